@@ -9,15 +9,13 @@ import { readWithReversals } from "../src/office/transactions/reversible.ts";
 import { listPackages } from "../src/partner/list-packages.ts";
 import type { Caller, Ports } from "../src/partner/ports.ts";
 import { type TopUpRequest, topUp } from "../src/partner/top-up.ts";
-import { importCustomers } from "../src/services/staff/import-customers.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { serveSettling } from "../src/store/sqlite/settling/settler-server.ts";
 import type { Store } from "../src/store/store.ts";
-import { ndjson, publishRows } from "../test/support/catalogue.ts";
+import { importRows, publishRows } from "../test/support/catalogue.ts";
 import { deskOf, run } from "../test/support/desk.ts";
-import { EXPECT_GOOD, expectDone } from "../test/support/open-service.ts";
 import { seededRandom } from "../test/support/random.ts";
 import { agree } from "./month.ts";
 import type { Ground } from "./processes.ts";
@@ -190,7 +188,7 @@ class Clocks {
     }));
     const [ports, environment] = [this.#ports, ENVIRONMENT] as const;
     await publishRows(ports.store, bouquets, ports.clock(), environment);
-    expectDone(await importCustomers(ports, ACTOR, { environment, open: () => ndjson(customers) }, EXPECT_GOOD));
+    await importRows(ports, customers, { environment });
     const { id } = await run(deskOf(ports, ACTOR), addPartner, { name: "wallet" });
     this.#caller = { partnerId: id, partnerName: "wallet", environment, tokenId: undefined };
   }

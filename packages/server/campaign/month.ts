@@ -10,11 +10,9 @@ import { Refused } from "../src/office/refused.ts";
 import { settleDays } from "../src/office/settlement/operations.ts";
 import { reconcile } from "../src/office/settlement/reconcile.ts";
 import { attributionOf } from "../src/services/ports.ts";
-import { importCustomers } from "../src/services/staff/import-customers.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import type { Store } from "../src/store/store.ts";
-import { ndjson, publishRows } from "../test/support/catalogue.ts";
-import { EXPECT_GOOD, expectDone } from "../test/support/open-service.ts";
+import { importRows, publishRows } from "../test/support/catalogue.ts";
 import { partnersOf } from "../test/support/partners.ts";
 import { deskOf } from "../test/support/plain-desk.ts";
 import { seededRandom } from "../test/support/random.ts";
@@ -150,9 +148,8 @@ class Month {
       },
     }));
     const ports = { store: this.#store, clock: () => this.#time.now, random: this.#random };
-    const environment = "production";
     await publishRows(ports.store, catalogue, ports.clock());
-    expectDone(await importCustomers(ports, ACTOR, { environment, open: () => ndjson(customers) }, EXPECT_GOOD));
+    await importRows(ports, customers);
     const added = PARTNERS.map((name) => partnersOf(this.#store).add(name, attributionOf(ports, ACTOR)));
     this.#partners = (await Promise.all(added)) as Partner[];
   }

@@ -4,10 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
 import { addPartner } from "../src/office/partners/operations.ts";
 import { issueToken } from "../src/office/partners/tokens.ts";
-import { importCustomers } from "../src/services/staff/import-customers.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
-import { publishRows } from "../test/support/catalogue.ts";
+import { importRows, publishRows } from "../test/support/catalogue.ts";
 import { deskOf, run } from "../test/support/desk.ts";
 import type { Ground } from "./processes.ts";
 import type { Choices } from "./random.ts";
@@ -39,21 +38,11 @@ export async function makeProvider({ cwd, database }: Ground, customerCount = CU
     await run(desk, addPartner, { name: "wallet" });
     const customers = Array.from({ length: customerCount }, (_, index) => customerRow(index));
     await publishRows(store, BOUQUETS, world.clock());
-    await importCustomers(ports, actor, { environment, open: () => ndjson(customers) }, NOTHING_BAD);
+    await importRows(ports, customers);
     return (await run(desk, issueToken, { partner: "wallet", environment })).token;
   } finally {
     await store.close();
   }
-}
-
-const NOTHING_BAD = { onRejected: refuse, onProgress: () => {}, onHeldBack: refuse, onWarning: refuse };
-
-function refuse(row: object): never {
-  throw new Error(`the campaign's own data are wrong: ${JSON.stringify(row)}`);
-}
-
-async function* ndjson(rows: readonly object[]): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 }
 
 export interface Purchase {

@@ -1,6 +1,7 @@
 import { DAY_MS, type Instant } from "../domain/wall-time.ts";
 import { blockConnection, grantGoodwill, reverseTransaction } from "../office/corrections/operations.ts";
-import { type Desk, perform } from "../office/office.ts";
+import { importCustomers } from "../office/imports/customers.ts";
+import { type Desk, officeOf, perform } from "../office/office.ts";
 import { addPartner } from "../office/partners/operations.ts";
 import { issueToken } from "../office/partners/tokens.ts";
 import { Refused } from "../office/refused.ts";
@@ -10,7 +11,6 @@ import type { Caller } from "../partner/ports.ts";
 import { topUp } from "../partner/top-up.ts";
 import type { Actor, Ports } from "../services/ports.ts";
 import { addStaff } from "../services/staff/accounts.ts";
-import { type CustomersImport, importCustomers } from "../services/staff/import-customers.ts";
 import { resetTrial } from "../services/staff/trial.ts";
 import type { Attempt } from "../store/staff.ts";
 import { Choices, type DemoCustomer, makeDemoCustomers } from "./customers.ts";
@@ -204,7 +204,7 @@ async function importSome(
   const some = customers.slice(first, first + ROWS_AT_NIGHT);
   const asOf = `${new Date(ports.clock() - HOUR_MS).toISOString().slice(0, 19)}Z`;
   const withOne = isLast ? some.filter(({ subscriptions }) => subscriptions.length === 1).map(({ row }) => row) : [];
-  const outdated = (await importRows(ports, "changes", withOne, { asOf, dryRun: true })).slice(0, 2);
+  const outdated = (await importRows(ports, "changes", withOne, { asOf, preview: true })).slice(0, 2);
   const rows = some.map((customer, index) => {
     const { connections, ...profile } = customer.row;
     const bare = Object.entries(connections).map(([service, its]) => [
@@ -226,7 +226,7 @@ async function importRows(
   ports: Ports,
   what: string,
   rows: readonly object[],
-  request: Pick<CustomersImport, "asOf" | "dryRun"> = {},
+  { asOf, preview = false }: { readonly asOf?: string; readonly preview?: boolean } = {},
 ): Promise<readonly string[]> {
   const { store, clock } = ports;
   const name = `${what}-${store.provider.zone.wallTime(clock()).slice(0, 10)}.ndjson`;
@@ -239,8 +239,8 @@ async function importRows(
   const onHeldBack = ({ cuid }: { readonly cuid: string }) => heldBack.push(cuid);
   const hooks = { onRejected: ignore, onProgress: ignore, onHeldBack, onWarning: ignore };
   if (rows.length === 0) return [];
-  const imported = await importCustomers(ports, PROVIDER, { environment: "trial", name, open, ...request }, hooks);
-  if (imported.kind !== "done") throw new Error(`the demo's file ${name}: ${imported.kind}`);
+  const of = officeOf({ ...ports, actor: PROVIDER }, { preview });
+  await importCustomers(of, { environment: "trial", file: { name, isCsv: false, open }, asOf }, hooks);
   return heldBack;
 }
 

@@ -95,7 +95,7 @@ export class Jobs {
 }
 
 /** The rights of a session end with it; those of its account last while it has its role. */
-function beyondSession(office: Office): Office {
+export function beyondSession(office: Office): Office {
   const { authority } = office.by;
   if (authority === undefined || !("staffId" in authority)) return office;
   return { ...office, by: { ...office.by, authority: { ...authority, sessionId: undefined } } };

@@ -13,6 +13,7 @@ import { appendEvents } from "../store/back-office/events.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Ports } from "../store/ports.ts";
 import type { Tables } from "../store/tables.ts";
+import type { Uploads } from "./imports/uploads.ts";
 import type { Jobs } from "./jobs.ts";
 import type { AnswerOf, Operation } from "./operation.ts";
 
@@ -36,6 +37,7 @@ export interface Desk extends Ports {
   /** What each kind of target needs. */
   readonly targets: TargetTools;
   readonly jobs: Jobs;
+  readonly uploads: Uploads;
   /** Runs long work. The service answers first and continues the work; a command waits until the work is done. */
   readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
   /** Shows how far long work is, if somebody watches. */

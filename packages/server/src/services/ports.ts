@@ -15,9 +15,3 @@ export function attributionOf({ clock }: Pick<Ports, "clock">, actor: Actor, rea
 export function attributionAt(at: Instant, { name: author, authority }: Actor, reason?: string): Attribution {
   return { author, authority, at, reason };
 }
-
-/** For work in the background, which goes on after its log-in has ended. The account must still have its role. */
-export function beyondSession({ name, authority }: Actor): Actor {
-  const isPerson = authority !== undefined && "staffId" in authority;
-  return { name, authority: isPerson ? { ...authority, sessionId: undefined } : authority };
-}

@@ -1,6 +1,5 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { Environment } from "../domain/customer.ts";
-import type { HeldBack } from "../domain/customer-import.ts";
 import type { LogInFailure } from "../domain/log-in-lock.ts";
 import type { AccountChange, Authority, Role, StaffKey, StaffMember, StaffSession } from "../domain/staff.ts";
 import type { Instant } from "../domain/wall-time.ts";
@@ -129,55 +128,3 @@ export interface Attempt {
 /** For how long, and how many, refused calls are kept. */
 export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
 export const MOST_ATTEMPTS = 1_000_000;
-
-/** An import of a file. */
-export interface ImportRun {
-  readonly id: number;
-  readonly kind: "customers" | "catalogue";
-  readonly environment: Environment;
-  readonly author: string;
-  /** The file's name. */
-  readonly file: string;
-  /** As it was given for the whole file. */
-  readonly asOf: string | undefined;
-  readonly startedAt: Instant;
-  readonly endedAt: Instant | undefined;
-  readonly outcome: "running" | "done" | "refused" | "failed";
-  /** Its counts; undefined if it was refused, since it changed nothing. */
-  readonly report: Readonly<Record<string, number | boolean>> | undefined;
-  /** Why it was refused or failed, in words. */
-  readonly problem: string | undefined;
-}
-
-/** A subscription that the last customers file held back. */
-export interface HeldBackRecord extends HeldBack {
-  readonly environment: Environment;
-  readonly cuid: string;
-  readonly line: number;
-  /** The customer's row of the file, as JSON, with its `asOf`. */
-  readonly sourceRow: string;
-}
-
-export const IMPORTS_KEPT = 50;
-
-export interface ImportRuns {
-  /** Lets go of all but the newest. @returns its number. */
-  begin(run: Omit<ImportRun, "id" | "endedAt" | "outcome" | "report" | "problem">): Promise<number>;
-  end(id: number, ended: Required<Pick<ImportRun, "endedAt" | "outcome" | "report" | "problem">>): Promise<void>;
-  /** Newest first; all that are kept. */
-  list(): Promise<ImportRun[]>;
-
-  /** Takes the place of what was held back in the environment before. */
-  replaceHeldBack(environment: Environment, heldBack: readonly HeldBackRecord[]): Promise<void>;
-  listHeldBack(
-    environment: Environment,
-    page: { readonly after: number | undefined; readonly limit: number },
-  ): Promise<(HeldBackRecord & { readonly id: number })[]>;
-  countHeldBack(environment: Environment): Promise<number>;
-  findHeldBack(id: number): Promise<(HeldBackRecord & { readonly id: number }) | undefined>;
-  /** Lets go of all of a customer's. @param leftBy who decided that what was paid for stays; undefined where it was taken. */
-  settleHeldBack(environment: Environment, cuid: string, leftBy: Attribution | undefined): Promise<void>;
-
-  noteBackup(at: Instant): Promise<void>;
-  lastBackupAt(): Promise<Instant | undefined>;
-}

@@ -17,7 +17,7 @@ import type { Engine } from "./engine.ts";
 import type { Outbox, Targets } from "./outbox.ts";
 import type { Retention } from "./retention.ts";
 import type { Search } from "./search.ts";
-import type { Attempt, ImportRuns, StaffAccounts } from "./staff.ts";
+import type { Attempt, StaffAccounts } from "./staff.ts";
 import type { StatisticsSource } from "./statistics.ts";
 
 /**
@@ -92,7 +92,6 @@ export interface Store {
   readonly retention: Retention;
   readonly targets: Targets;
   readonly staff: StaffAccounts;
-  readonly importRuns: ImportRuns;
   readonly statistics: StatisticsSource;
 
   // What delivers to targets, and tells them of ends.

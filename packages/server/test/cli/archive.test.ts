@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { lastBackupAt } from "../../src/office/maintenance/backups.ts";
 import { buy, filledLine, type OfficeLine, officeLine, SITA_NET } from "../support/office-line.ts";
 import { tamper } from "../support/sqlite-database.ts";
 
@@ -89,7 +90,7 @@ describe("topupd backup", () => {
       money: [{ partner: "wallet", status: "success", topUps: 1, amount: "1130" }],
     });
     expect(mode & 0o777).toBe(0o600);
-    expect(await line.inStore(({ store }) => store.importRuns.lastBackupAt())).toBe(line.now);
+    expect(await line.inStore(({ store }) => lastBackupAt(store.engine.db))).toBe(line.now);
   });
 
   test("overwrites nothing but a former backup, and that only where it is meant", async () => {

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { replaceHeldBack } from "../../src/office/imports/sql.ts";
+import { noteBackup } from "../../src/office/maintenance/backups.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
 import { findAttention } from "../../src/services/staff/attention.ts";
 import { addTarget } from "../../src/services/staff/targets.ts";
@@ -16,7 +18,7 @@ test("what needs attention is told once it does, and not before", async () => {
     );
   expect(await found()).toEqual([["no_backup"]]);
   const backedUpAt = world.now;
-  await store.importRuns.noteBackup(backedUpAt);
+  await noteBackup(store.engine, backedUpAt);
   expect(await found()).toEqual([]);
 
   const targets = { refuseUrl: async () => undefined, newSecret: async () => "" } as never;
@@ -37,12 +39,12 @@ test("what needs attention is told once it does, and not before", async () => {
     ...{ name: "night.ndjson", asOf: iso(world.now - MINUTE_MS) },
   });
   expect(await found()).toEqual([["held_back", 1]]);
-  await store.importRuns.replaceHeldBack("production", []);
+  await replaceHeldBack(store.engine, "production", [], world.now);
 
   const expiresAt = world.now + 30 * DAY_MS;
   const { id } = await run(world.desk, issueToken, { partner: "wallet", expiresAt: iso(expiresAt) });
   world.now = expiresAt - 14 * DAY_MS + 1;
-  await store.importRuns.noteBackup(world.now - 2 * DAY_MS);
+  await noteBackup(store.engine, world.now - 2 * DAY_MS);
   expect(await found()).toEqual([]);
   await store.recordTokenUses(new Map([[id, world.now]]));
   expect(await found()).toEqual([["token_ending", "wallet", expiresAt]]);

@@ -3,20 +3,21 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
 import type { Transaction } from "../../src/domain/top-up.ts";
+import {
+  type ChangedCustomer,
+  type CustomersImport,
+  type CustomersReport,
+  type HeldBackSubscription,
+  type ImportWarning,
+  importCustomers,
+} from "../../src/office/imports/customers.ts";
 import type { ImportProgress, RejectedLine } from "../../src/office/imports/file.ts";
-import type { Desk } from "../../src/office/office.ts";
+import { type Desk, officeOf } from "../../src/office/office.ts";
+import { plainWords, Refused } from "../../src/office/refused.ts";
 import { listPackages } from "../../src/partner/list-packages.ts";
 import type { Caller, Ports } from "../../src/partner/ports.ts";
 import { topUp } from "../../src/partner/top-up.ts";
 import type { Actor } from "../../src/services/ports.ts";
-import {
-  type ChangedCustomer,
-  type CustomersImport,
-  type CustomersImported,
-  type HeldBackSubscription,
-  type ImportWarning,
-  importCustomers,
-} from "../../src/services/staff/import-customers.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openStore } from "../store-suite/database.ts";
 import { ndjson, publishRows } from "../support/catalogue.ts";
@@ -49,13 +50,17 @@ export function customer(cuid: string, { end, ...more }: { readonly end?: string
 
 /** What an import came to, and what was told of it. */
 export interface ToldImport {
-  readonly result: CustomersImported;
+  readonly result:
+    | { readonly kind: "done"; readonly report: CustomersReport }
+    | { readonly kind: "refused"; readonly words: string };
   readonly rejected: RejectedLine[];
   readonly changes: ChangedCustomer[];
   readonly heldBack: HeldBackSubscription[];
   readonly warnings: ImportWarning[];
   readonly progress: ImportProgress[];
 }
+
+type ImportRequest = Partial<CustomersImport & CustomersImport["file"]> & { readonly preview?: boolean };
 
 /** A provider with a catalogue and one partner, on a database of its own, whose clock the test turns. */
 export interface World {
@@ -66,7 +71,7 @@ export interface World {
   readonly caller: Caller;
   now: number;
   importCatalogue(rows: readonly object[], environment?: Environment): Promise<void>;
-  importCustomers(rows: readonly object[], request?: Partial<CustomersImport>): Promise<ToldImport>;
+  importCustomers(rows: readonly object[], request?: ImportRequest): Promise<ToldImport>;
   topUp(cuid: string, bouquetId?: string, udf1?: string): Promise<Transaction>;
   /** Where the subscriptions of a customer's internet connection end, by their plans. */
   ends(cuid: string): Promise<Record<string, string | undefined>>;
@@ -103,14 +108,23 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         ToldImport,
         "result"
       >;
-      const asked = { environment: "production", open: () => ndjson(rows), ...request } as const;
-      const result = await importCustomers(ports, ACTOR, asked, {
+      const { preview = false, isCsv = false, open = () => ndjson(rows), name, ...more } = request;
+      const file = { isCsv, open, ...(name !== undefined && { name }) };
+      const asked = { environment: "production", file, ...more } as const;
+      const work = importCustomers(officeOf(world.desk, { preview }), asked, {
         onRejected: (line) => told.rejected.push(line),
         onChange: (change) => told.changes.push(change),
         onHeldBack: (heldBack) => told.heldBack.push(heldBack),
         onWarning: (warning) => told.warnings.push(warning),
         onProgress: (seen) => told.progress.push(seen),
       });
+      const result = await work.then(
+        ({ report }) => ({ kind: "done", report }) as const,
+        (error: unknown) => {
+          if (!(error instanceof Refused)) throw error;
+          return { kind: "refused", words: plainWords(error) } as const;
+        },
+      );
       return { result, ...told };
     },
     async topUp(cuid, bouquetId = "NET-1M", udf1) {

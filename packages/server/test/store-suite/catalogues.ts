@@ -8,6 +8,7 @@ import {
   showCatalogueRevision,
 } from "../../src/office/catalogue/operations.ts";
 import { knownBouquets } from "../../src/office/catalogue/sql.ts";
+import { listRuns } from "../../src/office/imports/sql.ts";
 import { by } from "../support/by.ts";
 import { fileOfRows, publish } from "../support/catalogue.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
@@ -32,7 +33,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     const sold = async () => (await store.currentCatalogue("trial"))?.bouquets;
     return { ...opened, store, desk, send, sold };
   }
-  const lastRun = async ({ store }: Pick<OpenedStore, "store">) => (await store.importRuns.list())[0];
+  const lastRun = async ({ store }: Pick<OpenedStore, "store">) => (await listRuns(store.engine.db))[0];
 
   test("there is no catalogue before the first", async () => {
     const { store, desk } = await open();
@@ -154,7 +155,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     }
     expect(await sold()).toBeUndefined();
     const problem = expect.stringContaining("2 lines cannot be read");
-    expect(await store.importRuns.list()).toMatchObject([{ outcome: "refused", report: undefined, problem }]);
+    expect(await listRuns(store.engine.db)).toMatchObject([{ outcome: "refused", report: null, problem }]);
     expect(await send(rows, { skipInvalid: true })).toMatchObject({
       ...{ accepted: 2, rejected: 2, problems: [{ line: 2, problems: [{ field: "name" }] }, { line: 3 }] },
     });
@@ -195,7 +196,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
       ...{ problems: [], largeChange: null },
     });
     expect(await sold()).toHaveLength(2);
-    expect(await store.importRuns.list()).toHaveLength(1);
+    expect(await listRuns(store.engine.db)).toHaveLength(1);
     expect(await listEntries(store.engine.db, {}, 5)).toHaveLength(1);
   });
 

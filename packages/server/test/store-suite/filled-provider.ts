@@ -5,6 +5,8 @@ import type { StaffMember } from "../../src/domain/staff.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import { beginRun, endRun, replaceHeldBack } from "../../src/office/imports/sql.ts";
+import { noteBackup } from "../../src/office/maintenance/backups.ts";
 import { rotateToken } from "../../src/office/partners/tokens.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
@@ -161,7 +163,7 @@ async function restateAndReset(opened: OpenedProvider): Promise<void> {
 
 /** What staff leave behind who work with the console. */
 async function useConsole({ store, now, partner }: OpenedProvider): Promise<void> {
-  const { staff, importRuns } = store;
+  const { staff, engine } = store;
   const member = (await staff.add("माया", "admin", "$scrypt$", by(now))) as StaffMember;
   const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a"] };
   await staff.change(member.name, "staff.totp_on", to, by(now));
@@ -185,12 +187,7 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
     file: "a.csv",
     asOf: "2026-11-20",
   } as const;
-  await importRuns.end(await importRuns.begin({ ...run, startedAt: now }), {
-    endedAt: now,
-    outcome: "done",
-    problem: undefined,
-    report: {},
-  });
+  await endRun(engine, await beginRun(engine, run, now), { outcome: "done", report: {} }, now);
   const held = {
     environment: "production",
     cuid: "1",
@@ -201,8 +198,8 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   } as const;
   const goodwill = { days: 2, at: "2026-11-01 00:00:00", lackingEnd: "2026-12-30 00:00:00" };
   const ends = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: undefined, goodwillDays: undefined };
-  await importRuns.replaceHeldBack("production", [{ ...held, ...ends, goodwill, line: 1, sourceRow: "{}" }]);
-  await importRuns.noteBackup(now);
+  await replaceHeldBack(engine, "production", [{ ...held, ...ends, goodwill, line: 1, sourceRow: "{}" }], now);
+  await noteBackup(engine, now);
 }
 
 async function publishMore({ store, now }: OpenedProvider): Promise<void> {

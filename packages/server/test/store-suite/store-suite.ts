@@ -14,6 +14,7 @@ import { testCustomerImports } from "./customer-imports.ts";
 import { testCustomerOperations } from "./customer-operations.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
+import { testImports } from "./imports.ts";
 import { testOutbox } from "./outbox.ts";
 import { testProviderSettings } from "./provider-settings.ts";
 import { testRetention } from "./retention.ts";
@@ -46,7 +47,8 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("bulk corrections", () => testBulk(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));
-    describe("attempts and imports", () => testAttempts(makeDatabase));
+    describe("attempts", () => testAttempts(makeDatabase));
+    describe("imports", () => testImports(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("retention", () => testRetention(makeDatabase));
     describe("check", () => testCheck(makeDatabase));

@@ -3,6 +3,7 @@ import type { Bouquet } from "../../src/domain/bouquet.ts";
 import type { Catalogue } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
 import { publishBouquets, readCatalogueFile } from "../../src/office/catalogue/publish.ts";
+import { type CustomersImport, type CustomersReport, importCustomers } from "../../src/office/imports/customers.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "./by.ts";
 
@@ -38,4 +39,22 @@ export function fileOfRows(rows: readonly object[], name = "rows.ndjson") {
 
 export async function* ndjson(rows: readonly object[]): AsyncGenerator<Uint8Array> {
   for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
+}
+
+/** Imports rows of a customers file, all of which must be good. */
+export async function importRows(
+  { store, clock }: { readonly store: Store; readonly clock: () => number },
+  rows: readonly object[],
+  more: Partial<CustomersImport> = {},
+): Promise<CustomersReport> {
+  const of = { store, clock, by: by(clock()), isPreview: false };
+  const file = { isCsv: false, open: () => ndjson(rows) };
+  const request = { environment: "production", file, allowLargeChange: true, ...more } as const;
+  return (await importCustomers(of, request, EXPECT_GOOD)).report;
+}
+
+const EXPECT_GOOD = { onProgress() {}, onHeldBack: unexpected, onWarning() {}, onRejected: unexpected };
+
+function unexpected(what: unknown): never {
+  throw new Error(`the test's own data is wrong: ${JSON.stringify(what)}`);
 }

@@ -3,21 +3,17 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
+import type { CustomersImport, CustomersReport } from "../../src/office/imports/customers.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
 import { type App, type AppOptions, buildApp } from "../../src/partner/app.ts";
 import type { Observer } from "../../src/partner/observer.ts";
 import type { Actor } from "../../src/services/ports.ts";
-import {
-  type CustomersImport,
-  type CustomersReport,
-  importCustomers,
-} from "../../src/services/staff/import-customers.ts";
 import { resetTrial } from "../../src/services/staff/trial.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { createLogger } from "../../src/system/log.ts";
 import { by } from "./by.ts";
-import { ndjson, publishRows } from "./catalogue.ts";
+import { importRows, publishRows } from "./catalogue.ts";
 import { expectInContract } from "./contract.ts";
 import { deskOf, run } from "./desk.ts";
 import { partnersOf } from "./partners.ts";
@@ -160,10 +156,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
       await store.close();
     },
     importCatalogue: (rows, environment) => publishRows(ports.store, rows, ports.clock(), environment),
-    async importCustomers(rows, request = {}) {
-      const usual = { environment: "production", open: () => ndjson(rows), allowLargeChange: true } as const;
-      return expectDone(await importCustomers(ports, actor, { ...usual, ...request }, EXPECT_GOOD));
-    },
+    importCustomers: (rows, request) => importRows(ports, rows, request),
   };
   const logger = createLogger("debug", { write: (line) => logs.push(line) });
   const app = (options.build ?? buildApp)({
@@ -187,24 +180,6 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     trialToken: await service.issue(wallet, "trial"),
     liveToken: await service.issue(wallet, "production"),
   });
-}
-
-/** Hears of an import whose rows are all good. */
-export const EXPECT_GOOD = {
-  onProgress: () => {},
-  onHeldBack: unexpected,
-  onWarning: () => {},
-  onRejected: unexpected,
-};
-
-function unexpected(what: unknown): never {
-  throw new Error(`the test's own data is wrong: ${JSON.stringify(what)}`);
-}
-
-/** What an import did. */
-export function expectDone<Report>(imported: { readonly kind: string; readonly report?: Report }): Report {
-  if (imported.kind === "done" && imported.report !== undefined) return imported.report;
-  throw new Error(`the test's own data is not taken: ${JSON.stringify(imported)}`);
 }
 
 /** Lists the packages of a connection, and gives what a top-up of one of its bouquets sends. */

@@ -1,3 +1,4 @@
+import { Uploads } from "../../src/office/imports/uploads.ts";
 import { Jobs } from "../../src/office/jobs.ts";
 import type { Actor, Db, Desk } from "../../src/office/office.ts";
 import type { Engine } from "../../src/store/engine.ts";
@@ -14,7 +15,14 @@ export function deskOf(
 ): Desk {
   return {
     ...({ accounts: undefined, targets: undefined } as unknown as Pick<Desk, "accounts" | "targets">),
-    ...{ store: { ...store, engine: ordered(store.engine) }, clock, random, actor, jobs: new Jobs() },
+    ...{
+      store: { ...store, engine: ordered(store.engine) },
+      clock,
+      random,
+      actor,
+      jobs: new Jobs(),
+      uploads: new Uploads(),
+    },
     goOn: (work) => work(new AbortController().signal),
     progress() {},
     giveWay() {},

@@ -5,11 +5,9 @@ import { fileURLToPath } from "node:url";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import { addPartner } from "../../src/office/partners/operations.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
-import { importCustomers } from "../../src/services/staff/import-customers.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { ndjson, publishRows } from "./catalogue.ts";
+import { importRows, publishRows } from "./catalogue.ts";
 import { deskOf, run } from "./desk.ts";
-import { EXPECT_GOOD, expectDone } from "./open-service.ts";
 
 /* Rows as they stand in a provider's own files. */
 
@@ -46,7 +44,7 @@ export async function fillDatabase({ folder }: { readonly folder: string }): Pro
   const [ports, actor, environment] = [{ store, ...world }, { name: "tester" }, "production"] as const;
   try {
     await publishRows(store, CATALOGUE, Date.now());
-    expectDone(await importCustomers(ports, actor, { environment, open: () => ndjson([SITA]) }, EXPECT_GOOD));
+    await importRows(ports, [SITA]);
     const desk = deskOf(ports, actor);
     await run(desk, addPartner, { name: "wallet" });
     return (await run(desk, issueToken, { partner: "wallet", environment })).token;

@@ -70,6 +70,7 @@ function Shown({ upload }: { upload: Upload }) {
       {state === "done" && <Note tone="success">{t.doneNote}</Note>}
       {state === "refused" && <Note tone="danger">{t.refused(problem ?? "")}</Note>}
       {state === "failed" && <Note tone="danger">{t.failed(problem ?? "")}</Note>}
+      {state === "checked" && problem !== null && <Note tone="danger">{problem}</Note>}
       {!isUnderWay(state) && <Next upload={upload} />}
       {report !== null && (
         <Grid>

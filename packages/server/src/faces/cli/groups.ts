@@ -26,6 +26,7 @@ const tokens: Subject = () => import("../../office/partners/tokens.ts");
 const transactions: Subject = () => import("../../office/transactions/operations.ts");
 const corrections: Subject = () => import("../../office/corrections/operations.ts");
 const catalogue: Subject = () => import("../../office/catalogue/operations.ts");
+const imports: Subject = () => import("../../office/imports/operations.ts");
 const settlement: Subject = () => import("../../office/settlement/operations.ts");
 
 /** Where the commands that begin with a word are defined. What a command does not use is not loaded. */
@@ -42,11 +43,8 @@ const SUBJECTS: Readonly<
   why: { byHand: [async () => (await import("./commands/why.ts")).addWhyCommand] },
   report: { office: [settlement] },
   reconcile: { office: [settlement] },
-  import: { office: [catalogue], byHand: [async () => (await import("./commands/import.ts")).addImportCommands] },
-  export: {
-    byHand: [async () => (await import("./commands/export.ts")).addExportCommands],
-    office: [catalogue, transactions, settlement],
-  },
+  import: { office: [catalogue], byHand: [async () => (await import("./commands/import.ts")).addImportCustomers] },
+  export: { office: [catalogue, imports, transactions, settlement] },
 };
 
 export const isGroup = (word: string): boolean => word in GROUPS;

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import { Type } from "typebox";
 import type { GivenFile, Rows, Said } from "../../office/fields.ts";
+import { Uploads } from "../../office/imports/uploads.ts";
 import { readInput } from "../../office/input.ts";
 import { Jobs } from "../../office/jobs.ts";
 import { type Desk, perform } from "../../office/office.ts";
@@ -109,7 +110,7 @@ export function shellDesk({ store, clock, random, actor, runtime }: DeskSession)
     await line.until(work(stopping.signal));
   };
   const { accounts, targets, sleep, lowerPriority: giveWay } = runtime;
-  const tools = { accounts, targets, jobs: new Jobs() };
+  const tools = { accounts, targets, jobs: new Jobs(), uploads: new Uploads() };
   return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words), giveWay, sleep };
 }
 

@@ -1,10 +1,10 @@
+import { Uploads } from "../../office/imports/uploads.ts";
 import { Jobs } from "../../office/jobs.ts";
 import type { Actor, Desk } from "../../office/office.ts";
 import type { FailedLogIn, StaffIdentity } from "../../services/staff/log-in.ts";
 import { type OwnAccountPorts, TotpOffers } from "../../services/staff/own-account.ts";
 import { StatisticsCache } from "../../services/staff/statistics.ts";
 import type { TargetPorts } from "../../services/staff/targets.ts";
-import { Uploads } from "../../services/staff/uploads.ts";
 import type { MigrationState } from "../../store/store.ts";
 import type { ServiceState } from "../../system/service-state.ts";
 import { Background } from "./background.ts";
@@ -39,7 +39,6 @@ export interface AdminPorts extends AdminWorld, OwnAccountPorts {
 export function createAdminPorts(world: AdminWorld): AdminPorts {
   const { clock } = world;
   const background = new Background((error) => world.log("warn", { err: error }, "work in the background failed"));
-  const onError = (error: unknown) => world.log("warn", { err: error }, "an import failed");
   return {
     ...world,
     logInFailed: ({ outcome, staff, address }) => {
@@ -51,15 +50,15 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
     statistics: new StatisticsCache(world),
     background,
     jobs: new Jobs(),
-    uploads: new Uploads(world, (work) => background.begin(work), onError),
+    uploads: new Uploads(),
   };
 }
 
 /** What the service gives an operation. Long work continues after the answer, with the rights of the account alone. */
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
-  const { store, clock, random, accounts, targets, sleep, background, jobs } = ports;
+  const { store, clock, random, accounts, targets, sleep, background, jobs, uploads } = ports;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
-  return { store, clock, random, accounts, targets, actor, sleep, jobs, goOn, progress() {}, giveWay() {} };
+  return { store, clock, random, accounts, targets, actor, sleep, jobs, uploads, goOn, progress() {}, giveWay() {} };
 }
 
 /** Who asks. */

@@ -4,6 +4,7 @@ import * as catalogue from "../../office/catalogue/operations.ts";
 import * as corrections from "../../office/corrections/operations.ts";
 import * as attempts from "../../office/customers/attempts.ts";
 import * as customers from "../../office/customers/operations.ts";
+import * as imports from "../../office/imports/operations.ts";
 import type { Operation } from "../../office/operation.ts";
 import * as partners from "../../office/partners/operations.ts";
 import * as tokens from "../../office/partners/tokens.ts";
@@ -14,7 +15,6 @@ import type { Route } from "./route.ts";
 import { customerRoutes } from "./routes/customers.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
-import { importRoutes } from "./routes/imports.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { staffRoutes } from "./routes/staff.ts";
 import { statisticsRoutes } from "./routes/statistics.ts";
@@ -31,6 +31,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...partners.operations,
   ...tokens.operations,
   ...catalogue.operations,
+  ...imports.operations,
   ...settlement.operations,
 ];
 
@@ -38,7 +39,6 @@ export const OPERATIONS: readonly Operation[] = [
 export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...customerRoutes,
-  ...importRoutes,
   ...statisticsRoutes,
   ...targetRoutes,
   ...eventRoutes,

@@ -38,15 +38,6 @@ export interface ImportHooks {
   readonly onProgress: (progress: ImportProgress) => void;
 }
 
-/** How a file is read: its bytes, from the beginning whenever it is opened. */
-export interface SourceFile {
-  /** By which its import is remembered; one without a name is not. */
-  readonly name?: string;
-  readonly open: () => AsyncIterable<Uint8Array>;
-  /** As NDJSON where nothing is said. */
-  readonly readRows?: ReadRows;
-}
-
 export const LARGE_CHANGES = [
   ...(["running_subscriptions_ended", "active_customers_deactivated"] as const),
   ...(["mobile_numbers_lost", "names_lost", "codes_dropped"] as const),
@@ -67,11 +58,6 @@ export const LARGE_FROM = 5;
 /** @param share the most that may change of all, as a part of 1. */
 export function isLargeChange({ count, of }: LargeChange, share: number): boolean {
   return count >= LARGE_FROM && count > of * share;
-}
-
-/** Such as `5 of 20 names lost`. */
-export function largeChangeText(changes: readonly LargeChange[]): string {
-  return changes.map(({ what, count, of }) => `${count} of ${of} ${what.replaceAll("_", " ")}`).join(" and ");
 }
 
 /** What was written before stays. */

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
-import type { Environment } from "../../domain/customer.ts";
-import { EnvironmentSchema, oneOf } from "../common.ts";
+import type { CustomerFileRow, Environment } from "../../domain/customer.ts";
+import { EnvironmentSchema, FieldChangeSchema, InstantSchema, oneOf, orNull, ServiceSchema } from "../common.ts";
+import { GoodwillReadingSchema, HELD_BACK_FIELDS } from "../customers/schemas.ts";
 import { fileOf } from "../fields.ts";
 import { LARGE_CHANGES } from "./file.ts";
 
@@ -22,3 +23,88 @@ export const LargeChangeSchema = Type.Object(
   { what: oneOf(LARGE_CHANGES), count: Type.Integer(), of: Type.Integer() },
   { title: "LargeChange" },
 );
+
+/** Input of customers files. */
+export const CUSTOMERS_FILE = {
+  ...IMPORT,
+  asOf: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: "Up to when the records hold every top-up and reversal; needed once anything was topped up.",
+    }),
+  ),
+  goodwill: Type.Optional(GoodwillReadingSchema),
+  oldRecords: Type.Optional(Type.Boolean({ description: "Records of more than 35 days ago are meant." })),
+  toleranceDays: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: 31 },
+      description: "The later end is kept if records end less than so many days earlier; 1 unless given.",
+    }),
+  ),
+};
+
+export const ImportRunSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    kind: oneOf(["customers", "catalogue"]),
+    environment: EnvironmentSchema,
+    author: Type.String(),
+    file: Type.String({ description: "Its name." }),
+    asOf: orNull(Type.String()),
+    startedAt: InstantSchema,
+    endedAt: orNull(InstantSchema),
+    outcome: oneOf(["running", "done", "refused", "failed"]),
+    report: orNull(
+      Type.Record(Type.String(), Type.Union([Type.Integer(), Type.Boolean()]), {
+        description: "Its counts; null if it was refused, since it changed nothing.",
+      }),
+    ),
+    problem: orNull(Type.String({ description: "Why it was refused or failed, in words." })),
+  },
+  { title: "ImportRun" },
+);
+
+const HELD_BACK_LINE = { line: Type.Integer(), cuid: Type.String(), ...HELD_BACK_FIELDS };
+
+export const HeldBackSchema = Type.Object({ id: Type.Integer(), ...HELD_BACK_LINE }, { title: "HeldBack" });
+
+export const UploadSchema = Type.Object(
+  {
+    id: Type.String(),
+    environment: EnvironmentSchema,
+    file: Type.String({ description: "Its name." }),
+    asOf: orNull(Type.String()),
+    author: Type.String(),
+    state: oneOf(["checking", "checked", "writing", "done", "refused", "failed"]),
+    lines: Type.Integer({ description: "Read so far, of the step under way." }),
+    report: orNull(
+      Type.Record(Type.String(), Type.Integer(), { description: "Of what would be done, and then of what was." }),
+    ),
+    changes: Type.Array(
+      Type.Object({
+        line: Type.Integer(),
+        cuid: Type.String(),
+        kind: oneOf(["added", "changed"]),
+        changes: Type.Array(FieldChangeSchema),
+      }),
+      { description: "The first thousand, as of problems, heldBack and warnings." },
+    ),
+    problems: Type.Array(RejectedLineSchema),
+    heldBack: Type.Array(Type.Object(HELD_BACK_LINE)),
+    warnings: Type.Array(
+      Type.Object({ line: Type.Integer(), cuid: Type.String(), service: ServiceSchema, reqId: Type.String() }),
+      { description: "Connections that are stated inactive while a subscription of them runs." },
+    ),
+    largeChanges: Type.Array(LargeChangeSchema),
+    problem: orNull(Type.String({ description: "Why it was refused or failed, in words." })),
+  },
+  { title: "Upload" },
+);
+
+/** A row of a customers file, as an export writes it. */
+export const CustomerRowSchema = Type.Object({
+  ...{ cuid: Type.String(), first_name: Type.String(), last_name: Type.String() },
+  mobile: Type.Optional(Type.String()),
+  ...{ status: Type.String(), asOf: Type.String() },
+  connections: Type.Unsafe<CustomerFileRow["connections"]>({ type: "object" }),
+});

@@ -1,5 +1,7 @@
 import type { Environment } from "../../domain/customer.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
+import { countHeldBack } from "../../office/imports/sql.ts";
+import * as backups from "../../office/maintenance/backups.ts";
 import { tokenState } from "../../office/partners/presenter.ts";
 import { readLastUses, readTokens } from "../../office/partners/sql.ts";
 import type { Ports } from "../ports.ts";
@@ -45,7 +47,7 @@ export async function findAttention(
     if (behind + failing > 0 && oldestAt !== undefined && oldestAt < now - BEHIND_AFTER_MS)
       add("target_behind", { count: behind + failing, subject: target.name, at: oldestAt });
   }
-  const heldBack = await store.importRuns.countHeldBack(environment);
+  const heldBack = await countHeldBack(store.engine.db, environment);
   if (heldBack > 0) add("held_back", { count: heldBack });
   // Trial tokens end every week, and databases without a production catalogue hold nothing that anybody would miss.
   const uses = await readLastUses(store.engine.db);
@@ -55,7 +57,7 @@ export async function findAttention(
     if (token.environment === "production" && isInUse && expiresAt !== undefined && expiresAt < now + ENDING_WITHIN_MS)
       add("token_ending", { subject: partner.name, at: expiresAt });
   }
-  const lastBackupAt = await store.importRuns.lastBackupAt();
+  const lastBackupAt = await backups.lastBackupAt(store.engine.db);
   const isBackupDue = lastBackupAt === undefined || lastBackupAt < now - BACKUP_EVERY_MS;
   if (isBackupDue && (await store.currentCatalogue("production")) !== undefined) add("no_backup", { at: lastBackupAt });
   return items;

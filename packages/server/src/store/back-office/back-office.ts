@@ -1,11 +1,9 @@
-import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../engine.ts";
 import type { ProviderSettings, Store } from "../store.ts";
 import { recordTokenUses, secretsOf } from "./access.ts";
 import { recordAttempts } from "./attempts.ts";
 import { checkStore } from "./check.ts";
 import { customerSearchOf } from "./customers.ts";
-import { importRunsOf } from "./import-runs.ts";
 import { outboxOf } from "./outbox.ts";
 import { retentionOf } from "./retention.ts";
 import { staffOf } from "./staff.ts";
@@ -22,14 +20,13 @@ export type BackOffice = Pick<
   | "targets"
   | "staff"
   | "recordAttempts"
-  | "importRuns"
   | "statistics"
   | "outbox"
   | "check"
 >;
 
 /** What staff change and ask: written once, for every engine. */
-export function backOffice(engine: Engine, provider: ProviderSettings, clock: () => Instant): BackOffice {
+export function backOffice(engine: Engine, provider: ProviderSettings): BackOffice {
   return {
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
     secrets: secretsOf(engine),
@@ -41,7 +38,6 @@ export function backOffice(engine: Engine, provider: ProviderSettings, clock: ()
     targets: targetsOf(engine),
     staff: staffOf(engine),
     recordAttempts: (attempts) => recordAttempts(engine, attempts),
-    importRuns: importRunsOf(engine, clock),
     statistics: statisticsOf(engine),
     outbox: outboxOf(engine),
     check: () => checkStore(engine, provider.zone),

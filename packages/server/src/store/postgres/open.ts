@@ -105,7 +105,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
       return { kind: "wrong", what: "durability: full_page_writes=off, which only a few file systems make up for" };
     return { kind: "checked", what: `durability: fsync=on, synchronous_commit=${found.commit}`, count: 1 };
   };
-  const backOfficeParts = backOffice(engine, provider, clock);
+  const backOfficeParts = backOffice(engine, provider);
   return {
     provider,
     engine,

@@ -83,7 +83,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     madeImports ??= customerImports(database, provider);
     return madeImports;
   };
-  const backOfficeParts = backOffice(engine, provider, clock);
+  const backOfficeParts = backOffice(engine, provider);
   return {
     provider,
     engine,

@@ -9,6 +9,7 @@ import {
 } from "../../../domain/database-address.ts";
 import { type CurrencyExponent, formatMoney } from "../../../domain/money.ts";
 import { isoTime } from "../../../domain/wall-time.ts";
+import { noteBackup } from "../../../office/maintenance/backups.ts";
 import { printable, table } from "../../../office/text.ts";
 import { partnerNamesOf } from "../../../office/transactions/presenter.ts";
 import { backUpStore, copyStore, restoreStore } from "../../../services/staff/archive.ts";
@@ -119,7 +120,7 @@ async function backUp(session: Session, file: string, overwrite: boolean): Promi
     throw signal.aborted ? new CommandFailed(`stopped by ${String(signal.reason)}: no backup was made`) : error;
   });
   // The file is there, whether or not that can be noted.
-  await store.importRuns.noteBackup(takenAt).catch(() => {});
+  await noteBackup(store.engine, takenAt).catch(() => {});
   print(session, totals, partners, store.provider.currencyExponent, { file, takenAt: isoTime(takenAt), bytes });
   runtime.stderr(
     `${file} has ${bytes} bytes, and holds everything that was acknowledged before ${isoTime(takenAt)}. Guard it like the database, and try to restore it before you need it.\n`,

@@ -1,7 +1,8 @@
-import { type ImportHooks, type LargeChange, largeChangeText, MOST_SAID } from "../../../office/imports/file.ts";
+import type { ChangedCustomer, HeldBackSubscription, ImportWarning } from "../../../office/imports/customers.ts";
+import { type ImportHooks, MOST_SAID } from "../../../office/imports/file.ts";
 import { changeWords, rejectedWords } from "../../../office/imports/words.ts";
+import { Refused } from "../../../office/refused.ts";
 import { count, printable } from "../../../office/text.ts";
-import type { ChangedCustomer, HeldBackSubscription, ImportWarning } from "../../../services/staff/import-customers.ts";
 import type { Session } from "../command.ts";
 import { progressLine } from "../progress.ts";
 
@@ -53,10 +54,11 @@ export class ImportOutput {
     this.#session.show(data, `${this.#isPreview ? "would be: " : ""}${summary}\n`);
   }
 
-  fail(): void {
+  fail(error: unknown): void {
     this.#tellOfUnsaid();
-    if (this.#isWriting)
-      this.#session.runtime.stderr("topupd: a part of the file may be written; importing it again mends it\n");
+    const isRefused = error instanceof Refused && error.code === "invalid";
+    if (this.#isWriting && !isRefused)
+      this.#session.runtime.stderr("topupd: a part of the file may be written: import it again\n");
   }
 
   #tellOfUnsaid(): void {
@@ -95,8 +97,4 @@ export function heldBackWords(held: HeldBackSubscription): string {
 export function warningWords({ line, cuid, service, reqId }: ImportWarning): string {
   const stated = printable(`line ${line}: ${cuid} ${service} ${reqId} is stated inactive`);
   return `${stated}, but a subscription of it runs, so it stays active: to stop it, state it "blocked"\n`;
-}
-
-export function largeChangeWords(changes: readonly LargeChange[]): string {
-  return `nothing was written, since that would be ${largeChangeText(changes)}. If it is meant, give --allow-large-change`;
 }

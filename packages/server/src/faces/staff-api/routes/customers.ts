@@ -3,8 +3,10 @@ import { sharedWords } from "../../../domain/customer-audit.ts";
 import type { JsonObject } from "../../../domain/json.ts";
 import { ENVIRONMENT, environmentOf, PREVIEW } from "../../../office/common.ts";
 import { CUSTOMER_ROW, CuidSchema, CustomerWrittenSchema, heldBackFields } from "../../../office/customers/schemas.ts";
+import { importCustomer } from "../../../office/imports/customer.ts";
+import { officeOf } from "../../../office/office.ts";
 import { Refused } from "../../../office/refused.ts";
-import { importCustomer } from "../../../services/staff/import-customer.ts";
+import { serviceDesk } from "../ports.ts";
 import { route } from "../route.ts";
 
 /** By hand: the body is a whole row, which is checked by the reader of rows. */
@@ -25,11 +27,9 @@ export const customerRoutes = [
       const environment = await environmentOf(ports, query);
       if (body["cuid"] !== params.cuid) throw Refused.field("cuid", "must be the one in the path");
       const { allowShorter = false, preview = false } = query;
-      const request = { environment, row: body as JsonObject, allowShorter, dryRun: preview };
-      const imported = await importCustomer(ports, identity, request);
-      if (imported.kind === "as_of_refused") throw Refused.field("asOf", imported.problem);
-      if (imported.kind === "bad_row") throw new Refused("invalid", "", imported.problems);
-      const { cuid, kind, isStale: stale, changes, heldBack, shared } = imported.effect;
+      const office = officeOf(serviceDesk(ports, identity), { preview });
+      const effect = await importCustomer(office, { environment, row: body as JsonObject, allowShorter });
+      const { cuid, kind, isStale: stale, changes, heldBack, shared } = effect;
       if (kind === "refused")
         throw new Refused("conflict", shared ? `connection ${shared.reqId} ${sharedWords(shared)}` : "");
       return {

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { isoTime, isoTimeOrNull } from "../../../domain/wall-time.ts";
 import { InstantSchema, oneOf, orNull } from "../../../office/common.ts";
+import { lastBackupAt } from "../../../office/maintenance/backups.ts";
 import { targetData } from "../../../services/staff/data.ts";
 import { listTargets } from "../../../services/staff/targets.ts";
 import { StoreUnavailable } from "../../../store/errors.ts";
@@ -52,7 +53,7 @@ export const healthRoutes = [
         const migrations = await ports.readMigrations();
         return {
           ...{ ...said, database: "ok" as const },
-          lastBackupAt: isoTimeOrNull(await store.importRuns.lastBackupAt()),
+          lastBackupAt: isoTimeOrNull(await lastBackupAt(store.engine.db)),
           prunedBefore: isoTimeOrNull(await store.retention.prunedBefore()),
           migrations: migrations.map(({ name, state, appliedAt }) => ({
             ...{ name, state, appliedAt: appliedAt === undefined ? null : isoTime(appliedAt) },

@@ -12,10 +12,11 @@ import {
   SETTLED_AFTER_MS,
 } from "../../domain/ledger-import.ts";
 import type { Moment } from "../../domain/wall-time.ts";
-import { knownBouquets } from "../../office/catalogue/sql.ts";
-import { type ReadRows, type RejectedLine, readRow, type SourceRow } from "../../office/imports/file.ts";
 import type { CustomerRowOfFile } from "../../store/store.ts";
-import type { Ports } from "../ports.ts";
+import { knownBouquets } from "../catalogue/sql.ts";
+import type { Decider } from "../office.ts";
+import { Refused } from "../refused.ts";
+import { type ReadRows, type RejectedLine, readRow, type SourceRow } from "./file.ts";
 
 /** Few enough that top-ups of a running service wait a tenth of a second at most. */
 export const CUSTOMERS_AT_ONCE = 1000;
@@ -43,12 +44,13 @@ export type RowReader = (row: SourceRow) => Reading<CustomerRowOfFile>;
 /** Of a row that says nothing of it, in a file that must. */
 export const AS_OF_REQUIRED: Rejected["problems"] = [{ field: "asOf", problem: "is required" }];
 
-/** Why the file's own moment is refused; or what reads its rows. */
+export const asOfRefused = (problem: AsOfProblem) => Refused.field("asOf", AS_OF_PROBLEMS[problem]);
+
+/** @throws Refused if the file's own moment cannot be taken. */
 export async function customerRowReader(
-  ports: Pick<Ports, "store" | "clock">,
+  { store, clock }: Pick<Decider, "store" | "clock">,
   request: RowsRequest,
-): Promise<RowReader | AsOfProblem> {
-  const { store, clock } = ports;
+): Promise<RowReader> {
   const { environment, goodwill, oldRecords = false } = request;
   const findBouquet = bouquetFinder(await knownBouquets(store.engine.db, environment));
   const context = { findBouquet, goodwill };
@@ -57,7 +59,8 @@ export async function customerRowReader(
   const rules: AsOfRules = { zone: store.provider.zone, now, allowsOld: oldRecords, prunedBefore };
   if (request.asOf !== undefined) {
     const asOf = readAsOf(request.asOf, rules);
-    return typeof asOf === "string" ? asOf : readerOf(context, rules, asOf);
+    if (typeof asOf === "string") throw asOfRefused(asOf);
+    return readerOf(context, rules, asOf);
   }
   // A top-up whose commit is still under way counts too, though nobody sees it yet.
   await store.search.awaitCommits();

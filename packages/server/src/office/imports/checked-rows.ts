@@ -1,6 +1,6 @@
 import { portionsOf } from "../../domain/portions.ts";
 import type { ConfirmedCustomer } from "../../store/store.ts";
-import { CUSTOMERS_AT_ONCE, type NumberedRow } from "./customer-rows.ts";
+import { CUSTOMERS_AT_ONCE, type NumberedRow } from "./rows.ts";
 
 /** More rows that may change something are not kept. */
 export const MOST_KEPT = 5_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findCuids } from "../../src/office/customers/sql.ts";
-import { customer, openWorld } from "./world.ts";
+import { customer, openWorld } from "../services/world.ts";
 
 describe("a connection that is another customer's", () => {
   const having = (cuid: string, ...names: readonly string[]) =>
@@ -36,18 +36,18 @@ describe("a connection that is another customer's", () => {
     const world = await openWorld();
     await world.importCustomers(BOTH);
     const rows = [having("2", "BOX-2", "BOX-1"), having("1")];
-    const { result, changes } = await world.importCustomers(rows, { dryRun: true });
+    const { result, changes } = await world.importCustomers(rows, { preview: true });
     expect(result).toMatchObject({ kind: "done", report: { changed: 2, rejected: 0 } });
     expect(changes.at(-1)).toMatchObject({ changes: [{ field: "BOX-1", from: "customer 1", to: "customer 2" }] });
   });
 
   test.each([false, true])(
     "is refused where it stays with the other, and the rest is taken (dry run: %j)",
-    async (dryRun) => {
+    async (preview) => {
       const world = await openWorld();
       await world.importCustomers(BOTH);
       const { result, rejected } = await world.importCustomers([having("2", "BOX-1"), having("3", "BOX-3")], {
-        dryRun,
+        preview,
       });
       expect(result).toMatchObject({ kind: "done", report: { accepted: 1, rejected: 1, added: 1 } });
       expect(rejected).toEqual([

@@ -1,8 +1,8 @@
 import { type CustomerEffect, losesValue, type SharedName, sharedWords } from "../../domain/customer-audit.ts";
-import type { RejectedLine } from "../../office/imports/file.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile } from "../../store/store.ts";
-import type { NumberedRow } from "./customer-rows.ts";
-import type { CustomersHooks, CustomersReport } from "./import-customers.ts";
+import type { CustomersHooks, CustomersReport } from "./customers.ts";
+import type { RejectedLine } from "./file.ts";
+import type { NumberedRow } from "./rows.ts";
 
 /** A row that names a connection of another customer. */
 interface SharedRow extends NumberedRow {

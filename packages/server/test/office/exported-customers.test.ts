@@ -1,20 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { Choices } from "../../campaign/random.ts";
-import { readCustomersCsv } from "../../src/csv/reading.ts";
 import { CUSTOMERS_HEADER, csvText, customerLines } from "../../src/csv/writing.ts";
 import type { CustomerFileRow } from "../../src/domain/customer.ts";
 import { grantGoodwill, reverseGoodwill, reverseTransaction } from "../../src/office/corrections/operations.ts";
+import { exportedCustomers } from "../../src/office/imports/export.ts";
 import { Refused } from "../../src/office/refused.ts";
 import { listTransactions } from "../../src/office/transactions/operations.ts";
-import { exportCustomers } from "../../src/services/staff/exports.ts";
+import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { run } from "../support/desk.ts";
-import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "./world.ts";
 
 const PRODUCTION = { environment: "production" } as const;
 
 async function exported({ ports }: World): Promise<CustomerFileRow[]> {
   const rows: CustomerFileRow[] = [];
-  for await (const some of exportCustomers(ports, PRODUCTION)) rows.push(...some);
+  for await (const some of exportedCustomers(ports, "production")) rows.push(...some);
   return rows;
 }
 
@@ -145,7 +144,7 @@ describe("an export of any ledgers", () => {
         for (const { subscriptions } of row.connections.internet ?? [])
           for (const each of subscriptions) goodwillDays += each.goodwillDays;
       const csv = csvText([CUSTOMERS_HEADER, ...rows.flatMap(customerLines)]);
-      const asCsv = { readRows: readCustomersCsv, open: () => bytes(csv) };
+      const asCsv = { isCsv: true, open: () => bytes(csv) };
       const { result, changes } = await world.importCustomers(rows, round % 2 === 1 ? asCsv : {});
       const report = { unchanged: CUIDS.length, rejected: 0, heldBack: 0 };
       expect({ result, changes }).toMatchObject({ result: { kind: "done", report }, changes: [] });

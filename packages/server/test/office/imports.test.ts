@@ -2,15 +2,24 @@ import { describe, expect, test } from "vitest";
 import { Background } from "../../src/faces/staff-api/background.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { grantGoodwill } from "../../src/office/corrections/operations.ts";
-import { listHeldBack, settleHeldBack } from "../../src/services/staff/held-back.ts";
-import { type UploadRequest, Uploads } from "../../src/services/staff/uploads.ts";
+import {
+  listHeldBack,
+  runUpload,
+  settleHeldBack,
+  showUpload,
+  uploadCustomers,
+} from "../../src/office/imports/operations.ts";
+import { findHeldBack, listRuns } from "../../src/office/imports/sql.ts";
+import { Uploads } from "../../src/office/imports/uploads.ts";
+import type { Desk } from "../../src/office/office.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
-import { ndjson } from "../support/catalogue.ts";
-import { run } from "../support/desk.ts";
+import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
+import { fileOfRows } from "../support/catalogue.ts";
+import { refusal, run } from "../support/desk.ts";
 import { interposed } from "../support/interposed-store.ts";
-import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "./world.ts";
 
 const PRODUCTION = "production" as const;
+const NO_GOOD_LINE = "nothing was written: the file holds no good line";
 const PAID = "2027-01-10 10:00:00";
 const STATED = "2026-12-10 10:00:00";
 
@@ -26,8 +35,8 @@ async function toppedUp(...cuids: readonly string[]): Promise<World> {
 const asOfNow = ({ now }: World) => iso(now - MINUTE_MS);
 /** Rows that know nothing of what was topped up, but say that they do. */
 const tooShort = (...cuids: readonly string[]) => cuids.map((cuid) => customer(cuid, { end: STATED }));
-const heldBackOf = (world: World) =>
-  listHeldBack(world.ports, { environment: PRODUCTION, after: undefined, limit: 100 });
+const heldBackOf = async ({ desk }: World) => (await run(desk, listHeldBack, { environment: PRODUCTION })).items;
+const runsOf = ({ store }: World) => listRuns(store.engine.db);
 
 describe("imports", () => {
   test("of files are remembered, with what they came to, and dry runs are not", async () => {
@@ -38,14 +47,19 @@ describe("imports", () => {
     });
     const broken = { name: "away.ndjson", open: () => cutOff() };
     await expect(world.importCustomers([], broken)).rejects.toThrow("unplugged");
-    const runs = await world.store.importRuns.list();
+    const runs = await runsOf(world);
     expect(
       runs.map(({ kind, file: name, outcome, report, problem }) => [kind, name, outcome, report, problem]),
     ).toEqual([
-      ["customers", "away.ndjson", "failed", undefined, undefined],
-      ["customers", "bad.ndjson", "refused", undefined, "1 lines are bad"],
+      ["customers", "away.ndjson", "failed", null, null],
+      ["customers", "bad.ndjson", "refused", null, expect.stringMatching(/1 line cannot be read/)],
     ]);
-    expect(runs[1]).toMatchObject({ author: "tester", asOf: asOfNow(world), startedAt: world.now, endedAt: world.now });
+    expect(runs[1]).toMatchObject({
+      author: "tester",
+      asOf: asOfNow(world),
+      startedAt: iso(world.now),
+      endedAt: iso(world.now),
+    });
   });
 
   test("that are refused say why, and have no counts, since they changed nothing", async () => {
@@ -58,10 +72,10 @@ describe("imports", () => {
     );
     await world.importCustomers([customer("1")], { name: "young.ndjson", asOf: iso(world.now) });
     await world.importCustomers([], { name: "empty.ndjson" });
-    expect(await world.store.importRuns.list()).toMatchObject([
-      { outcome: "refused", report: undefined, problem: "the file holds no good line" },
-      { outcome: "refused", report: undefined, problem: expect.stringMatching(/^asOf must be a minute ago/) },
-      { outcome: "refused", report: undefined, problem: "the change is too large: 20 of 20 mobile numbers lost" },
+    expect(await runsOf(world)).toMatchObject([
+      { outcome: "refused", report: null, problem: NO_GOOD_LINE },
+      { outcome: "refused", report: null, problem: expect.stringMatching(/^asOf must be a minute ago/) },
+      { outcome: "refused", report: null, problem: expect.stringContaining("20 of 20 mobile numbers lost") },
     ]);
   });
 
@@ -78,9 +92,10 @@ describe("imports", () => {
     await world.importCustomers(mended, { name, asOf: asOfNow(world) });
     const [left, ...others] = await heldBackOf(world);
     expect(others).toEqual([]);
-    expect(left).toMatchObject({ cuid: "3", line: 2, bouquetCode: "NET-1M", reqId: "net-3" });
+    expect(left).toMatchObject({ cuid: "3", line: 2, bouquetId: "NET-1M", reqId: "net-3" });
     const row = { ...customer("3", { end: STATED }), asOf: asOfNow(world) };
-    expect(JSON.parse(left?.sourceRow ?? "")).toEqual(row);
+    const recorded = await findHeldBack(world.store.engine.db, left?.id ?? 0);
+    expect(JSON.parse(recorded?.sourceRow ?? "")).toEqual(row);
   });
 
   test("of files in which no line is good are refused, and what was held back before stays", async () => {
@@ -89,9 +104,9 @@ describe("imports", () => {
     const anothers = customer("3", { connections: { internet: [{ username: "net-2", status: "active" }] } });
     for (const rows of [[], [anothers]]) {
       const { result } = await world.importCustomers(rows, { name: "no.ndjson", asOf: asOfNow(world) });
-      expect(result).toEqual({ kind: "bad_lines", rejected: rows.length, hasGood: false });
-      const [run] = await world.store.importRuns.list();
-      expect(run).toMatchObject({ outcome: "refused", problem: "the file holds no good line" });
+      expect(result).toEqual({ kind: "refused", words: NO_GOOD_LINE });
+      const [run] = await runsOf(world);
+      expect(run).toMatchObject({ outcome: "refused", problem: NO_GOOD_LINE });
     }
     expect(await heldBackOf(world)).toMatchObject([{ cuid: "1" }]);
   });
@@ -102,7 +117,7 @@ describe("imports", () => {
   ])("that fail say why: %s", async (error, problem) => {
     const world = await openWorld({ wrap: interposed(new Map([["importCustomers", () => Promise.reject(error)]])) });
     await expect(world.importCustomers([customer("1")], { name: "night.ndjson" })).rejects.toBe(error);
-    expect(await world.store.importRuns.list()).toMatchObject([{ outcome: "failed", problem }]);
+    expect(await runsOf(world)).toMatchObject([{ outcome: "failed", problem }]);
   });
 });
 
@@ -112,17 +127,17 @@ describe("what was held back", () => {
     await world.importCustomers(tooShort(...cuids), { name: "night.ndjson", asOf: asOfNow(world) });
     return { world, records: await heldBackOf(world) };
   }
-  const decide = (world: World, id: number | undefined, decision: "take" | "leave") =>
-    settleHeldBack(world.ports, ACTOR, { id: id ?? 0, decision });
+  const decide = ({ desk }: World, id: number | undefined, decision: "take" | "leave", more: object = {}) =>
+    run(desk, settleHeldBack, { id: id ?? 0, decision, ...more });
 
   test("and is taken ends what was paid for, even weeks later, and is gone from the list", async () => {
     const { world, records } = await heldBack("1", "2");
     world.now += 40 * DAY_MS;
-    expect(await decide(world, records[0]?.id, "take")).toEqual({ kind: "settled" });
+    await decide(world, records[0]?.id, "take");
     expect(await world.ends("1")).toEqual({ "Fiber 100": STATED });
     expect(await world.ends("2")).toEqual({ "Fiber 100": PAID });
     expect((await heldBackOf(world)).map(({ cuid }) => cuid)).toEqual(["2"]);
-    expect(await decide(world, records[0]?.id, "take")).toEqual({ kind: "not_found" });
+    expect(await refusal(decide(world, records[0]?.id, "take"))).toMatchObject({ code: "not_found" });
     const [entry] = await listEntries(world.store.engine.db, { cuid: "1" }, 1);
     expect(entry).toMatchObject({ action: "customers.import", author: "tester", at: world.now });
   });
@@ -136,7 +151,7 @@ describe("what was held back", () => {
 
   test("and is left stays as it was paid for, and who left it stands in the audit trail", async () => {
     const { world, records } = await heldBack("1");
-    expect(await decide(world, records[0]?.id, "leave")).toEqual({ kind: "settled" });
+    await decide(world, records[0]?.id, "leave");
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID });
     expect(await heldBackOf(world)).toEqual([]);
     const [entry] = await listEntries(world.store.engine.db, { cuid: "1" }, 1);
@@ -168,10 +183,11 @@ describe("what was held back", () => {
     const later = "2027-02-10 10:00:00";
     await world.importCustomers(rows(STATED, later), { name: "night.ndjson", asOf: asOfNow(world) });
     const [record] = await heldBackOf(world);
-    expect(await decide(world, record?.id, "take")).toEqual({ kind: "goodwill_unclear" });
+    expect(await refusal(decide(world, record?.id, "take"))).toMatchObject({
+      ...{ code: "conflict", words: expect.stringContaining("--goodwill held or --goodwill lacking") },
+    });
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID, "Fiber 300": "2026-12-13 10:00:00" });
-    const taken = { id: record?.id ?? 0, decision: "take", goodwill: "held" } as const;
-    expect(await settleHeldBack(world.ports, ACTOR, taken)).toEqual({ kind: "settled" });
+    await decide(world, record?.id, "take", { goodwill: "held" });
     expect(await world.ends("1")).toEqual({ "Fiber 100": STATED, "Fiber 300": later });
   });
 
@@ -180,57 +196,55 @@ describe("what was held back", () => {
     world.now += MINUTE_MS;
     // By whoever writes one customer at a time: no file takes the place of what was held back.
     await world.importCustomers([customer("1", { end: PAID })], { asOf: asOfNow(world) });
-    expect(await decide(world, records[0]?.id, "take")).toEqual({ kind: "stale" });
+    expect(await refusal(decide(world, records[0]?.id, "take"))).toMatchObject({
+      ...{ code: "conflict", words: expect.stringContaining("records of a later moment") },
+    });
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID });
   });
 });
 
 describe("a file that is uploaded", () => {
-  /** Uploads to a process, and what was let go of. */
-  async function uploading(world: World) {
+  /** Uploads to a process, and which files were deleted. */
+  function uploading(world: World) {
     const [errors, letGo]: [unknown[], string[]] = [[], []];
     const background = new Background((error) => errors.push(error));
-    const uploads = new Uploads(
-      world.ports,
-      (work) => background.begin(work),
-      (error) => errors.push(error),
-    );
-    const start = async (file: string, rows: readonly object[], more: Partial<UploadRequest> = {}) => {
-      const source = { file, open: () => ndjson(rows), letGo: async () => void letGo.push(file) };
-      const upload = await uploads.start(ACTOR, { environment: PRODUCTION, run: false, ...source, ...more });
-      return upload?.id ?? "";
+    const goOn: Desk["goOn"] = async (work) => background.begin(work);
+    const desk = { ...world.desk, goOn, uploads: new Uploads() };
+    const start = async (name: string, rows: readonly object[], more: object = {}) => {
+      const file = { ...fileOfRows(rows, name), keep: () => async () => void letGo.push(name) };
+      return (await run(desk, uploadCustomers, { file, environment: PRODUCTION, ...more })).id;
     };
+    const find = (id: string) => run(desk, showUpload, { id });
     const settled = async (id: string) => {
-      await expect.poll(() => uploads.find(id)?.state).not.toMatch(/ing$/);
-      return uploads.find(id);
+      await expect.poll(async () => (await find(id)).state).not.toMatch(/ing$/);
+      return find(id);
     };
-    return { uploads, background, errors, letGo, start, settled };
+    const write = (id: string, more: object = {}, actor = ACTOR) => run({ ...desk, actor }, runUpload, { id, ...more });
+    return { background, errors, letGo, start, find, settled, write };
   }
 
   test("is checked first, with every value that it would change, and written once it is told to", async () => {
     const world = await openWorld();
-    const { uploads, start, settled, letGo } = await uploading(world);
-    const id = await start("new.ndjson", [customer("1"), customer("2")], { asOf: undefined });
+    const { find, start, settled, letGo, write } = uploading(world);
+    const id = await start("new.ndjson", [customer("1"), customer("2")]);
     expect(await settled(id)).toMatchObject({ state: "checked", lines: 2, report: { added: 2 }, author: "tester" });
-    expect(uploads.find(id)?.changes.map(({ cuid, kind }) => [cuid, kind])).toEqual([
+    expect((await find(id)).changes.map(({ cuid, kind }) => [cuid, kind])).toEqual([
       ["1", "added"],
       ["2", "added"],
     ]);
     expect(await world.store.search.findCustomer(PRODUCTION, "1")).toBeUndefined();
     expect(letGo).toEqual([]);
-    uploads.run(id, { name: "boss" }, {});
+    await write(id, {}, { name: "boss" });
     expect(await settled(id)).toMatchObject({ state: "done", author: "boss", report: { added: 2 } });
     expect(await world.store.search.findCustomer(PRODUCTION, "1")).toBeDefined();
     expect(letGo).toEqual(["new.ndjson"]);
-    expect(uploads.run(id, ACTOR, {})).toBe("not_now");
-    expect(await world.store.importRuns.list()).toMatchObject([
-      { file: "new.ndjson", author: "boss", outcome: "done" },
-    ]);
+    expect(await refusal(write(id))).toMatchObject({ code: "conflict" });
+    expect(await runsOf(world)).toMatchObject([{ file: "new.ndjson", author: "boss", outcome: "done" }]);
   });
 
   test("is written at once where that was asked for and nothing is against it, and never with a bad line", async () => {
     const world = await openWorld();
-    const { start, settled, letGo } = await uploading(world);
+    const { start, settled, letGo } = uploading(world);
     const good = await start("good.ndjson", [customer("1")], { run: true });
     const bad = await start("bad.ndjson", [customer("2"), { cuid: "3" }], { run: true });
     expect(await settled(good)).toMatchObject({ state: "done" });
@@ -243,7 +257,7 @@ describe("a file that is uploaded", () => {
     const world = await openWorld();
     const cuids = Array.from({ length: 20 }, (_, index) => String(index + 1));
     await world.importCustomers(cuids.map((cuid) => customer(cuid)));
-    const { uploads, start, settled } = await uploading(world);
+    const { write, start, settled } = uploading(world);
     const id = await start(
       "closed.ndjson",
       cuids.map((cuid) => customer(cuid, { status: "inactive" })),
@@ -251,24 +265,25 @@ describe("a file that is uploaded", () => {
     );
     const large = [{ what: "active_customers_deactivated", count: 20, of: 20 }];
     expect(await settled(id)).toMatchObject({ state: "checked", largeChanges: large });
-    uploads.run(id, ACTOR, {});
-    expect(await settled(id)).toMatchObject({ state: "checked", largeChanges: large });
-    uploads.run(id, ACTOR, { allowLargeChange: true });
+    await write(id);
+    const problem = expect.stringContaining("20 of 20 active customers deactivated");
+    expect(await settled(id)).toMatchObject({ state: "checked", largeChanges: large, problem });
+    await write(id, { allowLargeChange: true });
     expect(await settled(id)).toMatchObject({ state: "done", report: { changed: 20 } });
   });
 
   test("cannot be written where it does not say how far its records reach", async () => {
     const world = await toppedUp("1");
-    const { start, settled, uploads } = await uploading(world);
+    const { start, settled, write } = uploading(world);
     const id = await start("night.ndjson", tooShort("1"));
     expect(await settled(id)).toMatchObject({ state: "refused", problem: expect.stringMatching(/^asOf is needed/) });
-    expect(uploads.run(id, ACTOR, {})).toBe("not_now");
-    expect(uploads.run("other", ACTOR, {})).toBeUndefined();
+    expect(await refusal(write(id))).toMatchObject({ code: "conflict" });
+    expect(await refusal(write("other"))).toMatchObject({ code: "not_found" });
   });
 
   test("ends where the process does, and nothing goes on after that", async () => {
     const world = await openWorld();
-    const { start, background, settled, errors } = await uploading(world);
+    const { start, background, settled, errors } = uploading(world);
     const id = await start("long.ndjson", [customer("1"), customer("2")], { run: true });
     await background.end();
     expect(await settled(id)).toMatchObject({ state: "failed", problem: "topupd was stopped" });
@@ -277,16 +292,18 @@ describe("a file that is uploaded", () => {
 
   test("is kept for an hour, and ten at most are", async () => {
     const world = await openWorld();
-    const { start, settled, uploads, letGo } = await uploading(world);
+    const { start, settled, find, letGo } = uploading(world);
     const first = await start("0", [customer("1")]);
     await settled(first);
     world.now += 61 * MINUTE_MS;
     const second = await start("1", [customer("1")]);
-    expect([uploads.find(first), letGo]).toEqual([undefined, ["0"]]);
+    expect((await refusal(find(first))).code).toBe("not_found");
+    expect(letGo).toEqual(["0"]);
     for (const file of ["2", "3", "4", "5", "6", "7", "8", "9", "10"])
       await settled(await start(file, [customer("1")]));
     await start("11", [customer("1")]);
-    expect([uploads.find(second), letGo]).toEqual([undefined, ["0", "1"]]);
+    expect((await refusal(find(second))).code).toBe("not_found");
+    expect(letGo).toEqual(["0", "1"]);
   });
 });
 

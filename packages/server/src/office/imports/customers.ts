@@ -1,36 +1,32 @@
 import type { ConnectionName, Environment } from "../../domain/customer.ts";
 import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
-import type { AsOfProblem } from "../../domain/ledger-import.ts";
-import {
-  fileChanged,
-  type ImportHooks,
-  isLargeChange,
-  LARGE_FROM,
-  type LargeChange,
-  readNdjson,
-  type SourceFile,
-} from "../../office/imports/file.ts";
+import { momentOf } from "../../store/ports.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
-import { type Actor, attributionAt, momentOf, type Ports } from "../ports.ts";
+import type { GivenFile } from "../fields.ts";
+import type { Decider } from "../office.ts";
 import { type CheckedPart, CheckedRows } from "./checked-rows.ts";
+import { fileChanged, type ImportHooks, isLargeChange, LARGE_FROM, type LargeChange, rowsOf } from "./file.ts";
 import {
   AS_OF_REQUIRED,
+  asOfRefused,
   type Chunk,
   CUSTOMERS_AT_ONCE,
   customerRowReader,
   type NumberedRow,
   type RowsRequest,
   readChunks,
-} from "./customer-rows.ts";
-import { CustomersTally } from "./customers-tally.ts";
-import { HeldBackRecords, recordRun } from "./import-runs.ts";
+} from "./rows.ts";
+import { HeldBackRecords, recordRun } from "./runs.ts";
+import { replaceHeldBack } from "./sql.ts";
+import { CustomersTally } from "./tally.ts";
+import { badLines, tooLarge } from "./words.ts";
 
-export interface CustomersImport extends SourceFile, RowsRequest {
+export interface CustomersImport extends RowsRequest {
+  /** Its import is recorded if it has a name. */
+  readonly file: Pick<GivenFile, "isCsv" | "open"> & Partial<Pick<GivenFile, "name">>;
   /** Takes the good lines although others are bad. */
   readonly skipInvalid?: boolean;
-  /** Finds out what would change, and writes nothing. */
-  readonly dryRun?: boolean;
   /** Takes a file that would change too much: see {@link LargeChange}. */
   readonly allowLargeChange?: boolean;
   /** The customers whose runs may be ended though they were paid for. */
@@ -79,14 +75,11 @@ export interface CustomersReport {
   readonly stale: number;
 }
 
-export type CustomersImported =
-  | { readonly kind: "done"; readonly report: CustomersReport }
-  /** Nothing was written. `hasGood`: other lines are good, and `skipInvalid` would take them. */
-  | { readonly kind: "bad_lines"; readonly rejected: number; readonly hasGood: boolean }
-  /** Nothing was written; the report says what would have been done. */
-  | { readonly kind: "large_change"; readonly report: CustomersReport; readonly changes: readonly LargeChange[] }
-  /** `required`: something was topped up or granted here, and neither the file nor its rows say what they hold. */
-  | { readonly kind: "as_of_refused"; readonly problem: AsOfProblem };
+export interface CustomersImported {
+  readonly report: CustomersReport;
+  /** Found in a preview, where they are allowed. */
+  readonly largeChanges: readonly LargeChange[];
+}
 
 /** The part of the running subscriptions, of the active customers, and of the file's customers, that a file may change so. */
 const MOST_CHANGED = 0.1;
@@ -98,53 +91,47 @@ const MOST_CHANGED = 0.1;
  * interruption, it comes to the same. A row that the check finds to change nothing is not decided again: with what is topped
  * up or reversed meanwhile, it changes nothing either. A row that names another customer's connection is written after all
  * others, which may free it, and rejected if they do not.
- * A file with a name is remembered, and what was held back of it takes the place of what was before.
- * @throws Refused if the file has changed.
+ * A file with a name is recorded, and what was held back of it takes the place of what was before.
+ * @throws Refused if nothing can be written, or if the file has changed.
  */
 export function importCustomers(
-  ports: Ports,
-  actor: Actor,
+  of: Decider,
   request: CustomersImport,
   hooks: CustomersHooks,
 ): Promise<CustomersImported> {
-  if (request.dryRun === true || request.name === undefined) return layOver(ports, actor, request, hooks);
-  const heldBack = new HeldBackRecords(request.environment);
+  const { environment, asOf } = request;
+  const { name: file } = request.file;
+  if (of.isPreview || file === undefined) return layOver(of, request, hooks);
+  const heldBack = new HeldBackRecords(environment);
   const onHeldBack: CustomersHooks["onHeldBack"] = (held, row) => {
     hooks.onHeldBack(held, row);
     heldBack.add(held, row);
   };
-  return recordRun(ports, actor, { ...request, kind: "customers", file: request.name }, async (reason) => {
-    const imported = await layOver(ports, actor, request, { ...hooks, onHeldBack }, reason);
-    if (imported.kind === "done") await ports.store.importRuns.replaceHeldBack(request.environment, heldBack.list());
-    return imported;
+  return recordRun(of, { kind: "customers", environment, file, asOf }, async (recorded) => {
+    const answer = await layOver(recorded, request, { ...hooks, onHeldBack });
+    await replaceHeldBack(of.store.engine, environment, heldBack.list(), of.clock());
+    return { answer, report: { ...answer.report } };
   });
 }
 
-async function layOver(
-  ports: Ports,
-  actor: Actor,
-  request: CustomersImport,
-  hooks: CustomersHooks,
-  reason?: string,
-): Promise<CustomersImported> {
-  const { store } = ports;
-  const { environment, open, readRows = readNdjson, skipInvalid, dryRun = false, allowLargeChange } = request;
+async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHooks): Promise<CustomersImported> {
+  const { store, by, isPreview } = of;
+  const { environment, file, skipInvalid, allowLargeChange } = request;
   const { onRejected, onProgress } = hooks;
-  const reader = await customerRowReader(ports, request);
-  if (typeof reader === "string") return { kind: "as_of_refused", problem: reader };
+  const reader = await customerRowReader(of, request);
   const rulesNow = (): FileRules => {
     const { toleranceDays = 1, allowShorter = [] } = request;
-    return { now: momentOf(ports), mode: "import", toleranceDays, allowShorter: new Set(allowShorter) };
+    return { now: momentOf(of), mode: "import", toleranceDays, allowShorter: new Set(allowShorter) };
   };
   const preview = (rows: readonly CustomerRowOfFile[]) => store.previewCustomers(environment, rows, rulesNow());
   const write = (rows: readonly CustomerRowOfFile[]) => {
     const rules = rulesNow();
-    return store.importCustomers(environment, rows, attributionAt(rules.now.instant, actor, reason), rules);
+    return store.importCustomers(environment, rows, { ...by, at: rules.now.instant }, rules);
   };
   const confirm = (customers: readonly ConfirmedCustomer[]) => store.confirmCustomers(environment, customers);
 
-  const isWeighed = dryRun || (allowLargeChange !== true && (await hasCustomers(ports, environment)));
-  const weighed = new CustomersTally(dryRun ? hooks : undefined);
+  const isWeighed = isPreview || (allowLargeChange !== true && (await hasCustomers(of, environment)));
+  const weighed = new CustomersTally(isPreview ? hooks : undefined);
   const checked = new CheckedRows();
   const divide = ({ rows, lines }: Chunk): CheckedPart => {
     const isUnchanged = ({ row }: NumberedRow) => isWeighed && weighed.isUnchanged(row.stated.cuid);
@@ -153,26 +140,26 @@ async function layOver(
     return { changing, unchanged, lines };
   };
   let [good, bad] = [0, 0];
-  for await (const chunk of readChunks(readRows(open()), reader)) {
+  for await (const chunk of readChunks(rowsOf(file, "readCustomersCsv"), reader)) {
     const { rows, rejected, lines } = chunk;
     for (const { row, problems } of rejected) {
-      if (problems === AS_OF_REQUIRED) return { kind: "as_of_refused", problem: "required" };
+      if (problems === AS_OF_REQUIRED) throw asOfRefused("required");
       onRejected({ line: row.line, problems });
     }
     [good, bad] = [good + rows.length, bad + rejected.length];
     if (isWeighed) await weighed.take(rows, preview);
-    if (!dryRun) checked.add(divide(chunk));
+    if (!isPreview) checked.add(divide(chunk));
     onProgress({ step: "checking", lines });
   }
-  if (good === 0 || (bad > 0 && skipInvalid !== true)) return { kind: "bad_lines", rejected: bad, hasGood: good > 0 };
-  if (dryRun) weighed.rejectShared(onRejected);
-  const changes = allowLargeChange === true ? [] : await largeChanges(ports, environment, weighed, good);
-  if (changes.length > 0) return { kind: "large_change", report: weighed.report(bad), changes };
-  if (dryRun) return doneWith(weighed.report(bad));
+  if (good === 0 || (bad > 0 && skipInvalid !== true)) throw badLines(bad, good > 0);
+  if (isPreview) weighed.rejectShared(onRejected);
+  const largeChanges = await findLargeChanges(of, environment, weighed, good);
+  if (largeChanges.length > 0 && allowLargeChange !== true) throw tooLarge(largeChanges);
+  if (isPreview) return doneWith(weighed.report(bad), largeChanges);
 
   const readAgain = async function* (): AsyncGenerator<CheckedPart> {
     let [goodAgain, badAgain] = [0, 0];
-    for await (const chunk of readChunks(readRows(open()), reader)) {
+    for await (const chunk of readChunks(rowsOf(file, "readCustomersCsv"), reader)) {
       [goodAgain, badAgain] = [goodAgain + chunk.rows.length, badAgain + chunk.rejected.length];
       if (goodAgain > good || badAgain > bad) throw fileChanged();
       yield divide(chunk);
@@ -187,28 +174,28 @@ async function layOver(
   }
   await written.retryShared(write, CUSTOMERS_AT_ONCE);
   written.rejectShared(onRejected);
-  return doneWith(written.report(bad));
+  return doneWith(written.report(bad), []);
 }
 
-/** Rows may all be rejected for the connections they name. */
-function doneWith(report: CustomersReport): CustomersImported {
-  const { accepted, rejected } = report;
-  return accepted === 0 ? { kind: "bad_lines", rejected, hasGood: false } : { kind: "done", report };
+/** @throws Refused if all rows were rejected, for the connections they name. */
+function doneWith(report: CustomersReport, largeChanges: readonly LargeChange[]): CustomersImported {
+  if (report.accepted === 0) throw badLines(report.rejected, false);
+  return { report, largeChanges };
 }
 
-async function hasCustomers({ store }: Ports, environment: Environment): Promise<boolean> {
+async function hasCustomers({ store }: Decider, environment: Environment): Promise<boolean> {
   return (await store.search.listCustomers(environment, { after: undefined, limit: 1 })).length > 0;
 }
 
-async function largeChanges(
-  ports: Ports,
+async function findLargeChanges(
+  of: Decider,
   environment: Environment,
   { endsRunning, deactivates, losesMobile, losesName }: CustomersTally,
   customers: number,
 ): Promise<readonly LargeChange[]> {
   if (Math.max(endsRunning, deactivates, losesMobile, losesName) < LARGE_FROM) return [];
-  const now = momentOf(ports);
-  const { runningSubscriptions, activeCustomers } = await ports.store.search.countRunning(environment, now.wall);
+  const now = momentOf(of);
+  const { runningSubscriptions, activeCustomers } = await of.store.search.countRunning(environment, now.wall);
   const changes: readonly LargeChange[] = [
     { what: "running_subscriptions_ended", count: endsRunning, of: runningSubscriptions },
     { what: "active_customers_deactivated", count: deactivates, of: activeCustomers },

@@ -1,0 +1,149 @@
+import { Type } from "typebox";
+import { CUSTOMERS_HEADER, customerLines } from "../../csv/writing.ts";
+import { heldBackLeft } from "../../domain/audit.ts";
+import { sharedWords } from "../../domain/customer-audit.ts";
+import { type JsonObject, readJson } from "../../domain/json.ts";
+import {
+  ENVIRONMENT,
+  environmentOf,
+  limitOf,
+  numberCursor,
+  oneOf,
+  onePage,
+  PAGE,
+  pageOf,
+  pageUpTo,
+} from "../common.ts";
+import { GoodwillReadingSchema, heldBackFields } from "../customers/schemas.ts";
+import { rowsOf } from "../fields.ts";
+import { decide, type Office } from "../office.ts";
+import { type Operation, operation } from "../operation.ts";
+import { plainWords, Refused } from "../refused.ts";
+import { type CustomerImport, importCustomer } from "./customer.ts";
+import { exportedCustomers } from "./export.ts";
+import { CUSTOMERS_FILE, CustomerRowSchema, HeldBackSchema, ImportRunSchema, UploadSchema } from "./schemas.ts";
+import * as sql from "./sql.ts";
+
+/* The provider's records of customers: files that are checked and written, and what of them waits for a decision. */
+
+const TAG = "Imports";
+const READ = { tag: TAG, permission: "read" } as const;
+const CHANGE = { tag: TAG, permission: "administer", refuses: ["conflict"] } as const;
+const UploadId = Type.String({ maxLength: 64, description: "Of the file that was sent." });
+
+export const uploadCustomers = operation({
+  ...{ ...CHANGE, http: "POST /imports", status: 202 },
+  summary: "Send a customers file, NDJSON or CSV: it is checked, kept for an hour, and written once it is told to",
+  input: Type.Object({
+    ...CUSTOMERS_FILE,
+    run: Type.Optional(Type.Boolean({ description: "Writes at once if the check finds nothing against it." })),
+  }),
+  answer: UploadSchema,
+  run(office, { file, environment = "production", run = false, ...said }) {
+    const letGo = file.keep?.() ?? (async () => {});
+    return office.uploads.start(office, { ...said, environment, file, letGo, run });
+  },
+});
+
+export const listImports = operation({
+  ...{ ...READ, http: "GET /imports", summary: "List the last fifty imports of files, newest first" },
+  input: Type.Object({}),
+  answer: pageOf(ImportRunSchema),
+  run: async ({ store: { engine } }) => onePage(await sql.listRuns(engine.db)),
+});
+
+export const showUpload = operation({
+  ...{ ...READ, http: "GET /imports/:id", summary: "Show how far a file that was sent is, and what it does" },
+  input: Type.Object({ id: UploadId }),
+  answer: UploadSchema,
+  run: async ({ uploads }, { id }) => uploads.find(id),
+});
+
+export const runUpload = operation({
+  ...{ ...CHANGE, http: "POST /imports/:id/run", status: 202, summary: "Write a file that was checked" },
+  input: Type.Object({
+    id: UploadId,
+    allowLargeChange: Type.Optional(Type.Boolean({ description: "Writes it although it shows a large change." })),
+    goodwill: Type.Optional(GoodwillReadingSchema),
+  }),
+  answer: UploadSchema,
+  run: (office, { id, ...request }) => office.uploads.run(office, id, request),
+});
+
+export const listHeldBack = operation({
+  ...{ ...READ, http: "GET /held-back", summary: "List what the last customers file held back" },
+  input: Type.Object({ ...ENVIRONMENT, ...PAGE }),
+  answer: pageOf(HeldBackSchema),
+  async run(office, input) {
+    const limit = limitOf(input);
+    const page = { after: numberCursor(input), limit: limit + 1 };
+    const found = await sql.listHeldBack(office.store.engine.db, await environmentOf(office, input), page);
+    const items = found.map((held) => ({ id: held.id, line: held.line, cuid: held.cuid, ...heldBackFields(held) }));
+    return pageUpTo(limit, items, ({ id }) => String(id));
+  },
+});
+
+export const settleHeldBack = operation({
+  ...{ ...CHANGE, http: "POST /held-back/:id" },
+  summary: "Take what the file says of the customer, or leave what was paid for",
+  input: Type.Object({
+    id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Of what is held back." }),
+    decision: oneOf(
+      ["take", "leave"],
+      "take: all that the file says of the customer holds; leave: what was paid for stays.",
+    ),
+    goodwill: Type.Optional(GoodwillReadingSchema),
+  }),
+  async run(office, { id, decision, goodwill }) {
+    const { db } = office.store.engine;
+    const found = (await sql.findHeldBack(db, id)) ?? notHeldBack();
+    const { environment, cuid } = found;
+    if (decision === "take") {
+      // Checked first: if one subscription cannot be taken, none is.
+      for (const isPreview of [true, false]) await take({ ...office, isPreview }, found, goodwill);
+    }
+    return decide(office, [{ environment, cuid }], async (tx) => {
+      const all = await sql.heldBackOf(tx, environment, cuid);
+      const ends = all.map(({ service, reqId, plan, keptEnd = null }) => [`${service} ${reqId}: ${plan}`, keptEnd]);
+      const isLeft = decision === "leave" && all.length > 0;
+      const audit = isLeft ? [heldBackLeft(environment, cuid, Object.fromEntries(ends))] : [];
+      return { answer: undefined, change: { write: () => sql.deleteHeldBack(tx, environment, cuid), audit } };
+    });
+  },
+});
+
+function notHeldBack(): never {
+  throw new Refused("not_found", "this is not held back any more");
+}
+
+/** Takes the customer's row whole. @throws Refused */
+async function take(office: Office, found: sql.NumberedHeldBack, goodwill: CustomerImport["goodwill"]): Promise<void> {
+  const row = readJson(found.sourceRow) as JsonObject;
+  // That its records may be old was said when the file was imported.
+  const request = { environment: found.environment, row, goodwill, oldRecords: true, allowShorter: true };
+  const { shared, isStale, heldBack } = await importCustomer(office, request).catch((error: unknown) => {
+    if (!(error instanceof Refused)) throw error;
+    throw new Refused("conflict", `the row cannot be taken any more: ${plainWords(error)}`);
+  });
+  if (shared !== undefined) throw new Refused("conflict", `${shared.reqId} ${sharedWords(shared)} by now`);
+  if (isStale)
+    throw new Refused("conflict", "records of a later moment were taken for this customer since: leave this one");
+  if (heldBack.length > 0)
+    throw new Refused("conflict", (name) => {
+      return `say whether the file's records hold goodwill: ${name("goodwill", "held")} or ${name("goodwill", "lacking")}`;
+    });
+}
+
+export const exportCustomers = operation({
+  ...{ tag: "Customers", permission: "read", http: "GET /customers.csv" },
+  summary: "Export all customers, in the form that an import reads: plain records, without their history",
+  input: Type.Object(ENVIRONMENT),
+  answer: rowsOf(CustomerRowSchema, { header: CUSTOMERS_HEADER, lines: customerLines }),
+  cli: [{ words: "export customers", examples: ["topupd export customers --output customers.csv"] }],
+  run: async (office, input) => exportedCustomers(office, await environmentOf(office, input)),
+});
+
+export const operations: readonly Operation[] = [
+  ...[uploadCustomers, listImports, showUpload, runUpload],
+  ...[listHeldBack, settleHeldBack, exportCustomers],
+];

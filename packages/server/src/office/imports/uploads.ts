@@ -1,0 +1,198 @@
+import type { Static } from "typebox";
+import type { FieldChange } from "../../domain/customer-audit.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { heldBackFields } from "../customers/schemas.ts";
+import { beyondSession } from "../jobs.ts";
+import type { Office } from "../office.ts";
+import { plainWords, Refused } from "../refused.ts";
+import { type CustomersHooks, type CustomersImport, importCustomers } from "./customers.ts";
+import { MOST_SAID } from "./file.ts";
+import { failureWords } from "./runs.ts";
+import type { UploadSchema } from "./schemas.ts";
+
+const KEPT_MS = 60 * 60_000;
+const MOST_UPLOADS = 10;
+const ID_BYTES = 9;
+
+export interface UploadRequest extends Omit<CustomersImport, "allowLargeChange" | "allowShorter"> {
+  readonly file: Required<Pick<CustomersImport["file"], "name">> & CustomersImport["file"];
+  /** Deletes the file. */
+  readonly letGo: () => Promise<void>;
+  /** Writes it at once if the check finds nothing against it. */
+  readonly run: boolean;
+}
+
+export type RunRequest = Pick<CustomersImport, "allowLargeChange" | "goodwill">;
+
+/** A customers file that was sent: it is checked, and written once it is told to. */
+export type Upload = Static<typeof UploadSchema>;
+
+interface Kept {
+  shown: Upload;
+  readonly request: UploadRequest;
+  /** Who has sent it. */
+  readonly sender: string;
+  /** When the last step ended, or the first began. */
+  at: Instant;
+}
+
+/** The process is to end. */
+class Stopped extends Error {}
+
+/** The customers files that were sent to this process. One step of one of them is done at a time. */
+export class Uploads {
+  readonly #kept = new Map<string, Kept>();
+  #last: Promise<void> = Promise.resolve();
+
+  /** Begins to check a file. @throws Refused if so many are under way that there is no room. */
+  async start(office: Office, request: UploadRequest): Promise<Upload> {
+    await this.#makeRoom(office.clock());
+    if (this.#kept.size >= MOST_UPLOADS) {
+      await request.letGo();
+      throw new Refused("conflict", "so many files are under way that there is no room: send this one later");
+    }
+    const { environment, file, asOf = null } = request;
+    const id = Buffer.from(office.random(ID_BYTES)).toString("base64url");
+    const { author } = office.by;
+    const shown: Upload = {
+      ...{ id, environment, file: file.name, asOf, author, state: "checking", lines: 0, report: null, problem: null },
+      ...{ largeChanges: [], ...NOTHING_FOUND },
+    };
+    const kept: Kept = { shown, request, sender: author, at: office.clock() };
+    this.#kept.set(id, kept);
+    await this.#queue(office, kept, async (ending) => {
+      await step(office, kept, "checking", { allowLargeChange: true }, ending);
+      const isGood = kept.shown.state === "checked" && kept.shown.largeChanges.length === 0;
+      if (request.run && isGood) await step(office, kept, "writing", {}, ending);
+    });
+    return kept.shown;
+  }
+
+  /** @throws Refused */
+  find(id: string): Upload {
+    return this.#find(id).shown;
+  }
+
+  #find(id: string): Kept {
+    const kept = this.#kept.get(id);
+    if (kept === undefined)
+      throw new Refused("not_found", "there is no such file any more: it is kept for an hour, and until a restart");
+    return kept;
+  }
+
+  /** Begins to write a file that was checked, also once more if the writing failed. @throws Refused */
+  async run(office: Office, id: string, request: RunRequest): Promise<Upload> {
+    const kept = this.#find(id);
+    const { state, report } = kept.shown;
+    if (state !== "checked" && !(state === "failed" && report !== null))
+      throw new Refused("conflict", "only a file that was checked, and is not written, can be");
+    kept.shown = { ...kept.shown, state: "writing", author: office.by.author };
+    await this.#queue(office, kept, (ending) => step(office, kept, "writing", request, ending));
+    return kept.shown;
+  }
+
+  #queue(office: Office, kept: Kept, work: (ending: AbortSignal) => Promise<void>): Promise<void> {
+    const before = this.#last;
+    return office.goOn((ending) => {
+      const done = before.then(async () => {
+        try {
+          await work(ending);
+        } finally {
+          kept.at = office.clock();
+          if (!holdsFile(kept)) await kept.request.letGo();
+        }
+      });
+      this.#last = done.catch(() => {});
+      return done;
+    });
+  }
+
+  /** Deletes the oldest file of a person that nothing is done with at the moment. @returns whether there was one. */
+  async makeRoomFor(person: string): Promise<boolean> {
+    const oldest = this.#idle().find((kept) => kept.sender === person && holdsFile(kept));
+    if (oldest !== undefined) await this.#delete(oldest);
+    return oldest !== undefined;
+  }
+
+  /** Deletes those of an hour ago, and the oldest if there are too many. */
+  async #makeRoom(now: Instant): Promise<void> {
+    for (const kept of this.#idle()) {
+      if (kept.at >= now - KEPT_MS && this.#kept.size < MOST_UPLOADS) break;
+      await this.#delete(kept);
+    }
+  }
+
+  /** Oldest first. */
+  #idle(): Kept[] {
+    const idle = [...this.#kept.values()].filter(({ shown: { state } }) => state !== "checking" && state !== "writing");
+    return idle.toSorted((a, b) => a.at - b.at);
+  }
+
+  async #delete({ shown: { id }, request }: Kept): Promise<void> {
+    this.#kept.delete(id);
+    await request.letGo();
+  }
+}
+
+/** Whether a file can still be written, now or later. */
+function holdsFile({ shown: { state } }: Kept): boolean {
+  return state !== "done" && state !== "refused";
+}
+
+const NOTHING_FOUND = { changes: [], problems: [], heldBack: [], warnings: [] };
+const PARTLY_WRITTEN = ". A part of the file may be written; writing it again completes it";
+
+/** Checks or writes a file, with the rights of the account alone. */
+async function step(
+  office: Office,
+  kept: Kept,
+  state: "checking" | "writing",
+  more: RunRequest,
+  ending: AbortSignal,
+): Promise<void> {
+  const put = (changed: Partial<Upload>) => {
+    kept.shown = { ...kept.shown, ...changed };
+  };
+  const found: Found = { changes: [], problems: [], heldBack: [], warnings: [] };
+  put({ ...found, state, lines: 0, problem: null });
+  const hooks = {
+    ...hooksOf(found),
+    onProgress({ lines }: { readonly lines: number }) {
+      if (ending.aborted) throw new Stopped();
+      put({ lines });
+    },
+  };
+  const isPreview = state === "checking";
+  const said = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined));
+  try {
+    const done = await importCustomers({ ...beyondSession(office), isPreview }, { ...kept.request, ...said }, hooks);
+    const largeChanges = [...done.largeChanges];
+    put({ state: isPreview ? "checked" : "done", report: { ...done.report }, largeChanges });
+  } catch (error) {
+    if (error instanceof Refused && error.code === "invalid")
+      return put({ state: isPreview ? "refused" : "checked", problem: plainWords(error) });
+    const words = error instanceof Stopped ? "topupd was stopped" : failureWords(error);
+    put({
+      state: "failed",
+      problem: (words ?? "topupd failed: its log says more") + (isPreview ? "" : PARTLY_WRITTEN),
+    });
+    if (words === undefined) throw error;
+  }
+}
+
+type Found = Pick<Upload, "changes" | "problems" | "heldBack" | "warnings">;
+
+/** Keeps the first of each kind. */
+function hooksOf({ changes, problems, heldBack, warnings }: Found): Omit<CustomersHooks, "onProgress"> {
+  const keep = <Item>(list: Item[], item: () => Item) => {
+    if (list.length < MOST_SAID) list.push(item());
+  };
+  return {
+    onChange: (change) => keep(changes, () => ({ ...change, changes: change.changes.map(changeData) })),
+    onRejected: ({ line, problems: all }) => keep(problems, () => ({ line, problems: [...all] })),
+    onHeldBack: (held) => keep(heldBack, () => ({ line: held.line, cuid: held.cuid, ...heldBackFields(held) })),
+    onWarning: ({ line, cuid, service, reqId }) => keep(warnings, () => ({ line, cuid, service, reqId })),
+  };
+}
+
+const changeData = ({ field, from, to }: FieldChange) => ({ field, from: from ?? null, to: to ?? null });
