@@ -80,7 +80,7 @@ export async function measureEvents(): Promise<void> {
 async function catchUp({ folder }: Filled, comeBack: () => void): Promise<Figure> {
   say("catching up");
   const behind = async () => {
-    const [target] = JSON.parse(await runTopupd(["target", "list", "--json"], { cwd: folder })) as { behind: number }[];
+    const target = JSON.parse(await runTopupd(["target", "list", "--json"], { cwd: folder })) as { behind: number };
     return target?.behind ?? 0;
   };
   const before = await behind();

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** The port of the store: its types and its errors, which everybody who calls it must know. */
-const PORT = /^store\/(?:store|ports|changes|search|outbox|retention|staff|statistics|errors)\.ts$/;
+const PORT = /^store\/(?:store|ports|search|outbox|retention|staff|errors)\.ts$/;
 /** What both engines share: tables, rows, batches, archives. */
 const SHARED_STORE = /^store\/[a-z-]+\.ts$/;
 const BACK_OFFICE = /^store\/back-office\//;
@@ -35,11 +35,11 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   // The demo makes its history as a partner would. Only its command loads it.
   [DEMO, [DOMAIN, PORT, SERVICES, OFFICE, PARTNER, DEMO]],
   [SERVICES, [DOMAIN, PORT, SERVICES, OFFICE, /^backup\//, /^workers\/sender\.ts$/]],
-  [OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE, SERVICES, OFFICE, CSV]],
+  [OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE, SERVICES, OFFICE, CSV, /^workers\/sender\.ts$/]],
   [WORKERS, [DOMAIN, PORT, WORKERS]],
   [PARTNER, [DOMAIN, PORT, PARTNER, SYSTEM, /^services\/staff\/trial\.ts$/]],
   [/^metrics\//, [DOMAIN, PORT, SERVICES, PARTNER, WORKERS, SYSTEM, /^metrics\//]],
-  [/^targets\//, [DOMAIN, PORT, SERVICES, WORKERS, /^targets\//]],
+  [/^targets\//, [DOMAIN, PORT, OFFICE, WORKERS, /^targets\//]],
   [CSV, [DOMAIN, SERVICES, OFFICE, CSV]],
   [/^faces\/rows\.ts$/, [OFFICE, CSV]],
   [

@@ -6,8 +6,8 @@ import type { Environment } from "../domain/customer.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { Authority } from "../domain/staff.ts";
 import { isTooLateToRecord } from "../domain/top-up.ts";
+import type { Instant } from "../domain/wall-time.ts";
 import type { AccountTools } from "../services/staff/accounts.ts";
-import type { TargetTools } from "../services/staff/targets.ts";
 import { appendAudit, lockTrail } from "../store/back-office/audit.ts";
 import { appendEvents } from "../store/back-office/events.ts";
 import { StoreUnavailable } from "../store/errors.ts";
@@ -16,6 +16,8 @@ import type { Tables } from "../store/tables.ts";
 import type { Uploads } from "./imports/uploads.ts";
 import type { Jobs } from "./jobs.ts";
 import type { AnswerOf, Operation } from "./operation.ts";
+import type { StatisticsCache } from "./statistics/cache.ts";
+import type { TargetTools } from "./targets/tools.ts";
 
 /** A transaction; or the database, if nothing is written. */
 export type Db = Kysely<Tables>;
@@ -38,6 +40,9 @@ export interface Desk extends Ports {
   readonly targets: TargetTools;
   readonly jobs: Jobs;
   readonly uploads: Uploads;
+  readonly statistics: StatisticsCache;
+  /** Since when this service can record no top-up; undefined if it can. */
+  readonly recordingFailsSince: Instant | undefined;
   /** Runs long work. The service answers first and continues the work; a command waits until the work is done. */
   readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
   /** Shows how far long work is, if somebody watches. */

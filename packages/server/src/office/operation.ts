@@ -6,8 +6,11 @@ import type { Refusal } from "./refused.ts";
 
 /** One thing that staff can do. The staff API, its document, the console's types and the command line are rendered from it. */
 export interface Operation<Input extends TObject = TObject, Answer extends TSchema | undefined = TSchema | undefined> {
-  /** Below `/api/v1`, such as `GET /partners/:name`. A field that the path names is required in the API. */
-  readonly http: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`;
+  /**
+   * Below `/api/v1`, such as `GET /partners/:name`; undefined if only the shell has it. A field that the path names is
+   * required in the API.
+   */
+  readonly http?: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`;
   readonly tag: string;
   readonly permission: Permission;
   readonly summary: string;

@@ -12,13 +12,11 @@ import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
-import type { CheckoutSecrets } from "./changes.ts";
 import type { Engine } from "./engine.ts";
-import type { Outbox, Targets } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
 import type { Retention } from "./retention.ts";
 import type { Search } from "./search.ts";
 import type { Attempt, StaffAccounts } from "./staff.ts";
-import type { StatisticsSource } from "./statistics.ts";
 
 /**
  * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to decide, and writes what was
@@ -87,12 +85,9 @@ export interface Store {
   readonly engine: Engine;
 
   // What staff change and ask: written once, in back-office/.
-  readonly secrets: CheckoutSecrets;
   readonly search: Search;
   readonly retention: Retention;
-  readonly targets: Targets;
   readonly staff: StaffAccounts;
-  readonly statistics: StatisticsSource;
 
   // What delivers to targets, and tells them of ends.
   readonly outbox: Outbox;

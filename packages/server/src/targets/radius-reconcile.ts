@@ -4,6 +4,7 @@ import { portionsOf } from "../domain/portions.ts";
 import { type RadiusDifference, type RadiusRules, type RadiusUser, radiusUser } from "../domain/radius.ts";
 import type { RadiusConfig } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
+import type { RadiusCounts } from "../office/targets/tools.ts";
 import type { Ports } from "../store/ports.ts";
 import { RadiusUsers } from "./radius.ts";
 
@@ -12,24 +13,18 @@ const AT_ONCE = 1_000;
 /** A connection that changes while its user is written is soon as it stays. */
 const MOST_ROUNDS = 5;
 
-export interface RadiusReconciled {
-  readonly compared: number;
-  /** Users with a difference. */
-  readonly differing: number;
-}
-
 /**
  * Compares all connections of production and the target's service with their users in FreeRADIUS, and corrects these in
- * portions unless it is a dry run.
+ * portions, unless it is a preview.
  * @param onDifference called with each, as it was found.
  * @throws DeliveryFailed if the RADIUS database fails; portions that were written until then stay.
  */
 export async function reconcileRadius(
   { store, clock }: Pick<Ports, "store" | "clock">,
   config: RadiusConfig,
-  { dryRun }: { readonly dryRun: boolean },
+  { isPreview }: { readonly isPreview: boolean },
   onDifference: (difference: RadiusDifference) => void,
-): Promise<RadiusReconciled> {
+): Promise<RadiusCounts> {
   const radius = new RadiusUsers(config, store.provider.zone);
   let [compared, differing] = [0, 0];
   const readPage = async (after: string | undefined) => {
@@ -49,7 +44,7 @@ export async function reconcileRadius(
     compared += users.length;
     differing += new Set(differences.map(({ username }) => username)).size;
     for (const difference of differences) onDifference(difference);
-    for (let round = 1; !dryRun && differences.length > 0 && round <= MOST_ROUNDS; round += 1) {
+    for (let round = 1; !isPreview && differences.length > 0 && round <= MOST_ROUNDS; round += 1) {
       await radius.write(differences);
       // A top-up may have been recorded, and its event written, meanwhile.
       const written = new Set(differences.map(({ username }) => username));

@@ -1,4 +1,4 @@
-import type { TargetTools } from "../services/staff/targets.ts";
+import type { TargetTools } from "../office/targets/tools.ts";
 import type { Ports } from "../store/ports.ts";
 import type { Sender } from "../workers/sender.ts";
 

@@ -46,54 +46,30 @@ test("a catalogue is published as it was previewed, and bad lines are named", as
 });
 
 describe("targets and events", () => {
-  test("are added, paused, rotated and removed, and events are read from a feed", async () => {
+  test("are added and removed, and a feed is read by all, but moved on by an admin", async () => {
     const added = await call("POST /targets", { body: { name: "crm", books: true } });
     expect(added).toMatchObject({
-      status: 201,
-      json: { target: { name: "crm", kind: "feed", books: true }, secret: null },
+      ...{ status: 201, json: { target: { name: "crm", kind: "feed", books: true }, secret: null } },
     });
-    const webhook = { name: "tv", webhook: { url: "http://127.0.0.1:9/x", allowPrivate: true } };
-    expect((await call("POST /targets", { body: webhook })).json.secret).toMatch(/^whsec_/);
-    const rotated = await call("POST /targets/tv/rotation");
-    expect(rotated.json).toMatchObject({ secret: expect.stringMatching(/^whsec_/), formerUntil: expect.any(String) });
-    expect((await call("POST /targets/crm/rotation")).json.code).toBe("conflict");
-    expect((await call("PATCH /targets/tv", { body: { paused: true } })).json).toMatchObject({ paused: true });
-    expect((await call("POST /targets/tv/resend")).json).toEqual({ resent: 0 });
-    expect((await call("GET /targets/tv/failed", { as: "viewer" })).json.items).toEqual([]);
-    const radius = { database: "nowhere", groups: { Fiber: "gold" } };
-    expect((await call("POST /targets", { body: { name: "net", radius } })).json.fields).toMatchObject([
-      { field: "radius.database" },
+    const named = await call("POST /targets", { body: { name: ".tv" } });
+    expect(named.json.fields).toEqual([
+      { field: "name", problem: expect.stringMatching(/^must have 1 to 64 letters/) },
     ]);
-    const database = "postgres://r@127.0.0.1/r";
-    expect((await call("POST /targets", { body: { name: "net", radius: { database } } })).status).toBe(201);
-    const iptv = { name: "iptv", radius: { database, service: "tv" } };
-    expect((await call("POST /targets", { body: iptv })).json.fields).toEqual([
-      { field: "radius.database", problem: "is that of the target net: give each target a database of its own" },
-    ]);
-    const url = { name: "x", webhook: { url: "http://example.net" } };
-    expect((await call("POST /targets", { body: url })).json.fields[0].field).toBe("webhook.url");
-    const { store, ports } = shared().service;
+    const { service } = shared();
     const key = { environment: "trial", cuid: "1000001", service: "internet", reqId: "trial1" } as const;
     for (const blocked of [true, false])
-      await run(deskOf(ports), blockConnection, { ...key, blocked, reason: "moved" });
+      await run(deskOf(service.ports), blockConnection, { ...key, blocked, reason: "moved" });
+    await service.call("subscription-package-topup", await prepareTopUp(service, key));
+    const all = (await call("GET /events", { as: "viewer" })).json;
+    const { zone, currencyExponent } = service.ports.store.provider;
+    const events = await service.ports.store.outbox.eventsAfter(0, 100);
+    expect(all.items).toEqual(events.map((event) => toldEvent(event, zone, currencyExponent)));
     const first = await call("GET /events?target=crm&limit=1", { as: "viewer" });
     expect(first.json).toMatchObject({ items: [{ type: "connection.blocked", data: { cuid: "1000001" } }] });
     const { cursor } = first.json;
-    expect(cursor).toBe(first.json.items[0].id);
-    const taken = await call(`GET /events?target=crm&after=${cursor}`);
-    expect(taken.json.items).toMatchObject([{ type: "connection.unblocked" }]);
-    expect((await call(`GET /events?after=${cursor}`, { as: "viewer" })).json).toEqual(taken.json);
     expect((await call(`GET /events?target=crm&after=${cursor}`, { as: "viewer" })).json.code).toBe("forbidden");
-    expect((await call("GET /events?target=tv")).json.code).toBe("conflict");
-    expect((await call("GET /events?after=evt_1_99")).json.code).toBe("conflict");
-    const purchase = await prepareTopUp(shared().service, key);
-    await shared().service.call("subscription-package-topup", purchase);
-    const beginning = (await call("GET /events?after=")).json;
-    const { zone, currencyExponent } = store.provider;
-    const events = await store.outbox.eventsAfter(0, 100);
-    expect(events.at(-1)).toMatchObject({ kind: "topup.recorded", state: { subscriptions: [{ goodwillDays: 0 }] } });
-    expect(beginning.items).toEqual(events.map((event) => toldEvent(event, zone, currencyExponent)));
-    expect(beginning).toEqual((await call("GET /events")).json);
+    const taken = await call(`GET /events?target=crm&after=${cursor}`);
+    expect(taken.json.items).toMatchObject([{ type: "connection.unblocked" }, { type: "topup.recorded" }]);
     expect((await call("DELETE /targets/crm")).status).toBe(204);
     expect((await call("DELETE /targets/crm")).status).toBe(404);
   });

@@ -103,12 +103,12 @@ describe("topupd token", () => {
 });
 
 describe("topupd secret", () => {
-  test("rotate adds one that seals a little later, and waits where checkouts may be in use that the oldest has sealed", async () => {
+  test("rotate says from when on the new secret seals, and list shows both", async () => {
     const line = await withPartner();
     line.now += 1_000;
     const sealsFrom = new Date(line.now + 10_000).toISOString();
     expect(await line.mustRun("secret", "rotate")).toBe(`The new secret 1 seals from ${sealsFrom} on.\n`);
-    expect(await line.json("secret", "list")).toEqual([
+    expect(await line.rows("secret", "list")).toEqual([
       { id: 1, state: "new", createdAt: TIME },
       { id: 0, state: "sealing", createdAt: TIME },
     ]);
@@ -116,12 +116,6 @@ describe("topupd secret", () => {
     expect(await line.mustRun("secret", "list")).toMatch(
       /^ID {2}STATE +CREATED AT\n1 {3}sealing {2}\S+Z\n0 {3}former /,
     );
-    for (let id = 2; id <= 15; id += 1) expect(await line.json("secret", "rotate")).toMatchObject({ id });
-    expect(await line.run("secret", "rotate")).toEqual(
-      failed("too many secrets may still be in use: rotate again in a quarter of an hour"),
-    );
-    line.now += 15 * 60_000;
-    expect((await line.run("secret", "rotate")).code).toBe(0);
   });
 });
 

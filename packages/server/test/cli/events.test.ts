@@ -47,7 +47,7 @@ describe("topupd events", () => {
     const done = { told: [], last: second.last };
     expect(await events(line, "--after", second.last.cursor)).toEqual(done);
     expect(await events(line)).toEqual({ told: [], last: { cursor: null } });
-    expect(await line.json("target", "list")).toMatchObject([{ behind: 0 }]);
+    expect(await line.rows("target", "list")).toMatchObject([{ behind: 0 }]);
   });
 
   test("are followed as they happen, until a signal, and then end with the cursor", async () => {
@@ -72,15 +72,13 @@ describe("topupd events", () => {
     await line.mustRun("target", "add", "tv", "--kind", "webhook", "--url", "http://127.0.0.1:9/", "--allow-private");
     await line.mustRun("target", "pause", "crm");
     const run = (...words: readonly string[]) => line.run("events", "--target", ...words);
-    expect(await run("other")).toEqual(
-      failed("there is no target named other: topupd target list shows those that there are"),
-    );
+    expect(await run("other")).toEqual(failed("there is no target named other: see the list of targets"));
     expect(await run("tv")).toEqual(failed("tv is no feed: topupd serve sends it its events"));
-    expect(await run("crm")).toEqual(failed("crm is paused: topupd target resume crm lets it go on"));
+    expect(await run("crm")).toEqual(failed("crm is paused"));
     await line.mustRun("target", "resume", "crm");
     expect(await run("crm", "--after", "evt_1_1")).toEqual(
       failed(
-        "this cursor is of no event that is kept: leave out --after to go on from where the feed is, and take the state from topupd export customers",
+        "no event of this id is kept: leave out --after to continue from the place of the feed, and read all customers again",
       ),
     );
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { moveHorizon } from "../support/history.ts";
 import { partnersOf } from "../support/partners.ts";
 import { type Answer, prepareTopUp, START, startTestService } from "../support/service.ts";
 
@@ -139,9 +140,9 @@ describe("txn-status", () => {
     const purchase = await prepareTopUp(service, FIBER);
     service.now = START + 3 * DAY_MS;
     const { checkoutId } = purchase;
-    await service.store.retention.moveHorizon(START, { author: "maya", authority: undefined, at: service.now });
+    await moveHorizon(service, START);
     expect(outcome(await service.call("txn-status", { checkoutId }))).toEqual([410, "400ab108"]);
-    await service.store.retention.moveHorizon(START + 1, { author: "maya", authority: undefined, at: service.now });
+    await moveHorizon(service, START + 1);
     expect(outcome(await service.call("txn-status", { checkoutId }))).toEqual([404, "400ab101"]);
     expect(outcome(await service.call("subscription-package-topup", purchase))).toEqual([404, "400ab101"]);
   });

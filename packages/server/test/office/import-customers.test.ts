@@ -3,9 +3,10 @@ import { reverseTransaction } from "../../src/office/corrections/operations.ts";
 import { MOST_KEPT } from "../../src/office/imports/checked-rows.ts";
 import { listTransactions } from "../../src/office/transactions/operations.ts";
 import type { Store } from "../../src/store/store.ts";
-import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
+import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { ndjson } from "../support/catalogue.ts";
 import { run } from "../support/desk.ts";
+import { moveHorizon } from "../support/history.ts";
 
 const tooLarge = (what: string) => {
   const words = `nothing was written: it would be ${what}. If that is meant, give allowLargeChange`;
@@ -233,8 +234,7 @@ describe("the moment up to which records hold what was made here", () => {
 
   test("may be older where that is meant, but not from before the horizon", async () => {
     const world = await openWorld();
-    const by = { author: ACTOR.name, authority: undefined, at: world.now };
-    await world.store.retention.moveHorizon(world.now - 100 * DAY_MS, by);
+    await moveHorizon(world, world.now - 100 * DAY_MS);
     const run = async (days: number) =>
       (await world.importCustomers([customer("1")], { asOf: iso(world.now - days * DAY_MS), oldRecords: true })).result;
     expect(await run(100)).toMatchObject({ kind: "done" });

@@ -5,6 +5,7 @@ import { exportSettlement, reconcilePartner, reportSettlement } from "../../src/
 import { reconcile } from "../../src/office/settlement/reconcile.ts";
 import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { refusal, run } from "../support/desk.ts";
+import { moveHorizon } from "../support/history.ts";
 import { partnersOf } from "../support/partners.ts";
 import { countTurns } from "../support/turns.ts";
 
@@ -41,8 +42,7 @@ describe("a settlement", () => {
 
   test("says that history was deleted, if it may lack some", async () => {
     const world = await withCustomer();
-    const by = { author: ACTOR.name, authority: undefined, at: world.now };
-    await world.store.retention.moveHorizon(world.now - 100 * DAY_MS, by);
+    await moveHorizon(world, world.now - 100 * DAY_MS);
     expect(await run(world.desk, reportSettlement, DAYS)).toMatchObject({ prunedBefore: null });
     const early = { from: "2026-08-11", to: "2026-08-12" };
     expect(await run(world.desk, reportSettlement, early)).toMatchObject({ prunedBefore: "2026-08-12" });

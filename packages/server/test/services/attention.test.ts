@@ -1,39 +1,37 @@
 import { expect, test } from "vitest";
 import { replaceHeldBack } from "../../src/office/imports/sql.ts";
 import { noteBackup } from "../../src/office/maintenance/backups.ts";
+import type { Desk } from "../../src/office/office.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
-import { findAttention } from "../../src/services/staff/attention.ts";
-import { addTarget } from "../../src/services/staff/targets.ts";
+import { listAttention } from "../../src/office/statistics/attention.ts";
+import { listEvents } from "../../src/office/targets/events.ts";
+import { addTarget } from "../../src/office/targets/operations.ts";
 import { run } from "../support/desk.ts";
-import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld } from "./world.ts";
-
-const ASKED = { environment: "production", recordingFailsSince: undefined } as const;
+import { customer, DAY_MS, iso, MINUTE_MS, openWorld } from "./world.ts";
 
 test("what needs attention is told once it does, and not before", async () => {
   const world = await openWorld();
   const { store } = world;
-  const found = async (more: Partial<{ recordingFailsSince: number }> = {}) =>
-    (await findAttention(world.ports, { ...ASKED, ...more })).map(({ kind, count, subject, at }) =>
-      [kind, count, subject, at].filter((part) => part !== undefined),
+  const found = async (more: Partial<Desk> = {}) =>
+    (await run({ ...world.desk, ...more }, listAttention, { environment: "production" })).items.map(
+      ({ kind, count, subject, at }) => [kind, count, subject, at].filter((part) => part !== null),
     );
   expect(await found()).toEqual([["no_backup"]]);
   const backedUpAt = world.now;
   await noteBackup(store.engine, backedUpAt);
   expect(await found()).toEqual([]);
 
-  const targets = { refuseUrl: async () => undefined, newSecret: async () => "" } as never;
-  const feed = { name: "crm", config: { kind: "feed" }, books: false } as const;
-  const added = await addTarget({ ...world.ports, targets }, ACTOR, feed);
-  if (added.kind !== "added") throw new Error(added.kind);
+  await run(world.desk, addTarget, { name: "crm" });
   await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })]);
   await world.topUp("1");
   const soldAt = world.now;
   world.now += 60 * MINUTE_MS;
   expect(await found()).toEqual([]);
   world.now += 1;
-  expect(await found()).toEqual([["target_behind", expect.any(Number), "crm", soldAt]]);
-  await store.outbox.acknowledge(added.target.id, await store.outbox.lastEvent());
-  expect(await found({ recordingFailsSince: 5 })).toEqual([["recording_fails", 5]]);
+  expect(await found()).toEqual([["target_behind", expect.any(Number), "crm", iso(soldAt)]]);
+  const { cursor } = await run(world.desk, listEvents, { target: "crm" });
+  await run(world.desk, listEvents, { target: "crm", after: cursor ?? "" });
+  expect(await found({ recordingFailsSince: 5 })).toEqual([["recording_fails", iso(5)]]);
 
   await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })], {
     ...{ name: "night.ndjson", asOf: iso(world.now - MINUTE_MS) },
@@ -47,7 +45,7 @@ test("what needs attention is told once it does, and not before", async () => {
   await noteBackup(store.engine, world.now - 2 * DAY_MS);
   expect(await found()).toEqual([]);
   await store.recordTokenUses(new Map([[id, world.now]]));
-  expect(await found()).toEqual([["token_ending", "wallet", expiresAt]]);
+  expect(await found()).toEqual([["token_ending", "wallet", iso(expiresAt)]]);
   world.now += 1;
-  expect(await found()).toContainEqual(["no_backup", world.now - 1 - 2 * DAY_MS]);
+  expect(await found()).toContainEqual(["no_backup", iso(world.now - 1 - 2 * DAY_MS)]);
 });

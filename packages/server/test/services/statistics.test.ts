@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reverseTransaction } from "../../src/office/corrections/operations.ts";
-import { StatisticsCache } from "../../src/services/staff/statistics.ts";
-import type { Store } from "../../src/store/store.ts";
+import { StatisticsCache } from "../../src/office/statistics/cache.ts";
+import * as sql from "../../src/office/statistics/sql.ts";
 import { run } from "../support/desk.ts";
 import { customer, DAY_MS, MINUTE_MS, openWorld, type World, type WorldOptions } from "./world.ts";
 
@@ -73,18 +73,14 @@ test("statistics count every top-up once as hours and days go by, and let go of 
 test("statistics ask about what cannot change any more once, and tell while they still gather", async () => {
   const asked: number[] = [];
   let hold: Promise<void> | undefined;
-  const wrap = (store: Store): Store => ({
-    ...store,
-    statistics: {
-      ...store.statistics,
-      async sumHours(from, until) {
-        if (until !== undefined) await hold;
-        if (until !== undefined) asked.push(from);
-        return store.statistics.sumHours(from, until);
-      },
+  const held: Pick<typeof sql, "sumHours"> = {
+    async sumHours(db, from, until) {
+      if (until !== undefined) await hold;
+      if (until !== undefined) asked.push(from);
+      return sql.sumHours(db, from, until);
     },
-  });
-  const world = await withCustomer({ wrap });
+  };
+  const world = await withCustomer();
   await topUpAt(world, world.now);
   world.now += 2 * HOUR_MS;
   await topUpAt(world, world.now);
@@ -92,7 +88,7 @@ test("statistics ask about what cannot change any more once, and tell while they
   hold = new Promise((resolve) => {
     go = resolve;
   });
-  const statistics = new StatisticsCache(world.ports);
+  const statistics = new StatisticsCache(world.ports, held);
   const early = await statistics.answer(PRODUCTION);
   expect([early.isComplete, early.days[29]?.topUps.count]).toEqual([false, 1]);
   go();

@@ -9,6 +9,7 @@ import type { Tables } from "../../src/store/tables.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
 import { refusal } from "../support/desk.ts";
+import { moveHorizon, pruneHistory } from "../support/history.ts";
 import { partnersOf } from "../support/partners.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
@@ -123,9 +124,8 @@ export function testArchives(makeDatabase: MakeDatabase): void {
       opened.now += days * DAY_MS;
     }
     const horizon = opened.now - 100 * DAY_MS;
-    await opened.store.retention.moveHorizon(horizon, by(opened.now));
-    const first = { environment: "production", cuid: "" } as const;
-    const { pruned } = await opened.store.retention.pruneLedgers(horizon, first, false);
+    await moveHorizon(opened, horizon);
+    const pruned = await pruneHistory(opened, horizon);
     expect(pruned.topUps).toBeGreaterThan(0);
     const { store } = await copyOf(makeDatabase, opened.store, opened.now);
     expect(await archiveOf(store)).toEqual(await archiveOf(opened.store));

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { RECORDING_DEADLINE_MS, type SettledTopUp, type Transaction } from "../../src/domain/top-up.ts";
+import { addTarget } from "../../src/office/targets/operations.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
-import { by } from "../support/by.ts";
+import { run } from "../support/desk.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import {
@@ -44,8 +45,8 @@ export function testBatches(makeDatabase: MakeDatabase): void {
   });
 
   test("first and further top-ups of several customers that come together are recorded and told in order", async () => {
-    const { store, command, now } = await openProvider(makeDatabase);
-    await store.targets.add({ name: "billing", config: { kind: "feed" }, books: false, secrets: [] }, by(now));
+    const { store, command, desk } = await openProvider(makeDatabase);
+    await run(desk(), addTarget, { name: "billing" });
     const buy = (...purchases: (readonly [ConnectionKey, string])[]) =>
       Promise.all(
         purchases.map(async ([connection, code], index) => {

@@ -4,6 +4,7 @@ import { listEntries, readEntries } from "../../src/office/audit/sql.ts";
 import { cancelBulk, previewBulk, showBulk, showSegments, startBulk } from "../../src/office/bulk/operations.ts";
 import { PORTION } from "../../src/office/bulk/plan.ts";
 import type { Desk } from "../../src/office/office.ts";
+import { addTarget } from "../../src/office/targets/operations.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
@@ -113,7 +114,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
 
   test("it does what each correction would do by itself, and tells targets", async () => {
     const { opened, store, start, preview } = await openBulk(makeDatabase);
-    await store.targets.add({ name: "billing", config: { kind: "feed" }, books: true, secrets: [] }, by(opened.now));
+    await run(opened.desk(), addTarget, { name: "billing", books: true });
     const both = { connections: ["sita", SITA_TV.reqId] };
     const { goOn } = await start(both);
     // Between the preview and the correction, one of them goes.

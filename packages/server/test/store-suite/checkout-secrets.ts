@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
-import { by } from "../support/by.ts";
+import { listCheckoutSecrets, rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts";
+import { deskOf, refusal, run } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
-import { type MakeDatabase, openStore, withinASecond } from "./database.ts";
+import { type MakeDatabase, type OpenedStore, openStore, withinASecond } from "./database.ts";
 import { expectRecorded, openProvider, SITA_NET } from "./provider.ts";
 
 export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
@@ -30,12 +31,14 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
   });
 
   test("a rotation adds a secret, the newest first, and shows within a second", async () => {
-    const { store, another, now } = await openStore(makeDatabase);
-    const other = await another();
+    const opened = await openStore(makeDatabase);
+    const { store, now } = opened;
+    const other = await opened.another();
     const [first] = await other.checkoutSecrets();
     const key = seededRandom(5)(32);
-    const rotated = await store.secrets.rotate(key, by(now + 1));
-    expect(rotated).toMatchObject({ added: { id: 1, createdAt: now + 1 } });
+    opened.now += 1;
+    const sealsFrom = new Date(now + 10_001).toISOString();
+    expect(await rotate(opened)).toEqual({ id: 1, sealsFrom });
     const secrets = [{ id: 1, key: Buffer.from(key), createdAt: now + 1 }, first];
     await withinASecond(async () => {
       const seen = (await other.checkoutSecrets()).map((each) => ({ ...each, key: Buffer.from(each.key) }));
@@ -48,18 +51,27 @@ export function testCheckoutSecrets(makeDatabase: MakeDatabase): void {
 
   test("a seventeenth takes the place of the oldest, and not before that is out of use", async () => {
     const opened = await openStore(makeDatabase);
-    const rotate = () => opened.store.secrets.rotate(seededRandom(opened.now)(32), by(opened.now));
-    for (let count = 1; count < 16; count += 1) expect(await rotate()).toHaveProperty("added");
-    expect(await rotate()).toBe("too_soon");
+    for (let id = 1; id < 16; id += 1) expect(await rotate(opened)).toMatchObject({ id });
+    expect(await refusal(rotate(opened))).toMatchObject({ code: "conflict" });
     opened.now += 86_400_000;
-    expect(await rotate()).toMatchObject({ added: { id: 0 } });
+    expect(await rotate(opened)).toMatchObject({ id: 0 });
+    const { items } = await run(deskOf({ ...opened, clock: () => opened.now }), listCheckoutSecrets, {});
+    expect(items.slice(0, 2).map(({ id, state }) => [id, state])).toEqual([
+      [0, "new"],
+      [15, "sealing"],
+    ]);
     expect(await opened.store.checkoutSecrets()).toHaveLength(16);
   });
 
   test("a checkout from before a rotation is good after it", async () => {
-    const { store, command, now } = await openProvider(makeDatabase);
-    const before = command(SITA_NET, "NET-1M");
-    await store.secrets.rotate(seededRandom(5)(32), by(now));
-    expectRecorded(await store.settleTopUp(before));
+    const opened = await openProvider(makeDatabase);
+    const before = opened.command(SITA_NET, "NET-1M");
+    await rotate(opened);
+    expectRecorded(await opened.store.settleTopUp(before));
   });
+}
+
+function rotate(opened: OpenedStore) {
+  const ports = { store: opened.store, clock: () => opened.now, random: seededRandom(5) };
+  return run(deskOf(ports), rotateCheckoutSecret, {});
 }

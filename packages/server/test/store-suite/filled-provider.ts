@@ -7,11 +7,14 @@ import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import { beginRun, endRun, replaceHeldBack } from "../../src/office/imports/sql.ts";
 import { noteBackup } from "../../src/office/maintenance/backups.ts";
+import { rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts";
 import { rotateToken } from "../../src/office/partners/tokens.ts";
+import { addTarget } from "../../src/office/targets/operations.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
 import { deskOf, run } from "../support/desk.ts";
+import { moveHorizon } from "../support/history.ts";
 import { partnersOf } from "../support/partners.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
@@ -41,9 +44,9 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   const opened = await openProvider(makeDatabase);
   const { store } = opened;
   await addTokens(opened);
-  await store.secrets.rotate(new Uint8Array(32).fill(7), by(opened.now));
+  await run(opened.desk(), rotateCheckoutSecret, {});
   opened.now += DAY_MS;
-  const targetId = await addTarget(opened);
+  const targetId = await addWebhook(opened);
   for (const command of [
     opened.command(RAM_TV, "TV-3M"),
     opened.command(SITA_TV, "KIDS-1M"),
@@ -59,7 +62,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   await store.concludeCheckout(retired.checkoutId);
   await publishMore(opened);
   await useConsole(opened);
-  await store.retention.moveHorizon(opened.now - 365 * DAY_MS, by(opened.now));
+  await moveHorizon(opened, opened.now - 365 * DAY_MS);
   return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
 }
 
@@ -132,11 +135,9 @@ async function addTokens({ store, now, partner }: OpenedProvider): Promise<void>
   await partners.setAllowedAddresses("wallet", new AddressList(["203.0.113.0/24", "2001:db8::1"]), by(now + 8));
 }
 
-async function addTarget({ store, now }: OpenedProvider): Promise<number> {
-  const config = { kind: "webhook", url: "https://tv.example/events", allowPrivate: false } as const;
-  const secrets = [{ secret: "whsec_bmV3", until: undefined }];
-  const target = await store.targets.add({ name: "tv", config, books: false, secrets }, by(now));
-  return (target as Exclude<typeof target, string>).id;
+async function addWebhook({ desk }: OpenedProvider): Promise<number> {
+  const input = { name: "tv", webhook: { url: "http://127.0.0.1:9/events", allowPrivate: true } };
+  return (await run(desk(), addTarget, input)).target.id;
 }
 
 async function failToDeliver({ store, now }: OpenedProvider, targetId: number): Promise<void> {

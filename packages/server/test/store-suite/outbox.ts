@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import type { RecordedEvent } from "../../src/domain/event.ts";
-import type { Target, WaitingDelivery } from "../../src/domain/target.ts";
-import { listEntries } from "../../src/office/audit/sql.ts";
-import type { ConnectionEnd, NewTarget } from "../../src/store/outbox.ts";
+import { eventId, type RecordedEvent } from "../../src/domain/event.ts";
+import type { WaitingDelivery } from "../../src/domain/target.ts";
+import { listEvents } from "../../src/office/targets/events.ts";
+import { addTarget, removeTarget, resendToTarget, showTarget } from "../../src/office/targets/operations.ts";
+import type { ConnectionEnd } from "../../src/store/outbox.ts";
 import type { Store } from "../../src/store/store.ts";
-import { by } from "../support/by.ts";
+import { run } from "../support/desk.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
 import { FIBER, HARI_TV, openProvider, RAM, SITA, SITA_NET, SITA_TV } from "./provider.ts";
 
-const FEED: NewTarget = { name: "billing", config: { kind: "feed" }, books: true, secrets: [] };
-
-async function openWithTarget(makeDatabase: MakeDatabase) {
+async function openWithTarget(makeDatabase: MakeDatabase, { books } = { books: true }) {
   const opened = await openProvider(makeDatabase);
-  const target = await opened.store.targets.add(FEED, by(opened.now));
-  if (target === "name_taken") throw new Error("the name is taken");
-  return { opened, target, store: opened.store, events: () => opened.store.outbox.eventsAfter(0, 1_000) };
+  const { target } = await run(opened.desk(), addTarget, { name: "billing", books });
+  const events = () => opened.store.outbox.eventsAfter(0, 1_000);
+  const progress = () => run(opened.desk(), showTarget, { name: "billing" });
+  return { opened, target, store: opened.store, events, progress };
 }
 
 function inShort({ kind, key, state, topUp }: RecordedEvent) {
@@ -113,45 +113,6 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     }
   });
 
-  test("targets are added once, paused, rotated and removed, with an entry in the audit trail for each", async () => {
-    const { opened, store, target } = await openWithTarget(makeDatabase);
-    const { targets } = store;
-    expect(await targets.add(FEED, by(opened.now))).toBe("name_taken");
-    expect(await targets.list()).toEqual([target]);
-    expect(await targets.setPaused("billing", true, by(opened.now))).toMatchObject({ paused: true });
-    expect(await targets.setPaused("billing", true, by(opened.now))).toMatchObject({ paused: true });
-    const rotated = await targets.rotateSecret("billing", "whsec_bmV3", by(opened.now));
-    expect(rotated).toEqual({ ...target, paused: true, secrets: [{ secret: "whsec_bmV3", until: undefined }] });
-    expect(await targets.find("billing")).toEqual(rotated);
-    expect(await targets.remove("billing", by(opened.now))).toMatchObject({ name: "billing" });
-    expect([await targets.find("billing"), await targets.remove("billing", by(opened.now))]).toEqual([
-      undefined,
-      undefined,
-    ]);
-    const trail = await listEntries(store.engine.db, { subject: "billing" }, 10);
-    expect(trail.map(({ action }) => action)).toEqual(["target.remove", "target.rotate", "target.pause", "target.add"]);
-    expect(JSON.stringify(trail)).not.toContain("whsec_");
-  });
-
-  test("no target has the number of one that was removed", async () => {
-    const { opened, store, target } = await openWithTarget(makeDatabase);
-    await store.targets.remove("billing", by(opened.now));
-    opened.now += 1;
-    const again = await store.targets.add(FEED, by(opened.now));
-    expect(again).not.toMatchObject({ id: target.id });
-  });
-
-  test("a target begins with what happens after it was added", async () => {
-    const { opened, store } = await openWithTarget(makeDatabase);
-    await opened.topUp(SITA_NET, "NET-1M");
-    const second = await store.targets.add({ ...FEED, name: "tv" }, by(opened.now));
-    await opened.topUp(SITA_NET, "NET-1M");
-    const { id } = second as { id: number };
-    expect(await store.targets.progress(id)).toEqual({
-      ...{ place: 1, behind: 1, failing: 0, setAside: 0, oldestAt: opened.now },
-    });
-  });
-
   test("a lease is one holder's until it ends or is given back", async () => {
     const { opened, store } = await openWithTarget(makeDatabase);
     const { outbox } = store;
@@ -169,8 +130,8 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
   });
 
   test("progress is kept by whoever holds the lease, and by nobody else", async () => {
-    const { opened, store, target } = await openWithTarget(makeDatabase);
-    const { outbox, targets } = store;
+    const { opened, store, target, progress } = await openWithTarget(makeDatabase);
+    const { outbox } = store;
     for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
     const lease = { lease: `target:${target.id}`, holder: "a", targetId: target.id };
     const failed = {
@@ -189,49 +150,31 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [] })).toBe(true);
     expect(await outbox.waiting(target.id)).toEqual(waiting);
     expect(await outbox.place(target.id)).toBe(2);
-    expect(await targets.progress(target.id)).toMatchObject({ behind: 1, failing: 1, setAside: 1 });
-    expect((await targets.waiting(target.id, 10)).map(({ seq, event }) => [seq, event.seq])).toEqual([
-      [1, 1],
-      [2, 2],
-    ]);
+    expect(await progress()).toMatchObject({ behind: 1, failing: 1, setAside: 1 });
     opened.now += 1;
-    expect(await targets.resend(target.id, by(opened.now))).toBe(2);
+    expect(await run(opened.desk(), resendToTarget, { name: "billing" })).toEqual({ resent: 2 });
     const again = { attempts: 0, failedAt: undefined, nextAt: opened.now, setAside: false };
     expect(await outbox.waiting(target.id)).toMatchObject([again, again]);
-    expect(await targets.find("billing")).toMatchObject({ resentAt: opened.now });
+    expect(await outbox.targets()).toMatchObject([{ resentAt: opened.now }]);
     expect(await outbox.saveProgress({ ...lease, place: 3, waiting: [], done: [1, 2] })).toBe(true);
-    expect(await targets.progress(target.id)).toMatchObject({
-      behind: 0,
-      failing: 0,
-      setAside: 0,
-      oldestAt: undefined,
-    });
-    await targets.remove("billing", by(opened.now));
+    expect(await progress()).toMatchObject({ behind: 0, failing: 0, setAside: 0, oldestAt: null });
+    await run(opened.desk(), removeTarget, { name: "billing" });
     expect(await outbox.saveProgress({ ...lease, place: 3, waiting, done: [] })).toBe(false);
   });
 
-  test("a feed's place moves on, and never back or beyond the last event", async () => {
-    const { opened, store, target } = await openWithTarget(makeDatabase);
-    for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
-    await store.outbox.acknowledge(target.id, 2);
-    await store.outbox.acknowledge(target.id, 1);
-    expect(await store.outbox.place(target.id)).toBe(2);
-    await store.outbox.acknowledge(target.id, 99);
-    expect(await store.outbox.place(target.id)).toBe(3);
-  });
-
   test("events go once every target has them, or once they are old, and the last one stays", async () => {
-    const { opened, store, target } = await openWithTarget(makeDatabase);
+    const { opened, store, events } = await openWithTarget(makeDatabase);
     for (let count = 0; count < 4; count += 1) await opened.topUp(SITA_NET, "NET-1M");
     const seqs = async () => (await store.outbox.eventsAfter(0, 10)).map(({ seq }) => seq);
     expect(await store.outbox.forget(0)).toBe(0);
-    await store.outbox.acknowledge(target.id, 2);
+    const [, second] = await events();
+    await run(opened.desk(), listEvents, { target: "billing", after: eventId(second as RecordedEvent) });
     expect(await store.outbox.forget(0)).toBe(2);
     expect(await seqs()).toEqual([3, 4]);
     // Billing's stay, however old they are.
     expect(await store.outbox.forget(opened.now + 1)).toBe(0);
-    await store.targets.add({ ...FEED, name: "tv", books: false }, by(opened.now));
-    await store.targets.remove("billing", by(opened.now));
+    await run(opened.desk(), addTarget, { name: "tv" });
+    await run(opened.desk(), removeTarget, { name: "billing" });
     expect(await store.outbox.forget(opened.now + 1)).toBe(1);
     expect(await store.outbox.forget(opened.now + 1)).toBe(0);
     expect(await seqs()).toEqual([4]);
@@ -240,9 +183,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
   });
 
   test("events that are old go though a target lacks them, with what is known of their deliveries", async () => {
-    const opened = await openProvider(makeDatabase);
-    const { store } = opened;
-    const target = (await store.targets.add({ ...FEED, books: false }, by(opened.now))) as Target;
+    const { opened, store, target, progress } = await openWithTarget(makeDatabase, { books: false });
     for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
     const lease = { lease: `target:${target.id}`, holder: "a" };
     await store.outbox.hold(lease.lease, "a", opened.now, opened.now + 20_000);
@@ -250,7 +191,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     await store.outbox.saveProgress({ ...lease, targetId: target.id, place: 1, waiting: [waiting], done: [] });
     expect(await store.outbox.forget(opened.now)).toBe(0);
     expect(await store.outbox.forget(opened.now + 1)).toBe(2);
-    expect(await store.targets.progress(target.id)).toMatchObject({ behind: 1, setAside: 0 });
+    expect(await progress()).toMatchObject({ behind: 1, setAside: 0 });
   });
 
   test("ends in a span are found, and each that still holds is told once", async () => {

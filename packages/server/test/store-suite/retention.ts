@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
+import { prune } from "../../src/office/maintenance/operations.ts";
 import * as sql from "../../src/store/back-office/settlement-sums.ts";
-import type { Pruned } from "../../src/store/retention.ts";
-import type { Store } from "../../src/store/store.ts";
-import { by } from "../support/by.ts";
+import { refusal, run } from "../support/desk.ts";
+import { moveHorizon, pruneHistory } from "../support/history.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase, START } from "./database.ts";
 import { endOf, FIBER, ledgersOf, openProvider, RAM_NET, SITA_NET } from "./provider.ts";
@@ -15,17 +15,43 @@ const YEAR_LATER = START + 400 * DAY_MS;
 
 export function testRetention(makeDatabase: MakeDatabase): void {
   test("the horizon is written down with an entry in the audit trail, and never moves back", async () => {
-    const { store, now } = await openProvider(makeDatabase);
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
     expect(await store.retention.prunedBefore()).toBeUndefined();
-    await store.retention.moveHorizon(START + 5, by(now));
-    await store.retention.moveHorizon(START + 3, by(now));
+    await moveHorizon(opened, START + 5);
+    await moveHorizon(opened, START + 3);
     expect(await store.retention.prunedBefore()).toBe(START + 5);
-    await store.retention.moveHorizon(START + 7, by(now));
+    await moveHorizon(opened, START + 7);
     const entries = await listEntries(store.engine.db, { action: "history.prune" }, 5);
     expect(entries.map(({ after }) => JSON.parse(after ?? ""))).toEqual([
       { prunedBefore: new Date(START + 7).toISOString() },
       { prunedBefore: new Date(START + 5).toISOString() },
     ]);
+  });
+
+  test("history of two months is kept, and a preview says what would be deleted", async () => {
+    const opened = await openProvider(makeDatabase);
+    for (let times = 0; times < 5; times += 1) {
+      await opened.topUp(RAM_NET, "NET-1M");
+      opened.now += 200 * DAY_MS;
+    }
+    const of = (olderThan: string, more: object = {}) => run(opened.desk(), prune, { olderThan, ...more });
+    const least = { field: "olderThan", problem: "must be at least 62 days" };
+    expect(await refusal(of("61d"))).toMatchObject({ problems: [least] });
+    expect((await refusal(of("7"))).problems).toMatchObject([{ problem: "must be an age such as 7y, 18m or 400d" }]);
+    const would = await of("62d", { preview: true });
+    expect(would).toMatchObject({ preview: true, topUps: 4 });
+    expect(await opened.store.retention.prunedBefore()).toBeUndefined();
+    expect(await countRows(opened, "top_up")).toBe(5);
+    expect(await of("62d", { reason: "old books" })).toEqual({ ...would, preview: false });
+    expect(await opened.store.retention.prunedBefore()).toBe(Date.parse(would.before));
+    expect(await of("62d")).toMatchObject({ ledgerEntries: 0, topUps: 0 });
+    const entries = await listEntries(opened.store.engine.db, { action: "history.prune" }, 5);
+    expect(entries.map(({ author, reason }) => [author, reason])).toEqual([
+      ["tester", "old books"],
+      ["tester", "old books"],
+    ]);
+    expect(await findWrong(opened.store)).toEqual([]);
   });
 
   test("what is from before the horizon goes, with its top-ups and reversals, and nothing else changes", async () => {
@@ -39,11 +65,11 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     opened.now = YEAR_LATER;
     const young = await opened.topUp(RAM_NET, "NET-1M");
     const before = [await store.findConnection(RAM_NET), await store.findConnection(SITA_NET)];
-    const pruned = await prune(store, HORIZON, { dryRun: true });
+    const pruned = await pruneHistory(opened, HORIZON, true);
     expect(pruned.topUps).toBeGreaterThanOrEqual(2);
     expect(await countRows(opened, "top_up")).toBe(4);
-    await store.retention.moveHorizon(HORIZON, by(opened.now));
-    expect(await prune(store, HORIZON)).toEqual(pruned);
+    await moveHorizon(opened, HORIZON);
+    expect(await pruneHistory(opened, HORIZON)).toEqual(pruned);
     expect(await countRows(opened, "top_up")).toBe(4 - pruned.topUps);
     expect([await store.findConnection(RAM_NET), await store.findConnection(SITA_NET)]).toEqual(before);
     const [ledger] = await ledgersOf(store, RAM_NET);
@@ -51,7 +77,7 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     for (const gone of [old, reversed]) expect(await store.findTransaction(gone.checkoutId)).toBeUndefined();
     expect(await store.findTransaction(young.checkoutId)).toEqual(young);
     expect(await countRows(opened, "reversal")).toBe(0);
-    expect(await prune(store, HORIZON)).toEqual({ entries: 0, topUps: 0, retiredCheckouts: 0 });
+    expect(await pruneHistory(opened, HORIZON)).toEqual({ entries: 0, topUps: 0, retiredCheckouts: 0 });
     expect(await findWrong(store)).toEqual([]);
     await opened.topUp(RAM_NET, "NET-1M");
     expect(await endOf(store, RAM_NET, FIBER)).toBe("2028-02-25 09:00:00");
@@ -70,8 +96,8 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     const settled = { environment: "production", partnerId: undefined, day: "2027-12-25" } as const;
     const reversals = await sql.sumReversals(store.engine.db, settled);
     expect(reversals).toHaveLength(1);
-    await store.retention.moveHorizon(HORIZON, by(opened.now));
-    await prune(store, HORIZON);
+    await moveHorizon(opened, HORIZON);
+    await pruneHistory(opened, HORIZON);
     expect(await sql.sumReversals(store.engine.db, settled)).toEqual(reversals);
     expect(await findWrong(store)).toEqual([]);
   });
@@ -80,8 +106,8 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     for (let month = 0; month < 14; month += 1) await opened.topUp(SITA_NET, "NET-1M");
     opened.now = YEAR_LATER;
-    await opened.store.retention.moveHorizon(HORIZON, by(opened.now));
-    expect(await prune(opened.store, HORIZON)).toMatchObject({ topUps: 0 });
+    await moveHorizon(opened, HORIZON);
+    expect(await pruneHistory(opened, HORIZON)).toMatchObject({ topUps: 0 });
     expect(await endOf(opened.store, SITA_NET, FIBER)).toBe("2028-02-10 09:00:00");
   });
 
@@ -93,8 +119,8 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     opened.now = YEAR_LATER;
     const young = opened.command(SITA_NET, "NET-1M").checkoutId;
     await store.concludeCheckout(young);
-    await store.retention.moveHorizon(HORIZON, by(opened.now));
-    expect(await prune(store, HORIZON)).toMatchObject({ retiredCheckouts: 1 });
+    await moveHorizon(opened, HORIZON);
+    expect(await pruneHistory(opened, HORIZON)).toMatchObject({ retiredCheckouts: 1 });
     expect(await store.findOutcome(young)).toEqual({ retiredAt: YEAR_LATER });
     expect(await store.findOutcome(old)).toBeUndefined();
     expect(await store.concludeCheckout(old)).toBe("pruned");
@@ -116,11 +142,10 @@ export function testRetention(makeDatabase: MakeDatabase): void {
       opened.now = now;
       await Promise.all(connections.map((connection) => opened.topUp(connection, "NET-1M")));
     }
-    await store.retention.moveHorizon(HORIZON, by(opened.now));
-    const pruned = await prune(store, HORIZON);
+    await moveHorizon(opened, HORIZON);
+    const pruned = await pruneHistory(opened, HORIZON);
     expect(pruned.entries).toBeGreaterThanOrEqual(450);
     expect(await countRows(opened, "top_up")).toBe(3 * 450 - pruned.topUps);
-    await store.retention.recordPruned(pruned, by(opened.now));
     const [entry] = await listEntries(store.engine.db, {}, 1);
     expect(entry).toMatchObject({ action: "history.prune", subject: "history" });
     expect(JSON.parse(entry?.before ?? "")).toEqual(pruned);
@@ -134,9 +159,12 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     opened.now = BEFORE_HORIZON;
     await opened.topUp(RAM_NET, "NET-1M");
     opened.now = YEAR_LATER;
-    await opened.store.retention.moveHorizon(HORIZON, by(opened.now));
-    await Promise.all([prune(other, HORIZON), ...[1, 2, 3, 4].map(() => opened.topUp(RAM_NET, "NET-1M"))]);
-    await prune(other, HORIZON);
+    await moveHorizon(opened, HORIZON);
+    await Promise.all([
+      pruneHistory({ ...opened, store: other }, HORIZON),
+      ...[1, 2, 3, 4].map(() => opened.topUp(RAM_NET, "NET-1M")),
+    ]);
+    await pruneHistory({ ...opened, store: other }, HORIZON);
     expect(await countRows(opened, "top_up")).toBeLessThan(6);
     expect(await endOf(other, RAM_NET, FIBER)).toBe("2028-04-25 09:00:00");
     expect(await findWrong(other)).toEqual([]);
@@ -148,28 +176,10 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     await opened.topUp(RAM_NET, "NET-1M");
     opened.now = YEAR_LATER;
     await opened.topUp(RAM_NET, "NET-1M");
-    await expect(prune(store, HORIZON)).rejects.toThrow("never deleted");
-    await store.retention.moveHorizon(START - DAY_MS, by(opened.now));
-    await expect(prune(store, HORIZON)).rejects.toThrow("never deleted");
+    await expect(pruneHistory(opened, HORIZON)).rejects.toThrow("never deleted");
+    await moveHorizon(opened, START - DAY_MS);
+    await expect(pruneHistory(opened, HORIZON)).rejects.toThrow("never deleted");
     expect(await countRows(opened, "top_up")).toBe(2);
     expect(await findWrong(store)).toEqual([]);
   });
-}
-
-/** All portions, added up. */
-async function prune({ retention }: Store, before: number, { dryRun = false } = {}): Promise<Pruned> {
-  const sum = { entries: 0, topUps: 0, retiredCheckouts: 0 };
-  const add = (pruned: Pruned) => {
-    for (const key of ["entries", "topUps", "retiredCheckouts"] as const) sum[key] += pruned[key];
-  };
-  for (let portion = await retention.pruneLedgers(before, undefined, dryRun); ; ) {
-    add(portion.pruned);
-    if (portion.next === undefined) break;
-    portion = await retention.pruneLedgers(before, portion.next, dryRun);
-  }
-  for (let portion = await retention.pruneRetired(before, undefined, dryRun); ; ) {
-    add(portion.pruned);
-    if (portion.next === undefined) return sum;
-    portion = await retention.pruneRetired(before, portion.next, dryRun);
-  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { HourSum } from "../../src/store/statistics.ts";
+import { type HourSum, sumHours, sumReversedDays } from "../../src/office/statistics/sql.ts";
 import type { MakeDatabase } from "./database.ts";
 import { openProvider, SITA_NET, SITA_TV } from "./provider.ts";
 
@@ -8,7 +8,8 @@ const HOUR = 3_600_000;
 export function testStatistics(makeDatabase: MakeDatabase): void {
   test("top-ups add up by the hour of the provider's clock, over many steps, and reversals by their day", async () => {
     const opened = await openProvider(makeDatabase, { timeZone: "Asia/Kathmandu" });
-    const { store, partner, database } = opened;
+    const { partner, database } = opened;
+    const { db } = opened.store.engine;
     const start = Date.parse("2026-11-20T18:10:00Z");
     opened.now = start;
     const { txnId, checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
@@ -31,7 +32,7 @@ export function testStatistics(makeDatabase: MakeDatabase): void {
       amount: 113_000n,
     };
     const tv = { ...of, hour: "2026-11-21 00", service: "tv", bouquetCode: "TV-1M", count: 1, amount: 45_000n };
-    const sums = (from: number, until?: number) => store.statistics.sumHours(from, until).then(addUp);
+    const sums = (from: number, until?: number) => sumHours(db, from, until).then(addUp);
     expect(await sums(start, start + 1)).toEqual([{ ...first, count: 6_001, amount: 6_000n * most + 113_000n }]);
     expect(await sums(start + 1, undefined)).toEqual([net, tv]);
     expect(await sums(start + 1, start + HOUR / 2)).toEqual([]);
@@ -39,8 +40,8 @@ export function testStatistics(makeDatabase: MakeDatabase): void {
     opened.now = start + 24 * HOUR;
     await opened.reverse(checkoutId);
     const day = { ...of, day: "2026-11-21", count: 1, amount: 113_000n };
-    expect(await store.statistics.sumReversedDays("2026-11-21")).toEqual([day]);
-    expect(await store.statistics.sumReversedDays("2026-11-22")).toEqual([]);
+    expect(await sumReversedDays(db, "2026-11-21")).toEqual([day]);
+    expect(await sumReversedDays(db, "2026-11-22")).toEqual([]);
   });
 }
 

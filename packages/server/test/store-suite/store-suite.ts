@@ -23,6 +23,7 @@ import { testSettlements } from "./settlements.ts";
 import { testSnapshots } from "./snapshots.ts";
 import { testStaff } from "./staff.ts";
 import { testStatistics } from "./statistics.ts";
+import { testTargets } from "./targets.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactionOperations } from "./transaction-operations.ts";
 
@@ -45,6 +46,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("transactions of the office", () => testTransactionOperations(makeDatabase));
     describe("customers of the office", () => testCustomerOperations(makeDatabase));
     describe("bulk corrections", () => testBulk(makeDatabase));
+    describe("targets", () => testTargets(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));
     describe("attempts", () => testAttempts(makeDatabase));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { countChunks, readChunks, readHeader } from "../../src/backup/backup-file.ts";
 import { BackupRefused } from "../../src/backup/sealed-lines.ts";
+import { pauseTarget } from "../../src/office/targets/operations.ts";
 import { backUpStore, restoreStore } from "../../src/services/staff/archive.ts";
 import type { Store } from "../../src/store/store.ts";
 import { gather, inPieces } from "../backup/backups.ts";
@@ -8,6 +9,7 @@ import { expectToGoOn } from "../store-suite/archives.ts";
 import { countRows, findWrong, type MakeDatabase, type OpenedStore, openStore } from "../store-suite/database.ts";
 import { archiveOf, openFilledProvider } from "../store-suite/filled-provider.ts";
 import { by } from "../support/by.ts";
+import { run } from "../support/desk.ts";
 import { partnersOf } from "../support/partners.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
@@ -50,7 +52,7 @@ describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, 
     expect(await readHeader(open())).toEqual(header);
     expect((await countChunks(readChunks(open()))).totals).toEqual(totals);
     expect(await restoreStore(open(), portsOf(target), ACTOR)).toEqual({ totals, paused: ["tv"] });
-    await opened.store.targets.setPaused("tv", true, { author: ACTOR.name, authority: undefined, at: opened.now });
+    await run({ ...opened.desk(), actor: ACTOR }, pauseTarget, { name: "tv", paused: true });
     expect(await archiveOf(target.store)).toEqual(await archiveOf(opened.store));
     expect(await findWrong(target.store)).toEqual([]);
     await expectToGoOn(target.store, opened);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openProvider, SITA_NET } from "../store-suite/provider.ts";
-import { by } from "../support/by.ts";
+import { moveHorizon } from "../support/history.ts";
 import { makePostgresDatabase, withClient } from "../support/postgres-database.ts";
 
 test("nothing that is on record is changed or deleted, whoever asks, but what is from before the horizon", async () => {
@@ -16,8 +16,8 @@ test("nothing that is on record is changed or deleted, whoever asks, but what is
     await expect(run(`DELETE FROM ${table}`), table).rejects.toThrow(refused);
   }
   await expect(run("UPDATE top_up SET status = 'success'")).rejects.toThrow(refused);
-  await store.retention.moveHorizon(now, by(now));
+  await moveHorizon({ store, now }, now);
   await expect(run("DELETE FROM top_up")).rejects.toThrow(refused);
-  await store.retention.moveHorizon(now + 1, by(now));
+  await moveHorizon({ store, now }, now + 1);
   expect((await run("DELETE FROM top_up")).rowCount).toBe(1);
 });

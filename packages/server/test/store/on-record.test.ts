@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openProvider, SITA_NET } from "../store-suite/provider.ts";
+import { moveHorizon } from "../support/history.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -52,7 +53,7 @@ async function openWithPast() {
   const transaction = await topUp(SITA_NET, "NET-1M");
   const reversed = await topUp(SITA_NET, "NET-3M");
   await reverse(reversed.checkoutId);
-  await store.retention.moveHorizon(1, { author: "tester", authority: undefined, at: 1 });
+  await moveHorizon({ store, now: 1 }, 1);
   return { raw: rawConnection(path), store, transaction };
 }
 

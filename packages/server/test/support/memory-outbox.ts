@@ -83,10 +83,6 @@ export class MemoryOutbox implements Outbox {
     return true;
   }
 
-  async acknowledge(targetId: number, seq: number): Promise<void> {
-    this.places.set(targetId, seq);
-  }
-
   /** One by one, so that it takes a while. */
   async forget(before: Instant): Promise<number> {
     this.#expectUp();

@@ -1,8 +1,10 @@
 import { Uploads } from "../../src/office/imports/uploads.ts";
 import { Jobs } from "../../src/office/jobs.ts";
 import type { Actor, Db, Desk } from "../../src/office/office.ts";
+import { StatisticsCache } from "../../src/office/statistics/cache.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import type { Ports } from "../../src/store/ports.ts";
+import { targetTools } from "../../src/targets/tools.ts";
 import { seededRandom } from "./random.ts";
 
 /* What a face gives operations, also outside tests. */
@@ -14,15 +16,16 @@ export function deskOf(
   more: Partial<Desk> = {},
 ): Desk {
   return {
-    ...({ accounts: undefined, targets: undefined } as unknown as Pick<Desk, "accounts" | "targets">),
-    ...{
-      store: { ...store, engine: ordered(store.engine) },
-      clock,
-      random,
-      actor,
-      jobs: new Jobs(),
-      uploads: new Uploads(),
-    },
+    ...({ accounts: undefined } as unknown as Pick<Desk, "accounts">),
+    targets: targetTools({ clock, random }),
+    statistics: new StatisticsCache({ store, clock }),
+    recordingFailsSince: undefined,
+    store: { ...store, engine: ordered(store.engine) },
+    clock,
+    random,
+    actor,
+    jobs: new Jobs(),
+    uploads: new Uploads(),
     goOn: (work) => work(new AbortController().signal),
     progress() {},
     giveWay() {},

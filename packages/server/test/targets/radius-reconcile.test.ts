@@ -27,11 +27,11 @@ describe.each(SERVERS)("reconciling RADIUS on $name", ({ name, start }) => {
   afterAll(() => server.close());
   beforeEach(() => emptyTables(server));
 
-  async function reconcile({ ports }: Pick<World, "ports">, dryRun = false) {
+  async function reconcile({ ports }: Pick<World, "ports">, isPreview = false) {
     const told: string[] = [];
     const tell = ({ username, kind, found, wanted }: RadiusDifference) =>
       told.push(`${username} ${kind}: ${found.map(({ value }) => value).join(", ")} -> ${wanted ?? "none"}`);
-    const reconciled = await reconcileRadius(ports, config, { dryRun }, tell);
+    const reconciled = await reconcileRadius(ports, config, { isPreview }, tell);
     return { ...reconciled, told };
   }
 
@@ -40,7 +40,7 @@ describe.each(SERVERS)("reconciling RADIUS on $name", ({ name, start }) => {
     return rows.map((row) => Object.values(row).join(" "));
   }
 
-  test("each difference is told, and mended unless it is a dry run", async () => {
+  test("each difference is given, and corrected unless it is a preview", async () => {
     const world = await openWorld();
     const block = (reqId: string) =>
       run(world.desk, blockConnection, { service: "internet", reqId, blocked: true, reason: "x" });

@@ -18,6 +18,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   import: "import a catalogue or customers from an NDJSON or CSV file",
   report: "report what partners owe",
   export: "write catalogue, customers, transactions or a settlement into a file",
+  secret: "list and rotate the secrets that seal checkoutIds",
+  target: "the systems that get the events, and how far each is",
 };
 
 const audit: Subject = () => import("../../office/audit/operations.ts");
@@ -28,6 +30,8 @@ const corrections: Subject = () => import("../../office/corrections/operations.t
 const catalogue: Subject = () => import("../../office/catalogue/operations.ts");
 const imports: Subject = () => import("../../office/imports/operations.ts");
 const settlement: Subject = () => import("../../office/settlement/operations.ts");
+const maintenance: Subject = () => import("../../office/maintenance/operations.ts");
+const targets: Subject = () => import("../../office/targets/operations.ts");
 
 /** Where the commands that begin with a word are defined. What a command does not use is not loaded. */
 const SUBJECTS: Readonly<
@@ -36,6 +40,9 @@ const SUBJECTS: Readonly<
   audit: { office: [audit] },
   partner: { office: [partners], byHand: [async () => (await import("./commands/partner.ts")).addPartnerAllow] },
   token: { office: [tokens] },
+  check: { office: [maintenance] },
+  prune: { office: [maintenance] },
+  secret: { office: [maintenance] },
   transaction: { office: [transactions, corrections] },
   connection: { office: [corrections] },
   subscription: { office: [corrections] },
@@ -45,6 +52,8 @@ const SUBJECTS: Readonly<
   reconcile: { office: [settlement] },
   import: { office: [catalogue], byHand: [async () => (await import("./commands/import.ts")).addImportCustomers] },
   export: { office: [catalogue, imports, transactions, settlement] },
+  target: { byHand: [async () => (await import("./commands/target.ts")).addTargetCommands], office: [targets] },
+  events: { byHand: [async () => (await import("./commands/events.ts")).addEventsCommand] },
 };
 
 export const isGroup = (word: string): boolean => word in GROUPS;

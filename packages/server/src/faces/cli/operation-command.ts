@@ -8,6 +8,7 @@ import { Jobs } from "../../office/jobs.ts";
 import { type Desk, perform } from "../../office/office.ts";
 import type { Cli, Operation, Shown } from "../../office/operation.ts";
 import { type Naming, Refused } from "../../office/refused.ts";
+import { StatisticsCache } from "../../office/statistics/cache.ts";
 import { type Row, table } from "../../office/text.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import { csvIn, pagesOf } from "../rows.ts";
@@ -110,7 +111,9 @@ export function shellDesk({ store, clock, random, actor, runtime }: DeskSession)
     await line.until(work(stopping.signal));
   };
   const { accounts, targets, sleep, lowerPriority: giveWay } = runtime;
-  const tools = { accounts, targets, jobs: new Jobs(), uploads: new Uploads() };
+  const statistics = new StatisticsCache({ store, clock });
+  const known = { jobs: new Jobs(), uploads: new Uploads(), statistics, recordingFailsSince: undefined };
+  const tools = { accounts, targets, ...known };
   return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words), giveWay, sleep };
 }
 

@@ -4,11 +4,9 @@ import { Refused } from "../../office/refused.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "../../store/errors.ts";
 import { addArchiveCommands } from "./commands/archive.ts";
 import { addDemoCommand, addTrialCommands } from "./commands/demo.ts";
-import { addEventsCommand } from "./commands/events.ts";
-import { addMaintenanceCommands } from "./commands/maintenance.ts";
+import { addMigrateCommand } from "./commands/migrate.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addStaffCommands } from "./commands/staff.ts";
-import { addTargetCommands } from "./commands/target.ts";
 import { addCommands, isGroup } from "./groups.ts";
 import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { namingOf, refusalOf } from "./refusal.ts";
@@ -27,9 +25,9 @@ const COMMANDS: readonly (readonly [heading: string, commands: readonly (ByHand 
   ["Say who of your staff may do what:", [addStaffCommands]],
   ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
   ["Set things right:", ["connection", "subscription"]],
-  ["Tell other systems what happens:", [addTargetCommands, addEventsCommand]],
+  ["Tell other systems what happens:", ["target", "events"]],
   ["Settle with partners:", ["report", "reconcile"]],
-  ["Look after the database:", [addMaintenanceCommands, addArchiveCommands]],
+  ["Look after the database:", [addMigrateCommand, "check", "prune", "secret", addArchiveCommands]],
 ];
 
 type ByHand = (program: Command, runtime: Runtime) => void;

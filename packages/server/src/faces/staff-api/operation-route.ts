@@ -13,7 +13,7 @@ const FILE_NAME = Type.Optional(Type.String({ maxLength: 200, description: "Of t
 
 /** Makes the route of an operation. Fields that the path names are in the path; all others of a GET are in the query. */
 export function routeOf(operation: Operation): Route {
-  const { http, input, answer, refuses: problems = [], run: _run, cli: _cli, ...rest } = operation;
+  const { http = "", input, answer, refuses: problems = [], run: _run, cli: _cli, ...rest } = operation;
   const [method, path] = http.split(" ") as [Route["method"], string];
   const fields = Object.entries(input.properties);
   const [file] = fields.find(([, schema]) => (schema as Said).isFile) ?? [];

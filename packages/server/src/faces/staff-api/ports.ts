@@ -1,16 +1,18 @@
 import { Uploads } from "../../office/imports/uploads.ts";
 import { Jobs } from "../../office/jobs.ts";
 import type { Actor, Desk } from "../../office/office.ts";
+import { StatisticsCache } from "../../office/statistics/cache.ts";
+import type { TargetTools } from "../../office/targets/tools.ts";
 import type { FailedLogIn, StaffIdentity } from "../../services/staff/log-in.ts";
 import { type OwnAccountPorts, TotpOffers } from "../../services/staff/own-account.ts";
-import { StatisticsCache } from "../../services/staff/statistics.ts";
-import type { TargetPorts } from "../../services/staff/targets.ts";
+import type { Ports } from "../../store/ports.ts";
 import type { MigrationState } from "../../store/store.ts";
 import type { ServiceState } from "../../system/service-state.ts";
 import { Background } from "./background.ts";
 
 /** What the staff API needs of the world. */
-export interface AdminWorld extends TargetPorts, Pick<OwnAccountPorts, "accounts"> {
+export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts"> {
+  readonly targets: TargetTools;
   /** Of topupd. */
   readonly version: string;
   /** Shown beside amounts; undefined where the provider has not named it. */
@@ -56,9 +58,11 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
 
 /** What the service gives an operation. Long work continues after the answer, with the rights of the account alone. */
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
-  const { store, clock, random, accounts, targets, sleep, background, jobs, uploads } = ports;
+  const { store, clock, random, accounts, targets, sleep, background, jobs, uploads, statistics, state } = ports;
+  const { recordingFailsSince } = state;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
-  return { store, clock, random, accounts, targets, actor, sleep, jobs, uploads, goOn, progress() {}, giveWay() {} };
+  const known = { uploads, statistics, recordingFailsSince };
+  return { store, clock, random, accounts, targets, actor, sleep, jobs, ...known, goOn, progress() {}, giveWay() {} };
 }
 
 /** Who asks. */

@@ -9,16 +9,15 @@ import type { Operation } from "../../office/operation.ts";
 import * as partners from "../../office/partners/operations.ts";
 import * as tokens from "../../office/partners/tokens.ts";
 import * as settlement from "../../office/settlement/operations.ts";
+import * as statistics from "../../office/statistics/operations.ts";
+import * as targets from "../../office/targets/operations.ts";
 import * as transactions from "../../office/transactions/operations.ts";
 import { routeOf } from "./operation-route.ts";
 import type { Route } from "./route.ts";
 import { customerRoutes } from "./routes/customers.ts";
-import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { staffRoutes } from "./routes/staff.ts";
-import { statisticsRoutes } from "./routes/statistics.ts";
-import { targetRoutes } from "./routes/targets.ts";
 
 /** The subjects of the office. */
 export const OPERATIONS: readonly Operation[] = [
@@ -33,15 +32,14 @@ export const OPERATIONS: readonly Operation[] = [
   ...catalogue.operations,
   ...imports.operations,
   ...settlement.operations,
+  ...targets.operations,
+  ...statistics.operations,
 ];
 
 /** Every operation of the staff API, in the order of the document. */
 export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...customerRoutes,
-  ...statisticsRoutes,
-  ...targetRoutes,
-  ...eventRoutes,
   ...staffRoutes,
   ...healthRoutes,
   ...OPERATIONS.map(routeOf),

@@ -1,13 +1,10 @@
 import type { Kysely, OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner, TokenState } from "../../domain/access-token.ts";
 import { AddressList } from "../../domain/address-list.ts";
-import { secretRotated } from "../../domain/audit.ts";
-import { type CheckoutSecret, rotation } from "../../domain/checkout-secret.ts";
-import type { CheckoutSecrets } from "../changes.ts";
+import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
 import type { Engine } from "../engine.ts";
 import type { TokenUses } from "../store.ts";
 import type { AccessTokenRow, PartnerRow, Tables } from "../tables.ts";
-import { appendAudit } from "./audit.ts";
 
 type Db = Kysely<Tables>;
 
@@ -71,25 +68,6 @@ export function toPartner({
 }: PartnerRow): Partner {
   const allowedAddresses = allowed === null ? undefined : new AddressList(JSON.parse(allowed) as string[]);
   return { id, name, status, createdAt, allowedAddresses };
-}
-
-export function secretsOf(engine: Engine): CheckoutSecrets {
-  return {
-    rotate: (key, by) =>
-      engine.change(async (tx) => {
-        const rotated = rotation(await listSecrets(tx), key, by.at);
-        if (rotated === "too_soon") return rotated;
-        const { id, createdAt } = rotated.added;
-        const values = { key, created_at: createdAt };
-        await tx
-          .insertInto("checkout_secret")
-          .values({ id, ...values })
-          .onConflict((on) => on.column("id").doUpdateSet(values))
-          .execute();
-        await appendAudit(engine, tx, secretRotated(rotated), by);
-        return rotated;
-      }),
-  };
 }
 
 /** Newest first. */

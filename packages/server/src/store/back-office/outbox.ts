@@ -11,7 +11,7 @@ import { CONNECTION_KEY, flag, keyColumns, toConnectionKey } from "../rows.ts";
 import type { DeliveryRow, Tables } from "../tables.ts";
 import { findConnectionsWithHeads } from "./customers.ts";
 import { appendEvents, eventsAfter, eventsOf, lastEvent } from "./events.ts";
-import { deliveries, listTargets, toWaiting } from "./targets.ts";
+import { deliveries, listTargets, placeOf, toWaiting } from "./targets.ts";
 
 type Db = Kysely<Tables>;
 
@@ -49,10 +49,7 @@ export function outboxOf(engine: Engine): Outbox {
 
     targets: () => listTargets(db),
 
-    async place(targetId) {
-      const row = await db.selectFrom("target").select("place").where("id", "=", targetId).executeTakeFirst();
-      return row?.place ?? 0;
-    },
+    place: (targetId) => placeOf(db, targetId),
 
     async waiting(targetId) {
       return (await deliveries(db, targetId).execute()).map(toWaiting);
@@ -72,13 +69,6 @@ export function outboxOf(engine: Engine): Outbox {
           await tx.deleteFrom("delivery").where("target_id", "=", targetId).where("seq", "in", some).execute();
         for (const each of waiting) await putDelivery(tx, targetId, each);
         return true;
-      }),
-
-    acknowledge: (targetId, seq) =>
-      engine.transact(async (tx) => {
-        const place = Math.min(seq, await lastEvent(tx));
-        const query = tx.updateTable("target").set({ place }).where("id", "=", targetId);
-        await query.where("place", "<", place).execute();
       }),
 
     forget: (before) =>

@@ -1,18 +1,16 @@
 import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { addTarget } from "../../../src/office/targets/operations.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { Database } from "../../../src/store/postgres/session/database.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
 import { RAM_NET, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
-import { by } from "../../support/by.ts";
+import { run } from "../../support/desk.ts";
 import { again, type FaultyOptions, openFaultyProvider, sleep, timed } from "./faulty-provider.ts";
 
 /** A provider that tells somebody of each top-up, so that a batch writes all that it ever does. */
 async function openWithTarget(options: FaultyOptions) {
   const opened = await openFaultyProvider(options);
-  await opened.store.targets.add(
-    { name: "billing", config: { kind: "feed" }, secrets: [], books: false },
-    by(opened.now),
-  );
+  await run(opened.desk(), addTarget, { name: "billing" });
   const { store, command } = opened;
   const batch = () => [command(SITA_NET, "NET-1M"), command(RAM_NET, "NET-1M"), command(SITA_NET, "NET-3M")];
   const settle = (commands: ReturnType<typeof batch>) =>

@@ -1,10 +1,11 @@
 import { type Command, Option } from "commander";
-import { eventId, toldEvent } from "../../../domain/event.ts";
+import { MOST_ON_A_PAGE } from "../../../office/common.ts";
+import { perform } from "../../../office/office.ts";
+import { listEvents } from "../../../office/targets/events.ts";
 import { jsonLine } from "../../../office/text.ts";
-import { type FeedOpened, openFeed, readEvents } from "../../../services/staff/targets.ts";
 import { addStoreCommand, type Session } from "../command.ts";
-import { CommandFailed, type Runtime } from "../runtime.ts";
-import { noTarget } from "./target.ts";
+import { shellDesk } from "../operation-command.ts";
+import type { Runtime } from "../runtime.ts";
 
 interface EventsFlags {
   readonly target: string;
@@ -15,7 +16,7 @@ interface EventsFlags {
 /** How often somebody who follows looks for news. */
 const LOOK_EVERY_MS = 250;
 
-/** `topupd events`: what a target of kind feed has not taken in. */
+/** Adds `topupd events`, which prints what a feed has not taken in, and goes on with what happens. */
 export function addEventsCommand(program: Command, runtime: Runtime): void {
   addStoreCommand<EventsFlags>(program, runtime, {
     name: "events",
@@ -24,7 +25,7 @@ export function addEventsCommand(program: Command, runtime: Runtime): void {
       new Option("--target <NAME>", "a target of kind feed").makeOptionMandatory(),
       new Option(
         "--after <CURSOR>",
-        "go on after this cursor, or event id: all up to there was taken in (default, and null: where the feed is)",
+        "continue after this cursor, or event id: all up to there was taken in (default, and null: from the place of the feed)",
       ),
       new Option("--follow", "go on with what happens, until SIGTERM or Ctrl-C"),
     ],
@@ -34,49 +35,46 @@ export function addEventsCommand(program: Command, runtime: Runtime): void {
       "topupd events --target crm --follow",
     ],
     json: false,
-    async run(session, _, { target: name, after, follow = false }) {
-      // Of a feed that has had no event yet, null is the cursor that a script is told, and gives.
+    async run(session, _, { target, after, follow = false }) {
+      // A feed that has had no event yet gives null as its cursor.
       const cursor = after === "null" ? undefined : after;
-      const opened = await openFeed(session, { name, cursor });
-      if (opened.kind !== "opened") throw new CommandFailed(refusal(opened, name));
+      const desk = shellDesk(session);
+      const read = (input: object) => perform(listEvents, desk, { ...input, limit: MOST_ON_A_PAGE });
+      const first = await read({ target, ...(cursor !== undefined && { after: cursor }) });
       const stopping = new AbortController();
       const stop = () => stopping.abort();
       if (follow) runtime.untilAskedToStop({ hangUp: true }).then(stop, stop);
-      // A reader who has seen enough is told nothing more.
-      await runtime.streamOut(eventLines(session, opened.after, cursor, follow ? stopping.signal : undefined));
+      await runtime.streamOut(
+        eventLines(session, { first, cursor, target, read }, follow ? stopping.signal : undefined),
+      );
     },
   });
 }
 
-/** @param following undefined to end with what there is; otherwise aborted when it is to end. */
-async function* eventLines(
-  session: Session,
-  after: number,
-  cursor: string | undefined,
-  following: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array> {
-  const { zone, currencyExponent } = session.store.provider;
-  let [last, place] = [cursor, after];
-  do {
-    for await (const events of readEvents(session, { after: place })) {
-      yield Buffer.from(events.map((event) => jsonLine(toldEvent(event, zone, currencyExponent))).join(""));
-      for (const event of events.slice(-1)) [last, place] = [eventId(event), event.seq];
-      if (following?.aborted === true) break;
-    }
-    if (following?.aborted === false) await session.runtime.sleep(LOOK_EVERY_MS, following);
-  } while (following?.aborted === false);
-  yield Buffer.from(jsonLine({ cursor: last ?? null }));
+type Page = Awaited<ReturnType<typeof listEvents.run>>;
+
+interface Reading {
+  readonly first: Page;
+  readonly cursor: string | undefined;
+  readonly target: string;
+  readonly read: (input: object) => Promise<Page>;
 }
 
-function refusal({ kind }: Exclude<FeedOpened, { kind: "opened" }>, name: string): string {
-  switch (kind) {
-    case "no_target":
-      return noTarget(name);
-    case "no_feed":
-      return `${name} is no feed: topupd serve sends it its events`;
-    case "paused":
-      return `${name} is paused: topupd target resume ${name} lets it go on`;
-    case "unknown_cursor":
-      return "this cursor is of no event that is kept: leave out --after to go on from where the feed is, and take the state from topupd export customers";
+/** @param following undefined to end with what there is; otherwise aborted when it is to end. */
+async function* eventLines(
+  { runtime }: Session,
+  { first, cursor, target, read }: Reading,
+  following: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  let [page, last] = [first, cursor];
+  for (;;) {
+    if (page.items.length > 0) yield Buffer.from(page.items.map(jsonLine).join(""));
+    last = page.cursor ?? last;
+    const isEnd = page.items.length < MOST_ON_A_PAGE;
+    if (following?.aborted === true || (isEnd && following === undefined)) break;
+    if (isEnd) await runtime.sleep(LOOK_EVERY_MS, following);
+    // Only a later run, with the cursor, says that these were taken in.
+    page = await read(last === undefined ? { target } : { after: last });
   }
+  yield Buffer.from(jsonLine({ cursor: last ?? null }));
 }

@@ -2,11 +2,10 @@ import { Type } from "typebox";
 import { isoTime, isoTimeOrNull } from "../../../domain/wall-time.ts";
 import { InstantSchema, oneOf, orNull } from "../../../office/common.ts";
 import { lastBackupAt } from "../../../office/maintenance/backups.ts";
-import { targetData } from "../../../services/staff/data.ts";
-import { listTargets } from "../../../services/staff/targets.ts";
+import { statusesOf, targetData } from "../../../office/targets/presenter.ts";
+import { TargetSchema } from "../../../office/targets/schemas.ts";
 import { StoreUnavailable } from "../../../store/errors.ts";
 import { route } from "../route.ts";
-import { TargetSchema } from "./targets.ts";
 
 export const HealthSchema = Type.Object(
   {
@@ -58,7 +57,7 @@ export const healthRoutes = [
           migrations: migrations.map(({ name, state, appliedAt }) => ({
             ...{ name, state, appliedAt: appliedAt === undefined ? null : isoTime(appliedAt) },
           })),
-          targets: (await listTargets(ports)).map(targetData),
+          targets: (await statusesOf(store.engine.db)).map(targetData),
         };
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;

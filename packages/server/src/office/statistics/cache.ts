@@ -3,9 +3,9 @@ import type { Environment } from "../../domain/customer.ts";
 import type { Money } from "../../domain/money.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, type Instant } from "../../domain/wall-time.ts";
-import { countAttempts } from "../../office/customers/attempts-sql.ts";
-import type { HourSum, ReversedDay } from "../../store/statistics.ts";
-import type { Ports } from "../ports.ts";
+import type { Ports } from "../../store/ports.ts";
+import { countAttempts } from "../customers/attempts-sql.ts";
+import * as sql from "./sql.ts";
 
 /** Today's included. */
 const DAYS = 30;
@@ -55,8 +55,8 @@ interface Open {
   readonly at: Instant;
   /** From when on. */
   readonly from: Instant;
-  readonly hours: readonly HourSum[];
-  readonly reversed: readonly ReversedDay[];
+  readonly hours: readonly sql.HourSum[];
+  readonly reversed: readonly sql.ReversedDay[];
 }
 
 /**
@@ -66,18 +66,20 @@ interface Open {
 export class StatisticsCache {
   readonly #ports: Pick<Ports, "store" | "clock">;
   /** Sums of what is closed, by the day and what it is of. */
-  readonly #days = new Map<string, Map<string, HourSum>>();
+  readonly #days = new Map<string, Map<string, sql.HourSum>>();
   /** The same by the hour, of the last days. */
-  readonly #hours = new Map<string, Map<string, HourSum>>();
+  readonly #hours = new Map<string, Map<string, sql.HourSum>>();
   /** Closed and in memory is what was recorded from then on, and before the other. */
   #from: Instant;
   #until: Instant;
   #gathering: Promise<void> | undefined;
   #open: Promise<Open> | undefined;
   readonly #failures = new Map<string, { readonly at: Instant; readonly counts: Failures }>();
+  readonly #sumHours: typeof sql.sumHours;
 
-  constructor(ports: Pick<Ports, "store" | "clock">) {
+  constructor(ports: Pick<Ports, "store" | "clock">, { sumHours }: Pick<typeof sql, "sumHours"> = sql) {
     this.#ports = ports;
+    this.#sumHours = sumHours;
     this.#until = this.#closed();
     this.#from = this.#until;
   }
@@ -135,18 +137,18 @@ export class StatisticsCache {
 
   async #gather(): Promise<void> {
     const { store, clock } = this.#ports;
-    const { statistics, search } = store;
+    const { engine } = store;
     const closed = this.#closed();
     // A commit may wait for a standby, long after what it records was decided.
-    if (closed > this.#until) await search.awaitCommits();
+    if (closed > this.#until) await engine.awaitCommits();
     while (this.#until < closed) {
       const until = Math.min(closed, this.#until + DAY_MS);
-      this.#keep(await statistics.sumHours(this.#until, until));
+      this.#keep(await this.#sumHours(engine.db, this.#until, until));
       this.#until = until;
     }
     for (const first = this.#firstAt(clock()); this.#from > first; ) {
       const from = Math.max(first, this.#from - DAY_MS);
-      this.#keep(await statistics.sumHours(from, this.#from));
+      this.#keep(await this.#sumHours(engine.db, from, this.#from));
       this.#from = from;
     }
     const today = store.provider.zone.wallTime(clock()).slice(0, 10);
@@ -155,9 +157,9 @@ export class StatisticsCache {
     for (const hour of this.#hours.keys()) if (hour < yesterday) this.#hours.delete(hour);
   }
 
-  #keep(sums: readonly HourSum[]): void {
-    const add = (to: Map<string, Map<string, HourSum>>, part: string, key: string, sum: HourSum) => {
-      const some = to.get(part) ?? new Map<string, HourSum>();
+  #keep(sums: readonly sql.HourSum[]): void {
+    const add = (to: Map<string, Map<string, sql.HourSum>>, part: string, key: string, sum: sql.HourSum) => {
+      const some = to.get(part) ?? new Map<string, sql.HourSum>();
       to.set(part, some);
       const before = some.get(key) ?? NO_SUM;
       some.set(key, { ...sum, count: before.count + sum.count, amount: before.amount + sum.amount });
@@ -187,8 +189,8 @@ export class StatisticsCache {
     const at = clock();
     const from = this.#openFrom(at);
     const oldest = lastDays(store.provider.zone.wallTime(at).slice(0, 10))[0] as string;
-    const hours = await store.statistics.sumHours(from, undefined);
-    return { at, from, hours, reversed: await store.statistics.sumReversedDays(oldest) };
+    const hours = await this.#sumHours(store.engine.db, from, undefined);
+    return { at, from, hours, reversed: await sql.sumReversedDays(store.engine.db, oldest) };
   }
 
   #openFrom(at: Instant): Instant {
@@ -220,11 +222,11 @@ function lastDays(today: string): string[] {
   return days;
 }
 
-function dayOf({ hour }: HourSum): string {
+function dayOf({ hour }: sql.HourSum): string {
   return hour.slice(0, 10);
 }
 
-function bouquetOf({ service, bouquetCode }: HourSum): string {
+function bouquetOf({ service, bouquetCode }: sql.HourSum): string {
   return `${service} ${bouquetCode}`;
 }
 

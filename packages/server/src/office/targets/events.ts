@@ -1,0 +1,91 @@
+import { Type } from "typebox";
+import { eventId, seqOfEventId, toldEvent } from "../../domain/event.ts";
+import { PERMISSIONS } from "../../domain/staff.ts";
+import { rightsQuery } from "../../store/back-office/authority.ts";
+import { eventsAfter, eventsOf, lastEvent } from "../../store/back-office/events.ts";
+import { placeOf } from "../../store/back-office/targets.ts";
+import { limitOf, PAGE, pageOf } from "../common.ts";
+import { type Db, decide, type Office } from "../office.ts";
+import { operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { ToldEventSchema } from "./schemas.ts";
+import { movePlace, targetNamed } from "./sql.ts";
+
+/** The shell has a command of its own for it, which goes on with what happens. */
+export const listEvents = operation({
+  ...{ http: "GET /events", tag: "Targets and events", permission: "read" },
+  summary: "List what happened, oldest first, as long as a target waits for it; the cursor is the id of the last event",
+  input: Type.Object({
+    after: Type.Optional(
+      Type.String({ description: "The id of an event: those after it are listed. Empty, it starts at the beginning." }),
+    ),
+    target: Type.Optional(
+      Type.String({
+        description:
+          "A target of kind feed: the list begins at its place. With `after`, which takes the role admin, that is its place from then on, and events up to there are not kept for it.",
+      }),
+    ),
+    limit: PAGE.limit,
+  }),
+  answer: pageOf(ToldEventSchema),
+  refuses: ["forbidden", "conflict", "not_found"],
+  async run(office, input) {
+    const { target } = input;
+    const after = input.after === "" ? undefined : input.after;
+    const { engine, provider } = office.store;
+    const place = await (target === undefined ? placeAfter(engine.db, after) : placeOfFeed(office, target, after));
+    const events = await eventsAfter(engine.db, place, limitOf(input));
+    const last = events.at(-1);
+    return {
+      items: events.map((event) => {
+        const { data, ...told } = toldEvent(event, provider.zone, provider.currencyExponent);
+        return { ...told, data: { ...data, subscriptions: [...data.subscriptions] } };
+      }),
+      cursor: last === undefined ? null : eventId(last),
+    };
+  },
+});
+
+/** The number of an event, 0 without a cursor. An event that is not kept any more is known. @throws Refused */
+async function placeAfter(db: Db, cursor: string | undefined): Promise<number> {
+  if (cursor === undefined) return 0;
+  const seq = seqOfEventId(cursor);
+  if (seq !== undefined && seq <= (await lastEvent(db))) {
+    const [event] = await eventsOf(db, [seq]);
+    if (event === undefined || eventId(event) === cursor) return seq;
+  }
+  throw new Refused("conflict", (naming) => `there is no event of this id: start again without ${naming("after")}`);
+}
+
+/** Events up to the cursor are not kept for the feed any more. @throws Refused */
+async function placeOfFeed(office: Office, name: string, cursor: string | undefined): Promise<number> {
+  const { db } = office.store.engine;
+  if (cursor !== undefined) await requireAdmin(office);
+  const target = await targetNamed(db, name);
+  if (target.config.kind !== "feed")
+    throw new Refused("conflict", `${name} is no feed: topupd serve sends it its events`);
+  if (target.paused) throw new Refused("conflict", `${name} is paused`);
+  const place = await placeOf(db, target.id);
+  if (cursor === undefined) return place;
+  const seq = seqOfEventId(cursor) ?? 0;
+  const [event] = await eventsOf(db, [seq]);
+  // The event at the place itself may be deleted, since this target has it.
+  const isKnown = event === undefined ? seq === place && seq > 0 : eventId(event) === cursor;
+  if (!isKnown) {
+    const what = "no event of this id is kept";
+    throw new Refused("conflict", (naming) => {
+      return `${what}: leave out ${naming("after")} to continue from the place of the feed, and read all customers again`;
+    });
+  }
+  await decide(office, [], async (tx) => {
+    return { answer: undefined, change: { write: () => movePlace(tx, target, seq), audit: [] } };
+  });
+  return seq;
+}
+
+/** The permission is that of the input: without a cursor, a read deletes nothing. @throws Refused */
+async function requireAdmin({ store: { engine }, by: { authority } }: Office): Promise<void> {
+  const rights = authority && (await rightsQuery(engine.db, authority).executeTakeFirst());
+  const isAdmin = rights !== undefined && PERMISSIONS[rights.role].includes("administer");
+  if (authority !== undefined && !isAdmin) throw new Refused("forbidden", "");
+}

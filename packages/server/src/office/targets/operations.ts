@@ -1,0 +1,197 @@
+import { Type } from "typebox";
+import * as audited from "../../domain/audit.ts";
+import { rotateSecrets, type Target } from "../../domain/target.ts";
+import { isoTime } from "../../domain/wall-time.ts";
+import { onePage, pageOf } from "../common.ts";
+import { type Change, decide, type Office } from "../office.ts";
+import { type Operation, operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { count } from "../text.ts";
+import { listEvents } from "./events.ts";
+import { detailData, failedData, statusesOf, targetData } from "./presenter.ts";
+import { configOf, refuseSameDatabase } from "./radius.ts";
+import * as schemas from "./schemas.ts";
+import * as sql from "./sql.ts";
+import { detailLines, failedLines, MOST_FAILED, rotatedLines, TARGET_COLUMNS } from "./words.ts";
+
+/* The provider's systems to which topupd sends events. */
+
+const READS = { tag: "Targets and events", permission: "read" } as const;
+const CHANGES = { tag: "Targets and events", permission: "administer" } as const;
+const NAMED = Type.Object(schemas.NAME);
+const BY_NAME = { arguments: ["name"] } as const;
+
+export const listTargets = operation({
+  ...{ ...READS, http: "GET /targets", summary: "List targets, and how far each is" },
+  input: Type.Object({}),
+  answer: pageOf(schemas.TargetSchema),
+  cli: [{ words: "target list", show: TARGET_COLUMNS, examples: ["topupd target list", "topupd target list --json"] }],
+  run: async ({ store }) => onePage((await statusesOf(store.engine.db)).map(targetData)),
+});
+
+export const showTarget = operation({
+  ...{ ...READS, http: "GET /targets/:name", refuses: ["not_found"] },
+  summary: "Show a target, how far it is, and for billing the time for --as-of",
+  input: NAMED,
+  answer: schemas.TargetDetailSchema,
+  cli: [{ ...BY_NAME, words: "target show", show: detailLines, examples: ["topupd target show billing --json"] }],
+  async run({ store, clock }, { name }) {
+    const { engine } = store;
+    const [target, now] = [await sql.targetNamed(engine.db, name), clock()];
+    // What was decided a minute ago is recorded, or never will be, but a commit may still wait for a standby.
+    if (target.books) await engine.awaitCommits();
+    return detailData({ target, progress: await sql.readProgress(engine.db, target) }, now);
+  },
+});
+
+/** The shell has a command of its own for it: its flags depend on the kind. */
+export const addTarget = operation({
+  ...{ ...CHANGES, http: "POST /targets", status: 201, isSecret: true, refuses: ["conflict"] },
+  summary: "Add a target, which gets the events from now on: a feed, if neither webhook nor radius is given",
+  input: schemas.AddTargetSchema,
+  answer: schemas.AddedTargetSchema,
+  async run(office, input) {
+    const { name, books = false } = input;
+    const { store, targets, by } = office;
+    const config = configOf(input, store.provider);
+    const isWebhook = config.kind === "webhook";
+    const problem = isWebhook ? await targets.refuseUrl(config.url, config.allowPrivate) : undefined;
+    if (problem !== undefined) throw Refused.field("webhook.url", problem);
+    const secret = isWebhook ? await targets.newSecret() : undefined;
+    const secrets = secret === undefined ? [] : [{ secret, until: undefined }];
+    const added = await decide(office, "reference", async (tx) => {
+      const taken = new Refused("conflict", `there is a target named ${name} already`);
+      if ((await sql.findTarget(tx, name)) !== undefined) throw taken;
+      await refuseSameDatabase(tx, config);
+      const times = { createdAt: by.at, resentAt: undefined };
+      const target = { id: await sql.newTargetId(tx, by.at), name, config, books, paused: false, secrets, ...times };
+      return changed(target, () => sql.insertTarget(tx, target), audited.targetAdded(target));
+    });
+    // A batch that began before may still commit, without an event for this target.
+    await store.engine.awaitCommits();
+    return { target: await shown(office, added), secret: secret ?? null };
+  },
+});
+
+export const pauseTarget = operation({
+  ...{ ...CHANGES, http: "PATCH /targets/:name", refuses: ["not_found"] },
+  summary: "Send a target nothing until it is resumed, or resume it from where it is",
+  input: Type.Object({
+    ...schemas.NAME,
+    paused: Type.Boolean({ description: "Whether it is sent nothing from now on." }),
+  }),
+  answer: schemas.TargetSchema,
+  cli: (["pause", "resume"] as const).map((verb) => ({
+    ...{ ...BY_NAME, words: `target ${verb}`, given: { paused: verb === "pause" }, show: TARGET_COLUMNS },
+    summary:
+      verb === "pause"
+        ? "send a target nothing until it is resumed: events are kept for it, 30 days at most unless it is billing"
+        : "let a paused target go on from where it is",
+    examples: [`topupd target ${verb} tv`],
+  })),
+  async run(office, { name, paused }) {
+    const after = await decide(office, "reference", async (tx) => {
+      const target = await sql.targetNamed(tx, name);
+      if (target.paused === paused) return { answer: target };
+      const write = () => sql.updateTarget(tx, target, { paused: paused ? 1 : 0 });
+      return changed({ ...target, paused }, write, audited.targetPausedSet(target, paused));
+    });
+    return shown(office, after);
+  },
+});
+
+export const removeTarget = operation({
+  ...{ ...CHANGES, http: "DELETE /targets/:name", refuses: ["not_found"] },
+  summary: "Remove a target, with all that it lacks",
+  input: NAMED,
+  cli: [
+    {
+      ...{ ...BY_NAME, words: "target remove", examples: ["topupd target remove tv"] },
+      show: () => ({ out: "The target is removed.\n" }),
+    },
+  ],
+  run: (office, { name }) =>
+    decide(office, "reference", async (tx) => {
+      const target = await sql.targetNamed(tx, name);
+      return changed(undefined, () => sql.deleteTarget(tx, target), audited.targetRemoved(target));
+    }),
+});
+
+export const rotateTargetSecret = operation({
+  ...{ ...CHANGES, http: "POST /targets/:name/rotation", isSecret: true, refuses: ["not_found", "conflict"] },
+  summary: "Give a webhook a new secret, shown once; the previous one signs beside it for 24 hours",
+  input: NAMED,
+  answer: schemas.RotatedSecretSchema,
+  cli: [{ ...BY_NAME, words: "target rotate", show: rotatedLines, examples: ["topupd target rotate tv"] }],
+  async run(office, { name }) {
+    const secret = await office.targets.newSecret();
+    return decide(office, "reference", async (tx) => {
+      const target = await sql.targetNamed(tx, name);
+      if (target.config.kind !== "webhook") throw new Refused("conflict", `${name} is no webhook, and has no secret`);
+      const secrets = rotateSecrets(target.secrets, secret, office.by.at);
+      const write = () => sql.updateTarget(tx, target, { secrets: JSON.stringify(secrets) });
+      const formerUntil = isoTime(secrets[1]?.until ?? office.by.at);
+      return changed({ secret, formerUntil }, write, audited.targetRotated({ ...target, secrets }));
+    });
+  },
+});
+
+export const resendToTarget = operation({
+  ...{ ...CHANGES, http: "POST /targets/:name/resend", refuses: ["not_found"] },
+  summary: "Send again now all events that failed, set aside or not",
+  input: NAMED,
+  answer: Type.Object({ resent: Type.Integer({ description: "How many events." }) }),
+  cli: [
+    {
+      ...{ ...BY_NAME, words: "target resend", examples: ["topupd target resend tv"] },
+      show: ({ resent }: { readonly resent: number }) => ({ out: `${count(resent, "event")} will be sent again.\n` }),
+    },
+  ],
+  run: (office, { name }) =>
+    decide(office, "reference", async (tx) => {
+      const target = await sql.targetNamed(tx, name);
+      const resent = await sql.countDeliveries(tx, target);
+      const write = () => sql.resendAll(tx, target, office.by.at);
+      return {
+        answer: { resent },
+        change: { write, audit: resent === 0 ? [] : [audited.targetResent(target, resent)] },
+      };
+    }),
+});
+
+export const listFailedDeliveries = operation({
+  ...{ ...READS, http: "GET /targets/:name/failed", refuses: ["not_found"] },
+  summary: "List the events that failed, are set aside, or wait behind such an event: the oldest thousand",
+  input: NAMED,
+  answer: pageOf(schemas.FailedDeliverySchema),
+  cli: [
+    {
+      ...{ ...BY_NAME, words: "target failed", show: failedLines },
+      examples: ["topupd target failed tv", "topupd target failed tv --json"],
+    },
+  ],
+  async run({ store: { engine } }, { name }) {
+    const target = await sql.targetNamed(engine.db, name);
+    return onePage((await sql.failedDeliveries(engine.db, target, MOST_FAILED)).map(failedData));
+  },
+});
+
+function changed<Answer>(answer: Answer, write: Change["write"], audit: audited.AuditedChange) {
+  return { answer, change: { write, audit: [audit] } };
+}
+
+async function shown({ store: { engine } }: Office, target: Target) {
+  return targetData({ target, progress: await sql.readProgress(engine.db, target) });
+}
+
+export const operations: readonly Operation[] = [
+  listTargets,
+  showTarget,
+  addTarget,
+  pauseTarget,
+  removeTarget,
+  rotateTargetSecret,
+  resendToTarget,
+  listFailedDeliveries,
+  listEvents,
+];

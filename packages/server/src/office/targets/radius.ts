@@ -1,0 +1,59 @@
+import type { Static } from "typebox";
+import { targetReconciled } from "../../domain/audit.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { RadiusDifference } from "../../domain/radius.ts";
+import { DEFAULT_RADIUS_SERVICE, isSameDatabase, readRadiusConfig } from "../../domain/radius-config.ts";
+import type { TargetConfig } from "../../domain/target.ts";
+import { listTargets } from "../../store/back-office/targets.ts";
+import type { ProviderSettings } from "../../store/store.ts";
+import { DeliveryFailed } from "../../workers/sender.ts";
+import { type Db, decide, type Office } from "../office.ts";
+import { Refused } from "../refused.ts";
+import type { AddTargetSchema } from "./schemas.ts";
+import { targetNamed } from "./sql.ts";
+import type { RadiusCounts } from "./tools.ts";
+
+/** @throws Refused with all that is wrong in it. */
+export function configOf(input: Static<typeof AddTargetSchema>, { zone }: ProviderSettings): TargetConfig {
+  const { webhook, radius, books = false } = input;
+  if (webhook !== undefined && radius !== undefined) throw Refused.field("radius", "cannot be given with webhook");
+  if (webhook !== undefined) return { kind: "webhook", url: webhook.url, allowPrivate: webhook.allowPrivate === true };
+  if (radius === undefined) return { kind: "feed" };
+  if (books) throw Refused.field("books", "is not for RADIUS");
+  const { service = DEFAULT_RADIUS_SERVICE, ...file } = radius;
+  const read = readRadiusConfig({ timeZone: zone.name, groups: {}, ...file } as unknown as JsonObject, service);
+  if (read.ok) return read.value;
+  const problems = read.problems.map(({ field, problem }) => ({ field: `radius.${field}`, problem }));
+  throw new Refused("invalid", "", problems);
+}
+
+/** In one database, a username of two services would be one user. @throws Refused */
+export async function refuseSameDatabase(db: Db, config: TargetConfig): Promise<void> {
+  if (config.kind !== "radius") return;
+  for (const { name, config: other } of await listTargets(db))
+    if (other.kind === "radius" && isSameDatabase(other.database, config.database))
+      throw Refused.field("radius.database", `is that of the target ${name}: give each target a database of its own`);
+}
+
+/**
+ * Compares what a RADIUS server has with the records, and corrects it, unless it is a preview. It is a command only:
+ * no request waits for all users. @param onDifference called with each as it is found.
+ * @throws Refused also if the server fails; portions that were written until then stay.
+ */
+export async function reconcileTarget(
+  office: Office,
+  name: string,
+  onDifference: (difference: RadiusDifference) => void,
+): Promise<RadiusCounts> {
+  const { targets, isPreview } = office;
+  const config = await decide(office, "reference", async (tx) => {
+    const target = await targetNamed(tx, name);
+    if (target.config.kind !== "radius") throw new Refused("conflict", `${name} is not of kind radius`);
+    return { answer: target.config, change: { write: async () => {}, audit: [targetReconciled(target)] } };
+  });
+  try {
+    return await targets.reconcileRadius(office, config, { isPreview }, onDifference);
+  } catch (error) {
+    throw error instanceof DeliveryFailed ? new Refused("conflict", error.message) : error;
+  }
+}

@@ -1,0 +1,158 @@
+import { Type } from "typebox";
+import { SERVICES } from "../../domain/bouquet.ts";
+import { EVENT_KINDS } from "../../domain/event.ts";
+import { TARGET_KINDS } from "../../domain/target.ts";
+import {
+  AmountSchema,
+  EnvironmentSchema,
+  InstantSchema,
+  oneOf,
+  orNull,
+  ServiceSchema,
+  WallTimeSchema,
+} from "../common.ts";
+
+export const NAME = { name: Type.String({ description: "Name of the target." }) };
+
+export const TargetSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    kind: oneOf(TARGET_KINDS),
+    service: orNull(oneOf(SERVICES, "The only service of a RADIUS target; null for other kinds.")),
+    address: orNull(Type.String({ description: "Without its password and its query; null for a feed." })),
+    books: Type.Boolean({ description: "Whether it is the provider's billing." }),
+    paused: Type.Boolean(),
+    createdAt: InstantSchema,
+    behind: Type.Integer({ description: "How many events were not sent to it yet." }),
+    failing: Type.Integer(),
+    setAside: Type.Integer(),
+    oldestAt: orNull(InstantSchema),
+  },
+  { title: "Target" },
+);
+
+export const TargetDetailSchema = Type.Object(
+  {
+    ...TargetSchema.properties,
+    allowPrivate: orNull(Type.Boolean({ description: "Whether a webhook may be in a private network." })),
+    formerSecretUntil: orNull(
+      Type.String({ description: "Until when the previous secret of a webhook signs; null if there is none." }),
+    ),
+    timeZone: orNull(Type.String({ description: "Time zone of the RADIUS server." })),
+    groups: orNull(Type.Record(Type.String(), Type.String(), { description: "RADIUS groups by plan." })),
+    defaultGroup: orNull(Type.String({ description: "RADIUS group of all other plans." })),
+    acknowledgedUntil: orNull(
+      Type.String({
+        description:
+          "Until when billing has every top-up and reversal since it was added; null if that is not known, and for targets that are not billing.",
+      }),
+    ),
+  },
+  { title: "TargetDetail" },
+);
+
+const WebhookSchema = Type.Object(
+  {
+    url: Type.String({ description: "Where events are posted." }),
+    allowPrivate: Type.Optional(Type.Boolean({ description: "Whether the URL may be in a private network." })),
+  },
+  { additionalProperties: false, description: "Settings of a webhook." },
+);
+
+const RadiusSchema = Type.Object(
+  {
+    database: Type.String({
+      description:
+        "postgres:// or mysql://, then USER:PASSWORD@HOST:PORT/DATABASE; for TLS, then ?sslmode=verify-full or no-verify.",
+    }),
+    service: Type.Optional(oneOf(SERVICES, "The only service of this target (default: internet).")),
+    timeZone: Type.Optional(
+      Type.String({ description: "Time zone of the RADIUS server (default: the provider's time zone)." }),
+    ),
+    groups: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "RADIUS groups by plan." })),
+    defaultGroup: Type.Optional(Type.String({ description: "RADIUS group of all other plans." })),
+  },
+  { description: "Settings of a RADIUS target." },
+);
+
+export const AddTargetSchema = Type.Object({
+  /** It is a word of shell commands, metrics and logs. */
+  name: Type.String({
+    pattern: "^[A-Za-z0-9][\\w.-]{0,63}$",
+    "x-problem": "must have 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
+    description: "Up to 64 letters, digits, dots, dashes and underscores.",
+  }),
+  books: Type.Optional(
+    Type.Boolean({ description: "Whether a webhook or feed is the provider's billing, which gets every event." }),
+  ),
+  webhook: Type.Optional(WebhookSchema),
+  radius: Type.Optional(RadiusSchema),
+});
+
+export const AddedTargetSchema = Type.Object(
+  { target: TargetSchema, secret: orNull(Type.String({ description: "Secret of a webhook; shown this once." })) },
+  { title: "AddedTarget" },
+);
+
+export const RotatedSecretSchema = Type.Object(
+  {
+    secret: Type.String({ description: "Shown this once." }),
+    formerUntil: Type.String({ description: "Until when the previous secret signs beside it." }),
+  },
+  { title: "RotatedSecret" },
+);
+
+export const FailedDeliverySchema = Type.Object(
+  {
+    id: Type.String({ description: "Id of the event." }),
+    kind: Type.String({ description: "Kind of the event." }),
+    environment: EnvironmentSchema,
+    cuid: Type.String(),
+    service: ServiceSchema,
+    reqId: Type.String(),
+    attempts: Type.Integer(),
+    failedAt: orNull(InstantSchema),
+    nextAt: InstantSchema,
+    setAside: Type.Boolean({ description: "Whether it is not sent again until staff resend it." }),
+    problem: orNull(Type.String()),
+  },
+  { title: "FailedDelivery" },
+);
+
+/** An event as webhooks have it. */
+export const ToldEventSchema = Type.Object(
+  {
+    id: Type.String(),
+    type: oneOf(EVENT_KINDS),
+    timestamp: InstantSchema,
+    data: Type.Object({
+      environment: EnvironmentSchema,
+      cuid: Type.String(),
+      connection: Type.Object({ service: ServiceSchema, reqId: Type.String(), blocked: Type.Boolean() }),
+      subscriptions: Type.Array(
+        Type.Object({
+          plan: Type.String(),
+          bouquetId: Type.String(),
+          name: Type.String(),
+          addOn: Type.Boolean(),
+          start: WallTimeSchema,
+          end: WallTimeSchema,
+          goodwillDays: Type.Integer({ description: "Days of goodwill of the current run, which `end` includes." }),
+          startAt: orNull(InstantSchema),
+          endAt: orNull(InstantSchema),
+        }),
+      ),
+      topUp: Type.Optional(
+        Type.Object({
+          txnId: Type.String(),
+          checkoutId: Type.String(),
+          partner: Type.String(),
+          bouquetId: Type.String(),
+          amount: AmountSchema,
+        }),
+      ),
+    }),
+  },
+  { title: "ToldEvent" },
+);

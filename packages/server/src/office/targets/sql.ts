@@ -1,0 +1,113 @@
+import type { RecordedEvent } from "../../domain/event.ts";
+import type { Target, WaitingDelivery } from "../../domain/target.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { eventsOf, lastEvent } from "../../store/back-office/events.ts";
+import { deliveries, placeOf, toTarget, toWaiting } from "../../store/back-office/targets.ts";
+import { flag } from "../../store/rows.ts";
+import type { TargetRow } from "../../store/tables.ts";
+import type { Db } from "../office.ts";
+import { Refused } from "../refused.ts";
+
+export async function findTarget(db: Db, name: string): Promise<Target | undefined> {
+  const row = await db.selectFrom("target").selectAll().where("name", "=", name).executeTakeFirst();
+  return row && toTarget(row);
+}
+
+/** @throws Refused if there is none of this name. */
+export async function targetNamed(db: Db, name: string): Promise<Target> {
+  const target = await findTarget(db, name);
+  if (target === undefined) throw new Refused("not_found", `there is no target named ${name}: see the list of targets`);
+  return target;
+}
+
+/** A number that no target had before: a service may still deliver to a target that was removed. */
+export async function newTargetId(tx: Db, now: Instant): Promise<number> {
+  const query = tx.selectFrom("target").select((eb) => eb.fn.max("id").as("last"));
+  return Math.max(Number((await query.executeTakeFirst())?.last ?? 0) + 1, now);
+}
+
+/** The target gets the events that are written from now on. */
+export async function insertTarget(tx: Db, target: Target): Promise<void> {
+  const { id, name, books, createdAt, config, secrets } = target;
+  const texts = { config: JSON.stringify(config), secrets: JSON.stringify(secrets) };
+  const row = { id, name, books: flag(books), paused: flag(false), created_at: createdAt, place: await lastEvent(tx) };
+  await tx
+    .insertInto("target")
+    .values({ ...row, ...texts })
+    .execute();
+}
+
+export async function updateTarget(tx: Db, { id }: Target, values: Partial<TargetRow>): Promise<void> {
+  await tx.updateTable("target").set(values).where("id", "=", id).execute();
+}
+
+export async function deleteTarget(tx: Db, { id }: Target): Promise<void> {
+  await tx.deleteFrom("delivery").where("target_id", "=", id).execute();
+  await tx.deleteFrom("target").where("id", "=", id).execute();
+}
+
+export async function countDeliveries(db: Db, { id }: Target): Promise<number> {
+  const query = db
+    .selectFrom("delivery")
+    .select((eb) => eb.fn.countAll().as("count"))
+    .where("target_id", "=", id);
+  return Number((await query.executeTakeFirstOrThrow()).count);
+}
+
+/** Sends again now all that failed, is set aside, or waits behind such an event. */
+export async function resendAll(tx: Db, target: Target, now: Instant): Promise<void> {
+  await updateTarget(tx, target, { resent_at: now });
+  const again = { set_aside: flag(false), attempts: 0, failed_at: null, next_at: now };
+  await tx.updateTable("delivery").set(again).where("target_id", "=", target.id).execute();
+}
+
+/** Moves the place of a feed on, never back. */
+export async function movePlace(tx: Db, { id }: Target, place: number): Promise<void> {
+  await tx.updateTable("target").set({ place }).where("id", "=", id).where("place", "<", place).execute();
+}
+
+export interface TargetProgress {
+  /** How many events are behind its place. */
+  readonly behind: number;
+  readonly failing: number;
+  readonly setAside: number;
+  /** When the oldest event happened that it lacks; undefined if it has all. */
+  readonly oldestAt: Instant | undefined;
+}
+
+export async function readProgress(db: Db, target: Target): Promise<TargetProgress> {
+  const place = await placeOf(db, target.id);
+  const behind = await db
+    .selectFrom("event")
+    .select((eb) => [eb.fn.countAll().as("count"), eb.fn.min("at").as("oldest")])
+    .where("seq", ">", place)
+    .executeTakeFirstOrThrow();
+  const waiting = await db
+    .selectFrom("delivery as d")
+    .innerJoin("event as e", "e.seq", "d.seq")
+    .select((eb) => ["d.set_aside", eb.fn.countAll().as("count"), eb.fn.min("e.at").as("oldest")])
+    .where("d.target_id", "=", target.id)
+    .groupBy("d.set_aside")
+    .execute();
+  const countOf = (aside: 0 | 1) => Number(waiting.find(({ set_aside }) => set_aside === aside)?.count ?? 0);
+  const oldest = [behind, ...waiting].flatMap((each) => (each.oldest === null ? [] : [Number(each.oldest)]));
+  return {
+    behind: Number(behind.count),
+    failing: countOf(0),
+    setAside: countOf(1),
+    oldestAt: oldest.length === 0 ? undefined : Math.min(...oldest),
+  };
+}
+
+export type FailedDelivery = WaitingDelivery & { readonly event: RecordedEvent };
+
+/** What failed, or waits behind what failed, oldest first. */
+export async function failedDeliveries(db: Db, { id }: Target, limit: number): Promise<FailedDelivery[]> {
+  const rows = await deliveries(db, id).limit(limit).execute();
+  const numbers = rows.map(({ seq }) => seq);
+  const events = new Map((await eventsOf(db, numbers)).map((event) => [event.seq, event]));
+  return rows.flatMap((row) => {
+    const event = events.get(row.seq);
+    return event === undefined ? [] : [{ ...toWaiting(row), event }];
+  });
+}

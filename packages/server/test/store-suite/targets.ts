@@ -1,0 +1,277 @@
+import { expect, test } from "vitest";
+import { SETTLED_AFTER_MS } from "../../src/domain/ledger-import.ts";
+import type { WaitingDelivery } from "../../src/domain/target.ts";
+import { DAY_MS } from "../../src/domain/wall-time.ts";
+import { listEntries } from "../../src/office/audit/sql.ts";
+import { readInput } from "../../src/office/input.ts";
+import { listEvents } from "../../src/office/targets/events.ts";
+import {
+  addTarget,
+  listFailedDeliveries,
+  listTargets,
+  pauseTarget,
+  removeTarget,
+  resendToTarget,
+  rotateTargetSecret,
+  showTarget,
+} from "../../src/office/targets/operations.ts";
+import { refusal, run } from "../support/desk.ts";
+import type { MakeDatabase } from "./database.ts";
+import { type OpenedProvider, openProvider, RAM_TV, SITA_NET } from "./provider.ts";
+
+const HOUR_MS = 3_600_000;
+const WEBHOOK = { webhook: { url: "http://127.0.0.1:9/hook?key=hush", allowPrivate: true } };
+const RADIUS = { database: "mysql://radius:hush@10.0.0.9/radius", groups: { Fiber: "100M" } };
+const NOT_THERE = { code: "not_found", words: "there is no target named other: see the list of targets" };
+
+/** Writes down how far a target is, as a service does that delivers to it. */
+async function deliver({ store, now }: OpenedProvider, targetId: number, waiting: readonly WaitingDelivery[]) {
+  const held = { lease: `target:${targetId}`, holder: "test" };
+  const place = await store.outbox.lastEvent();
+  await store.outbox.hold(held.lease, held.holder, now, now + 20_000);
+  expect(await store.outbox.saveProgress({ ...held, targetId, place, waiting, done: [] })).toBe(true);
+}
+
+function failing(seq: number, now: number, setAside = false): WaitingDelivery {
+  return { seq, attempts: 3, failedAt: now, nextAt: now + 30_000, setAside, problem: "status 500" };
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+/** Staff set up targets, and see how far each is. */
+export function testTargets(makeDatabase: MakeDatabase): void {
+  test("targets are added once, paused, rotated and removed, with an entry in the audit trail for each", async () => {
+    const opened = await openProvider(makeDatabase);
+    const desk = opened.desk();
+    const { target, secret } = await run(desk, addTarget, { name: "tv", ...WEBHOOK });
+    expect(secret).toMatch(/^whsec_[\w+/]{43}=$/);
+    expect(target).toEqual({
+      ...{ id: expect.any(Number), name: "tv", kind: "webhook", service: null, address: "http://127.0.0.1:9/hook" },
+      ...{
+        books: false,
+        paused: false,
+        createdAt: iso(opened.now),
+        behind: 0,
+        failing: 0,
+        setAside: 0,
+        oldestAt: null,
+      },
+    });
+    expect(await refusal(run(desk, addTarget, { name: "tv" }))).toMatchObject({ code: "conflict" });
+    for (const paused of [true, true, false])
+      expect(await run(desk, pauseTarget, { name: "tv", paused })).toEqual({ ...target, paused });
+    expect(await run(desk, rotateTargetSecret, { name: "tv" })).toMatchObject({
+      formerUntil: iso(opened.now + DAY_MS),
+    });
+    expect(await run(desk, removeTarget, { name: "tv" })).toBeUndefined();
+    expect((await run(desk, listTargets, {})).items).toEqual([]);
+    const trail = await listEntries(opened.store.engine.db, { subject: "tv" }, 10);
+    const actions = ["target.remove", "target.rotate", "target.resume", "target.pause", "target.add"];
+    expect(trail.map(({ action }) => action)).toEqual(actions);
+    expect(JSON.parse(trail.at(-1)?.after ?? "")).toEqual({
+      ...{ id: target.id, kind: "webhook", address: target.address, books: false, allowPrivate: true },
+    });
+    expect(JSON.stringify(trail)).not.toMatch(/whsec_|hush/);
+  });
+
+  test("a target is added by a name that shells and metrics take, and at a URL that may be called", async () => {
+    const desk = (await openProvider(makeDatabase)).desk();
+    for (const name of ["", "-tv", ".", "a b", "a/b", "tv\n", "x".repeat(65)])
+      expect(() => readInput(addTarget.input, { name }), name).toThrow();
+    expect(readInput(addTarget.input, { name: "x".repeat(64) })).toBeDefined();
+    const add = (input: object) => refusal(run(desk, addTarget, { name: "a", ...input }));
+    const problem = expect.stringContaining("leads to a private address");
+    const { url } = WEBHOOK.webhook;
+    expect((await add({ webhook: { url } })).problems).toEqual([{ field: "webhook.url", problem }]);
+    expect((await add({ ...WEBHOOK, radius: RADIUS })).problems).toMatchObject([{ field: "radius" }]);
+    expect((await add({ books: true, radius: RADIUS })).problems).toMatchObject([{ field: "books" }]);
+    expect((await add({ radius: { ...RADIUS, timeZone: "Mars", database: "x" } })).problems).toMatchObject([
+      { field: "radius.database" },
+      { field: "radius.timeZone" },
+    ]);
+    expect((await run(desk, listTargets, {})).items).toEqual([]);
+  });
+
+  test("a RADIUS target serves one service, and writes into a database of its own", async () => {
+    const desk = (await openProvider(makeDatabase)).desk();
+    await run(desk, addTarget, { name: "network", radius: RADIUS });
+    expect(await run(desk, showTarget, { name: "network" })).toMatchObject({
+      ...{ kind: "radius", service: "internet", address: "mysql://radius@10.0.0.9/radius", timeZone: "UTC" },
+      ...{ groups: RADIUS.groups, defaultGroup: null, allowPrivate: null, acknowledgedUntil: null },
+    });
+    const same = { database: "mariadb://iptv:pass@10.0.0.9:3306/radius?sslmode=no-verify", service: "iptv" } as const;
+    const refused = refusal(run(desk, addTarget, { name: "iptv", radius: same }));
+    const problem = "is that of the target network: give each target a database of its own";
+    expect((await refused).problems).toEqual([{ field: "radius.database", problem }]);
+    const own = { ...same, database: `${RADIUS.database}2` };
+    expect(await run(desk, addTarget, { name: "iptv", radius: own })).toMatchObject({ target: { service: "iptv" } });
+  });
+
+  test("a target begins with what happens after it was added, and has a number that none had before", async () => {
+    const opened = await openProvider(makeDatabase);
+    const add = async () => (await run(opened.desk(), addTarget, { name: "crm" })).target;
+    const { id } = await add();
+    await opened.topUp(SITA_NET, "NET-1M");
+    await run(opened.desk(), removeTarget, { name: "crm" });
+    opened.now += 1;
+    expect((await add()).id).not.toBe(id);
+    await opened.topUp(SITA_NET, "NET-1M");
+    expect((await run(opened.desk(), listTargets, {})).items).toMatchObject([{ behind: 1, oldestAt: iso(opened.now) }]);
+    expect((await run(opened.desk(), listEvents, { target: "crm" })).items).toHaveLength(1);
+  });
+
+  test("a new secret ends no other before the time promised for it", async () => {
+    const opened = await openProvider(makeDatabase);
+    const secrets = async () => (await opened.store.outbox.targets())[0]?.secrets;
+    const { secret: first } = await run(opened.desk(), addTarget, { name: "tv", ...WEBHOOK });
+    const promised: { secret: string | null; until: number | undefined }[] = [{ secret: first, until: undefined }];
+    for (let times = 0; times < 3; times += 1) {
+      opened.now += 60_000;
+      const { secret, formerUntil } = await run(opened.desk(), rotateTargetSecret, { name: "tv" });
+      const until = opened.now + DAY_MS;
+      expect(formerUntil).toBe(iso(until));
+      promised.splice(0, 1, { secret, until: undefined }, { secret: promised[0]?.secret ?? "", until });
+      expect(await secrets()).toEqual(promised);
+    }
+    opened.now = promised.at(-1)?.until ?? 0;
+    await run(opened.desk(), rotateTargetSecret, { name: "tv" });
+    expect(await secrets()).toHaveLength(4);
+    await run(opened.desk(), addTarget, { name: "crm" });
+    expect(await refusal(run(opened.desk(), rotateTargetSecret, { name: "crm" }))).toMatchObject({ code: "conflict" });
+  });
+
+  test("what failed is listed with its events, and is sent again when asked for", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { target } = await run(opened.desk(), addTarget, { name: "tv", ...WEBHOOK });
+    await opened.topUp(SITA_NET, "NET-1M");
+    await opened.topUp(RAM_TV, "TV-1M");
+    await deliver(opened, target.id, [failing(1, opened.now, true), failing(2, opened.now)]);
+    const failed = async () => (await run(opened.desk(), listFailedDeliveries, { name: "tv" })).items;
+    const [first, second] = await failed();
+    expect(first).toEqual({
+      ...{ ...SITA_NET, id: `evt_${opened.now}_1`, kind: "topup.recorded", attempts: 3, setAside: true },
+      ...{ failedAt: iso(opened.now), nextAt: iso(opened.now + 30_000), problem: "status 500" },
+    });
+    expect(second).toMatchObject({ reqId: RAM_TV.reqId, setAside: false });
+    expect((await run(opened.desk(), listTargets, {})).items).toMatchObject([{ behind: 0, failing: 1, setAside: 1 }]);
+    opened.now += HOUR_MS;
+    expect(await run(opened.desk(), resendToTarget, { name: "tv" })).toEqual({ resent: 2 });
+    const again = { setAside: false, attempts: 0, failedAt: null, nextAt: iso(opened.now) };
+    expect(await failed()).toMatchObject([again, again]);
+    const [entry] = await listEntries(opened.store.engine.db, { subject: "tv" }, 1);
+    expect([entry?.action, entry?.after]).toEqual(["target.resend", '{"resent":2}']);
+  });
+
+  test("a target that does not exist is refused by every operation", async () => {
+    const desk = (await openProvider(makeDatabase)).desk();
+    const [name, paused] = ["other", true];
+    for (const of of [showTarget, removeTarget, rotateTargetSecret, resendToTarget, listFailedDeliveries])
+      expect(await refusal(run(desk, of as typeof removeTarget, { name }))).toMatchObject(NOT_THERE);
+    expect(await refusal(run(desk, pauseTarget, { name, paused }))).toMatchObject(NOT_THERE);
+    expect(await refusal(run(desk, listEvents, { target: name }))).toMatchObject(NOT_THERE);
+  });
+
+  test("billing has every top-up until before the oldest event that it lacks, but for the last minute", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { txnId } = await opened.topUp(RAM_TV, "TV-1M");
+    const { target } = await run(opened.desk(), addTarget, { name: "billing", ...WEBHOOK, books: true });
+    await run(opened.desk(), addTarget, { name: "tv" });
+    const until = async (name = "billing") => (await run(opened.desk(), showTarget, { name })).acknowledgedUntil;
+    const added = opened.now;
+    opened.now = added + SETTLED_AFTER_MS - 1;
+    expect(await until()).toBeNull();
+    opened.now += 1;
+    expect(await until()).toBe(iso(added));
+    opened.now += HOUR_MS;
+    await opened.topUp(SITA_NET, "NET-1M");
+    expect(await until()).toBe(iso(opened.now - SETTLED_AFTER_MS));
+    const lacking = iso(opened.now - 31_000);
+    opened.now += HOUR_MS;
+    await opened.topUp(SITA_NET, "NET-1M");
+    opened.now += HOUR_MS;
+    expect(await until()).toBe(lacking);
+    for (const setAside of [false, true]) {
+      await deliver(opened, target.id, [failing(1, opened.now, setAside)]);
+      expect(await until()).toBe(lacking);
+    }
+    await deliver(opened, target.id, []);
+    await run(opened.desk(), resendToTarget, { name: "billing" });
+    expect(await until("tv")).toBeNull();
+    await run(opened.desk(), removeTarget, { name: "billing" });
+    await run(opened.desk(), addTarget, { name: "billing", books: true });
+    opened.now += HOUR_MS;
+    await opened.reverse(txnId);
+    const reversed = iso(opened.now - 31_000);
+    opened.now += HOUR_MS;
+    expect(await until()).toBe(reversed);
+  });
+
+  async function openFeed() {
+    const opened = await openProvider(makeDatabase);
+    await opened.topUp(SITA_NET, "NET-1M");
+    await run(opened.desk(), addTarget, { name: "crm" });
+    for (const blocked of [true, false, true]) {
+      opened.now += 60_000;
+      await opened.block(RAM_TV, blocked);
+    }
+    const read = async (input: object = { target: "crm" }) => run(opened.desk(), listEvents, input);
+    const ids = async (input?: object) => (await read(input)).items.map(({ id }) => id);
+    const all = await ids();
+    const [first = "", second = "", third = ""] = all;
+    expect(all).toHaveLength(3);
+    return { opened, read, ids, all, first, second, third };
+  }
+
+  test("a feed begins with what happens after it was added, and its place moves on with a cursor, never back", async () => {
+    const { read, ids, all, first, second, third } = await openFeed();
+    expect(await read({ target: "crm", limit: 2 })).toMatchObject({
+      ...{ items: [{ type: "connection.blocked" }, { type: "connection.unblocked" }], cursor: second },
+    });
+    expect(await ids()).toEqual(all);
+    expect(await ids({ target: "crm", after: second })).toEqual([third]);
+    expect(await ids()).toEqual([third]);
+    expect(await ids({ target: "crm", after: first })).toEqual([second, third]);
+    expect(await ids()).toEqual([third]);
+    expect(await read({ target: "crm", after: third })).toEqual({ items: [], cursor: null });
+    expect(await ids({ after: first })).toEqual([second, third]);
+    expect(await ids({ after: "" })).toEqual(all);
+  });
+
+  test("a feed goes on from its place though the event there is kept no more, and from no cursor before it", async () => {
+    const { opened, ids, first, second, third } = await openFeed();
+    await ids({ target: "crm", after: second });
+    while ((await opened.store.outbox.forget(0)) > 0);
+    expect(await ids({ target: "crm", after: second })).toEqual([third]);
+    const refused = await refusal(ids({ target: "crm", after: first }));
+    expect(refused).toMatchObject({ code: "conflict", words: expect.stringMatching(/^no event of this id is kept/) });
+    // Without a target, it is enough that there was such an event.
+    expect(await ids({ after: first })).toEqual([third]);
+  });
+
+  test("a feed takes no cursor that it did not give, and its place stays", async () => {
+    const { opened, ids, all } = await openFeed();
+    const { now } = opened;
+    for (const after of ["null", "7", `evt_${now}_4`, `evt_${now + 1}_3`, `evt_${now}_0`])
+      expect(await refusal(ids({ target: "crm", after })), after).toMatchObject({ code: "conflict" });
+    expect(await refusal(ids({ after: `evt_${now}_4` }))).toMatchObject({ code: "conflict" });
+    expect(await ids()).toEqual(all);
+  });
+
+  test("events are read of a feed alone that is not paused, and only an admin moves its place", async () => {
+    const { opened, ids, first } = await openFeed();
+    const { store } = opened;
+    await run(opened.desk(), addTarget, { name: "tv", ...WEBHOOK });
+    expect(await refusal(ids({ target: "tv" }))).toMatchObject({
+      ...{ code: "conflict", words: "tv is no feed: topupd serve sends it its events" },
+    });
+    const hash = new Uint8Array(32);
+    const by = { author: "tester", authority: undefined, at: opened.now };
+    await store.staff.addKey(hash, { name: "crm", role: "viewer", createdAt: 0, lastUsedAt: undefined }, by);
+    const desk = { ...opened.desk(), actor: { name: "crm", authority: { keyHash: hash } } };
+    expect((await run(desk, listEvents, { target: "crm" })).items).toHaveLength(3);
+    const moved = run(desk, listEvents, { target: "crm", after: first });
+    expect(await refusal(moved)).toMatchObject({ code: "forbidden" });
+    await run(opened.desk(), pauseTarget, { name: "crm", paused: true });
+    expect(await refusal(ids())).toMatchObject({ code: "conflict", words: "crm is paused" });
+  });
+}
