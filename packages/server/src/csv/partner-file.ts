@@ -8,9 +8,9 @@ export interface PartnerFileFormat {
   readonly delimiter: string;
   readonly keyColumn: string;
   readonly amountColumn: string;
-  /** Without it, every row counts as a success. */
+  /** If undefined, every row counts as a success. */
   readonly statusColumn: string | undefined;
-  /** By the word that the partner has for it, in lower case. */
+  /** Keys are the partner's words, in lower case. */
   readonly statuses: ReadonlyMap<string, TheirStatus>;
   readonly currencyExponent: CurrencyExponent;
 }
@@ -18,8 +18,8 @@ export interface PartnerFileFormat {
 type Theirs = TheirRow | UnreadableRow;
 
 /**
- * The rows of a partner's CSV. One that makes no sense is handed on with what is wrong.
- * @throws Refused where it is no CSV, or lacks a column.
+ * Reads the rows of a partner's CSV. A row that cannot be read is yielded with its problem.
+ * @throws Refused if it is no CSV, or lacks a column.
  */
 export async function* readPartnerFile(
   bytes: AsyncIterable<Uint8Array>,

@@ -1,8 +1,7 @@
 import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionKey, ConnectionName, Customer, CustomerProfile, Environment } from "../domain/customer.ts";
-import type { ConnectionLedger } from "../domain/customer-import.ts";
 import type { Money } from "../domain/money.ts";
-import type { Transaction, TransactionStatus } from "../domain/top-up.ts";
+import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 
 /**
@@ -14,19 +13,11 @@ export interface Search {
   findCustomer(environment: Environment, cuid: string): Promise<RecordedCustomer | undefined>;
   /** All of an environment, page by page, by their cuids. Each page sees one moment. */
   listCustomers(environment: Environment, page: CustomerPage): Promise<RecordedCustomer[]>;
-  /** Whether anything was topped up or granted: from then on, a customers file must say how far its records reach. */
-  hasGrants(environment: Environment): Promise<boolean>;
-  /** What a file's changes are weighed against. */
-  countRunning(environment: Environment, now: WallTime): Promise<RunningCounts>;
-  /** All ledgers of some customers, by cuid, connection and plan; also of connections that are gone. For a page at most. */
-  findLedgersOf(environment: Environment, cuids: readonly string[]): Promise<readonly CustomerLedger[]>;
   /**
    * Resolves once everything that was being recorded when it was called shows, or never will: a commit that waits for a
    * standby shows only once that has answered, however long ago it was decided.
    */
   awaitCommits(): Promise<void>;
-  /** Those that are on record, by their txnIds. For a page at most. */
-  findByTxnIds(txnIds: readonly string[]): Promise<ReadonlyMap<string, Transaction>>;
 }
 
 /** A customer, and up to when the last row that was taken held what was made here; undefined where none said so. */
@@ -34,19 +25,10 @@ export interface RecordedCustomer extends Customer {
   readonly asOf: Instant | undefined;
 }
 
-export interface CustomerLedger extends ConnectionLedger {
-  readonly cuid: string;
-}
-
 export interface CustomerPage {
   /** The cuid of the former page's last customer; undefined for the first page. */
   readonly after: string | undefined;
   readonly limit: number;
-}
-
-export interface RunningCounts {
-  readonly runningSubscriptions: number;
-  readonly activeCustomers: number;
 }
 
 export interface EndsFilter {

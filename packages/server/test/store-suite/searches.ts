@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
+import { countRunning } from "../../src/office/imports/sql.ts";
 import {
   findByTxnIds,
   findReversals,
@@ -164,10 +165,10 @@ export function testSearches(makeDatabase: MakeDatabase): void {
   test("running subscriptions and active customers are counted as of now", async () => {
     const { store, topUp } = await openProvider(makeDatabase);
     await topUp(RAM_NET, "NET-1M");
-    const count = (now: string) => store.search.countRunning("production", now);
+    const count = (now: string) => countRunning(store.engine.db, "production", now);
     expect(await count("2026-11-20 09:00:00")).toEqual({ runningSubscriptions: 3, activeCustomers: 3 });
     expect(await count("2026-12-10 09:00:00")).toEqual({ runningSubscriptions: 1, activeCustomers: 3 });
-    expect(await store.search.countRunning("trial", "2026-11-20 09:00:00")).toEqual({
+    expect(await countRunning(store.engine.db, "trial", "2026-11-20 09:00:00")).toEqual({
       runningSubscriptions: 0,
       activeCustomers: 0,
     });

@@ -138,7 +138,7 @@ export const exportCatalogue = operation({
   run: async (office, input) => exported(office, await environmentOf(office, input)),
 });
 
-/** What is sold, in its order; after it, as `retired`, the newest definition of every other code. */
+/** Yields what is sold, in its order; then, as `retired`, the newest definition of every other code. */
 async function* exported({ store }: Office, environment: Environment): Rows<CatalogueRow> {
   const { engine, provider } = store;
   const current = (await store.currentCatalogue(environment))?.bouquets ?? [];

@@ -11,11 +11,11 @@ export interface CheckedPart {
   readonly changing: readonly NumberedRow[];
   /** Customers whose rows state what is stored. */
   readonly unchanged: readonly ConfirmedCustomer[];
-  /** Up to which line it goes. */
+  /** Its last line. */
   readonly lines: number;
 }
 
-/** What the check of a file leaves to be written, unless so many rows change something that the file must be read again. */
+/** Keeps the rows to write of a checked file, unless so many change something that the file must be read again. */
 export class CheckedRows {
   readonly #changing: NumberedRow[] = [];
   readonly #unchanged: ConfirmedCustomer[] = [];

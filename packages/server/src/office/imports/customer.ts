@@ -10,15 +10,15 @@ import { customerRowReader } from "./rows.ts";
 
 export interface CustomerImport {
   readonly environment: Environment;
-  /** As a customers file has it. */
+  /** A row of a customers file. */
   readonly row: JsonObject;
-  /** Of a row that does not say it itself, as in a file. */
+  /** Default if the row has none. */
   readonly asOf?: string | undefined;
-  /** Of a row that does not say it itself. */
+  /** Default if the row has none. */
   readonly goodwill?: GoodwillReading | undefined;
   /** Records of more than 35 days ago are meant. */
   readonly oldRecords?: boolean;
-  /** The row may end what was paid for. */
+  /** The row may shorten paid subscriptions. */
   readonly allowShorter?: boolean;
 }
 

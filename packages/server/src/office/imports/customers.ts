@@ -1,6 +1,7 @@
 import type { ConnectionName, Environment } from "../../domain/customer.ts";
 import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
+import { listCustomers } from "../../store/back-office/customers.ts";
 import { momentOf } from "../../store/ports.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
 import type { GivenFile } from "../fields.ts";
@@ -18,7 +19,7 @@ import {
   readChunks,
 } from "./rows.ts";
 import { HeldBackRecords, recordRun } from "./runs.ts";
-import { replaceHeldBack } from "./sql.ts";
+import { countRunning, replaceHeldBack } from "./sql.ts";
 import { CustomersTally } from "./tally.ts";
 import { badLines, tooLarge } from "./words.ts";
 
@@ -31,12 +32,12 @@ export interface CustomersImport extends RowsRequest {
   readonly allowLargeChange?: boolean;
   /** The customers whose runs may be ended though they were paid for. */
   readonly allowShorter?: readonly string[];
-  /** A run that is stated to end by less than so many days earlier keeps its end; 1 where nothing is said. */
+  /** A run that is stated to end by less than so many days earlier keeps its end; default 1. */
   readonly toleranceDays?: number;
 }
 
 export interface CustomersHooks extends ImportHooks {
-  /** Hears of each customer that is, or would be, added or changed, with every value before and after. */
+  /** Called for each customer that is, or would be, added or changed. */
   readonly onChange?: (change: ChangedCustomer) => void;
   readonly onHeldBack: (heldBack: HeldBackSubscription, row: NumberedRow) => void;
   readonly onWarning: (warning: ImportWarning) => void;
@@ -69,15 +70,15 @@ export interface CustomersReport {
   readonly unchanged: number;
   /** Subscriptions, not customers. */
   readonly heldBack: number;
-  /** Of those held back: nobody said whether the records hold their goodwill. */
+  /** Subscriptions held back because it is not known whether the records hold their goodwill. */
   readonly goodwillUnclear: number;
-  /** Of the unchanged: rows of a moment before that of the last row taken for their customer. */
+  /** Unchanged rows that are older than the last row taken for their customer. */
   readonly stale: number;
 }
 
 export interface CustomersImported {
   readonly report: CustomersReport;
-  /** Found in a preview, where they are allowed. */
+  /** Only a preview that allows them finds any. */
   readonly largeChanges: readonly LargeChange[];
 }
 
@@ -91,7 +92,7 @@ const MOST_CHANGED = 0.1;
  * interruption, it comes to the same. A row that the check finds to change nothing is not decided again: with what is topped
  * up or reversed meanwhile, it changes nothing either. A row that names another customer's connection is written after all
  * others, which may free it, and rejected if they do not.
- * A file with a name is recorded, and what was held back of it takes the place of what was before.
+ * A file with a name is recorded, and its held-back subscriptions replace those of the last file.
  * @throws Refused if nothing can be written, or if the file has changed.
  */
 export function importCustomers(
@@ -184,7 +185,7 @@ function doneWith(report: CustomersReport, largeChanges: readonly LargeChange[])
 }
 
 async function hasCustomers({ store }: Decider, environment: Environment): Promise<boolean> {
-  return (await store.search.listCustomers(environment, { after: undefined, limit: 1 })).length > 0;
+  return (await listCustomers(store.engine.db, environment, { after: undefined, limit: 1 })).length > 0;
 }
 
 async function findLargeChanges(
@@ -195,7 +196,7 @@ async function findLargeChanges(
 ): Promise<readonly LargeChange[]> {
   if (Math.max(endsRunning, deactivates, losesMobile, losesName) < LARGE_FROM) return [];
   const now = momentOf(of);
-  const { runningSubscriptions, activeCustomers } = await of.store.search.countRunning(environment, now.wall);
+  const { runningSubscriptions, activeCustomers } = await countRunning(of.store.engine.db, environment, now.wall);
   const changes: readonly LargeChange[] = [
     { what: "running_subscriptions_ended", count: endsRunning, of: runningSubscriptions },
     { what: "active_customers_deactivated", count: deactivates, of: activeCustomers },

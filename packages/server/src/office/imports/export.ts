@@ -4,7 +4,7 @@ import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import { headAsOf } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
-import type { CustomerLedger } from "../../store/search.ts";
+import { listCustomers } from "../../store/back-office/customers.ts";
 import type { Rows } from "../fields.ts";
 import type { Office } from "../office.ts";
 import type { CustomerRowSchema } from "./schemas.ts";
@@ -21,15 +21,16 @@ export async function* exportedCustomers(
   { store, clock }: Pick<Office, "store" | "clock">,
   environment: Environment,
 ): Rows<Static<typeof CustomerRowSchema>> {
-  const { search, engine } = store;
+  const { engine } = store;
   const asOf = clock() - SETTLED_AFTER_MS;
   await engine.awaitCommits();
   let after: string | undefined;
   do {
-    const customers = await search.listCustomers(environment, { after, limit: CUSTOMERS_AT_ONCE });
+    const customers = await listCustomers(engine.db, environment, { after, limit: CUSTOMERS_AT_ONCE });
     const cuids = customers.map(({ cuid }) => cuid);
-    const ledgers = new Map<string, CustomerLedger[]>(cuids.map((cuid) => [cuid, []]));
-    for (const ledger of await search.findLedgersOf(environment, cuids)) ledgers.get(ledger.cuid)?.push(ledger);
+    const ledgers = new Map<string, ConnectionLedger[]>(cuids.map((cuid) => [cuid, []]));
+    for (const ledger of await engine.readLedgers(engine.db, environment, cuids))
+      ledgers.get(ledger.cuid)?.push(ledger);
     yield customers.map((each) => customerRow(asItWas(each, ledgers.get(each.cuid) ?? [], asOf), isoTime(asOf)));
     after = cuids.at(-1);
   } while (after !== undefined);

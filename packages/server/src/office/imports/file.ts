@@ -4,12 +4,12 @@ import type { GivenFile } from "../fields.ts";
 import { Refused } from "../refused.ts";
 
 /*
- * A provider's file as it is read: rows, whatever its format, and what is told of lines that are not taken.
+ * Reading of a provider's file: rows of either format, and lines that are refused.
  */
 
 /** A row of a file, whatever its format; or what keeps it from being one. */
 export interface SourceRow {
-  /** Of the line where it begins, counted from 1, as editors do. */
+  /** The line where it begins, counted from 1. */
   readonly line: number;
   readonly value: Reading<JsonObject>;
 }
@@ -32,7 +32,7 @@ export interface ImportProgress {
 /** So many changes, bad lines and other findings of a file are kept and shown, of each kind. */
 export const MOST_SAID = 1_000;
 
-/** Hears of every import of a file. */
+/** Called while a file is imported. */
 export interface ImportHooks {
   readonly onRejected: (rejected: RejectedLine) => void;
   readonly onProgress: (progress: ImportProgress) => void;
@@ -43,7 +43,7 @@ export const LARGE_CHANGES = [
   ...(["mobile_numbers_lost", "names_lost", "codes_dropped"] as const),
 ] as const;
 
-/** What a file would do so often that it is not done unless somebody says that it is meant. */
+/** A change so large that it must be allowed. */
 export interface LargeChange {
   /** `codes_dropped`: bouquets that the catalogue does not have any more. */
   readonly what: (typeof LARGE_CHANGES)[number];
@@ -60,11 +60,11 @@ export function isLargeChange({ count, of }: LargeChange, share: number): boolea
   return count >= LARGE_FROM && count > of * share;
 }
 
-/** What was written before stays. */
+/** Refuses the rest of a file. Portions that were written stay. */
 export const fileChanged = () =>
   new Refused("conflict", "the file was changed while it was being imported: import it again");
 
-/** Reads the rows of a file. What reads CSV is loaded only if it is needed. */
+/** Reads the rows of a file. The CSV reader is loaded only if it is needed. */
 export async function* rowsOf(
   { isCsv, open }: Pick<GivenFile, "isCsv" | "open">,
   csv: "readCatalogueCsv" | "readCustomersCsv",

@@ -17,6 +17,7 @@ import { knownBouquets } from "../catalogue/sql.ts";
 import type { Decider } from "../office.ts";
 import { Refused } from "../refused.ts";
 import { type ReadRows, type RejectedLine, readRow, type SourceRow } from "./file.ts";
+import { hasGrants } from "./sql.ts";
 
 /** Few enough that top-ups of a running service wait a tenth of a second at most. */
 export const CUSTOMERS_AT_ONCE = 1000;
@@ -24,9 +25,9 @@ export const CUSTOMERS_AT_ONCE = 1000;
 /** How the rows of customers are read. */
 export interface RowsRequest {
   readonly environment: Environment;
-  /** Up to when the records hold every top-up and reversal made here, as {@link readAsOf} reads it. */
+  /** The records hold every top-up and reversal up to then, as {@link readAsOf} reads it. */
   readonly asOf?: string | undefined;
-  /** How rows treat goodwill that do not say it themselves; undefined where nobody said it. */
+  /** Default of rows that do not say it. */
   readonly goodwill?: GoodwillReading | undefined;
   /** Records of more than 35 days ago are meant. */
   readonly oldRecords?: boolean;
@@ -41,7 +42,7 @@ export interface NumberedRow {
 
 export type RowReader = (row: SourceRow) => Reading<CustomerRowOfFile>;
 
-/** Of a row that says nothing of it, in a file that must. */
+/** Refuses a row without `asOf` if the file has none and one is needed. */
 export const AS_OF_REQUIRED: Rejected["problems"] = [{ field: "asOf", problem: "is required" }];
 
 export const asOfRefused = (problem: AsOfProblem) => Refused.field("asOf", AS_OF_PROBLEMS[problem]);
@@ -63,8 +64,8 @@ export async function customerRowReader(
     return readerOf(context, rules, asOf);
   }
   // A top-up whose commit is still under way counts too, though nobody sees it yet.
-  await store.search.awaitCommits();
-  if (await store.search.hasGrants(environment)) return readerOf(context, rules, undefined);
+  await store.engine.awaitCommits();
+  if (await hasGrants(store.engine.db, environment)) return readerOf(context, rules, undefined);
   // Nothing was made here that the records could hold. The youngest moment there is lets the first top-up come meanwhile.
   return readerOf(context, rules, store.provider.zone.moment(now - SETTLED_AFTER_MS));
 }
@@ -90,7 +91,7 @@ function readerOf(context: RowContext, rules: AsOfRules, ofFile: Moment | undefi
 export interface Chunk {
   readonly rows: readonly NumberedRow[];
   readonly rejected: readonly Rejected[];
-  /** Up to which line it goes. */
+  /** Its last line. */
   readonly lines: number;
 }
 

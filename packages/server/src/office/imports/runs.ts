@@ -40,7 +40,7 @@ export function failureWords(error: unknown): string | undefined {
 /** A file that holds back more is wrong as a whole: whoever corrects it imports it again. */
 const MOST_HELD_BACK = 10_000;
 
-/** What is held back of a file, each subscription as its last row says it. */
+/** Collects what a file holds back: of each subscription, its last row. */
 export class HeldBackRecords {
   readonly #environment: Environment;
   readonly #records = new Map<string, HeldBackRecord>();

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import type { Environment } from "../../domain/customer.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import { portionsOf } from "../../domain/portions.ts";
-import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import { type Instant, isoTime, isoTimeOrNull, type WallTime } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
 import type { HeldBackRow, ImportRunRow } from "../../store/staff-tables.ts";
 import type { Db } from "../office.ts";
@@ -17,7 +17,7 @@ const ROWS_AT_ONCE = 500;
 export interface ImportRun extends Pick<ImportRunRow, "kind" | "environment" | "author"> {
   /** The file's name. */
   readonly file: string;
-  /** As it was given for the whole file. */
+  /** Given for the whole file. */
   readonly asOf: string | undefined;
 }
 
@@ -90,7 +90,7 @@ export function replaceHeldBack(
   at: Instant,
 ): Promise<void> {
   return engine.change(async (tx) => {
-    // Numbers are not used again: somebody may still look at a record that is gone, and would settle another.
+    // Numbers are not used again: a page may still show a deleted record, and would settle another one.
     const first = Math.max((await lastId(tx, "held_back")) + 1, at);
     await tx.deleteFrom("held_back").where("environment", "=", environment).execute();
     const rows = heldBack.map((record, index) => heldBackRow(record, first + index));
@@ -98,7 +98,7 @@ export function replaceHeldBack(
   });
 }
 
-/** In the order of the file. */
+/** Lists in the order of the file. */
 export async function listHeldBack(
   db: Db,
   environment: Environment,
@@ -168,4 +168,26 @@ function toHeldBack(row: HeldBackRow): NumberedHeldBack {
       : { goodwillDays: undefined, goodwill: { days, at: goodwill_at, lackingEnd } }),
     ...{ line, sourceRow: row.source_row },
   };
+}
+
+/** Whether anything was topped up or granted: from then on, a customers file must say how far its records reach. */
+export async function hasGrants(db: Db, environment: Environment): Promise<boolean> {
+  const query = db.selectFrom("ledger_entry").select("seq").where("environment", "=", environment);
+  return (await query.where("kind", "in", ["top_up", "goodwill"]).limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Counts what a file's changes are weighed against. */
+export async function countRunning(db: Db, environment: Environment, now: WallTime) {
+  const subscriptions = db
+    .selectFrom("subscription")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("environment", "=", environment)
+    .where("end_time", ">", now);
+  const customers = db
+    .selectFrom("customer")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("environment", "=", environment)
+    .where("status", "=", "active");
+  const [running, active] = [await subscriptions.executeTakeFirst(), await customers.executeTakeFirst()];
+  return { runningSubscriptions: Number(running?.count), activeCustomers: Number(active?.count) };
 }

@@ -12,7 +12,7 @@ interface SharedRow extends NumberedRow {
 type Confirm = (customers: readonly ConfirmedCustomer[]) => Promise<void>;
 type Settle = (rows: readonly CustomerRowOfFile[]) => Promise<readonly CustomerEffect[]>;
 
-/** Counts what an import does, or would do, and tells of it. */
+/** Counts what an import does, or would do. */
 export class CustomersTally {
   endsRunning = 0;
   deactivates = 0;
@@ -25,12 +25,12 @@ export class CustomersTally {
   #stale = 0;
   #shared: SharedRow[] = [];
   #rejected = 0;
-  /** What customers give up: `cuid reqId`. */
+  /** Connections that customers give up: `cuid reqId`. */
   readonly #freed = new Set<string>();
-  /** The customers of whom there is anything to write or to tell. */
+  /** Customers with anything to write or to show. */
   readonly #touched = new Set<string>();
 
-  /** @param hooks undefined where nobody is told. */
+  /** @param hooks undefined if nothing is shown. */
   constructor(hooks: Pick<CustomersHooks, "onChange" | "onHeldBack" | "onWarning"> | undefined) {
     this.#hooks = hooks;
   }

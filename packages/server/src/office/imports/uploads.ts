@@ -24,13 +24,13 @@ export interface UploadRequest extends Omit<CustomersImport, "allowLargeChange" 
 
 export type RunRequest = Pick<CustomersImport, "allowLargeChange" | "goodwill">;
 
-/** A customers file that was sent: it is checked, and written once it is told to. */
+/** A customers file that was sent: it is checked, and written on request. */
 export type Upload = Static<typeof UploadSchema>;
 
 interface Kept {
   shown: Upload;
   readonly request: UploadRequest;
-  /** Who has sent it. */
+  /** The account that sent it. */
   readonly sender: string;
   /** When the last step ended, or the first began. */
   at: Instant;

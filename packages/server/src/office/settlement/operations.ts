@@ -176,7 +176,7 @@ export const reconcilePartner = operation({
     const period = daysOf(office, input) as { readonly from: Instant; readonly until: Instant };
     const partnerId = (await partnerIdOf(office, input)) as number;
     const request = { environment: await environmentOf(office, input), partnerId, ...period, key };
-    // What reads CSV is loaded only if it is needed.
+    // The CSV reader is loaded only if it is needed.
     const { readPartnerFile } = await import("../../csv/partner-file.ts");
     const reconciled = await reconcile(office, request, readPartnerFile(input.file.open(), format));
     const differences = reconciled.differences.slice(0, MOST_DIFFERENCES);
@@ -189,7 +189,7 @@ export const reconcilePartner = operation({
 
 type Values = Pick<Static<typeof ReconciliationInputSchema>, `${TheirStatus}Values`>;
 
-/** What each word of the partner means, by the word in lower case. @throws Refused if one word means two. */
+/** Maps the partner's words, in lower case, to statuses. @throws Refused if one word means two. */
 function statusesOf(input: Values): ReadonlyMap<string, TheirStatus> {
   const statuses = new Map<string, TheirStatus>();
   for (const status of THEIR_STATUSES)

@@ -37,7 +37,7 @@ export interface Reconciled {
   /** All but what matches: those of the file in its order, and then the top-ups that it lacks, oldest first. */
   readonly differences: readonly Answer[];
   readonly verdicts: ReadonlyMap<Verdict, Tally>;
-  /** What the verdicts add up to: all rows, and all top-ups of the period. */
+  /** Sum of the verdicts: all rows, and all top-ups of the period. */
   readonly total: Tally;
 }
 
@@ -52,7 +52,7 @@ const LOOK_UPS = 16;
 const ANSWERS_IN_A_TURN = 1_000;
 
 /**
- * Holds a partner's book against what is on record. Both are held in memory: some 500 bytes for a row and its top-up.
+ * Compares a partner's book with the top-ups on record. Both are held in memory: some 500 bytes for a row and its top-up.
  * @param rows in the order of their lines.
  */
 export async function reconcile(

@@ -7,7 +7,6 @@ import { customerSearchOf } from "./customers.ts";
 import { outboxOf } from "./outbox.ts";
 import { retentionOf } from "./retention.ts";
 import { staffOf } from "./staff.ts";
-import { transactionSearchOf } from "./transactions.ts";
 
 export type BackOffice = Pick<
   Store,
@@ -20,7 +19,7 @@ export function backOffice(engine: Engine, provider: ProviderSettings): BackOffi
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
     search: {
       ...customerSearchOf(engine),
-      ...transactionSearchOf(engine),
+      awaitCommits: () => engine.awaitCommits(),
     },
     retention: retentionOf(engine),
     staff: staffOf(engine),

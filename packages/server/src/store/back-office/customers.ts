@@ -14,35 +14,13 @@ import {
 import type { CustomerPage, RecordedCustomer, Search } from "../search.ts";
 import type { SubscriptionRow, Tables } from "../tables.ts";
 
-type CustomerSearch = Pick<Search, "findCustomer" | "listCustomers" | "hasGrants" | "countRunning" | "findLedgersOf">;
+type CustomerSearch = Pick<Search, "findCustomer" | "listCustomers">;
 
 export function customerSearchOf(engine: Engine): CustomerSearch {
   const { db } = engine;
   return {
     findCustomer: (environment, cuid) => findCustomer(db, environment, cuid),
     listCustomers: (environment, page) => listCustomers(db, environment, page),
-
-    async hasGrants(environment) {
-      const query = db.selectFrom("ledger_entry").select("seq").where("environment", "=", environment);
-      return (await query.where("kind", "in", ["top_up", "goodwill"]).limit(1).executeTakeFirst()) !== undefined;
-    },
-
-    async countRunning(environment, now) {
-      const subscriptions = db
-        .selectFrom("subscription")
-        .select((eb) => eb.fn.countAll<number>().as("count"))
-        .where("environment", "=", environment)
-        .where("end_time", ">", now);
-      const customers = db
-        .selectFrom("customer")
-        .select((eb) => eb.fn.countAll<number>().as("count"))
-        .where("environment", "=", environment)
-        .where("status", "=", "active");
-      const [running, active] = [await subscriptions.executeTakeFirst(), await customers.executeTakeFirst()];
-      return { runningSubscriptions: Number(running?.count), activeCustomers: Number(active?.count) };
-    },
-
-    findLedgersOf: (environment, cuids) => engine.readLedgers(db, environment, cuids),
   };
 }
 

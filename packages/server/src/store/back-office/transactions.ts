@@ -5,7 +5,7 @@ import { firstTransactionId, isTransactionId } from "../../domain/transaction-id
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../engine.ts";
 import { toTransaction } from "../rows.ts";
-import type { RecordedReversal, Search, TransactionFilter, TransactionPage, TransactionSum } from "../search.ts";
+import type { RecordedReversal, TransactionFilter, TransactionPage, TransactionSum } from "../search.ts";
 import type { Tables, TopUpRow } from "../tables.ts";
 
 /* One index, of the txnId, serves every list: a txnId begins with the time of the record, so a range of time is one of txnIds. */
@@ -28,17 +28,6 @@ type Db = Kysely<Tables>;
 interface Range {
   readonly least: string;
   readonly beyond: string;
-}
-
-type TransactionSearch = Pick<Search, "awaitCommits" | "findByTxnIds">;
-
-/** The port of those who are no operation yet. */
-export function transactionSearchOf(engine: Engine): TransactionSearch {
-  const { db } = engine;
-  return {
-    awaitCommits: () => engine.awaitCommits(),
-    findByTxnIds: (txnIds) => findByTxnIds(db, txnIds),
-  };
 }
 
 /** @param id a txnId or a checkoutId. */

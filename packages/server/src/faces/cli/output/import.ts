@@ -6,7 +6,7 @@ import { count, printable } from "../../../office/text.ts";
 import type { Session } from "../command.ts";
 import { progressLine } from "../progress.ts";
 
-/** Tells of an import while it runs: to stderr what is wrong, to stdout what a preview would change. */
+/** Shows an import while it runs: problems on stderr, changes of a preview on stdout. */
 export class ImportOutput {
   readonly hooks: ImportHooks;
   readonly progress: ReturnType<typeof progressLine>;
