@@ -127,7 +127,7 @@ describe("topupd restore", () => {
       "These targets are paused: tv, crm. Once this database serves in the place of the old one, run topupd target resume NAME for each.\n",
     );
     const paused = async (...more: readonly string[]) =>
-      (await line.json("target", "list", ...more)).map((target: { paused: boolean }) => target.paused);
+      (await line.rows("target", "list", ...more)).map((target: { paused: boolean }) => target.paused);
     expect(await paused(...NEW)).toEqual([true, true, true]);
     const entries = await line.rows("audit", "list", "--action", "target.pause", ...NEW);
     expect(entries.map(({ subject }) => subject)).toEqual(["crm", "tv", "old"]);
@@ -140,7 +140,7 @@ describe("topupd restore", () => {
     const line = await withTopUp();
     await line.mustRun("target", "add", "tv", "--kind", "feed");
     await line.mustRun(...COPY);
-    expect(await line.json("target", "list", ...NEW)).toMatchObject([{ paused: false }]);
+    expect(await line.rows("target", "list", ...NEW)).toMatchObject([{ paused: false }]);
   });
 
   test("--dry-run reads the whole file, and makes no database", async () => {

@@ -241,7 +241,7 @@ describe.each(there)("RADIUS on $name", ({ name, start }) => {
         await becomes(true);
         await expectTopupd(["connection", "block", "internet", "u1", "--reason", "modem stolen"], ground);
         await becomes(false);
-        expect(await expectTopupd(["target", "reconcile", "radius", "--dry-run", "--json"], ground)).toBe("");
+        expect(await expectTopupd(["target", "reconcile", "radius", "--preview", "--json"], ground)).toBe("");
       },
       60_000,
     );
