@@ -30,7 +30,10 @@ export interface Engine {
     tx: Kysely<Tables>,
     customers: readonly { readonly environment: Environment; readonly cuid: string }[],
   ): Promise<void>;
-  /** As the port's `search.awaitCommits`. */
+  /**
+   * Resolves once everything that was being recorded when it was called shows, or never will: a commit that waits for a
+   * standby shows only once that has answered, however long ago it was decided.
+   */
   awaitCommits(): Promise<void>;
   /** From here to the end of the transaction, nobody else appends to the audit trail; to be called last in it. */
   lockAuditTrail(tx: Kysely<Tables>): Promise<void>;

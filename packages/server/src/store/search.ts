@@ -4,20 +4,10 @@ import type { Money } from "../domain/money.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 
-/**
- * What a back office asks of a store. It only reads, and in small steps: no question holds a view of the database for
- * long, so top-ups go on beside it. Every method rejects as those of the store do.
- */
+/** Reads customers in small steps, so top-ups go on beside it. */
 export interface Search {
-  /** By the customer id alone. */
-  findCustomer(environment: Environment, cuid: string): Promise<RecordedCustomer | undefined>;
   /** All of an environment, page by page, by their cuids. Each page sees one moment. */
   listCustomers(environment: Environment, page: CustomerPage): Promise<RecordedCustomer[]>;
-  /**
-   * Resolves once everything that was being recorded when it was called shows, or never will: a commit that waits for a
-   * standby shows only once that has answered, however long ago it was decided.
-   */
-  awaitCommits(): Promise<void>;
 }
 
 /** A customer, and up to when the last row that was taken held what was made here; undefined where none said so. */

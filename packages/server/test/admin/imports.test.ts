@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { findCustomer } from "../../src/store/back-office/customers.ts";
 import { CATALOGUE, customer, DAY_MS, iso, MINUTE_MS } from "../services/world.ts";
 import { prepareTopUp } from "../support/service.ts";
 import { type StaffApi, startStaffApi } from "../support/staff-api.ts";
@@ -76,7 +77,7 @@ describe("the staff API", () => {
       api.call(`POST /held-back/${record.id}`, { as, body: { decision } });
     expect([(await decide("take", "finance")).status, (await decide("maybe")).status]).toEqual([403, 422]);
     expect([(await decide("take")).status, (await decide("take")).status]).toEqual([204, 404]);
-    const [connection] = (await api.service.store.search.findCustomer("production", "1"))?.connections ?? [];
+    const [connection] = (await findCustomer(api.service.store.engine.db, "production", "1"))?.connections ?? [];
     expect(connection?.ledgers[0]?.subscription?.end).toBe(STATED);
     expect((await api.call(`POST /imports/${sent.json.id}/run`, { body: {} })).json.code).toBe("conflict");
   });

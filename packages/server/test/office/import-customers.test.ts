@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { reverseTransaction } from "../../src/office/corrections/operations.ts";
 import { MOST_KEPT } from "../../src/office/imports/checked-rows.ts";
 import { listTransactions } from "../../src/office/transactions/operations.ts";
+import { findCustomer } from "../../src/store/back-office/customers.ts";
 import type { Store } from "../../src/store/store.ts";
 import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { ndjson } from "../support/catalogue.ts";
@@ -94,7 +95,7 @@ describe("a customers file", () => {
     ]);
     const skipped = await world.importCustomers(rows, { skipInvalid: true });
     expect(skipped.result).toMatchObject({ kind: "done", report: { added: 1501, rejected: 1 } });
-    expect(await world.store.search.findCustomer("production", "1")).toMatchObject({ lastName: "Rai" });
+    expect(await findCustomer(world.store.engine.db, "production", "1")).toMatchObject({ lastName: "Rai" });
   });
 
   test("of which nothing is new has its moment taken: an older one is stale after it", async () => {
@@ -113,11 +114,11 @@ describe("a customers file", () => {
     expect(whole.rejected).toEqual([
       { line: 2, problems: [{ field: "status", problem: 'must be one of "active", "inactive"' }] },
     ]);
-    expect(await world.store.search.findCustomer("production", "1")).toBeUndefined();
+    expect(await findCustomer(world.store.engine.db, "production", "1")).toBeUndefined();
     const { result, rejected } = await world.importCustomers(rows, { skipInvalid: true });
     expect(result).toMatchObject({ kind: "done", report: { accepted: 2, rejected: 1 } });
     expect(rejected).toEqual(whole.rejected);
-    expect(await world.store.search.findCustomer("production", "3")).toBeDefined();
+    expect(await findCustomer(world.store.engine.db, "production", "3")).toBeDefined();
   });
 
   test("may name a bouquet that was sold once, and none that never was", async () => {
@@ -167,7 +168,7 @@ describe("a customers file", () => {
     const rows = [customer("0", { last_name: "Thapa" }), ...stored.slice(1)];
     const bad = await world.importCustomers([], readOnce([...rows, {}]));
     expect(bad.result).toEqual(ONE_BAD_LINE);
-    expect(await world.store.search.findCustomer("production", "0")).toMatchObject({ lastName: "Rai" });
+    expect(await findCustomer(world.store.engine.db, "production", "0")).toMatchObject({ lastName: "Rai" });
     const good = await world.importCustomers([], readOnce(rows));
     expect(good.result).toMatchObject({ kind: "done", report: { changed: 1, unchanged: MOST_KEPT } });
     expect(good.progress.at(-1)).toEqual({ step: "writing", lines: rows.length });
@@ -182,7 +183,7 @@ describe("a customers file", () => {
     };
     const { result } = await world.importCustomers([], { open });
     expect(result).toMatchObject({ kind: "refused", words: expect.stringContaining("the file was changed") });
-    expect(await world.store.search.findCustomer("production", "0")).toBeUndefined();
+    expect(await findCustomer(world.store.engine.db, "production", "0")).toBeUndefined();
     const most = manyCustomers(MOST_KEPT);
     expect((await world.importCustomers([], readOnce(most))).result).toMatchObject({ report: { added: MOST_KEPT } });
   });
@@ -376,7 +377,7 @@ describe("a preview", () => {
     expect(changes[0]).toMatchObject({ changes: [{ field: "mobile", from: undefined, to: "9841000000" }] });
     expect(heldBack).toHaveLength(1);
     expect(rejected).toHaveLength(1);
-    expect(await world.store.search.findCustomer("production", "2")).toBeUndefined();
+    expect(await findCustomer(world.store.engine.db, "production", "2")).toBeUndefined();
   });
 
   test("tells what a large change would be", async () => {

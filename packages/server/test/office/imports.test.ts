@@ -12,6 +12,7 @@ import {
 import { findHeldBack, listRuns } from "../../src/office/imports/sql.ts";
 import { Uploads } from "../../src/office/imports/uploads.ts";
 import type { Desk } from "../../src/office/office.ts";
+import { findCustomer } from "../../src/store/back-office/customers.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
 import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { fileOfRows } from "../support/catalogue.ts";
@@ -232,11 +233,11 @@ describe("a file that is uploaded", () => {
       ["1", "added"],
       ["2", "added"],
     ]);
-    expect(await world.store.search.findCustomer(PRODUCTION, "1")).toBeUndefined();
+    expect(await findCustomer(world.store.engine.db, PRODUCTION, "1")).toBeUndefined();
     expect(letGo).toEqual([]);
     await write(id, {}, { name: "boss" });
     expect(await settled(id)).toMatchObject({ state: "done", author: "boss", report: { added: 2 } });
-    expect(await world.store.search.findCustomer(PRODUCTION, "1")).toBeDefined();
+    expect(await findCustomer(world.store.engine.db, PRODUCTION, "1")).toBeDefined();
     expect(letGo).toEqual(["new.ndjson"]);
     expect(await refusal(write(id))).toMatchObject({ code: "conflict" });
     expect(await runsOf(world)).toMatchObject([{ file: "new.ndjson", author: "boss", outcome: "done" }]);
@@ -249,7 +250,7 @@ describe("a file that is uploaded", () => {
     const bad = await start("bad.ndjson", [customer("2"), { cuid: "3" }], { run: true });
     expect(await settled(good)).toMatchObject({ state: "done" });
     expect(await settled(bad)).toMatchObject({ state: "refused", problems: [{ line: 2 }] });
-    expect(await world.store.search.findCustomer(PRODUCTION, "2")).toBeUndefined();
+    expect(await findCustomer(world.store.engine.db, PRODUCTION, "2")).toBeUndefined();
     await expect.poll(() => letGo).toEqual(["good.ndjson", "bad.ndjson"]);
   });
 

@@ -3,6 +3,7 @@ import { listPackages } from "../../src/partner/list-packages.ts";
 import { lookUpCustomer } from "../../src/partner/look-up-customer.ts";
 import { topUp } from "../../src/partner/top-up.ts";
 import { resetTrial, TRIAL_CUIDS, trialCatalogue } from "../../src/services/staff/trial.ts";
+import { findCustomer } from "../../src/store/back-office/customers.ts";
 import { publish } from "../support/catalogue.ts";
 import { ACTOR, customer, DAY_MS, openWorld, type World } from "./world.ts";
 
@@ -133,7 +134,7 @@ describe("resetting the trial environment", () => {
       trial.world.now += DAY_MS;
       await resetTrial(trial.ports, ACTOR);
     }
-    expect(await trial.store.search.findCustomer("production", "1000001")).toMatchObject({ firstName: "Real" });
+    expect(await findCustomer(trial.store.engine.db, "production", "1000001")).toMatchObject({ firstName: "Real" });
     for await (const event of trial.store.check()) expect(event.kind).toBe("checked");
   });
 });

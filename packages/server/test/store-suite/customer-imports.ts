@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
+import { findCustomer } from "../../src/store/back-office/customers.ts";
 import type { CustomerRowOfFile } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { countTurns } from "../support/turns.ts";
@@ -30,7 +31,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
   test("particulars that are stated anew replace those that were", async () => {
     const { store, restate } = await openProvider(makeDatabase);
     await restate({ ...SITA, last_name: "Tamang", mobile: "9800000999", status: "inactive" });
-    const customer = await store.search.findCustomer("production", "2000001");
+    const customer = await findCustomer(store.engine.db, "production", "2000001");
     expect(customer).toMatchObject({ lastName: "Tamang", mobile: "9800000999", status: "inactive" });
     expect(await store.lookUpCustomers("production", "9800000101")).toEqual([]);
     expect(await store.lookUpCustomers("production", "9800000999")).toHaveLength(1);
@@ -147,7 +148,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     await opened.restate({ ...SITA, last_name: "Tamang" });
     const [effect] = await importRows(opened.store, opened.now - 1, { ...SITA, last_name: "Rai" });
     expect(effect?.kind).toBe("unchanged");
-    expect(await opened.store.search.findCustomer("production", "2000001")).toMatchObject({ lastName: "Tamang" });
+    expect(await findCustomer(opened.store.engine.db, "production", "2000001")).toMatchObject({ lastName: "Tamang" });
   });
 
   test("a connection that is gone takes its code with it, and comes back as it is stated then", async () => {
@@ -182,7 +183,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
       { cuid: "3000001", kind: "refused", shared: { reqId: "sita", cuid: "2000001", otherReqId: "sita" } },
       { cuid: "3000002", kind: "added" },
     ]);
-    expect(await store.search.findCustomer("production", "3000001")).toBeUndefined();
+    expect(await findCustomer(store.engine.db, "production", "3000001")).toBeUndefined();
   });
 
   test("a username that differs from another customer's by case or accents alone is refused", async () => {
@@ -197,7 +198,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
       { cuid: "3000002", kind: "added" },
       { cuid: "3000003", kind: "refused", shared: inFile },
     ]);
-    expect(await store.search.findCustomer("production", "3000001")).toBeUndefined();
+    expect(await findCustomer(store.engine.db, "production", "3000001")).toBeUndefined();
     // Spelt otherwise by its own customer, and given from one customer to another.
     expect(await restate(named("3000002", "MAYA"))).toMatchObject([{ kind: "changed" }]);
     expect(await restate(plain("3000002"), named("3000003", "Maya"))).toMatchObject([
@@ -221,7 +222,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     const bad = { ...statedCustomer(plain("3000002")), status: "asleep" } as unknown as StatedCustomer;
     const rows = [statedCustomer(plain("3000001")), bad].map((stated) => ({ stated, asOf: moment(store, now) }));
     await expect(store.importCustomers("production", rows, by(now), fileRules(store, now))).rejects.toThrow();
-    expect(await store.search.findCustomer("production", "3000001")).toBeUndefined();
+    expect(await findCustomer(store.engine.db, "production", "3000001")).toBeUndefined();
   });
 
   test("many customers, new ones and known ones among each other, are all as stated", async () => {
@@ -232,7 +233,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     await restate(...every(2).map((index) => stated(index)));
     await restate(...every(1).map((index) => stated(index, index % 3 === 0 ? { mobile: "97" } : {})));
     for (const index of [0, 1, 2, 3, 299, 300, 599]) {
-      const customer = await store.search.findCustomer("production", `C${index}`);
+      const customer = await findCustomer(store.engine.db, "production", `C${index}`);
       expect(customer?.mobile).toBe(index % 3 === 0 ? "97" : undefined);
       expect(customer?.connections).toMatchObject([{ reqId: `u${index}`, ledgers: [{ plan: FIBER }] }]);
     }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { connectionState } from "../../src/domain/customer.ts";
 import { findCuids } from "../../src/office/customers/sql.ts";
+import { findCustomer } from "../../src/store/back-office/customers.ts";
 import { by } from "../support/by.ts";
 import { type MakeDatabase, openStore } from "./database.ts";
 import {
@@ -41,7 +42,7 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
   test("a look-up tells of each connection, in the provider's order, what its status depends on", async () => {
     const { store } = await openProvider(makeDatabase);
     for (const cuid of ["2000001", "2000002", "2000003"]) {
-      const found = await store.search.findCustomer("production", cuid);
+      const found = await findCustomer(store.engine.db, "production", cuid);
       if (found === undefined) throw new Error("it was imported");
       const { asOf: _, ...customer } = found;
       const connections = customer.connections.map((each) => {
@@ -133,7 +134,7 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
   test("names are kept in any script", async () => {
     const { store, another, now } = await openStore(makeDatabase);
     await importRows(store, now, plain("1", { first_name: "राजेश", last_name: 'O’Neil-🙂 "F" \\' }));
-    const customer = await (await another()).search.findCustomer("production", "1");
+    const customer = await findCustomer((await another()).engine.db, "production", "1");
     expect(customer).toMatchObject({ firstName: "राजेश", lastName: 'O’Neil-🙂 "F" \\', mobile: undefined });
   });
 }

@@ -3,6 +3,7 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { countRunning } from "../../src/office/imports/sql.ts";
+import { findCustomer } from "../../src/store/back-office/customers.ts";
 import {
   findByTxnIds,
   findReversals,
@@ -146,19 +147,19 @@ export function testSearches(makeDatabase: MakeDatabase): void {
 
   test("a customer is found by cuid alone, with connections and ledgers in their order", async () => {
     const { store } = await openProvider(makeDatabase);
-    const sita = await store.search.findCustomer("production", SITA.cuid);
+    const sita = await findCustomer(store.engine.db, "production", SITA.cuid);
     expect(sita?.connections.map(({ service }) => service)).toEqual(["tv", "internet", "iptv"]);
     expect(sita?.connections.map(({ ledgers }) => ledgers.map(({ plan }) => plan))).toEqual([[FAMILY], [FIBER], []]);
     for (const each of [SITA_TV, SITA_NET, SITA_IPTV])
       expect(sita?.connections).toContainEqual((await store.findConnection(each))?.connection);
-    expect(await store.search.findCustomer("production", "sita")).toBeUndefined();
-    expect(await store.search.findCustomer("trial", SITA.cuid)).toBeUndefined();
+    expect(await findCustomer(store.engine.db, "production", "sita")).toBeUndefined();
+    expect(await findCustomer(store.engine.db, "trial", SITA.cuid)).toBeUndefined();
   });
 
   test("a customer tells up to when the last row held what was made here", async () => {
     const opened = await openProvider(makeDatabase);
     await opened.restate(SITA);
-    const asOf = async (cuid: string) => (await opened.store.search.findCustomer("production", cuid))?.asOf;
+    const asOf = async (cuid: string) => (await findCustomer(opened.store.engine.db, "production", cuid))?.asOf;
     expect([await asOf(SITA.cuid), await asOf("2000002")]).toEqual([opened.now, opened.now - 1_000]);
   });
 

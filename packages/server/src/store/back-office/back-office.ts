@@ -3,7 +3,7 @@ import type { ProviderSettings, Store } from "../store.ts";
 import { recordTokenUses } from "./access.ts";
 import { recordAttempts } from "./attempts.ts";
 import { checkStore } from "./check.ts";
-import { customerSearchOf } from "./customers.ts";
+import { listCustomers } from "./customers.ts";
 import { outboxOf } from "./outbox.ts";
 import { retentionOf } from "./retention.ts";
 import { staffOf } from "./staff.ts";
@@ -17,10 +17,7 @@ export type BackOffice = Pick<
 export function backOffice(engine: Engine, provider: ProviderSettings): BackOffice {
   return {
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
-    search: {
-      ...customerSearchOf(engine),
-      awaitCommits: () => engine.awaitCommits(),
-    },
+    search: { listCustomers: (environment, page) => listCustomers(engine.db, environment, page) },
     retention: retentionOf(engine),
     staff: staffOf(engine),
     recordAttempts: (attempts) => recordAttempts(engine, attempts),

@@ -1,7 +1,6 @@
 import type { Kysely } from "kysely";
 import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger, type LedgerHead } from "../../domain/ledger.ts";
-import type { Engine } from "../engine.ts";
 import {
   type BareConnectionRow,
   CONNECTION_KEY,
@@ -11,18 +10,8 @@ import {
   toHead,
   toProfile,
 } from "../rows.ts";
-import type { CustomerPage, RecordedCustomer, Search } from "../search.ts";
+import type { CustomerPage, RecordedCustomer } from "../search.ts";
 import type { SubscriptionRow, Tables } from "../tables.ts";
-
-type CustomerSearch = Pick<Search, "findCustomer" | "listCustomers">;
-
-export function customerSearchOf(engine: Engine): CustomerSearch {
-  const { db } = engine;
-  return {
-    findCustomer: (environment, cuid) => findCustomer(db, environment, cuid),
-    listCustomers: (environment, page) => listCustomers(db, environment, page),
-  };
-}
 
 /** Those of one connection, of a customer's. */
 export function ledgersOfConnection<Of extends Pick<ConnectionKey, "service" | "reqId">>(

@@ -53,9 +53,9 @@ describe.concurrent("while a commit is under way", () => {
     const { store, otherSession } = await openFaultyProvider({ onTestFinished });
     const other = await otherSession();
     await other.query(RECORDING);
-    await expect(store.search.awaitCommits()).rejects.toThrow(/under way for 10 seconds: see in pg_stat_activity/);
+    await expect(store.engine.awaitCommits()).rejects.toThrow(/under way for 10 seconds: see in pg_stat_activity/);
     await other.query("ROLLBACK");
-    await store.search.awaitCommits();
+    await store.engine.awaitCommits();
   });
 
   test("a correction is one too, from its first look on", async ({ onTestFinished }) => {
@@ -68,7 +68,7 @@ describe.concurrent("while a commit is under way", () => {
       isDone = true;
     });
     await sleep(500);
-    const waiting = store.search.awaitCommits().then(() => isDone);
+    const waiting = store.engine.awaitCommits().then(() => isDone);
     await sleep(300);
     await other.query("ROLLBACK");
     expect(await correcting).toMatchObject({ status: "reversed" });
