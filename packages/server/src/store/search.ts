@@ -4,12 +4,6 @@ import type { Money } from "../domain/money.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 
-/** Reads customers in small steps, so top-ups go on beside it. */
-export interface Search {
-  /** All of an environment, page by page, by their cuids. Each page sees one moment. */
-  listCustomers(environment: Environment, page: CustomerPage): Promise<RecordedCustomer[]>;
-}
-
 /** A customer, and up to when the last row that was taken held what was made here; undefined where none said so. */
 export interface RecordedCustomer extends Customer {
   readonly asOf: Instant | undefined;

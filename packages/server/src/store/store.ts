@@ -15,7 +15,7 @@ import type { Zone } from "../domain/zone.ts";
 import type { Engine } from "./engine.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Retention } from "./retention.ts";
-import type { Search } from "./search.ts";
+import type { CustomerPage, RecordedCustomer } from "./search.ts";
 import type { Attempt, StaffAccounts } from "./staff.ts";
 
 /**
@@ -85,7 +85,8 @@ export interface Store {
   readonly engine: Engine;
 
   // What staff change and ask: written once, in back-office/.
-  readonly search: Search;
+  /** Customers of an environment by their ids, page by page. Each page sees one moment. */
+  listCustomers(environment: Environment, page: CustomerPage): Promise<RecordedCustomer[]>;
   readonly retention: Retention;
   readonly staff: StaffAccounts;
 

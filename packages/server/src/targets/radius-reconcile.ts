@@ -28,7 +28,7 @@ export async function reconcileRadius(
   const radius = new RadiusUsers(config, store.provider.zone);
   let [compared, differing] = [0, 0];
   const readPage = async (after: string | undefined) => {
-    const page = await store.search.listCustomers("production", { after, limit: AT_ONCE });
+    const page = await store.listCustomers("production", { after, limit: AT_ONCE });
     const users = page.flatMap(({ cuid, connections }) =>
       connections.flatMap((connection) => {
         const { service, reqId } = connection;

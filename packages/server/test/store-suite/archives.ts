@@ -235,7 +235,7 @@ async function visible(store: Store) {
     catalogues: await Promise.all(ENVIRONMENTS.map((environment) => store.currentCatalogue(environment))),
     bouquets: await Promise.all(ENVIRONMENTS.map((environment) => knownBouquets(store.engine.db, environment))),
     customers: await Promise.all(
-      ENVIRONMENTS.map((environment) => store.search.listCustomers(environment, { after: undefined, limit: 2_000 })),
+      ENVIRONMENTS.map((environment) => store.listCustomers(environment, { after: undefined, limit: 2_000 })),
     ),
     found: await Promise.all(
       ["9800000101", "sita", "ram", "u7"].map((code) => store.lookUpCustomers("production", code)),

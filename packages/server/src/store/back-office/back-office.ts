@@ -10,14 +10,14 @@ import { staffOf } from "./staff.ts";
 
 export type BackOffice = Pick<
   Store,
-  "recordTokenUses" | "search" | "retention" | "staff" | "recordAttempts" | "outbox" | "check"
+  "recordTokenUses" | "listCustomers" | "retention" | "staff" | "recordAttempts" | "outbox" | "check"
 >;
 
 /** What staff change and ask: written once, for every engine. */
 export function backOffice(engine: Engine, provider: ProviderSettings): BackOffice {
   return {
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
-    search: { listCustomers: (environment, page) => listCustomers(engine.db, environment, page) },
+    listCustomers: (environment, page) => listCustomers(engine.db, environment, page),
     retention: retentionOf(engine),
     staff: staffOf(engine),
     recordAttempts: (attempts) => recordAttempts(engine, attempts),
