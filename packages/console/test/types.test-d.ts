@@ -31,12 +31,12 @@ export function useWrongRequests() {
 }
 
 export function useWrongChanges(file: File) {
-  const { mutate } = useSend("POST /partners/:name/tokens");
-  mutate({ name: "wallet", environment: "trial" });
+  const { mutate } = useSend("POST /partners/:partner/tokens");
+  mutate({ partner: "wallet", environment: "trial" });
   // @ts-expect-error The path needs a name.
   mutate({ environment: "trial" });
   // @ts-expect-error It takes no field of this name.
-  mutate({ name: "wallet", expires: "2026-12-31" });
+  mutate({ partner: "wallet", expires: "2026-12-31" });
   // @ts-expect-error A reading is no change.
   useSend("GET /partners");
   // @ts-expect-error It takes no file.

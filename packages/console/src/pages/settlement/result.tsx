@@ -89,7 +89,9 @@ function verdictName(verdict: string): string {
   return t.verdicts[verdict] ?? verdict;
 }
 
-type Total = Reconciliation["verdicts"][number];
+/** The sum of all verdicts has none. */
+type Total = Omit<Reconciliation["verdicts"][number], "verdict"> & { readonly verdict: Verdict | "" };
+type Verdict = Reconciliation["verdicts"][number]["verdict"];
 
 const TOTALS: readonly Column<Total>[] = [
   {

@@ -1,21 +1,16 @@
-import { basename } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import { Type } from "typebox";
-import type { GivenFile, Rows, Said } from "../../office/fields.ts";
-import { Uploads } from "../../office/imports/uploads.ts";
+import type { Rows, Said } from "../../office/fields.ts";
 import { readInput } from "../../office/input.ts";
-import { Jobs } from "../../office/jobs.ts";
-import { type Desk, perform } from "../../office/office.ts";
+import { perform } from "../../office/office.ts";
 import type { Cli, Operation, Shown } from "../../office/operation.ts";
 import { type Naming, Refused } from "../../office/refused.ts";
-import { StatisticsCache } from "../../office/statistics/cache.ts";
 import { type Row, table } from "../../office/text.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import { csvIn, pagesOf } from "../rows.ts";
-import { addStoreCommand, type DeskSession, type Session } from "./command.ts";
+import { addStoreCommand, type Session } from "./command.ts";
+import { fileAt, shellDesk } from "./desk.ts";
 import { writeExport } from "./exporting.ts";
-import { isCsv, STDIO } from "./options.ts";
-import { progressLine } from "./progress.ts";
 import { flagOf, namingOf, refusalOf } from "./refusal.ts";
 import { CommandFailed, FoundWrong, type Runtime, withFile } from "./runtime.ts";
 
@@ -63,6 +58,7 @@ export function addOperation(group: Command, runtime: Runtime, operation: Operat
 
 /** As a help has it: in lower case, without a full stop. */
 const spoken = (words = "") => words.charAt(0).toLowerCase() + words.slice(1).replace(/\.$/, "");
+
 function argumentOf(field: string, { enum: choices, description }: Said, isNeeded: boolean): Argument {
   const name = field.toUpperCase();
   const argument = new Argument(isNeeded ? `<${name}>` : `[${name}]`, spoken(description));
@@ -100,29 +96,4 @@ function failureOf(error: unknown, { input, permission }: Operation, naming: Nam
   if (error instanceof StoreUnavailable && permission !== "read")
     return new CommandFailed(`${error.message}. It may have been done all the same: look with topupd audit list`);
   return error instanceof Refused ? refusalOf(error, naming, input.properties) : error;
-}
-
-/** What a command gives an operation. Ctrl-C ends long work after the step under way. */
-export function shellDesk({ store, clock, random, actor, runtime }: DeskSession): Desk {
-  const line = progressLine(runtime);
-  const goOn: Desk["goOn"] = async (work) => {
-    const stopping = new AbortController();
-    void runtime.untilAskedToStop().then(() => stopping.abort());
-    await line.until(work(stopping.signal));
-  };
-  const { accounts, targets, sleep, lowerPriority: giveWay } = runtime;
-  const statistics = new StatisticsCache({ store, clock });
-  const known = { jobs: new Jobs(), uploads: new Uploads(), statistics, recordingFailsSince: undefined };
-  const tools = { accounts, targets, ...known };
-  return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words), giveWay, sleep };
-}
-
-/** Stdin is kept in memory: it may be read twice. */
-async function fileAt({ openFile, readStdin }: Runtime, path: string): Promise<GivenFile> {
-  if (path !== STDIO) return { name: basename(path), isCsv: isCsv(path), open: () => openFile(path) };
-  const bytes = Buffer.from(await readStdin());
-  const open = async function* () {
-    yield bytes;
-  };
-  return { name: "stdin", isCsv: false, open };
 }

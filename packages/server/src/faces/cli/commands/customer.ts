@@ -6,7 +6,8 @@ import { customerText } from "../../../office/customers/words.ts";
 import { perform } from "../../../office/office.ts";
 import { listTransactions } from "../../../office/transactions/operations.ts";
 import { addStoreCommand, groupNamed } from "../command.ts";
-import { print, shellDesk } from "../operation-command.ts";
+import { shellDesk } from "../desk.ts";
+import { print } from "../operation-command.ts";
 import { flags } from "../options.ts";
 import type { Runtime } from "../runtime.ts";
 

@@ -88,7 +88,7 @@ async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
   try {
     stdout("topupd demo: making a provider with 500 customers and three months of history ...\n");
     const { makeDemoHistory } = await import("../../../demo/history.ts");
-    const { shellDesk } = await import("../operation-command.ts");
+    const { shellDesk } = await import("../desk.ts");
     const desk = shellDesk({ store, clock: () => now, random, actor: ACTOR, runtime });
     const turnTo = (at: Instant) => {
       now = at;
@@ -136,7 +136,7 @@ async function prepare(runtime: Runtime, config: Config): Promise<Access> {
 
 async function issueTrialToken(session: DeskSession): Promise<string> {
   const [{ shellDesk }, { perform }, { addPartner }, { issueToken }] = await Promise.all([
-    import("../operation-command.ts"),
+    import("../desk.ts"),
     import("../../../office/office.ts"),
     import("../../../office/partners/operations.ts"),
     import("../../../office/partners/tokens.ts"),

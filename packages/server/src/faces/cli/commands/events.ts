@@ -4,7 +4,7 @@ import { perform } from "../../../office/office.ts";
 import { listEvents } from "../../../office/targets/events.ts";
 import { jsonLine } from "../../../office/text.ts";
 import { addStoreCommand, type Session } from "../command.ts";
-import { shellDesk } from "../operation-command.ts";
+import { shellDesk } from "../desk.ts";
 import type { Runtime } from "../runtime.ts";
 
 interface EventsFlags {

@@ -10,7 +10,8 @@ import { reconcileTarget } from "../../../office/targets/radius.ts";
 import { addedLines, differenceData, differenceLine } from "../../../office/targets/words.ts";
 import { count, jsonLine } from "../../../office/text.ts";
 import { addStoreCommand, groupNamed, type Session } from "../command.ts";
-import { print, shellDesk } from "../operation-command.ts";
+import { shellDesk } from "../desk.ts";
+import { print } from "../operation-command.ts";
 import { refusalOf } from "../refusal.ts";
 import { CommandFailed, FoundWrong, type Runtime, WrongUsage, withFile } from "../runtime.ts";
 

@@ -7,7 +7,8 @@ import { explanationText } from "../../../office/customers/ledger-words.ts";
 import { showLedgers } from "../../../office/customers/ledgers.ts";
 import { perform } from "../../../office/office.ts";
 import { addStoreCommand } from "../command.ts";
-import { print, shellDesk } from "../operation-command.ts";
+import { shellDesk } from "../desk.ts";
+import { print } from "../operation-command.ts";
 import { type Runtime, WrongUsage } from "../runtime.ts";
 
 type Given = Pick<ConnectionInput, "environment" | "cuid">;
