@@ -14,7 +14,7 @@ const t = texts.settlement;
 /** What was found, in totals, and then each finding with what to do about it. */
 export function ReconciliationResult({ title, found }: { title: string; found: Reconciliation }) {
   const { total, verdicts, differences } = found;
-  const all = { verdict: "", advice: null, ...total };
+  const all: Total = { verdict: "", advice: null, ...total };
   const findings = verdicts.filter(({ advice }) => advice !== null);
   const count = findings.reduce((sum, { rows }) => sum + rows, 0);
   return (
