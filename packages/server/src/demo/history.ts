@@ -5,12 +5,12 @@ import { type Desk, officeOf, perform } from "../office/office.ts";
 import { addPartner } from "../office/partners/operations.ts";
 import { issueToken } from "../office/partners/tokens.ts";
 import { Refused } from "../office/refused.ts";
+import { addStaff } from "../office/staff/operations.ts";
 import { listPackages } from "../partner/list-packages.ts";
 import { lookUpCustomer } from "../partner/look-up-customer.ts";
 import type { Caller } from "../partner/ports.ts";
 import { topUp } from "../partner/top-up.ts";
 import type { Actor, Ports } from "../services/ports.ts";
-import { addStaff } from "../services/staff/accounts.ts";
 import { resetTrial } from "../services/staff/trial.ts";
 import type { Attempt } from "../store/staff.ts";
 import { Choices, type DemoCustomer, makeDemoCustomers } from "./customers.ts";
@@ -64,7 +64,7 @@ export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<vo
   await Promise.all(
     STAFF.map(([name, role]) => {
       const password = Buffer.from(ports.random(PASSWORD_BYTES)).toString("base64url");
-      return addStaff(ports, actor, { name, role, password });
+      return perform(addStaff, ports, { name, role, password });
     }),
   );
   const callers: Caller[] = [];

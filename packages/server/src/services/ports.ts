@@ -4,7 +4,7 @@ import type { Actor } from "../office/office.ts";
 import type { Ports } from "../store/ports.ts";
 
 export type { Actor } from "../office/office.ts";
-export { momentOf, type Ports, type ReadingPorts } from "../store/ports.ts";
+export { momentOf, type Ports } from "../store/ports.ts";
 
 /** What is said in the audit trail of a change that is made now. */
 export function attributionOf({ clock }: Pick<Ports, "clock">, actor: Actor, reason?: string): Attribution {

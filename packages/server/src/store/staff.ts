@@ -1,7 +1,6 @@
-import type { Attribution } from "../domain/audit.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { LogInFailure } from "../domain/log-in-lock.ts";
-import type { AccountChange, Authority, Role, StaffKey, StaffMember, StaffSession } from "../domain/staff.ts";
+import type { Authority, StaffKey, StaffMember, StaffSession } from "../domain/staff.ts";
 import type { Instant } from "../domain/wall-time.ts";
 
 /*
@@ -33,23 +32,7 @@ export interface KeptAnswer {
 export const NETWORKS_KEPT = 20;
 
 export interface StaffAccounts {
-  add(name: string, role: Role, password: string, by: Attribution): Promise<StaffMember | "name_taken">;
-  /** By name. */
-  list(): Promise<StaffMember[]>;
   find(name: string): Promise<(StaffMember & { readonly secrets: StaffSecrets }) | undefined>;
-  /**
-   * Changes an account, and ends its sessions but for `keepSession`.
-   * @returns undefined if there is none; `last_admin` where nobody would be left to administer.
-   */
-  change(
-    name: string,
-    change: AccountChange,
-    to: { readonly role?: Role } & Partial<StaffSecrets>,
-    by: Attribution,
-    keepSession?: string,
-  ): Promise<StaffMember | "last_admin" | undefined>;
-  /** Ends its sessions too. @returns as `change` does. */
-  remove(name: string, by: Attribution): Promise<StaffMember | "last_admin" | undefined>;
   /**
    * Takes a one-time code, or a recovery code, that was checked: each is taken once.
    * @returns false where another log-in was quicker.
@@ -87,12 +70,8 @@ export interface StaffAccounts {
   /** Whether the session, the account with its role, or the key still exists. */
   hasRights(authority: Authority): Promise<boolean>;
 
-  addKey(hash: Uint8Array, key: StaffKey, by: Attribution): Promise<"added" | "name_taken">;
-  /** By name. */
-  listKeys(): Promise<StaffKey[]>;
   findKey(hash: Uint8Array): Promise<StaffKey | undefined>;
   touchKey(hash: Uint8Array, at: Instant): Promise<void>;
-  removeKey(name: string, by: Attribution): Promise<StaffKey | undefined>;
 
   /**
    * Notes that a request is being answered, unless one with this hash is on record already.

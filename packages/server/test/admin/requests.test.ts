@@ -3,10 +3,12 @@ import { describe, expect, test, vi } from "vitest";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { hashStaffSecret, type StaffMember } from "../../src/domain/staff.ts";
 import type { TemporaryFile } from "../../src/faces/staff-api/app.ts";
-import { type AccountTools, addStaffKey, PasswordsBusy, removeStaffKey } from "../../src/services/staff/accounts.ts";
+import { addStaffKey, removeStaffKey } from "../../src/office/staff/operations.ts";
+import { type AccountTools, PasswordsBusy } from "../../src/services/staff/accounts.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createTemporaryFile } from "../../src/system/temporary-file.ts";
+import { deskOf, run } from "../support/desk.ts";
 import { type Asked, COOKIE, PASSWORD, shareStaffApi, startStaffApi } from "../support/staff-api.ts";
 
 const MINUTE = 60_000;
@@ -214,13 +216,13 @@ describe("an Idempotency-Key", () => {
   });
 
   test("of a key that was removed answers nothing to a later key of the same name", async () => {
-    const { service, world, call } = shared();
+    const { service, call } = shared();
+    const desk = deskOf(service.ports);
     const ask = async () => {
-      const added = await addStaffKey(world, service.actor, { name: "billing", role: "admin" });
-      const authorization = `Bearer ${added.kind === "added" ? added.key : ""}`;
-      const headers = { authorization, "idempotency-key": "sale 1" };
+      const { key } = await run(desk, addStaffKey, { name: "billing", role: "admin" });
+      const headers = { authorization: `Bearer ${key}`, "idempotency-key": "sale 1" };
       const answer = await call("POST /partners", { as: null, body: { name: "Cash Desk" }, headers });
-      await removeStaffKey(world, service.actor, { name: "billing" });
+      await run(desk, removeStaffKey, { name: "billing" });
       return answer;
     };
     expect((await ask()).status).toBe(201);

@@ -5,8 +5,10 @@ import type { InjectOptions } from "fastify";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Authority } from "../../src/domain/staff.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
-import { changeRole, removeStaff, removeStaffKey } from "../../src/services/staff/accounts.ts";
+import { changeStaff, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
+import { readKeys } from "../../src/office/staff/sql.ts";
 import type { Store } from "../../src/store/store.ts";
+import { deskOf, run } from "../support/desk.ts";
 import { COOKIE, PASSWORD, type StaffApi, shareStaffApi, startStaffApi } from "../support/staff-api.ts";
 import { VirtualTime } from "../support/virtual-time.ts";
 
@@ -47,11 +49,11 @@ describe("who loses a right while a slow body arrives", () => {
   const ended = [401, "not_logged_in"] as const;
   test.each<[what: string, refusal: readonly unknown[], end: (api: StaffApi, name: string) => Promise<unknown>]>([
     // There is no password any more by which the own one could be checked.
-    ["is removed", [403, "wrong_password"], ({ world, service }, name) => removeStaff(world, service.actor, { name })],
+    ["is removed", [403, "wrong_password"], ({ service }, name) => run(deskOf(service.ports), removeStaff, { name })],
     [
       "has another role",
       ended,
-      ({ world, service }, name) => changeRole(world, service.actor, { name, role: "viewer" }),
+      ({ service }, name) => run(deskOf(service.ports), changeStaff, { name, role: "viewer" }),
     ],
     [
       "logs out elsewhere",
@@ -63,7 +65,7 @@ describe("who loses a right while a slow body arrives", () => {
     const headers = await cookieOf(what);
     const answer = await sendSlowly(api, headers, key, () => end(api, what));
     expect([answer.statusCode, answer.json().code]).toEqual(refusal);
-    expect((await api.service.store.staff.listKeys()).map(({ name }) => name)).not.toContain("lasting");
+    expect((await readKeys(api.service.store.engine.db)).map(({ name }) => name)).not.toContain("lasting");
   });
 
   async function sessionOf({ service }: StaffApi, name: string): Promise<[staffId: number, id: string]> {
@@ -78,9 +80,9 @@ describe("who loses a right while a slow body arrives", () => {
     { path: "/imports?run=true", body: customer, status: 202 },
   ])("by a key that is removed changes nothing at $path", async ({ status, ...request }) => {
     const api = await startStaffApi();
-    const { world, service, keys } = api;
+    const { service, keys } = api;
     const headers = { authorization: `Bearer ${keys.admin}` };
-    const end = () => removeStaffKey(world, service.actor, { name: "admin" });
+    const end = () => run(deskOf(service.ports), removeStaffKey, { name: "admin" });
     const answer = await sendSlowly(api, headers, request, end);
     expect(answer.statusCode).toBe(status);
     if (status === 202) {
@@ -151,7 +153,7 @@ test("a request is cut off once its session ends, others go on, and nobody asks 
   asked.length = 0;
   await time.pass(10_000);
   expect(asked).toHaveLength(1);
-  await removeStaff(api.world, api.service.actor, { name: "Mina" });
+  await run(deskOf(api.service.ports), removeStaff, { name: "Mina" });
   answer();
   const isCutOff = async () => {
     await time.pass(1_000);

@@ -20,7 +20,7 @@ describe("topupd staff", () => {
   test("add takes the password of stdin, or asks for it twice", async () => {
     const line = await withMaya();
     const maya = { name: "maya", role: "admin", createdAt: TIME, hasTotp: false };
-    expect(await line.json("staff", "list")).toEqual([maya]);
+    expect(await line.rows("staff", "list")).toEqual([maya]);
     const { password } = (await line.inStore(async ({ store }) => (await store.staff.find("maya"))?.secrets ?? {})) as {
       password?: string;
     };
@@ -36,7 +36,7 @@ describe("topupd staff", () => {
     expect(password).toMatch(/^\$scrypt\$/);
     line.stdin = "password1234";
     expect((await line.run("staff", "add", "x", "--role", "viewer", "--password-stdin")).stderr).toContain(
-      "the password is among those that are guessed first",
+      "password is among those that are guessed first",
     );
     line.stdin = PASSWORD;
     const badName = await line.run("staff", "add", "key x", "--role", "viewer", "--password-stdin");
@@ -46,13 +46,13 @@ describe("topupd staff", () => {
   test("role, password, totp-off and remove change an account that is there, and not the last admin", async () => {
     const line = await withMaya();
     expect(await line.run("staff", "role", "maya", "viewer")).toEqual(
-      failed("maya is the last admin: give somebody else the role first"),
+      failed("maya is the last admin: give somebody else the role admin first"),
     );
     await line.mustRun("staff", "add", "ravi", "--role", "admin", "--password-stdin");
     expect(await line.json("staff", "role", "maya", "finance")).toMatchObject({ name: "maya", role: "finance" });
     expect(await line.mustRun("staff", "password", "maya", "--password-stdin")).toMatch(/^NAME .*\nmaya +finance /);
     expect(await line.json("staff", "totp-off", "maya")).toMatchObject({ hasTotp: false });
-    expect(await line.json("staff", "remove", "maya")).toMatchObject({ name: "maya" });
+    expect(await line.mustRun("staff", "remove", "maya")).toBe("removed\n");
     for (const command of [
       ["role", "maya", "admin"],
       ["password", "maya", "--password-stdin"],
@@ -76,11 +76,11 @@ describe("topupd staff", () => {
     const crm = { name: "crm", role: "viewer", createdAt: TIME, lastUsedAt: null };
     const added = await line.json("staff", "key", "add", "crm", "--role", "viewer");
     expect(added).toEqual({ key: expect.stringMatching(/^topup_staff_/), ...crm });
-    expect(await line.json("staff", "key", "list")).toEqual([{ ...crm, name: "billing", role: "admin" }, crm]);
+    expect(await line.rows("staff", "key", "list")).toEqual([{ ...crm, name: "billing", role: "admin" }, crm]);
     expect(await line.run("staff", "key", "add", "crm", "--role", "viewer")).toEqual(
       failed("there is a key named crm already"),
     );
-    expect(await line.json("staff", "key", "remove", "crm")).toEqual(crm);
+    expect(await line.mustRun("staff", "key", "remove", "crm")).toBe("removed\n");
     expect(await line.run("staff", "key", "remove", "crm")).toEqual(failed("there is no key named crm"));
   });
 });

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AccessToken } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
-import type { StaffMember } from "../../src/domain/staff.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
@@ -16,6 +15,7 @@ import { publish } from "../support/catalogue.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { moveHorizon } from "../support/history.ts";
 import { partnersOf } from "../support/partners.ts";
+import { STORED_PASSWORD, staffOf } from "../support/staff.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
   BOUQUETS,
@@ -165,18 +165,19 @@ async function restateAndReset(opened: OpenedProvider): Promise<void> {
 /** What staff leave behind who work with the console. */
 async function useConsole({ store, now, partner }: OpenedProvider): Promise<void> {
   const { staff, engine } = store;
-  const member = (await staff.add("माया", "admin", "$scrypt$", by(now))) as StaffMember;
+  const people = staffOf(store);
+  const member = await people.add("माया", "admin", by(now));
   const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a"] };
-  await staff.change(member.name, "staff.totp_on", to, by(now));
+  await people.change(member.name, ["staff.totp_on", to], by(now));
   const times = { createdAt: now, lastUsedAt: now };
-  await staff.openSession(hashOf("session"), member.id, "$scrypt$", {
+  await staff.openSession(hashOf("session"), member.id, STORED_PASSWORD, {
     id: "ses_1",
     ...times,
     address: "::1",
     userAgent: undefined,
   });
   await staff.beginLogIn({ id: "failed", name: "माया", source: "203.0.113.7", at: now }, 0, () => 0);
-  await staff.addKey(hashOf("key"), { name: "crm", role: "viewer", createdAt: now, lastUsedAt: undefined }, by(now));
+  await people.addKey("crm", "viewer", by(now));
   const asked = { hash: hashOf("answer"), owner: "person 1", request: hashOf("request"), at: now };
   await staff.beginAnswer(asked, 1);
   const call = { at: now, partnerId: partner.id, environment: "production", operation: "top-up" } as const;

@@ -15,7 +15,9 @@ import {
   rotateTargetSecret,
   showTarget,
 } from "../../src/office/targets/operations.ts";
+import { by } from "../support/by.ts";
 import { refusal, run } from "../support/desk.ts";
+import { staffOf } from "../support/staff.ts";
 import type { MakeDatabase } from "./database.ts";
 import { type OpenedProvider, openProvider, RAM_TV, SITA_NET } from "./provider.ts";
 
@@ -264,10 +266,8 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     expect(await refusal(ids({ target: "tv" }))).toMatchObject({
       ...{ code: "conflict", words: "tv is no feed: topupd serve sends it its events" },
     });
-    const hash = new Uint8Array(32);
-    const by = { author: "tester", authority: undefined, at: opened.now };
-    await store.staff.addKey(hash, { name: "crm", role: "viewer", createdAt: 0, lastUsedAt: undefined }, by);
-    const desk = { ...opened.desk(), actor: { name: "crm", authority: { keyHash: hash } } };
+    const keyHash = await staffOf(store).addKey("crm", "viewer", by(opened.now));
+    const desk = { ...opened.desk(), actor: { name: "crm", authority: { keyHash } } };
     expect((await run(desk, listEvents, { target: "crm" })).items).toHaveLength(3);
     const moved = run(desk, listEvents, { target: "crm", after: first });
     expect(await refusal(moved)).toMatchObject({ code: "forbidden" });

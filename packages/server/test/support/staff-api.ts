@@ -6,13 +6,14 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fas
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import type { Role } from "../../src/domain/staff.ts";
 import { type AdminAppOptions, type AdminWorld, buildAdminApp } from "../../src/faces/staff-api/app.ts";
-import { addStaff, addStaffKey } from "../../src/services/staff/accounts.ts";
+import { addStaff, addStaffKey } from "../../src/office/staff/operations.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountTools } from "../../src/system/account-tools.ts";
 import { createLogger } from "../../src/system/log.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { createTemporaryFile } from "../../src/system/temporary-file.ts";
 import { targetTools } from "../../src/targets/tools.ts";
+import { deskOf, run } from "./desk.ts";
 import { CHEAP } from "./office-line.ts";
 import { openTestService, type TestService } from "./open-service.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -116,10 +117,8 @@ async function openStaffApi(
       createTemporaryFile(join(folder, `sent-${Buffer.from(service.ports.random(6)).toString("hex")}`)),
     ...options,
   });
-  const keyOf = async (role: Role) => {
-    const added = await addStaffKey(world, service.actor, { name: role, role });
-    return added.kind === "added" ? added.key : "";
-  };
+  const desk = deskOf(service.ports, service.actor, { accounts: world.accounts });
+  const keyOf = async (role: Role) => (await run(desk, addStaffKey, { name: role, role })).key;
   const keys = {
     ...{ viewer: await keyOf("viewer"), support: await keyOf("support") },
     ...{ finance: await keyOf("finance"), admin: await keyOf("admin") },
@@ -142,8 +141,7 @@ async function openStaffApi(
       return answerOf(response);
     },
     async addPerson(name, role) {
-      const added = await addStaff(world, service.actor, { name, role, password: PASSWORD });
-      if (added.kind !== "added") throw new Error(`${name} cannot be added: ${added.kind}`);
+      await run(desk, addStaff, { name, role, password: PASSWORD });
     },
     async logIn(name) {
       const { headers } = await api.call("POST /session", { as: null, body: { name, password: PASSWORD } });

@@ -11,6 +11,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   customer: "show customers",
   audit: "list, verify and export what staff and imports have changed",
   partner: "add, list, suspend and resume partners, and limit from where they call",
+  staff: "the people who work with the console, and keys for the staff API",
+  "staff key": "keys with which your other systems use the staff API",
   token: "issue, rotate, list and revoke access tokens",
   transaction: "list top-ups, show what one of them did, and reverse one",
   connection: "block and unblock connections",
@@ -24,6 +26,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 
 const audit: Subject = () => import("../../office/audit/operations.ts");
 const partners: Subject = () => import("../../office/partners/operations.ts");
+const staff: Subject = () => import("../../office/staff/operations.ts");
 const tokens: Subject = () => import("../../office/partners/tokens.ts");
 const transactions: Subject = () => import("../../office/transactions/operations.ts");
 const corrections: Subject = () => import("../../office/corrections/operations.ts");
@@ -39,6 +42,7 @@ const SUBJECTS: Readonly<
 > = {
   audit: { office: [audit] },
   partner: { office: [partners], byHand: [async () => (await import("./commands/partner.ts")).addPartnerAllow] },
+  staff: { office: [staff], byHand: [async () => (await import("./commands/staff.ts")).addPasswordCommands] },
   token: { office: [tokens] },
   check: { office: [maintenance] },
   prune: { office: [maintenance] },

@@ -6,7 +6,6 @@ import { addArchiveCommands } from "./commands/archive.ts";
 import { addDemoCommand, addTrialCommands } from "./commands/demo.ts";
 import { addMigrateCommand } from "./commands/migrate.ts";
 import { addServeCommand } from "./commands/serve.ts";
-import { addStaffCommands } from "./commands/staff.ts";
 import { addCommands, isGroup } from "./groups.ts";
 import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
 import { namingOf, refusalOf } from "./refusal.ts";
@@ -22,7 +21,7 @@ const EXIT = { done: 0, failed: 1, wrongUsage: 2, foundWrong: 3 } as const;
 const COMMANDS: readonly (readonly [heading: string, commands: readonly (ByHand | string)[]])[] = [
   ["Run the service:", [addServeCommand, addDemoCommand]],
   ["Say who may call, and what there is to buy:", ["partner", "token", "import", addTrialCommands]],
-  ["Say who of your staff may do what:", [addStaffCommands]],
+  ["Say who of your staff may do what:", ["staff"]],
   ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
   ["Set things right:", ["connection", "subscription"]],
   ["Tell other systems what happens:", ["target", "events"]],

@@ -1,5 +1,6 @@
 import { type Config, SETTINGS } from "../../config.ts";
 import { readPartners } from "../../office/partners/sql.ts";
+import { readStaff } from "../../office/staff/sql.ts";
 import type { ProviderSettings, Store } from "../../store/store.ts";
 import type { Served } from "./processes.ts";
 import { CommandFailed } from "./runtime.ts";
@@ -25,12 +26,11 @@ export interface Service {
 /** A store that is away by now is told of at /readyz. */
 export async function lackingOf({
   engine,
-  staff,
-}: Pick<Store, "engine" | "staff">): Promise<Pick<Service, "lacksPartners" | "lacksStaff">> {
+}: Pick<Store, "engine">): Promise<Pick<Service, "lacksPartners" | "lacksStaff">> {
   const isEmpty = async (list: () => Promise<readonly unknown[]>) => (await list()).length === 0;
   const [lacksPartners, lacksStaff] = await Promise.all([
     isEmpty(() => readPartners(engine.db)).catch(() => false),
-    isEmpty(() => staff.list()).catch(() => false),
+    isEmpty(() => readStaff(engine.db)).catch(() => false),
   ]);
   return { lacksPartners, lacksStaff };
 }

@@ -9,6 +9,7 @@ import type { Operation } from "../../office/operation.ts";
 import * as partners from "../../office/partners/operations.ts";
 import * as tokens from "../../office/partners/tokens.ts";
 import * as settlement from "../../office/settlement/operations.ts";
+import * as staff from "../../office/staff/operations.ts";
 import * as statistics from "../../office/statistics/operations.ts";
 import * as targets from "../../office/targets/operations.ts";
 import * as transactions from "../../office/transactions/operations.ts";
@@ -17,7 +18,6 @@ import type { Route } from "./route.ts";
 import { customerRoutes } from "./routes/customers.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { sessionRoutes } from "./routes/session.ts";
-import { staffRoutes } from "./routes/staff.ts";
 
 /** The subjects of the office. */
 export const OPERATIONS: readonly Operation[] = [
@@ -29,6 +29,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...audit.operations,
   ...partners.operations,
   ...tokens.operations,
+  ...staff.operations,
   ...catalogue.operations,
   ...imports.operations,
   ...settlement.operations,
@@ -40,7 +41,6 @@ export const OPERATIONS: readonly Operation[] = [
 export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...customerRoutes,
-  ...staffRoutes,
   ...healthRoutes,
   ...OPERATIONS.map(routeOf),
 ];

@@ -1,5 +1,6 @@
 import { networkOf } from "../../domain/address-list.ts";
 import { FAILURE_COUNTS_MS, logInWaitMs } from "../../domain/log-in-lock.ts";
+import { STAFF_NAME } from "../../domain/name.ts";
 import {
   type Authority,
   hashRecoveryCode,
@@ -13,7 +14,7 @@ import {
 import type { Instant } from "../../domain/wall-time.ts";
 import type { StaffSecrets } from "../../store/staff.ts";
 import type { Actor, Ports } from "../ports.ts";
-import { type AccountPorts, isStaffName } from "./accounts.ts";
+import type { AccountPorts } from "./accounts.ts";
 
 const MINUTE_MS = 60_000;
 /** A session ends when it was not used for so long, or was begun so long ago. */
@@ -62,7 +63,7 @@ export type LoggedIn =
 export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn> {
   const { store, random, clock } = ports;
   const { code, address, userAgent } = request;
-  const name = isStaffName(request.name) ? request.name : "";
+  const name = STAFF_NAME.test(request.name) ? request.name : "";
   const found = name === "" ? undefined : await store.staff.find(name);
   const source = networkOf(address);
   const failed = (outcome: FailedLogIn["outcome"]) => ports.logInFailed({ outcome, staff: found?.name, address });

@@ -7,9 +7,11 @@ import {
   type StaffSession,
 } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { StaffSecrets } from "../../store/staff.ts";
-import { attributionOf, type Ports } from "../ports.ts";
-import { type BadPassword, NO_TOTP, refusePassword, type TotpOffer } from "./accounts.ts";
+import { officeOf } from "../../office/office.ts";
+import { changeAccount, NO_TOTP } from "../../office/staff/accounts.ts";
+import type { AccountValues } from "../../office/staff/sql.ts";
+import type { Ports } from "../ports.ts";
+import { type BadPassword, refusePassword, type TotpOffer } from "./accounts.ts";
 import { beginAttempt, hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
 
 /*
@@ -148,11 +150,7 @@ async function changeOwn(
   ports: Ports,
   person: Person,
   change: AccountChange,
-  to: Partial<StaffSecrets>,
+  to: Partial<AccountValues>,
 ): Promise<void> {
-  const {
-    name,
-    person: { sessionId },
-  } = person;
-  await ports.store.staff.change(name, change, to, attributionOf(ports, person), sessionId);
+  await changeAccount(officeOf({ ...ports, actor: person }), person.name, [[change, to]], person.person.sessionId);
 }

@@ -1,65 +1,18 @@
-import type { Kysely } from "kysely";
-import * as staff from "../../domain/staff.ts";
+import type * as staff from "../../domain/staff.ts";
 import type { Engine } from "../engine.ts";
 import type { StaffAccounts, StaffSecrets } from "../staff.ts";
 import type { StaffKeyRow, StaffRow, StaffSessionRow } from "../staff-tables.ts";
-import type { Tables } from "../tables.ts";
 import { answersOf } from "./answers.ts";
-import { appendAudit } from "./audit.ts";
 import { hasRights } from "./authority.ts";
 import { logInsOf, remembered } from "./log-ins.ts";
-
-type Db = Kysely<Tables>;
 
 export function staffOf(engine: Engine): StaffAccounts {
   const { db } = engine;
   return {
-    add: (name, role, password, by) =>
-      engine.change(async (tx) => {
-        const rows = await listStaff(tx);
-        if (rows.some((row) => row.name === name)) return "name_taken";
-        // Not one that a person had before who is gone: it may still be known to somebody who checked a password.
-        const id = Math.max(...rows.map((row) => row.id + 1), by.at);
-        const none = { totp_secret: null, totp_step: null, recovery_codes: "[]", networks: "[]" };
-        const row: StaffRow = { id, name, role, password, ...none, created_at: by.at };
-        await tx.insertInto("staff").values(row).execute();
-        await appendAudit(engine, tx, staff.staffAdded(toMember(row)), by);
-        return toMember(row);
-      }),
-
-    list: async () => (await listStaff(db)).map(toMember),
-
     async find(name) {
       const row = await db.selectFrom("staff").selectAll().where("name", "=", name).executeTakeFirst();
       return row && { ...toMember(row), secrets: toSecrets(row) };
     },
-
-    change: (name, change, to, by, keepSession) =>
-      engine.change(async (tx) => {
-        const rows = await listStaff(tx);
-        const before = rows.find((row) => row.name === name);
-        if (before === undefined) return undefined;
-        const demotes = to.role !== undefined && to.role !== "admin";
-        if (demotes && staff.isLastAdmin(rows, name)) return "last_admin";
-        const after = { ...before, ...changedColumns(to) };
-        await tx.updateTable("staff").set(after).where("id", "=", before.id).execute();
-        const sessions = tx.deleteFrom("staff_session").where("staff_id", "=", before.id);
-        await (keepSession === undefined ? sessions : sessions.where("id", "<>", keepSession)).execute();
-        await appendAudit(engine, tx, staff.staffChanged(change, toMember(before), toMember(after)), by);
-        return toMember(after);
-      }),
-
-    remove: (name, by) =>
-      engine.change(async (tx) => {
-        const rows = await listStaff(tx);
-        const row = rows.find((each) => each.name === name);
-        if (row === undefined) return undefined;
-        if (staff.isLastAdmin(rows, name)) return "last_admin";
-        await tx.deleteFrom("staff_session").where("staff_id", "=", row.id).execute();
-        await tx.deleteFrom("staff").where("id", "=", row.id).execute();
-        await appendAudit(engine, tx, staff.staffRemoved(toMember(row)), by);
-        return toMember(row);
-      }),
 
     useCode: (id, code) =>
       engine.transact(async (tx) => {
@@ -131,17 +84,6 @@ export function staffOf(engine: Engine): StaffAccounts {
 
     hasRights: (authority) => hasRights(db, authority),
 
-    addKey: (hash, key, by) =>
-      engine.change(async (tx) => {
-        if ((await findKeyNamed(tx, key.name)) !== undefined) return "name_taken";
-        const row = { hash, name: key.name, role: key.role, created_at: key.createdAt, last_used_at: null };
-        await tx.insertInto("staff_key").values(row).execute();
-        await appendAudit(engine, tx, staff.staffKeyAdded(key), by);
-        return "added";
-      }),
-
-    listKeys: async () => (await db.selectFrom("staff_key").selectAll().orderBy("name").execute()).map(toKey),
-
     async findKey(hash) {
       const row = await db.selectFrom("staff_key").selectAll().where("hash", "=", hash).executeTakeFirst();
       return row && toKey(row);
@@ -152,38 +94,11 @@ export function staffOf(engine: Engine): StaffAccounts {
         await tx.updateTable("staff_key").set({ last_used_at: at }).where("hash", "=", hash).execute();
       }),
 
-    removeKey: (name, by) =>
-      engine.change(async (tx) => {
-        const row = await findKeyNamed(tx, name);
-        if (row === undefined) return undefined;
-        await tx.deleteFrom("staff_key").where("name", "=", name).execute();
-        await appendAudit(engine, tx, staff.staffKeyRemoved(toKey(row)), by);
-        return toKey(row);
-      }),
-
     ...answersOf(engine),
   };
 }
 
-function listStaff(db: Db): Promise<StaffRow[]> {
-  return db.selectFrom("staff").selectAll().orderBy("name").execute();
-}
-
-function findKeyNamed(db: Db, name: string): Promise<StaffKeyRow | undefined> {
-  return db.selectFrom("staff_key").selectAll().where("name", "=", name).executeTakeFirst();
-}
-
-function changedColumns(to: { readonly role?: staff.Role } & Partial<StaffSecrets>): Partial<StaffRow> {
-  return {
-    ...(to.role === undefined ? {} : { role: to.role }),
-    ...(to.password === undefined ? {} : { password: to.password }),
-    ...("totpSecret" in to ? { totp_secret: to.totpSecret ?? null } : {}),
-    ...("totpStep" in to ? { totp_step: to.totpStep ?? null } : {}),
-    ...(to.recoveryCodes === undefined ? {} : { recovery_codes: JSON.stringify(to.recoveryCodes) }),
-  };
-}
-
-function toMember({ id, name, role, created_at: createdAt, totp_secret }: StaffRow): staff.StaffMember {
+export function toMember({ id, name, role, created_at: createdAt, totp_secret }: StaffRow): staff.StaffMember {
   return { id, name, role, createdAt, hasTotp: totp_secret !== null };
 }
 
@@ -198,6 +113,6 @@ function toSession(row: StaffSessionRow): staff.StaffSession {
   return { id, createdAt, lastUsedAt, address: address ?? undefined, userAgent: user_agent ?? undefined };
 }
 
-function toKey({ name, role, created_at: createdAt, last_used_at }: StaffKeyRow): staff.StaffKey {
+export function toKey({ name, role, created_at: createdAt, last_used_at }: StaffKeyRow): staff.StaffKey {
   return { name, role, createdAt, lastUsedAt: last_used_at ?? undefined };
 }

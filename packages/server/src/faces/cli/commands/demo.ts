@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../../../config.ts";
 import { showDatabaseAddress } from "../../../domain/database-address.ts";
 import type { Instant } from "../../../domain/wall-time.ts";
-import { findPartner, readPartners } from "../../../office/partners/sql.ts";
-import { addStaff, setPassword } from "../../../services/staff/accounts.ts";
+import { readPartners } from "../../../office/partners/sql.ts";
 import { resetTrial } from "../../../services/staff/trial.ts";
-import { addGroup, addStoreCommand, type DeskSession } from "../command.ts";
+import { addGroup, addStoreCommand } from "../command.ts";
+import type { Access } from "../demo-access.ts";
 import { examples } from "../help.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import type { Service } from "../service.ts";
@@ -26,7 +26,6 @@ const COUNTRY = "NP";
 const ACTOR = { name: "topupd demo" };
 /** Of a partner, and of somebody who administers. */
 const NAME = "demo";
-const PASSWORD_BYTES = 12;
 /** What the demo buys: see services/staff/trial.ts. */
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 
@@ -114,36 +113,15 @@ async function isNew({ openStore }: Runtime, config: Config): Promise<boolean> {
   }
 }
 
-/** What is shown once. */
-interface Access {
-  readonly token: string;
-  readonly password: string;
-}
-
 /** Puts the trial customers into their first state, and makes a new trial token and password. */
 async function prepare(runtime: Runtime, config: Config): Promise<Access> {
-  const { clock, random, accounts } = runtime;
+  const { clock, random } = runtime;
   return withStore(config, runtime, {}, async (store) => {
-    const ports = { store, clock, random, accounts };
+    const ports = { store, clock, random };
     await resetTrial(ports, ACTOR);
-    const token = await issueTrialToken({ ...ports, actor: ACTOR, runtime });
-    const password = Buffer.from(random(PASSWORD_BYTES)).toString("base64url");
-    const added = await addStaff(ports, ACTOR, { name: NAME, role: "admin", password });
-    if (added.kind === "name_taken") await setPassword(ports, ACTOR, { name: NAME, password });
-    return { token, password };
+    const { giveAccess } = await import("../demo-access.ts");
+    return giveAccess({ ...ports, actor: ACTOR, runtime }, NAME);
   });
-}
-
-async function issueTrialToken(session: DeskSession): Promise<string> {
-  const [{ shellDesk }, { perform }, { addPartner }, { issueToken }] = await Promise.all([
-    import("../desk.ts"),
-    import("../../../office/office.ts"),
-    import("../../../office/partners/operations.ts"),
-    import("../../../office/partners/tokens.ts"),
-  ]);
-  const desk = shellDesk(session);
-  if ((await findPartner(session.store.engine.db, NAME)) === undefined) await perform(addPartner, desk, { name: NAME });
-  return (await perform(issueToken, desk, { partner: NAME, environment: "trial" })).token;
 }
 
 /** Makes the four calls of the interface's typical flow (section 1) against the service itself. */

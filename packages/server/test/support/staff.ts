@@ -1,0 +1,42 @@
+import type { Attribution } from "../../src/domain/audit.ts";
+import { hashStaffSecret, type Role, type StaffMember } from "../../src/domain/staff.ts";
+import { type AccountChanges, changeAccount } from "../../src/office/staff/accounts.ts";
+import { addStaff, addStaffKey, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
+import { readKeys, readStaff } from "../../src/office/staff/sql.ts";
+import type { Store } from "../../src/store/store.ts";
+import { deskOf, run } from "./desk.ts";
+import { seededRandom } from "./random.ts";
+
+/** Passwords that are stored as they are. */
+const plainAccounts = { hashPassword: async (password: string) => `hash of ${password}` } as never;
+
+/** No two keys are the same. */
+const random = seededRandom(11);
+
+/** Accounts and keys of a store, for tests of something else. */
+export function staffOf(store: Store) {
+  const { db } = store.engine;
+  const deskFor = ({ author: name, authority, at }: Attribution) =>
+    deskOf({ store, clock: () => at, random }, { name, authority }, { accounts: plainAccounts });
+  return {
+    list: () => readStaff(db),
+    listKeys: () => readKeys(db),
+    /** @throws Refused */
+    async add(name: string, role: Role, by: Attribution): Promise<StaffMember> {
+      await run(deskFor(by), addStaff, { name, role, password: PASSWORD });
+      return (await readStaff(db)).find((member) => member.name === name) as StaffMember;
+    },
+    change: (name: string, [change, to]: AccountChanges[number], by: Attribution, keepSession?: string) =>
+      changeAccount({ store, by, isPreview: false, clock: () => by.at }, name, [[change, to]], keepSession),
+    remove: (name: string, by: Attribution) => run(deskFor(by), removeStaff, { name }),
+    /** @returns the hash of the key. */
+    async addKey(name: string, role: Role, by: Attribution): Promise<Buffer> {
+      return hashStaffSecret((await run(deskFor(by), addStaffKey, { name, role })).key);
+    },
+    removeKey: (name: string, by: Attribution) => run(deskFor(by), removeStaffKey, { name }),
+  };
+}
+
+const PASSWORD = "kettle orbit fjord";
+/** As it is stored. */
+export const STORED_PASSWORD = `hash of ${PASSWORD}`;
