@@ -15,9 +15,8 @@ COPY packages/conformance/package.json packages/conformance/
 COPY packages/console/package.json packages/console/
 RUN npm ci --ignore-scripts
 COPY tsconfig.base.json ./
-COPY scripts/build-package.mjs scripts/
 COPY docs/partner-guide.md docs/interface.md docs/failures.md docs/
-COPY packages/server/build.mjs packages/server/pages.mjs packages/server/tsconfig.json packages/server/
+COPY packages/server/build.mjs packages/server/pages.mjs packages/server/
 COPY packages/server/src packages/server/src
 COPY packages/console/index.html packages/console/tsconfig.json packages/console/vite.config.ts packages/console/
 COPY packages/console/src packages/console/src

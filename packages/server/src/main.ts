@@ -9,8 +9,8 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isatty } from "node:tty";
-import { fileURLToPath } from "node:url";
 import sonicBoom from "sonic-boom";
+import { packageFile } from "./built.ts";
 import type { Config } from "./config.ts";
 import { askSecretly } from "./faces/cli/ask-secretly.ts";
 import { STDIO } from "./faces/cli/options.ts";
@@ -46,7 +46,7 @@ const MOST_WORKERS = 8;
 const SETTLER_FLAGS = ["--max-semi-space-size=4"];
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+const { version } = JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as {
   version: string;
 };
 /*
@@ -146,7 +146,7 @@ const runtime: Runtime = {
   writeFile: (path, pieces, options) =>
     writeWholeFile(path, pieces, { ...options, suffix: randomBytes(6).toString("hex") }),
   createTemporaryFile: () => createTemporaryFile(join(tmpdir(), `topupd-${randomBytes(9).toString("hex")}`)),
-  consoleFolder: fileURLToPath(new URL("console", import.meta.url)),
+  consoleFolder: packageFile("dist/console"),
   targets: targetTools({ clock: Date.now, random }),
   accounts: accountTools({ clock: Date.now, random }),
   askSecretly: isatty(0) ? (question) => askSecretly(question, process.stdin, process.stderr) : undefined,
@@ -213,7 +213,7 @@ function prepareProcesses({ database }: Config, provider: ProviderSettings): Ser
     startSettler: () => {
       // The socket of one that was killed is still there.
       rmSync(socketPath, { force: true });
-      const main = fileURLToPath(new URL("settler-main.js", import.meta.url));
+      const main = packageFile("dist/settler-main.js");
       return childOf(
         fork(main, [JSON.stringify(data satisfies SettlerData)], {
           execArgv: SETTLER_FLAGS,

@@ -17,6 +17,7 @@ const WORKERS = /^workers\//;
 const SYSTEM = /^system\//;
 const OFFICE = /^office\//;
 const CSV = /^csv\//;
+const BUILT = /^built\.ts$/;
 const DEMO = /^demo\//;
 const CLI = [
   ...[DOMAIN, PORT, SERVICES, OFFICE, WORKERS, PARTNER, SYSTEM, CSV, /^faces\/cli\//, /^faces\/rows\.ts$/],
@@ -37,7 +38,8 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [SERVICES, [DOMAIN, PORT, SERVICES, OFFICE, /^backup\//, /^workers\/sender\.ts$/]],
   [OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE, SERVICES, OFFICE, CSV, /^workers\/sender\.ts$/]],
   [WORKERS, [DOMAIN, PORT, WORKERS]],
-  [PARTNER, [DOMAIN, PORT, PARTNER, SYSTEM, /^services\/staff\/trial\.ts$/]],
+  [BUILT, []],
+  [PARTNER, [DOMAIN, PORT, PARTNER, SYSTEM, BUILT, /^services\/staff\/trial\.ts$/]],
   [/^metrics\//, [DOMAIN, PORT, SERVICES, PARTNER, WORKERS, SYSTEM, /^metrics\//]],
   [/^targets\//, [DOMAIN, PORT, OFFICE, WORKERS, /^targets\//]],
   [CSV, [DOMAIN, SERVICES, OFFICE, CSV]],

@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { commandLine } from "./support/command-line.ts";
+import { temporaryFolder } from "./support/service.ts";
 import { tool } from "./support/tools.ts";
 
 /*
@@ -89,4 +91,17 @@ test.each(Object.entries(ALLOWED))("packages/%s imports nothing of the server, a
     return imported.filter((module) => !allowed.test(module) || !isOwn(module)).map((module) => `${path}: ${module}`);
   });
   expect(breaches).toEqual([]);
+});
+
+test("a command that is rendered loads few files, and no package that only servers need", async () => {
+  const folder = temporaryFolder();
+  const line = commandLine({ env: { NODE_V8_COVERAGE: join(folder, "loaded") } });
+  await line.mustRun("partner", "add", "WALLET");
+  const [report = ""] = readdirSync(join(folder, "loaded"));
+  const text = readFileSync(join(folder, "loaded", report), "utf8");
+  const { result } = JSON.parse(text) as { readonly result: readonly { readonly url: string }[] };
+  const files = result.map(({ url }) => url).filter((url) => url.startsWith("file:"));
+  expect(files.filter((url) => /node_modules\/(?:@?fastify|kysely|mysql2|pg|typebox|undici)\//.test(url))).toEqual([]);
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.length).toBeLessThan(200);
 });

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { packageFile } from "../../built.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { JSON_TYPE } from "../failures.ts";
 import { type Page, page } from "../pages.ts";
@@ -52,8 +52,8 @@ const PAGE = { type: "text/html; charset=utf-8", headers: HEADERS };
 /** Of Swagger UI, these two are enough. Its plugin for fastify brings them, but would stream them. */
 const ASSETS = { "swagger-ui-bundle.js": SCRIPT, "swagger-ui.css": STYLE };
 
-/** The pages that the build renders from Markdown (pages.mjs), from `src` as from `dist`. */
-const PAGES_FOLDER = fileURLToPath(new URL("../../../dist/pages/", import.meta.url));
+/** The pages that the build renders from Markdown (pages.mjs). */
+const PAGES_FOLDER = packageFile("dist/pages");
 const GUIDES: readonly Shown[] = [
   { name: "Guide", url: "/docs/partner-guide" },
   { name: "Interface and changes", url: "/docs/interface" },
