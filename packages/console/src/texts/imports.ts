@@ -106,7 +106,7 @@ export const imports = {
   heldBackLead:
     "The last customers file would have ended these subscriptions, or made them shorter, though they were paid for here; or it is unclear whether the file holds their goodwill. They stay as they are until you decide, or the next file is imported: it brings its own.",
   heldBackAfter: "These subscriptions stay as they are. Decide on each of them after the import, under Held back.",
-  heldBackTodo: "Usually billing has not booked that top-up: book it there, and leave what is kept here.",
+  heldBackTodo: "Usually billing has not booked that top-up: book it there, and keep what is here.",
   connection: "Connection",
   bouquet: "Bouquet",
   keptEnd: "Kept until",
@@ -131,16 +131,16 @@ export const imports = {
   noHeldBack: "Nothing is held back",
   noHeldBackHint: "No customers file wants to take away what was paid for.",
   toHeldBack: "Decide on what is held back",
-  take: "Take…",
-  takeTitle: "Take what the file says?",
-  takeText: (cuid: string) =>
-    `Customer ${cuid} can lose paid time. All that the file says of this customer will hold, also of its other connections that are held back.`,
-  takeConfirm: "Take it",
-  taken: (cuid: string) => `Customer ${cuid} is as the file says.`,
-  leave: "Leave…",
-  leaveTitle: "Leave what was paid for?",
-  leaveText:
-    "All that is held back of this customer stays as it is, and goes from the list. It comes again with the next file unless billing is put right.",
-  leaveConfirm: "Leave",
-  left: "It stays as it is.",
+  shorten: "Shorten…",
+  shortenTitle: "Shorten to what the file says?",
+  shortenText: (cuid: string) =>
+    `Customer ${cuid} can lose paid time. The file is applied to all connections of this customer, also to others that are held back.`,
+  shortenConfirm: "Shorten",
+  shortened: (cuid: string) => `Customer ${cuid} now has what the file says.`,
+  keep: "Keep…",
+  keepTitle: "Keep what was paid for?",
+  keepText:
+    "All subscriptions of this customer stay as they are and leave the list. The next file brings them back unless billing is corrected.",
+  keepConfirm: "Keep",
+  kept: "The subscriptions stay as they are.",
 } as const;

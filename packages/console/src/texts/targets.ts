@@ -31,8 +31,8 @@ export const targets = {
   urlHint: "It is called with POST. Use https.",
   allowPrivate: "It is in our own network",
   allowPrivateHint: "Without this, private addresses are refused.",
-  books: "It is our billing",
-  booksHint: "It is told of every event, also after a failure, and events are kept until it has taken them.",
+  billing: "It is our billing",
+  billingHint: "It is told of every event, also after a failure, and events are kept until it has taken them.",
   database: "Database of FreeRADIUS",
   databaseHint:
     "postgres:// or mysql://, then USER:PASSWORD@HOST:PORT/DATABASE; for TLS, then ?sslmode=verify-full. The password is not shown again.",
@@ -55,7 +55,7 @@ export const targets = {
   resume: "Resume",
   pauseTitle: (name: string) => `Pause ${name}?`,
   pauseText: "It is told nothing until it is resumed. Events are kept for it, 30 days at most.",
-  pauseTextBooks: "It is told nothing until it is resumed. Nothing is lost meanwhile.",
+  pauseTextBilling: "It is told nothing until it is resumed. Nothing is lost meanwhile.",
   paused: (name: string) => `${name} is paused.`,
   resumed: (name: string) => `${name} goes on from where it was.`,
   rotate: "New secret",
@@ -71,7 +71,7 @@ export const targets = {
   removed: (name: string) => `${name} was removed.`,
   address: "Address",
   createdAt: "Added",
-  isBooks: "Is our billing",
+  isBilling: "Is our billing",
   notes: {
     paused: "It is paused, and told nothing until it is resumed.",
     setAside: "Some events were refused for three days and are set aside. Mend the target, then try all again.",

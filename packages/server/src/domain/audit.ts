@@ -28,8 +28,8 @@ export const AUDIT_ACTIONS = [
   "transaction.reverse",
   "connection.block",
   "connection.unblock",
-  "subscription.grant",
-  "subscription.reverse_grant",
+  "subscription.goodwill",
+  "subscription.reverse_goodwill",
   "bulk.goodwill",
   "bulk.block",
   "bulk.unblock",
@@ -49,7 +49,7 @@ export const AUDIT_ACTIONS = [
   "staff.remove",
   "staff_key.add",
   "staff_key.remove",
-  "held_back.leave",
+  "held_back.keep",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -196,8 +196,8 @@ export function historyPruned(went: object): AuditedChange {
 }
 
 /** @param kept until when each subscription that the file would have ended is kept. */
-export function heldBackLeft(environment: Environment, cuid: string, kept: object): AuditedChange {
-  return { action: "held_back.leave", subject: `${environment} ${cuid} held back`, before: undefined, after: kept };
+export function heldBackKept(environment: Environment, cuid: string, kept: object): AuditedChange {
+  return { action: "held_back.keep", subject: `${environment} ${cuid} held back`, before: undefined, after: kept };
 }
 
 export function targetAdded(target: Target): AuditedChange {
@@ -229,9 +229,9 @@ export function targetRemoved(target: Target): AuditedChange {
   return { action: "target.remove", subject: target.name, before: targetOnRecord(target), after: undefined };
 }
 
-function targetOnRecord({ id, config, books }: Target) {
+function targetOnRecord({ id, config, billing }: Target) {
   const { kind } = config;
-  const record = { id, kind, address: addressOf(config) ?? null, books };
+  const record = { id, kind, address: addressOf(config) ?? null, billing };
   switch (kind) {
     case "webhook":
       return { ...record, allowPrivate: config.allowPrivate };

@@ -102,7 +102,7 @@ export function grantGoodwill(
   const grant = { kind: "goodwill", bouquet: last.bouquet, period: { months: 0, days }, author, reason } as const;
   const entry = appendGrant(headOf(ledger), grant, at);
   if ((entry.after?.end ?? "") > LAST_WALL_TIME) return { kind: "too_long" };
-  const change = { action: "subscription.grant", subject: subjectOf(key), before: {}, after: { days } } as const;
+  const change = { action: "subscription.goodwill", subject: subjectOf(key), before: {}, after: { days } } as const;
   return { kind: "granted", correction: correctionOf(key, ledger, entry, change) };
 }
 
@@ -137,7 +137,7 @@ export function reverseGoodwill(
   if (typeof entry === "string") return { kind: entry };
   const { days } = goodwill.period;
   const change = {
-    action: "subscription.reverse_grant",
+    action: "subscription.reverse_goodwill",
     subject: subjectOf(key),
     before: { days },
     after: {},

@@ -7,7 +7,7 @@ export interface Target {
   readonly name: string;
   readonly config: TargetConfig;
   /** Whether it is the provider's billing: no event of it is left out for a later one. */
-  readonly books: boolean;
+  readonly billing: boolean;
   readonly paused: boolean;
   readonly createdAt: Instant;
   /** When staff had all that waits tried again; undefined where they never had. */

@@ -37,7 +37,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   connection_block: ["cuid", "environment", "service", "req_id", "at", "wall", "author", "reason"],
   retired_checkout: ["checkout_id", "at"],
   audit_entry: AUDIT_COLUMNS,
-  target: ["id", "name", "config", "secrets", "books", "paused", "created_at", "resent_at", "place"],
+  target: ["id", "name", "config", "secrets", "billing", "paused", "created_at", "resent_at", "place"],
   event: EVENT_COLUMNS,
   delivery: ["target_id", "seq", "attempts", "failed_at", "next_at", "set_aside", "problem"],
   lease: ["name", "holder", "held_until"],

@@ -208,7 +208,7 @@ export interface TargetRow {
   name: string;
   config: string;
   secrets: string;
-  books: Flag;
+  billing: Flag;
   paused: Flag;
   created_at: Instant;
   resent_at: Instant | null;

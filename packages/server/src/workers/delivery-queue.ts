@@ -32,7 +32,7 @@ interface QueuedConnection {
   readonly name: string;
   /** Events that were not tried yet, in order. */
   readonly fresh: RecordedEvent[];
-  /** What failed, and, for books, what is behind it, in order. */
+  /** What failed, and, for billing, what is behind it, in order. */
   readonly waiting: Waiting[];
   isUnderWay: boolean;
 }
@@ -53,7 +53,7 @@ export interface QueueState {
 /** What one target is to be sent next, and how far it is. It sends nothing, and reads nothing. */
 export class DeliveryQueue {
   readonly progress: DeliveryProgress;
-  readonly #books: boolean;
+  readonly #billing: boolean;
   /** From 0 to 1. */
   readonly #random: () => number;
   readonly #connections = new Map<string, QueuedConnection>();
@@ -71,8 +71,8 @@ export class DeliveryQueue {
   #nextProbe = 0;
   #probedEvery = PROBED_EVERY_MS;
 
-  constructor(books: boolean, { place, waiting }: QueueState, random: () => number) {
-    this.#books = books;
+  constructor(billing: boolean, { place, waiting }: QueueState, random: () => number) {
+    this.#billing = billing;
     this.#random = random;
     this.progress = new DeliveryProgress(place);
     for (const { row, event } of waiting) {
@@ -101,7 +101,7 @@ export class DeliveryQueue {
       this.progress.read(event.seq);
       const connection = this.#connectionOf(event.key);
       if (event.seq <= (this.#takenBefore.get(connection.name) ?? 0)) continue;
-      if (this.#books && connection.waiting.length > 0) this.#putBehind(connection, event, now);
+      if (this.#billing && connection.waiting.length > 0) this.#putBehind(connection, event, now);
       else {
         this.progress.open(event.seq, event.at);
         connection.fresh.push(event);
@@ -123,7 +123,7 @@ export class DeliveryQueue {
       this.#fresh -= 1;
       this.#nextProbe = now + this.#probedEvery;
       const attempt = this.#begin({ event, connection, isRetry: false });
-      // It holds the whole state, so that what failed before it is needless. For books, nothing waits here.
+      // It holds the whole state, so that what failed before it is needless. For billing, nothing waits here.
       while (connection.waiting.length > 0) this.#dropFirst(connection);
       return attempt;
     }
@@ -193,12 +193,12 @@ export class DeliveryQueue {
     const row = { seq: event.seq, attempts, failedAt, nextAt, setAside, problem };
     this.progress.put(row);
     // After an orderly end, a later one may wait too, and goes instead.
-    if (was !== undefined && !this.#books && connection.waiting.length > 1) this.#dropFirst(connection);
+    if (was !== undefined && !this.#billing && connection.waiting.length > 1) this.#dropFirst(connection);
     else if (was !== undefined) was.row = row;
     else {
       this.progress.close(event.seq);
       this.#keep(connection, row, event.at);
-      if (this.#books) for (const each of this.#takeFresh(connection)) this.#putBehind(connection, each, now);
+      if (this.#billing) for (const each of this.#takeFresh(connection)) this.#putBehind(connection, each, now);
       this.#failedInARow += 1;
     }
     this.progress.ended += 1;
@@ -210,7 +210,7 @@ export class DeliveryQueue {
 
   /** At an orderly end: what is not done waits on record, and nothing that is done is sent again after it. */
   putBack(now: Instant): void {
-    if (!this.#books)
+    if (!this.#billing)
       for (const connection of this.#connections.values())
         while (connection.fresh.length > 0 && connection.waiting.length > 0) this.#dropFirst(connection);
     this.progress.putBack(now);

@@ -75,7 +75,7 @@ export async function deliverTo(target: Target, ports: DeliveryPorts, stopping: 
   }
 }
 
-async function loadQueue({ id, books }: Target, { store, random }: DeliveryPorts): Promise<DeliveryQueue> {
+async function loadQueue({ id, billing }: Target, { store, random }: DeliveryPorts): Promise<DeliveryQueue> {
   const { outbox } = store;
   const place = await outbox.place(id);
   const rows = await outbox.waiting(id);
@@ -87,7 +87,7 @@ async function loadQueue({ id, books }: Target, { store, random }: DeliveryPorts
       if (row !== undefined) waiting.push({ row, event });
     }
   }
-  return new DeliveryQueue(books, { place, waiting }, () => (random(1)[0] ?? 0) / 256);
+  return new DeliveryQueue(billing, { place, waiting }, () => (random(1)[0] ?? 0) / 256);
 }
 
 interface DeliveryParts {

@@ -47,9 +47,9 @@ test("a catalogue is published as it was previewed, and bad lines are named", as
 
 describe("targets and events", () => {
   test("are added and removed, and a feed is read by all, but moved on by an admin", async () => {
-    const added = await call("POST /targets", { body: { name: "crm", books: true } });
+    const added = await call("POST /targets", { body: { name: "crm", billing: true } });
     expect(added).toMatchObject({
-      ...{ status: 201, json: { target: { name: "crm", kind: "feed", books: true }, secret: null } },
+      ...{ status: 201, json: { target: { name: "crm", kind: "feed", billing: true }, secret: null } },
     });
     const named = await call("POST /targets", { body: { name: ".tv" } });
     expect(named.json.fields).toEqual([

@@ -75,8 +75,8 @@ describe("the staff API", () => {
     });
     const decide = (decision: string, as: "admin" | "finance" = "admin") =>
       api.call(`POST /held-back/${record.id}`, { as, body: { decision } });
-    expect([(await decide("take", "finance")).status, (await decide("maybe")).status]).toEqual([403, 422]);
-    expect([(await decide("take")).status, (await decide("take")).status]).toEqual([204, 404]);
+    expect([(await decide("shorten", "finance")).status, (await decide("maybe")).status]).toEqual([403, 422]);
+    expect([(await decide("shorten")).status, (await decide("shorten")).status]).toEqual([204, 404]);
     const [connection] = (await findCustomer(api.service.store.engine.db, "production", "1"))?.connections ?? [];
     expect(connection?.ledgers[0]?.subscription?.end).toBe(STATED);
     expect((await api.call(`POST /imports/${sent.json.id}/run`, { body: {} })).json.code).toBe("conflict");
@@ -103,7 +103,7 @@ describe("the staff API", () => {
     expect(await checked("&run=true")).toMatchObject({ ...found, state: "done" });
     const [record] = (await api.call("GET /held-back")).json.items;
     expect(record).toMatchObject(unclear);
-    const take = (more: object) => api.call(`POST /held-back/${record.id}`, { body: { decision: "take", ...more } });
+    const take = (more: object) => api.call(`POST /held-back/${record.id}`, { body: { decision: "shorten", ...more } });
     expect((await take({})).json).toMatchObject({ code: "conflict", detail: expect.stringContaining("hold goodwill") });
     expect((await take({ goodwill: "lacking" })).status).toBe(204);
     expect((await api.call("GET /held-back")).json.items).toEqual([]);

@@ -53,7 +53,7 @@ after       none
 
   test("says where the end has not moved", async () => {
     const line = await historyLine();
-    await line.mustRun("subscription", "grant", "internet", "sita", "--days", "3", "--reason", "outage");
+    await line.mustRun("subscription", "goodwill", "internet", "sita", "--days", "3", "--reason", "outage");
     const [, month] = await line.rows("transaction", "list");
     const { stderr } = await line.run("transaction", "reverse", month.txnId, "--reason", "paid twice");
     expect(stderr).toMatch(/^The end has not moved: /);
@@ -70,9 +70,9 @@ after       none
 });
 
 describe("topupd subscription", () => {
-  test("grant gives days, and reverse-grant takes back those that were given last", async () => {
+  test("goodwill gives days, and reverse-goodwill takes back those that were given last", async () => {
     const line = await historyLine();
-    const grant = ["subscription", "grant", ...SITA_TV, "--reason", "outage", "--days"];
+    const grant = ["subscription", "goodwill", ...SITA_TV, "--reason", "outage", "--days"];
     expect(await line.mustRun(...grant, "3")).toBe(`granted     3 days
 connection  tv 00077 of customer 2000001
 plan        Family TV
@@ -84,7 +84,7 @@ after       ends 2027-02-08 12:00:00
       days: 1,
       after: { end: "2027-02-09 12:00:00" },
     });
-    const reverse = ["subscription", "reverse-grant", ...SITA_TV, "--reason", "typo"];
+    const reverse = ["subscription", "reverse-goodwill", ...SITA_TV, "--reason", "typo"];
     expect(await line.mustRun(...reverse)).toMatch(/^reversed +1 day\n[\s\S]*after +ends 2027-02-08 12:00:00\n$/);
     await line.mustRun(...reverse);
     expect(await endOf(line, "00077")).toBe("2027-02-05 12:00:00");
@@ -92,8 +92,8 @@ after       ends 2027-02-08 12:00:00
       failed("there is no goodwill that is not reversed yet: topupd why shows the entries"),
     );
     expect((await line.rows("audit", "list", "--limit", "2")).map(({ action }) => action)).toEqual([
-      "subscription.reverse_grant",
-      "subscription.reverse_grant",
+      "subscription.reverse_goodwill",
+      "subscription.reverse_goodwill",
     ]);
   });
 
@@ -106,7 +106,7 @@ after       ends 2027-02-08 12:00:00
     [[...SITA_TV, "--days", "1", "--cuid", "7"], "there is no tv connection 00077 of customer 7"],
   ])("grant to %j says why not", async (words, said) => {
     const line = await historyLine();
-    expect(await line.run("subscription", "grant", ...words, "--reason", "x")).toEqual(failed(said));
+    expect(await line.run("subscription", "goodwill", ...words, "--reason", "x")).toEqual(failed(said));
   });
 
   test("grant whose answer was lost says that it may have been done", async () => {
@@ -115,7 +115,15 @@ after       ends 2027-02-08 12:00:00
       ...store,
       engine: { ...store.engine, transact: async () => Promise.reject(new StoreUnavailable("it was lost")) },
     });
-    const { code, stderr } = await line.run("subscription", "grant", ...SITA_TV, "--days", "3", "--reason", "outage");
+    const { code, stderr } = await line.run(
+      "subscription",
+      "goodwill",
+      ...SITA_TV,
+      "--days",
+      "3",
+      "--reason",
+      "outage",
+    );
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: "topupd: it was lost. It may have been done all the same: look with topupd audit list\n",

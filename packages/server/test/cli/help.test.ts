@@ -103,7 +103,7 @@ describe("a command that is called wrongly is told so on stderr alone, with exit
     ["transaction list --name a --cuid 1", /--name cannot be given with a cuid/],
     ["report settlement --from 2026-02-10", /'--to <TO>' not specified/],
     ["restore a --time-zone UTC", /unknown option '--time-zone'/],
-    ["subscription grant tv 7 --days 367 --reason x", /--days must be a number from 1 to 366/],
+    ["subscription goodwill tv 7 --days 367 --reason x", /--days must be a number from 1 to 366/],
     ["why radio sita", /SERVICE must be one of tv, internet, iptv: try topupd why internet maya.rai/],
     ["why internet", /missing required argument 'REQID': try topupd why internet maya.rai/],
     ["why", /missing required argument 'REQID'/],

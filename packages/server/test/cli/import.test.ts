@@ -128,7 +128,7 @@ topupd: 1 subscription held back
   test("holds back a row whose goodwill is unclear (3), until --goodwill or the row says it", async () => {
     const line = await filledLine();
     await importRows(line, [customer("7", "2026-12-10 10:00:00")]);
-    await line.mustRun("subscription", "grant", "internet", "net-7", "--days", "2", "--reason", "outage");
+    await line.mustRun("subscription", "goodwill", "internet", "net-7", "--days", "2", "--reason", "outage");
     line.now += DAY_MS;
     const sold = customer("7", "2027-01-10 10:00:00");
     expect(await importRows(line, [sold], ...asOf(line))).toMatchObject({

@@ -148,8 +148,8 @@ describe("topupd why", () => {
 
   test("tells of goodwill, reversals and imports in the words of staff", async () => {
     const line = await historyLine();
-    await line.mustRun("subscription", "grant", "internet", "sita", "--days", "3", "--reason", "outage");
-    await line.mustRun("subscription", "reverse-grant", "internet", "sita", "--reason", "4 were meant");
+    await line.mustRun("subscription", "goodwill", "internet", "sita", "--days", "3", "--reason", "outage");
+    await line.mustRun("subscription", "reverse-goodwill", "internet", "sita", "--reason", "4 were meant");
     const [, month] = await line.rows("transaction", "list");
     await line.mustRun("transaction", "reverse", month.txnId, "--reason", "paid twice");
     await importMore(line, {

@@ -141,7 +141,7 @@ test("topupd trial reset puts the trial customers back, whatever was granted to 
   const asBefore = async () => /ends .*/.exec(await line.mustRun("why", "trial1"))?.[0];
   await line.mustRun("trial", "reset");
   const end = await asBefore();
-  await line.mustRun("subscription", "grant", "internet", "trial1", "--days", "3", "--reason", "x");
+  await line.mustRun("subscription", "goodwill", "internet", "trial1", "--days", "3", "--reason", "x");
   expect(await asBefore()).not.toBe(end);
   expect((await line.run("trial", "reset")).stderr).toContain("in its first state: customers 1000001 to 1000005");
   expect(await asBefore()).toBe(end);

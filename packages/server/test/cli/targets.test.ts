@@ -24,8 +24,8 @@ describe("topupd target add", () => {
       "This is the only time that the secret is shown. tv gets the events from now on; for what was before, take topupd export customers.\n",
     );
     const secret = expect.stringMatching(/^whsec_/);
-    expect(await line.json("target", "add", "billing", ...WEBHOOK, "--books")).toMatchObject({
-      target: { id: ID, books: true },
+    expect(await line.json("target", "add", "billing", ...WEBHOOK, "--billing")).toMatchObject({
+      target: { id: ID, billing: true },
       secret,
     });
     for (const words of [["list"], ["show", "tv"], ["show", "tv", "--json"]])
@@ -86,7 +86,7 @@ describe("topupd target add", () => {
     ["tv --kind webhook --url http://a:b@127.0.0.1/", "--url must hold no user name and no password"],
     ["tv --kind webhook --url http://127.0.0.1/ --config x", "--config is not for a target of kind webhook"],
     ["tv --kind radius", "a target of kind radius needs --config"],
-    ["tv --kind radius --config x --books", "--books is not for a target of kind radius"],
+    ["tv --kind radius --config x --billing", "--billing is not for a target of kind radius"],
     ["tv --kind feed --url http://127.0.0.1/", "--url is not for a target of kind feed"],
     ["tv --kind feed --service tv", "--service is not for a target of kind feed"],
     ["tv --kind feed --allow-private", "--allow-private is not for a target of kind feed"],
@@ -104,13 +104,13 @@ describe("topupd target add", () => {
 
 test("topupd target list and show say where a target is and how far, without what may be secret in its address", async () => {
   const line = await filledLine();
-  await line.mustRun("target", "add", "billing", ...WEBHOOK.with(3, `${URL}?key=hush`), "--books");
+  await line.mustRun("target", "add", "billing", ...WEBHOOK.with(3, `${URL}?key=hush`), "--billing");
   line.now += HOUR_MS;
   await topUp(line);
   await topUp(line);
   const at = new Date(line.now).toISOString();
   const row = {
-    ...{ id: ID, name: "billing", kind: "webhook", service: null, address: URL, books: true, paused: false },
+    ...{ id: ID, name: "billing", kind: "webhook", service: null, address: URL, billing: true, paused: false },
     ...{ createdAt: new Date(MONDAY).toISOString(), behind: 2, failing: 0, setAside: 0, oldestAt: at },
   };
   expect(await line.rows("target", "list")).toEqual([row]);
@@ -133,7 +133,7 @@ test("topupd target list and show say where a target is and how far, without wha
     ].join("\n"),
   );
   expect(await line.mustRun("target", "list")).toMatch(
-    /^NAME +KIND +SERVICE +ADDRESS +BOOKS +PAUSED +BEHIND +FAILING +SET ASIDE +OLDEST AT\nbilling +webhook +- +http\S+hook +true +false +2 +0 +0 +2026\S+\n$/,
+    /^NAME +KIND +SERVICE +ADDRESS +BILLING +PAUSED +BEHIND +FAILING +SET ASIDE +OLDEST AT\nbilling +webhook +- +http\S+hook +true +false +2 +0 +0 +2026\S+\n$/,
   );
 });
 

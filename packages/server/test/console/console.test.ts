@@ -177,10 +177,10 @@ describe("an administrator", () => {
     expect((await api().call("GET /customers/2000005")).status).toBe(404);
     await visit.press("Import");
     await main.getByRole("link", { name: "Decide on what is held back" }).click();
-    await visit.press("Take… sita");
+    await visit.press("Shorten… sita");
     await expectEnds(visit, "2027-01-10 10:00", "2026-12-10 10:00");
-    await visit.press("Take it", dialog);
-    await visit.expectToast("Customer 2000001 is as the file says.");
+    await visit.press("Shorten", dialog);
+    await visit.expectToast("Customer 2000001 now has what the file says.");
     await main.getByText("Nothing is held back").waitFor();
     expect([await endOf(api(), "2000001"), (await api().call("GET /customers/2000005")).status]).toEqual([
       ...["2026-12-10 10:00:00", 200],

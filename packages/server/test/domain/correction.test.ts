@@ -83,7 +83,7 @@ describe("goodwill", () => {
       correction: {
         entry: { kind: "goodwill", seq: 2, period: { months: 0, days: 5 }, bouquet: labelOf(MONTHLY), ...STAFF },
         audited: {
-          ...{ action: "subscription.grant", subject: SUBJECT },
+          ...{ action: "subscription.goodwill", subject: SUBJECT },
           before: { "Fiber 100": "NET-1M, 2027-01-01 00:00:00 to 2027-02-01 00:00:00" },
           after: { days: 5, "Fiber 100": "NET-1M, 2027-01-01 00:00:00 to 2027-02-06 00:00:00" },
         },
@@ -125,7 +125,10 @@ describe("goodwill's reversal", () => {
   test("takes back what was given last and is not reversed, and leaves an entry in the audit trail", () => {
     expect(reverse([ledger(given), ledger(MONTH, "Fiber 500")])).toMatchObject({
       ...{ kind: "reversed", days: 9 },
-      correction: { entry: { of: 4, seq: 5 }, audited: { action: "subscription.reverse_grant", before: { days: 9 } } },
+      correction: {
+        entry: { of: 4, seq: 5 },
+        audited: { action: "subscription.reverse_goodwill", before: { days: 9 } },
+      },
     });
     expect(reverse([ledger([...given, reversal("2027-01-08", 4)])])).toMatchObject({
       days: 5,

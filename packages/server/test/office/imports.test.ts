@@ -128,17 +128,17 @@ describe("what was held back", () => {
     await world.importCustomers(tooShort(...cuids), { name: "night.ndjson", asOf: asOfNow(world) });
     return { world, records: await heldBackOf(world) };
   }
-  const decide = ({ desk }: World, id: number | undefined, decision: "take" | "leave", more: object = {}) =>
+  const decide = ({ desk }: World, id: number | undefined, decision: "shorten" | "keep", more: object = {}) =>
     run(desk, settleHeldBack, { id: id ?? 0, decision, ...more });
 
   test("and is taken ends what was paid for, even weeks later, and is gone from the list", async () => {
     const { world, records } = await heldBack("1", "2");
     world.now += 40 * DAY_MS;
-    await decide(world, records[0]?.id, "take");
+    await decide(world, records[0]?.id, "shorten");
     expect(await world.ends("1")).toEqual({ "Fiber 100": STATED });
     expect(await world.ends("2")).toEqual({ "Fiber 100": PAID });
     expect((await heldBackOf(world)).map(({ cuid }) => cuid)).toEqual(["2"]);
-    expect(await refusal(decide(world, records[0]?.id, "take"))).toMatchObject({ code: "not_found" });
+    expect(await refusal(decide(world, records[0]?.id, "shorten"))).toMatchObject({ code: "not_found" });
     const [entry] = await listEntries(world.store.engine.db, { cuid: "1" }, 1);
     expect(entry).toMatchObject({ action: "customers.import", author: "tester", at: world.now });
   });
@@ -146,17 +146,17 @@ describe("what was held back", () => {
   test("and is taken keeps what was topped up after the records", async () => {
     const { world, records } = await heldBack("1");
     await world.topUp("1");
-    await decide(world, records[0]?.id, "take");
+    await decide(world, records[0]?.id, "shorten");
     expect(await world.ends("1")).toEqual({ "Fiber 100": "2027-01-10 10:00:00" });
   });
 
   test("and is left stays as it was paid for, and who left it stands in the audit trail", async () => {
     const { world, records } = await heldBack("1");
-    await decide(world, records[0]?.id, "leave");
+    await decide(world, records[0]?.id, "keep");
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID });
     expect(await heldBackOf(world)).toEqual([]);
     const [entry] = await listEntries(world.store.engine.db, { cuid: "1" }, 1);
-    expect(entry).toMatchObject({ action: "held_back.leave", author: "tester", after: expect.stringContaining(PAID) });
+    expect(entry).toMatchObject({ action: "held_back.keep", author: "tester", after: expect.stringContaining(PAID) });
   });
 
   test("and is taken changes nothing while it must be said whether the records hold goodwill", async () => {
@@ -184,11 +184,11 @@ describe("what was held back", () => {
     const later = "2027-02-10 10:00:00";
     await world.importCustomers(rows(STATED, later), { name: "night.ndjson", asOf: asOfNow(world) });
     const [record] = await heldBackOf(world);
-    expect(await refusal(decide(world, record?.id, "take"))).toMatchObject({
+    expect(await refusal(decide(world, record?.id, "shorten"))).toMatchObject({
       ...{ code: "conflict", words: expect.stringContaining("--goodwill held or --goodwill lacking") },
     });
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID, "Fiber 300": "2026-12-13 10:00:00" });
-    await decide(world, record?.id, "take", { goodwill: "held" });
+    await decide(world, record?.id, "shorten", { goodwill: "held" });
     expect(await world.ends("1")).toEqual({ "Fiber 100": STATED, "Fiber 300": later });
   });
 
@@ -197,7 +197,7 @@ describe("what was held back", () => {
     world.now += MINUTE_MS;
     // By whoever writes one customer at a time: no file takes the place of what was held back.
     await world.importCustomers([customer("1", { end: PAID })], { asOf: asOfNow(world) });
-    expect(await refusal(decide(world, records[0]?.id, "take"))).toMatchObject({
+    expect(await refusal(decide(world, records[0]?.id, "shorten"))).toMatchObject({
       ...{ code: "conflict", words: expect.stringContaining("records of a later moment") },
     });
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID });

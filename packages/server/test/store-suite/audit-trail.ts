@@ -58,7 +58,7 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
     await opened.restate({ ...SITA, last_name: "Tamang" });
     const actions = async (cuid: string) =>
       (await listEntries(store.engine.db, { cuid }, 10)).map(({ action }) => action);
-    expect(await actions("2000001")).toEqual(["customers.import", "subscription.grant", "customers.import"]);
+    expect(await actions("2000001")).toEqual(["customers.import", "subscription.goodwill", "customers.import"]);
     expect(await actions("2000002")).toEqual(["customers.import"]);
     expect(await actions("200000")).toEqual([]);
     expect(await actions("SITA")).toEqual([]);

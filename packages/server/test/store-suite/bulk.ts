@@ -115,7 +115,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
 
   test("it does what each correction would do by itself, and tells targets", async () => {
     const { opened, store, start, preview } = await openBulk(makeDatabase);
-    await run(opened.desk(), addTarget, { name: "billing", books: true });
+    await run(opened.desk(), addTarget, { name: "billing", billing: true });
     const both = { connections: ["sita", SITA_TV.reqId] };
     const { goOn } = await start(both);
     // Between the preview and the correction, one of them goes.

@@ -88,13 +88,13 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
       before: expect.objectContaining({ end: "2026-12-10 09:00:00" }),
       after: expect.objectContaining({ end: "2026-12-20 09:00:00" }),
     });
-    expect(await listEntries(db, {}, 1)).toMatchObject([{ action: "subscription.grant", reason: "asked for" }]);
+    expect(await listEntries(db, {}, 1)).toMatchObject([{ action: "subscription.goodwill", reason: "asked for" }]);
     expect(await refusal(reverse({ seq: 1 }))).toMatchObject({ code: "conflict" });
     expect(await reverse()).toMatchObject({ days: 10, after: { end: "2026-12-10 09:00:00" } });
     expect(await endOf(opened.store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
     const none = "there is no goodwill that is not reversed yet: topupd why shows the entries";
     expect(await refusal(reverse())).toMatchObject({ code: "conflict", words: none });
-    expect(await listEntries(db, {}, 1)).toMatchObject([{ action: "subscription.reverse_grant" }]);
+    expect(await listEntries(db, {}, 1)).toMatchObject([{ action: "subscription.reverse_goodwill" }]);
     expect(await findWrong(opened.store)).toEqual([]);
   });
 

@@ -49,7 +49,7 @@ export function testImports(makeDatabase: MakeDatabase): void {
     const replace = (records: readonly sql.HeldBackRecord[], environment: "production" | "trial" = "production") =>
       sql.replaceHeldBack(engine, environment, records, opened.now);
     const list = async (more: object = {}) => run(desk, listHeldBack, { ...PRODUCTION, ...more });
-    const leave = (id = 0) => run(desk, settleHeldBack, { id, decision: "leave" });
+    const leave = (id = 0) => run(desk, settleHeldBack, { id, decision: "keep" });
     await replace([record("9", 1)]);
     const former = (await list()).items[0]?.id;
     const unclear = { goodwill: { days: 2, at: times.keptEnd, lackingEnd: undefined } };
@@ -77,7 +77,7 @@ export function testImports(makeDatabase: MakeDatabase): void {
     expect(await refusal(leave(former))).toMatchObject({ code: "not_found" });
     await leave(first.items[0]?.id);
     const [entry] = await listEntries(engine.db, {}, 1);
-    expect(entry).toMatchObject({ action: "held_back.leave", subject: "production 1 held back", author: "maya" });
+    expect(entry).toMatchObject({ action: "held_back.keep", subject: "production 1 held back", author: "maya" });
     expect(JSON.parse(entry?.after ?? "")).toEqual({ "internet net-1: Fiber": times.keptEnd });
     const counts = async () => [
       await sql.countHeldBack(engine.db, "production"),

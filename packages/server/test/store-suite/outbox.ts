@@ -10,9 +10,9 @@ import { run } from "../support/desk.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
 import { FIBER, HARI_TV, openProvider, RAM, SITA, SITA_NET, SITA_TV } from "./provider.ts";
 
-async function openWithTarget(makeDatabase: MakeDatabase, { books } = { books: true }) {
+async function openWithTarget(makeDatabase: MakeDatabase, { billing } = { billing: true }) {
   const opened = await openProvider(makeDatabase);
-  const { target } = await run(opened.desk(), addTarget, { name: "billing", books });
+  const { target } = await run(opened.desk(), addTarget, { name: "billing", billing });
   const events = () => opened.store.outbox.eventsAfter(0, 1_000);
   const progress = () => run(opened.desk(), showTarget, { name: "billing" });
   return { opened, target, store: opened.store, events, progress };
@@ -183,7 +183,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
   });
 
   test("events that are old go though a target lacks them, with what is known of their deliveries", async () => {
-    const { opened, store, target, progress } = await openWithTarget(makeDatabase, { books: false });
+    const { opened, store, target, progress } = await openWithTarget(makeDatabase, { billing: false });
     for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
     const lease = { lease: `target:${target.id}`, holder: "a" };
     await store.outbox.hold(lease.lease, "a", opened.now, opened.now + 20_000);

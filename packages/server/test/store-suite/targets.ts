@@ -50,7 +50,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     expect(target).toEqual({
       ...{ id: expect.any(Number), name: "tv", kind: "webhook", service: null, address: "http://127.0.0.1:9/hook" },
       ...{
-        books: false,
+        billing: false,
         paused: false,
         createdAt: iso(opened.now),
         behind: 0,
@@ -71,7 +71,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     const actions = ["target.remove", "target.rotate", "target.resume", "target.pause", "target.add"];
     expect(trail.map(({ action }) => action)).toEqual(actions);
     expect(JSON.parse(trail.at(-1)?.after ?? "")).toEqual({
-      ...{ id: target.id, kind: "webhook", address: target.address, books: false, allowPrivate: true },
+      ...{ id: target.id, kind: "webhook", address: target.address, billing: false, allowPrivate: true },
     });
     expect(JSON.stringify(trail)).not.toMatch(/whsec_|hush/);
   });
@@ -86,7 +86,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     const { url } = WEBHOOK.webhook;
     expect((await add({ webhook: { url } })).problems).toEqual([{ field: "webhook.url", problem }]);
     expect((await add({ ...WEBHOOK, radius: RADIUS })).problems).toMatchObject([{ field: "radius" }]);
-    expect((await add({ books: true, radius: RADIUS })).problems).toMatchObject([{ field: "books" }]);
+    expect((await add({ billing: true, radius: RADIUS })).problems).toMatchObject([{ field: "billing" }]);
     expect((await add({ radius: { ...RADIUS, timeZone: "Mars", database: "x" } })).problems).toMatchObject([
       { field: "radius.database" },
       { field: "radius.timeZone" },
@@ -176,7 +176,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
   test("billing has every top-up until before the oldest event that it lacks, but for the last minute", async () => {
     const opened = await openProvider(makeDatabase);
     const { txnId } = await opened.topUp(RAM_TV, "TV-1M");
-    const { target } = await run(opened.desk(), addTarget, { name: "billing", ...WEBHOOK, books: true });
+    const { target } = await run(opened.desk(), addTarget, { name: "billing", ...WEBHOOK, billing: true });
     await run(opened.desk(), addTarget, { name: "tv" });
     const until = async (name = "billing") => (await run(opened.desk(), showTarget, { name })).acknowledgedUntil;
     const added = opened.now;
@@ -200,7 +200,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     await run(opened.desk(), resendToTarget, { name: "billing" });
     expect(await until("tv")).toBeNull();
     await run(opened.desk(), removeTarget, { name: "billing" });
-    await run(opened.desk(), addTarget, { name: "billing", books: true });
+    await run(opened.desk(), addTarget, { name: "billing", billing: true });
     opened.now += HOUR_MS;
     await opened.reverse(txnId);
     const reversed = iso(opened.now - 31_000);

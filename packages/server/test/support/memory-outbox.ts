@@ -142,7 +142,7 @@ export function keyOf(cuid: string): ConnectionKey {
 /** A webhook that was there before anything happened. */
 export function targetWith(changes: Partial<Target> = {}): Target {
   return {
-    ...{ id: 1, name: "tv", books: false, paused: false, createdAt: 0, resentAt: undefined },
+    ...{ id: 1, name: "tv", billing: false, paused: false, createdAt: 0, resentAt: undefined },
     config: { kind: "webhook", url: "https://tv.example/hook", allowPrivate: false },
     secrets: [{ secret: "whsec_MQ==", until: undefined }],
     ...changes,

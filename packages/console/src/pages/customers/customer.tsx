@@ -22,7 +22,7 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
   const environment = useEnvironment();
   const customer = useApi("GET /customers/:cuid", { environment, cuid });
   const ledgers = useApi("GET /customers/:cuid/ledgers", { environment, cuid });
-  const attempts = usePages("GET /customers/:cuid/attempts", { environment, cuid });
+  const attempts = usePages("GET /customers/:cuid/refused-calls", { environment, cuid });
   const { data } = customer;
   const name = data === undefined ? "" : `${data.firstName} ${data.lastName}`.trim();
   const isGone = data === undefined && customer.error?.code === "not_found";

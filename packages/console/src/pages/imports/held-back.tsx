@@ -16,7 +16,7 @@ import { GoodwillQuestion, HELD_BACK_COLUMNS, KeptEnd, StatedEnd } from "./findi
 const t = texts.imports;
 
 interface Decision {
-  readonly decision: "take" | "leave";
+  readonly decision: "shorten" | "keep";
   readonly held: HeldBack;
 }
 
@@ -57,11 +57,11 @@ function decisions(ask: (decision: Decision) => void): Column<HeldBack> {
     hideHeader: true,
     cell: (held) => (
       <span className="row">
-        <Button aria-label={`${t.leave} ${held.reqId}`} onClick={() => ask({ decision: "leave", held })}>
-          {t.leave}
+        <Button aria-label={`${t.keep} ${held.reqId}`} onClick={() => ask({ decision: "keep", held })}>
+          {t.keep}
         </Button>
-        <Button aria-label={`${t.take} ${held.reqId}`} onClick={() => ask({ decision: "take", held })}>
-          {t.take}
+        <Button aria-label={`${t.shorten} ${held.reqId}`} onClick={() => ask({ decision: "shorten", held })}>
+          {t.shorten}
         </Button>
       </span>
     ),
@@ -79,25 +79,25 @@ function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
   const send = useSend("POST /held-back/:id");
   const toast = useToast();
   const [goodwill, setGoodwill] = useState("");
-  const isTaken = decision === "take";
+  const isShortened = decision === "shorten";
   const unclear = ofCustomer.filter((each) => each.goodwill !== null).length;
-  const isAsked = isTaken && unclear > 0;
+  const isAsked = isShortened && unclear > 0;
   return (
     <ConfirmDialog
       open
       onOpenChange={onClose}
-      title={isTaken ? t.takeTitle : t.leaveTitle}
-      description={isTaken ? t.takeText(cuid) : t.leaveText}
-      confirm={isTaken ? t.takeConfirm : t.leaveConfirm}
-      danger={isTaken}
+      title={isShortened ? t.shortenTitle : t.keepTitle}
+      description={isShortened ? t.shortenText(cuid) : t.keepText}
+      confirm={isShortened ? t.shortenConfirm : t.keepConfirm}
+      danger={isShortened}
       disabled={isAsked && goodwill === ""}
       onConfirm={async () => {
         await send.mutateAsync({ id, decision, ...(isAsked && asInput("POST /held-back/:id", { goodwill })) });
-        toast(isTaken ? t.taken(cuid) : t.left);
+        toast(isShortened ? t.shortened(cuid) : t.kept);
       }}
     >
-      {(isTaken ? ofCustomer : [held]).map((each) => (
-        <Ends key={each.id} held={each} isTaken={isTaken} />
+      {(isShortened ? ofCustomer : [held]).map((each) => (
+        <Ends key={each.id} held={each} isShortened={isShortened} />
       ))}
       {isAsked && (
         <GoodwillQuestion
@@ -112,10 +112,10 @@ function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
 
 function Ends({
   held: { service, reqId, bouquetId, keptEnd, statedEnd, goodwill },
-  isTaken,
+  isShortened,
 }: {
   held: HeldBack;
-  isTaken: boolean;
+  isShortened: boolean;
 }) {
   const stated = <StatedEnd of={{ statedEnd, goodwill }} />;
   return (
@@ -123,7 +123,7 @@ function Ends({
       <p>
         {texts.common.services[service]} <Code>{reqId}</Code> <Code>{bouquetId}</Code>
       </p>
-      {isTaken ? (
+      {isShortened ? (
         <BeforeAfter before={<KeptEnd of={keptEnd} />} after={stated} />
       ) : (
         <KeyValue

@@ -82,7 +82,7 @@ function StatusButton({ partner: { name, status } }: { partner: PartnerData }) {
 }
 
 function Attempts({ name }: { name: string }) {
-  const attempts = usePages("GET /attempts", { environment: useEnvironment(), partner: name });
+  const attempts = usePages("GET /refused-calls", { environment: useEnvironment(), partner: name });
   return (
     <>
       <p className="muted">{t.attemptsHint}</p>

@@ -48,7 +48,7 @@ export function AddTarget({ open, onOpenChange }: { open: boolean; onOpenChange:
             <TextInput required maxLength={64} autoCapitalize="none" />
           </Field>
           {kind === "webhook" && <WebhookFields />}
-          {kind === "radius" ? <RadiusFields /> : <Checkbox name="books" label={t.books} hint={t.booksHint} />}
+          {kind === "radius" ? <RadiusFields /> : <Checkbox name="billing" label={t.billing} hint={t.billingHint} />}
         </Form>
       </Dialog>
       {added && (
@@ -101,9 +101,9 @@ function RadiusFields() {
 function inputOf(kind: Kind, values: FormValues): TargetInput {
   const name = values.text("name");
   if (kind === "radius") return { name, radius: radiusOf(values) };
-  const books = values.checked("books");
-  if (kind === "feed") return { name, books };
-  return { name, books, webhook: { url: values.text("webhook.url"), allowPrivate: values.checked("allowPrivate") } };
+  const billing = values.checked("billing");
+  if (kind === "feed") return { name, billing };
+  return { name, billing, webhook: { url: values.text("webhook.url"), allowPrivate: values.checked("allowPrivate") } };
 }
 
 function radiusOf(values: FormValues): NonNullable<TargetInput["radius"]> {

@@ -58,7 +58,7 @@ export function TargetActions({ target }: { target: Target }) {
       <ConfirmDialog
         {...dialog("pause")}
         title={t.pauseTitle(name)}
-        description={target.books ? t.pauseTextBooks : t.pauseText}
+        description={target.billing ? t.pauseTextBilling : t.pauseText}
         confirm={t.pause}
         onConfirm={() => setPaused(true)}
       />

@@ -52,7 +52,7 @@ export default function Target({ params: { name = "" } }: PageProps) {
 }
 
 function Shown({ target }: { target: TargetData }) {
-  const { kind, address, books, createdAt, behind, failing, setAside, oldestAt } = target;
+  const { kind, address, billing, createdAt, behind, failing, setAside, oldestAt } = target;
   const state = stateOf(target);
   const tone = toneOf(target);
   return (
@@ -76,7 +76,7 @@ function Shown({ target }: { target: TargetData }) {
             [t.kind, kindOf(target)],
             [t.state, <StateBadge key="state" target={target} />],
             [t.address, address && <Code>{address}</Code>],
-            [t.isBooks, books ? texts.common.yes : texts.common.no],
+            [t.isBilling, billing ? texts.common.yes : texts.common.no],
             [t.createdAt, <Time key="created" of={createdAt} />],
           ]}
         />

@@ -72,8 +72,8 @@ export const grantGoodwill = operation({
   answer: GoodwillEffectSchema,
   cli: [
     {
-      ...{ ...BY_NAME, words: "subscription grant", show: goodwillLines("granted") },
-      examples: ['topupd subscription grant internet maya.rai --days 3 --reason "outage"'],
+      ...{ ...BY_NAME, words: "subscription goodwill", show: goodwillLines("granted") },
+      examples: ['topupd subscription goodwill internet maya.rai --days 3 --reason "outage"'],
     },
   ],
   async run(office, input) {
@@ -99,8 +99,8 @@ export const reverseGoodwill = operation({
   answer: GoodwillEffectSchema,
   cli: [
     {
-      ...{ ...BY_NAME, words: "subscription reverse-grant", show: goodwillLines("reversed") },
-      examples: ['topupd subscription reverse-grant internet maya.rai --reason "typo"'],
+      ...{ ...BY_NAME, words: "subscription reverse-goodwill", show: goodwillLines("reversed") },
+      examples: ['topupd subscription reverse-goodwill internet maya.rai --reason "typo"'],
     },
   ],
   async run(office, input) {

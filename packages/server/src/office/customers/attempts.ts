@@ -28,7 +28,7 @@ const AS = { tag: "Attempts", permission: "read" } as const;
 const AttemptsSchema = pageOf(AttemptSchema);
 
 export const listAttempts = operation({
-  ...{ ...AS, http: "GET /attempts", summary: "List refused calls of partners" },
+  ...{ ...AS, http: "GET /refused-calls", summary: "List refused calls of partners" },
   input: Type.Object({
     ...{ ...ENVIRONMENT, ...PARTNER },
     reason: Type.Optional(Type.String({ ...CodeSchema, description: "Only those refused for this reason." })),
@@ -42,7 +42,7 @@ export const listAttempts = operation({
 });
 
 export const listAttemptsOfCustomer = operation({
-  ...{ ...AS, http: "GET /customers/:cuid/attempts", summary: "List refused calls that named a customer" },
+  ...{ ...AS, http: "GET /customers/:cuid/refused-calls", summary: "List refused calls that named a customer" },
   refuses: ["not_found"],
   input: Type.Object({ cuid: CuidSchema, ...ENVIRONMENT, ...PAGE }),
   answer: AttemptsSchema,

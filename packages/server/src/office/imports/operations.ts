@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { CUSTOMERS_HEADER, customerLines } from "../../csv/writing.ts";
-import { heldBackLeft } from "../../domain/audit.ts";
+import { heldBackKept } from "../../domain/audit.ts";
 import { sharedWords } from "../../domain/customer-audit.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
 import {
@@ -85,12 +85,12 @@ export const listHeldBack = operation({
 
 export const settleHeldBack = operation({
   ...{ ...CHANGE, http: "POST /held-back/:id" },
-  summary: "Take what the file says of the customer, or leave what was paid for",
+  summary: "Shorten a customer to what the file says, or keep what was paid for",
   input: Type.Object({
     id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Of what is held back." }),
     decision: oneOf(
-      ["take", "leave"],
-      "take: all that the file says of the customer holds; leave: what was paid for stays.",
+      ["shorten", "keep"],
+      "shorten: the file is applied to the customer; keep: what was paid for stays.",
     ),
     goodwill: Type.Optional(GoodwillReadingSchema),
   }),
@@ -98,15 +98,15 @@ export const settleHeldBack = operation({
     const { db } = office.store.engine;
     const found = (await sql.findHeldBack(db, id)) ?? notHeldBack();
     const { environment, cuid } = found;
-    if (decision === "take") {
-      // Checked first: if one subscription cannot be taken, none is.
-      for (const isPreview of [true, false]) await take({ ...office, isPreview }, found, goodwill);
+    if (decision === "shorten") {
+      // Checked first: if one subscription cannot be shortened, none is.
+      for (const isPreview of [true, false]) await applyRow({ ...office, isPreview }, found, goodwill);
     }
     return decide(office, [{ environment, cuid }], async (tx) => {
       const all = await sql.heldBackOf(tx, environment, cuid);
       const ends = all.map(({ service, reqId, plan, keptEnd = null }) => [`${service} ${reqId}: ${plan}`, keptEnd]);
-      const isLeft = decision === "leave" && all.length > 0;
-      const audit = isLeft ? [heldBackLeft(environment, cuid, Object.fromEntries(ends))] : [];
+      const isKept = decision === "keep" && all.length > 0;
+      const audit = isKept ? [heldBackKept(environment, cuid, Object.fromEntries(ends))] : [];
       return { answer: undefined, change: { write: () => sql.deleteHeldBack(tx, environment, cuid), audit } };
     });
   },
@@ -116,18 +116,22 @@ function notHeldBack(): never {
   throw new Refused("not_found", "this is not held back any more");
 }
 
-/** Takes the customer's row whole. @throws Refused */
-async function take(office: Office, found: sql.NumberedHeldBack, goodwill: CustomerImport["goodwill"]): Promise<void> {
+/** Applies the customer's row whole. @throws Refused */
+async function applyRow(
+  office: Office,
+  found: sql.NumberedHeldBack,
+  goodwill: CustomerImport["goodwill"],
+): Promise<void> {
   const row = readJson(found.sourceRow) as JsonObject;
   // That its records may be old was said when the file was imported.
   const request = { environment: found.environment, row, goodwill, oldRecords: true, allowShorter: true };
   const { shared, isStale, heldBack } = await importCustomer(office, request).catch((error: unknown) => {
     if (!(error instanceof Refused)) throw error;
-    throw new Refused("conflict", `the row cannot be taken any more: ${plainWords(error)}`);
+    throw new Refused("conflict", `the row cannot be applied any more: ${plainWords(error)}`);
   });
   if (shared !== undefined) throw new Refused("conflict", `${shared.reqId} ${sharedWords(shared)} by now`);
   if (isStale)
-    throw new Refused("conflict", "records of a later moment were taken for this customer since: leave this one");
+    throw new Refused("conflict", "records of a later moment were taken for this customer since: keep this one");
   if (heldBack.length > 0)
     throw new Refused("conflict", (name) => {
       return `say whether the file's records hold goodwill: ${name("goodwill", "held")} or ${name("goodwill", "lacking")}`;

@@ -39,7 +39,7 @@ export const showTarget = operation({
     const { engine } = store;
     const [target, now] = [await sql.targetNamed(engine.db, name), clock()];
     // What was decided a minute ago is recorded, or never will be, but a commit may still wait for a standby.
-    if (target.books) await engine.awaitCommits();
+    if (target.billing) await engine.awaitCommits();
     return detailData({ target, progress: await sql.readProgress(engine.db, target) }, now);
   },
 });
@@ -51,7 +51,7 @@ export const addTarget = operation({
   input: schemas.AddTargetSchema,
   answer: schemas.AddedTargetSchema,
   async run(office, input) {
-    const { name, books = false } = input;
+    const { name, billing = false } = input;
     const { store, targets, by } = office;
     const config = configOf(input, store.provider);
     const isWebhook = config.kind === "webhook";
@@ -64,7 +64,7 @@ export const addTarget = operation({
       if ((await sql.findTarget(tx, name)) !== undefined) throw taken;
       await refuseSameDatabase(tx, config);
       const times = { createdAt: by.at, resentAt: undefined };
-      const target = { id: await sql.newTargetId(tx, by.at), name, config, books, paused: false, secrets, ...times };
+      const target = { id: await sql.newTargetId(tx, by.at), name, config, billing, paused: false, secrets, ...times };
       return changed(target, () => sql.insertTarget(tx, target), audited.targetAdded(target));
     });
     // A batch that began before may still commit, without an event for this target.

@@ -19,10 +19,10 @@ export async function statusesOf(db: Db): Promise<TargetStatus[]> {
 
 /** Presents a target without what is secret. */
 export function targetData({ target, progress }: TargetStatus) {
-  const { id, name, config, books, paused, createdAt } = target;
+  const { id, name, config, billing, paused, createdAt } = target;
   const { behind, failing, setAside, oldestAt } = progress;
   const service = config.kind === "radius" ? config.service : null;
-  const shown = { id, name, kind: config.kind, service, address: addressOf(config) ?? null, books, paused };
+  const shown = { id, name, kind: config.kind, service, address: addressOf(config) ?? null, billing, paused };
   return { ...shown, createdAt: isoTime(createdAt), behind, failing, setAside, oldestAt: isoTimeOrNull(oldestAt) };
 }
 
@@ -48,12 +48,12 @@ const OLDEST_IN_A_BATCH_MS = 31_000;
  * not get every event.
  */
 function acknowledgedUntil(
-  { books, createdAt }: Target,
+  { billing, createdAt }: Target,
   { oldestAt }: TargetProgress,
   now: Instant,
 ): Instant | undefined {
   const until = Math.min(now - SETTLED_AFTER_MS, (oldestAt ?? now) - OLDEST_IN_A_BATCH_MS);
-  return books && until >= createdAt ? until : undefined;
+  return billing && until >= createdAt ? until : undefined;
 }
 
 export function failedData({ event, attempts, failedAt, nextAt, setAside, problem }: FailedDelivery) {

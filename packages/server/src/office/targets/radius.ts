@@ -15,11 +15,11 @@ import type { RadiusCounts } from "./tools.ts";
 
 /** @throws Refused with all that is wrong in it. */
 export function configOf(input: Static<typeof AddTargetSchema>, { zone }: ProviderSettings): TargetConfig {
-  const { webhook, radius, books = false } = input;
+  const { webhook, radius, billing = false } = input;
   if (webhook !== undefined && radius !== undefined) throw Refused.field("radius", "cannot be given with webhook");
   if (webhook !== undefined) return { kind: "webhook", url: webhook.url, allowPrivate: webhook.allowPrivate === true };
   if (radius === undefined) return { kind: "feed" };
-  if (books) throw Refused.field("books", "is not for RADIUS");
+  if (billing) throw Refused.field("billing", "is not for RADIUS");
   const { service = DEFAULT_RADIUS_SERVICE, ...file } = radius;
   const read = readRadiusConfig({ timeZone: zone.name, groups: {}, ...file } as unknown as JsonObject, service);
   if (read.ok) return read.value;

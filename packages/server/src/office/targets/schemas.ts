@@ -21,7 +21,7 @@ export const TargetSchema = Type.Object(
     kind: oneOf(TARGET_KINDS),
     service: orNull(oneOf(SERVICES, "The only service of a RADIUS target; null for other kinds.")),
     address: orNull(Type.String({ description: "Without its password and its query; null for a feed." })),
-    books: Type.Boolean({ description: "Whether it is the provider's billing." }),
+    billing: Type.Boolean({ description: "Whether it is the provider's billing." }),
     paused: Type.Boolean(),
     createdAt: InstantSchema,
     behind: Type.Integer({ description: "How many events were not sent to it yet." }),
@@ -83,7 +83,7 @@ export const AddTargetSchema = Type.Object({
     "x-problem": "must have 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
     description: "Up to 64 letters, digits, dots, dashes and underscores.",
   }),
-  books: Type.Optional(
+  billing: Type.Optional(
     Type.Boolean({ description: "Whether a webhook or feed is the provider's billing, which gets every event." }),
   ),
   webhook: Type.Optional(WebhookSchema),

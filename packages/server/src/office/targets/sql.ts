@@ -28,9 +28,16 @@ export async function newTargetId(tx: Db, now: Instant): Promise<number> {
 
 /** The target gets the events that are written from now on. */
 export async function insertTarget(tx: Db, target: Target): Promise<void> {
-  const { id, name, books, createdAt, config, secrets } = target;
+  const { id, name, billing, createdAt, config, secrets } = target;
   const texts = { config: JSON.stringify(config), secrets: JSON.stringify(secrets) };
-  const row = { id, name, books: flag(books), paused: flag(false), created_at: createdAt, place: await lastEvent(tx) };
+  const row = {
+    id,
+    name,
+    billing: flag(billing),
+    paused: flag(false),
+    created_at: createdAt,
+    place: await lastEvent(tx),
+  };
   await tx
     .insertInto("target")
     .values({ ...row, ...texts })

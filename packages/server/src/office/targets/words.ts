@@ -5,14 +5,14 @@ import { count, fieldLines, printable, table } from "../text.ts";
 import type { AddedTargetSchema, FailedDeliverySchema, RotatedSecretSchema, TargetDetailSchema } from "./schemas.ts";
 
 export const TARGET_COLUMNS = [
-  ...["name", "kind", "service", "address", "books", "paused", "behind", "failing", "setAside", "oldestAt"],
+  ...["name", "kind", "service", "address", "billing", "paused", "behind", "failing", "setAside", "oldestAt"],
 ];
 
 const SHOWN_ONCE = "This is the only time that the secret is shown.";
 
 export function addedLines({ target, secret }: Static<typeof AddedTargetSchema>): Shown {
-  const { name, kind, books } = target;
-  const exported = books ? "take topupd export transactions, made a minute from now" : "take topupd export customers";
+  const { name, kind, billing } = target;
+  const exported = billing ? "take topupd export transactions, made a minute from now" : "take topupd export customers";
   const before = kind === "radius" ? `run topupd target reconcile ${name}` : exported;
   const once = secret === null ? "" : `${SHOWN_ONCE} `;
   const note = `${once}${name} gets the events from now on; for what was before, ${before}.\n`;
@@ -24,11 +24,11 @@ export function rotatedLines({ secret, formerUntil }: Static<typeof RotatedSecre
 }
 
 export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
-  const { name, kind, service, address, books, paused, behind, failing, setAside, oldestAt } = shown;
+  const { name, kind, service, address, billing, paused, behind, failing, setAside, oldestAt } = shown;
   const { timeZone, groups, acknowledgedUntil: until } = shown;
   const out = fieldLines([
     ["name", name],
-    ["kind", books ? `${kind}, of your billing` : kind],
+    ["kind", billing ? `${kind}, of your billing` : kind],
     ["service", service ?? undefined],
     ["address", address ?? undefined],
     ["time zone", timeZone ?? undefined],
@@ -38,7 +38,7 @@ export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
     ["failing", count(failing, "event")],
     ["set aside", count(setAside, "event")],
     ["oldest", oldestAt ?? undefined],
-    ["acknowledged", books ? (until === null ? "not yet" : `until ${until}`) : undefined],
+    ["acknowledged", billing ? (until === null ? "not yet" : `until ${until}`) : undefined],
   ]);
   return { out };
 }

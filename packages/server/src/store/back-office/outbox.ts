@@ -175,11 +175,11 @@ async function firstNeeded(tx: Db, before: Instant): Promise<number> {
   const firstYoung = (await young.executeTakeFirst())?.seq ?? last;
   let first = last;
   // The places first: what is put among those that wait later on was behind its place then.
-  const targets = await tx.selectFrom("target").select(["id", "books", "place"]).execute();
-  for (const { id, books, place } of targets) {
+  const targets = await tx.selectFrom("target").select(["id", "billing", "place"]).execute();
+  for (const { id, billing, place } of targets) {
     const waiting = await deliveries(tx, id).limit(1).executeTakeFirst();
     const lacked = Math.min(waiting?.seq ?? last, place + 1);
-    first = Math.min(first, books === 1 ? lacked : Math.max(lacked, firstYoung));
+    first = Math.min(first, billing === 1 ? lacked : Math.max(lacked, firstYoung));
   }
   return first;
 }

@@ -34,13 +34,21 @@ export function toTarget({
   name,
   config,
   secrets,
-  books,
+  billing,
   paused,
   created_at: createdAt,
   resent_at,
 }: TargetRow): Target {
   const parsed = { config: JSON.parse(config), secrets: JSON.parse(secrets) };
-  return { id, name, ...parsed, books: books === 1, paused: paused === 1, createdAt, resentAt: resent_at ?? undefined };
+  return {
+    id,
+    name,
+    ...parsed,
+    billing: billing === 1,
+    paused: paused === 1,
+    createdAt,
+    resentAt: resent_at ?? undefined,
+  };
 }
 
 export function toWaiting({ seq, attempts, failed_at, next_at: nextAt, set_aside, problem }: DeliveryRow) {

@@ -282,7 +282,7 @@ CREATE TABLE target (
   config     TEXT    NOT NULL,
   -- A JSON list: see Target in domain/target.ts.
   secrets    TEXT    NOT NULL,
-  books      INTEGER NOT NULL CHECK (books IN (0, 1)),
+  billing      INTEGER NOT NULL CHECK (billing IN (0, 1)),
   paused     INTEGER NOT NULL CHECK (paused IN (0, 1)),
   created_at INTEGER NOT NULL,
   -- When staff had all that waits tried again: whoever delivers reads it anew.

@@ -153,7 +153,7 @@ describe("an event that fails", () => {
 
 describe("the target that is the provider's billing", () => {
   test("gets every event of a connection, those behind one that fails once it got through", async () => {
-    const scene = deliveryScene({ books: true });
+    const scene = deliveryScene({ billing: true });
     const seqs = scene.add("c1", "c1", "c1", "c2");
     let isFixed = false;
     const taken: number[] = [];
@@ -178,7 +178,7 @@ describe("the target that is the provider's billing", () => {
   });
 
   test("gets nothing of a connection while one of its events is set aside", async () => {
-    const scene = deliveryScene({ books: true });
+    const scene = deliveryScene({ billing: true });
     const [seq = 0] = scene.add("c1");
     scene.outbox.places.set(1, seq);
     scene.outbox.deliveries.set(seq, setAside(seq));

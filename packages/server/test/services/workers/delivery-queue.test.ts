@@ -16,12 +16,12 @@ function eventOf(seq: number, cuid = `c${seq}`): RecordedEvent {
 }
 
 /** A queue, the events that there are, and a target that answers without any time passing. */
-function scene(books = false) {
+function scene(billing = false) {
   const rows = new Map<number, WaitingDelivery>();
   const events: RecordedEvent[] = [];
   const tried: { readonly seq: number; readonly seconds: number }[] = [];
   const all = {
-    queue: new DeliveryQueue(books, { place: 0, waiting: [] }, () => 0.5),
+    queue: new DeliveryQueue(billing, { place: 0, waiting: [] }, () => 0.5),
     now: START,
     place: 0,
     ...{ rows, events, tried },
@@ -35,7 +35,7 @@ function scene(books = false) {
       const waiting = [...rows.values()]
         .sort((a, b) => a.seq - b.seq)
         .map((row) => ({ row, event: events[row.seq - 1] as RecordedEvent }));
-      all.queue = new DeliveryQueue(books, { place: all.place, waiting }, () => 0.5);
+      all.queue = new DeliveryQueue(billing, { place: all.place, waiting }, () => 0.5);
     },
     triesOf: (seq: number) => tried.filter((each) => each.seq === seq).map(({ seconds }) => seconds),
   };

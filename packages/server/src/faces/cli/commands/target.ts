@@ -20,7 +20,7 @@ interface AddFlags {
   readonly url?: string;
   readonly config?: string;
   readonly service?: Service;
-  readonly books?: boolean;
+  readonly billing?: boolean;
   readonly allowPrivate?: boolean;
 }
 
@@ -35,13 +35,13 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
       new Option("--kind <KIND>", "what it is").choices(TARGET_KINDS).makeOptionMandatory(),
       new Option("--url <URL>", "where the events of a webhook are posted"),
       new Option("--allow-private", "the webhook may be in a private network, or on this machine"),
-      new Option("--books", "the webhook or feed is your billing, which must get every event"),
+      new Option("--billing", "the webhook or feed is your billing, which must get every event"),
       new Option("--config <FILE>", "a JSON file with the database, zone and groups of RADIUS"),
       new Option("--service <SERVICE>", "the only service of RADIUS (default: internet)").choices(SERVICES),
     ],
     examples: [
       "topupd target add tv --kind webhook --url https://tv.example.net/topupd",
-      "topupd target add billing --kind webhook --url http://10.0.0.7:8000/events \\\n    --books --allow-private",
+      "topupd target add billing --kind webhook --url http://10.0.0.7:8000/events \\\n    --billing --allow-private",
       "topupd target add network --kind radius --config radius.json",
       "topupd target add crm --kind feed",
     ],
@@ -63,11 +63,11 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
 const FLAGS: Readonly<Record<string, string>> = { name: "NAME", "webhook.url": "--url" };
 
 async function add(session: Session, name: string, given: AddFlags): Promise<void> {
-  const { kind, url, config, service, books, allowPrivate } = given;
+  const { kind, url, config, service, billing, allowPrivate } = given;
   refuseOthers(given);
   const said = {
     name,
-    ...(books && { books }),
+    ...(billing && { billing }),
     ...(kind === "webhook" && { webhook: { url, ...(allowPrivate && { allowPrivate }) } }),
     ...(kind === "radius" && {
       radius: { ...(await readConfig(session.runtime, config)), ...(service && { service }) },
@@ -84,9 +84,9 @@ async function add(session: Session, name: string, given: AddFlags): Promise<voi
 
 /** Flags of each kind that not all kinds have. */
 const FLAGS_OF = {
-  webhook: ["url", "allowPrivate", "books"],
+  webhook: ["url", "allowPrivate", "billing"],
   radius: ["config", "service"],
-  feed: ["books"],
+  feed: ["billing"],
 } as const;
 
 /** @throws WrongUsage */
@@ -96,7 +96,7 @@ function refuseOthers(given: AddFlags): void {
     url: "--url",
     config: "--config",
     service: "--service",
-    books: "--books",
+    billing: "--billing",
     allowPrivate: "--allow-private",
   };
   for (const [name, flag] of Object.entries(flags) as [keyof typeof flags, string][])
