@@ -10,7 +10,7 @@ import { LogIn } from "./shell/log-in.tsx";
 import { ErrorBoundary, Forbidden, NotFound } from "./shell/plain-pages.tsx";
 import { ToastProvider } from "./shell/toasts.tsx";
 
-/** A page's code is loaded when somebody goes there. */
+/** A page's code is loaded when it is opened. */
 const PAGES: readonly (PageRoute & { readonly Page: ComponentType<PageProps> })[] = ROUTES.map((route) => ({
   ...route,
   Page: lazy(route.load),
@@ -50,7 +50,7 @@ function Console() {
   );
 }
 
-/** A page begins anew where its address, or the environment, is another. */
+/** A page is made again if its address or the environment changes. */
 function Pages() {
   const environment = useEnvironment();
   return (

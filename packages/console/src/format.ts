@@ -44,7 +44,7 @@ export function formatAmount(amount: string): string {
   return sign + whole.replace(/\B(?=(?:\d{3})+$)/g, ",") + rest;
 }
 
-/** With its currency, where the provider has named it: `NPR 12,345.60`. */
+/** An amount with the currency, if one is set: `NPR 12,345.60`. */
 export function formatMoney(amount: string, currency: string | null): string {
   return currency === null ? formatAmount(amount) : `${currency} ${formatAmount(amount)}`;
 }

@@ -2,7 +2,7 @@ import type { ComponentType } from "react";
 import type { Permission } from "./api/names.ts";
 import { texts } from "./texts/index.ts";
 
-/** What a page is given: the parts of its address, decoded. */
+/** Decoded parts of the page's address. */
 export interface PageProps {
   readonly params: Readonly<Record<string, string>>;
 }
@@ -12,7 +12,7 @@ export interface PageRoute {
   readonly title: string;
   readonly permission: Permission;
   readonly load: () => Promise<{ default: ComponentType<PageProps> }>;
-  /** Of a page in the navigation: where, and the letter that leads there after `g`. */
+  /** Place in the navigation, and the letter after `g` that opens the page. */
   readonly nav?: { readonly group: keyof typeof texts.shell.groups; readonly key: string };
 }
 

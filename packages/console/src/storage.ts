@@ -1,4 +1,4 @@
-/** What this browser keeps between visits. A browser that keeps nothing works as well. */
+/** Local storage between visits. The console also works without it. */
 export function readStored(key: string, of: Storage = localStorage): string | null {
   try {
     return of.getItem(`topupd.${key}`);

@@ -44,7 +44,7 @@ test("names what a reversal takes back, and what is left", () => {
 test("says up to when an import's records held, and that nothing moved", () => {
   const imported = entry("import", { asOf: "2026-11-22 02:00:00", isOpening: true });
   expect(entryWords(imported, [imported], null)).toBe(
-    "Imported, records as of 2026-11-22 02:00: still ends 2026-11-24 09:00. What was before is no longer kept.",
+    "Imported, records as of 2026-11-22 02:00: still ends 2026-11-24 09:00. Earlier history was deleted.",
   );
 });
 

@@ -40,7 +40,7 @@ export function apiUrl<K extends DownloadKey>(key: K, input: Input<K>): string {
   return urlOf(requestOf(key, input));
 }
 
-/** Leaves out what is undefined, null or "". */
+/** Drops values that are undefined, null or "". */
 function urlOf({ path, query }: Pick<ApiRequest, "path" | "query">): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -60,7 +60,7 @@ export interface Pages<Item> {
   readonly first: object | undefined;
   readonly error: ApiProblem | null;
   readonly isLoading: boolean;
-  /** Whether it is the answer to what was asked before: see `keep`. */
+  /** True while the data belongs to the previous input (see `keep`). */
   readonly isKept: boolean;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
@@ -98,7 +98,7 @@ export function useSend<K extends ChangeKey>(key: K) {
   const keys = useKeys();
   return useMutation<Answer<K>, ApiProblem, Input<K>>({
     mutationFn: (input) => keys.send([key, input], (idempotencyKey) => ask(key, input, { idempotencyKey })),
-    // Of one that failed too: its answer alone may be lost.
+    // Also after a failure: only its answer may be lost.
     onSettled: () => readAgain(client),
   });
 }
@@ -121,7 +121,7 @@ export function useUpload<K extends UploadKey>(key: K) {
   return { ...mutation, progress };
 }
 
-/** All that is shown, but what a change would have done before it was. Nobody waits for it. */
+/** Reloads all shown data except previews, in the background. */
 function readAgain(client: QueryClient): void {
   void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== PREVIEW });
 }

@@ -18,7 +18,7 @@ export class ApiProblem extends Error {
     this.problem = problem;
   }
 
-  /** What is found wrong before anything is sent, to be shown at its field. */
+  /** A problem found before sending, shown at its field. */
   static ofField(field: string, problem: string): ApiProblem {
     return new ApiProblem({
       type: "about:blank",
@@ -42,7 +42,7 @@ export class ApiProblem extends Error {
     return this.status === 0 || this.status >= 500;
   }
 
-  /** Whether a request with the same key came before, and nobody knows what became of that: somebody must look. */
+  /** Whether an earlier request with the same key has an unknown outcome, so that staff must check. */
   get isCutOff(): boolean {
     return this.code === "answer_unknown";
   }

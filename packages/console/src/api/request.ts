@@ -45,7 +45,7 @@ export function requestOf<K extends Key>(key: K, input: Input<K>): ApiRequest {
   return { method, path, query, body: file ?? (rest.length === 0 ? undefined : Object.fromEntries(rest)) };
 }
 
-/** Takes texts that somebody typed or chose as input: the API checks them. Empty ones are left out of a query. */
+/** Passes typed or chosen texts as input: the API checks them. A query leaves empty ones out. */
 export function asInput<K extends Key, Name extends keyof Input<K>>(
   _key: K,
   texts: Readonly<Record<Name, string | undefined>>,

@@ -8,25 +8,25 @@ import type { Me } from "./staff-api.d.ts";
 
 const SESSION = ["GET /session"] as const;
 
-/** Set while somebody is logged in, as far as this browser knows: a stranger is not asked about. */
+/** Stored while a session is believed to exist, so that a first visit sends no request. */
 const HINT = "loggedIn";
 
-/** Whoever is logged in. */
+/** The account of the session. */
 export const MeContext = createContext<Me | undefined>(undefined);
 
 export function useMe(): Me {
   const me = useContext(MeContext);
-  if (me === undefined) throw new Error("Nobody is logged in");
+  if (me === undefined) throw new Error("there is no session");
   return me;
 }
 
-/** Says of which currency amounts are, where the provider has named it: `Money, NPR`. */
+/** A label with the currency, if one is set: `Money, NPR`. */
 export function useInCurrency(): (label: string) => string {
   const { currency } = useMe().provider;
   return (label) => (currency === null ? label : `${label}, ${currency}`);
 }
 
-/** Whether whoever is logged in may do what needs this permission. */
+/** Whether the session's role has a permission. */
 export function useMay(permission: Permission): boolean {
   return useMe().permissions.includes(permission);
 }
@@ -69,7 +69,7 @@ export function useLogOut() {
   };
 }
 
-/** What is asked of the API is kept here. Where it says that nobody is logged in, all is forgotten: the log-in page shows. */
+/** Creates the query cache. A 401 clears it and shows the log-in page. */
 export function createClient(): QueryClient {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: (error) => forgetIfLoggedOut(error) }),

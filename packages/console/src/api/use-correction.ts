@@ -11,7 +11,7 @@ export function useCorrection<K extends CorrectionKey>(key: K, input: Omit<Input
   const { data, error, isFetching } = usePreview(key, input && withReason(NO_REASON));
   const effect = input === null || error !== null ? undefined : data;
   return {
-    /** What it would do; of the previous input until that of this one is known. */
+    /** Preview of the correction; the previous one until the new one is loaded. */
     effect,
     error: input === null ? null : error,
     isReady: effect !== undefined && !isFetching,

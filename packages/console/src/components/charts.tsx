@@ -6,30 +6,30 @@ import { EmptyState } from "./states.tsx";
 
 export interface Bar {
   readonly label: string;
-  /** For the height alone: it may be rounded. */
+  /** Height of the bar; may be rounded. */
   readonly value: number;
-  /** What is said of it, with all digits. */
+  /** Text of the value, with all digits. */
   readonly text: string;
 }
 
 interface ChartProps {
   readonly title: string;
-  /** What the bars are: `Day`. */
+  /** Heading of the labels, such as `Day`. */
   readonly labelHeader: string;
-  /** What they show: `Top-ups`. */
+  /** Heading of the values, such as `Top-ups`. */
   readonly valueHeader: string;
   readonly bars: readonly Bar[];
 }
 
 interface BarsProps extends ChartProps {
-  /** Below the axis, where there is room for it; the label unless given. */
+  /** Short label below the axis if there is room (default: the label). */
   readonly tick?: (bar: Bar) => string;
 }
 
 const HEIGHT = 190;
 const MARGIN = { top: 10, right: 4, bottom: 22, left: 46 };
 
-/** Bars over time. Each is told by pointing at it or with the arrow keys, and all are in a table below. */
+/** Bars over time. Pointing or the arrow keys show the value of a bar; a table below lists all. */
 export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label }) => label }: BarsProps) {
   const [frame, width] = useWidth();
   const [active, setActive] = useState<number>();
@@ -168,7 +168,7 @@ export function ShareBars({ title, labelHeader, valueHeader, bars }: ChartProps)
   );
 }
 
-/** At its bar, and within the chart at both ends of it. */
+/** Position of a tooltip: at its bar, inside the chart. */
 function ChartTip({ place, children }: { place: number; children: ReactNode }) {
   return (
     <div className="chart-tip" style={{ left: `${place * 100}%`, translate: `-${place * 100}% 0` }} aria-hidden="true">

@@ -1,5 +1,5 @@
 interface ChoiceProps<Value extends string> {
-  /** What is chosen, as it is read out. */
+  /** Accessible name of the group. */
   readonly label: string;
   readonly value: Value;
   readonly options: readonly (readonly [value: Value, label: string])[];

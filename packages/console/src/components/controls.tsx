@@ -17,7 +17,7 @@ export function TextArea(props: TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return <textarea rows={3} {...props} {...useField()} className="control" />;
 }
 
-/** What can be chosen: its value, and how it is shown. */
+/** Options as pairs of value and label. */
 export type Options = readonly (readonly [value: string, label: string])[];
 
 /** Within a Field. `any`: the choice of nothing, with value "". */
@@ -43,7 +43,7 @@ export function FileInput(props: InputHTMLAttributes<HTMLInputElement>) {
   return <input {...props} {...useField()} type="file" className="control control-file" />;
 }
 
-/** By itself: it has its own label. */
+/** A checkbox with its own label, outside a Field. */
 export function Checkbox({
   label,
   hint,

@@ -19,7 +19,7 @@ export interface Column<Row> {
   readonly id: string;
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** What it is sorted by, where all rows are there: it can be, then. */
+  /** Sort value; set only if all rows are loaded. */
   readonly sort?: (row: Row) => string | number;
   /** Figures stand at the end of their column. */
   readonly isNumber?: boolean;
@@ -30,7 +30,7 @@ export interface Column<Row> {
 }
 
 interface DataTableProps<Row> {
-  /** What the table lists, as it is read out. */
+  /** Accessible name of the table. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

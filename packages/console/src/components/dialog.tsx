@@ -10,13 +10,13 @@ interface DialogProps {
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly title: string;
-  /** In a sentence, what it is for. */
+  /** Purpose of the dialog, one sentence. */
   readonly description?: ReactNode;
   readonly wide?: boolean;
   readonly children: ReactNode;
 }
 
-/** Over the page; Escape closes it. The focus begins in the first field, and goes back to where it was. */
+/** A dialog that Escape closes. Focus starts in the first field and returns to the previous element. */
 export function Dialog({ open, onOpenChange, title, description, wide = false, children }: DialogProps) {
   const content = useRef<HTMLDivElement>(null);
   const opener = useRef<Element>(null);
@@ -27,7 +27,7 @@ export function Dialog({ open, onOpenChange, title, description, wide = false, c
     event.preventDefault();
     field.focus();
   };
-  // What opened it may be gone with what was done.
+  // The action may have removed the button that opened the dialog.
   const end = (event: Event) => {
     event.preventDefault();
     const former = opener.current?.isConnected ? opener.current : document.querySelector("h1");
@@ -66,9 +66,9 @@ interface ConfirmDialogProps extends Omit<DialogProps, "children"> {
   readonly reason?: boolean;
   /** Until what it would do is known and allowed. */
   readonly disabled?: boolean;
-  /** Does it; the dialog closes when it is done, and says why where it is not. */
+  /** Runs the action. The dialog closes on success and shows the error otherwise. */
   readonly onConfirm: (reason: string, values: FormValues) => Promise<unknown>;
-  /** What it will do: a BeforeAfter, or fields. */
+  /** The effect of the action: a BeforeAfter, or fields. */
   readonly children?: ReactNode;
 }
 

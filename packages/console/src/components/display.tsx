@@ -14,7 +14,7 @@ export function Badge({ tone = "neutral", children }: { tone?: Tone; children: R
 
 interface CardProps {
   readonly title?: string;
-  /** At the end of the title's line. */
+  /** Content at the end of the title's line. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
@@ -51,7 +51,7 @@ export function Stat({ label, value, note }: { label: string; value: ReactNode; 
   );
 }
 
-/** What is known of one thing. A value that is null is shown as a dash. */
+/** Fields of one record. A null value is shown as a dash. */
 export function KeyValue({ items }: { items: readonly (readonly [label: string, value: ReactNode])[] }) {
   return (
     <dl className="key-value">
@@ -99,7 +99,7 @@ export function Code({ children }: { children: ReactNode }) {
   return <code className="code">{children}</code>;
 }
 
-/** What is shown once, or often needed elsewhere. */
+/** A text with a copy button. */
 export function Copyable({ label, value, once = false }: { label: string; value: string; once?: boolean }) {
   const id = useId();
   const [state, setState] = useState<"copied" | "failed">();
@@ -130,7 +130,7 @@ export function Copyable({ label, value, once = false }: { label: string; value:
   );
 }
 
-/** Two states side by side: what is, and what will be. */
+/** The present state beside the next one. */
 export function BeforeAfter({ before, after }: { before: ReactNode; after: ReactNode }) {
   return (
     <div className="before-after">

@@ -6,7 +6,7 @@ import { LongTable } from "./long-table.tsx";
 
 const t = texts.imports;
 
-/** Values before and after, a line each. What there was, or will be, nothing of is left out. */
+/** Values before and after, one per line. Empty values are left out. */
 export function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
   return (
     <ul className="changes">

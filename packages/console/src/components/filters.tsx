@@ -4,7 +4,7 @@ import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
 import { Form } from "./form.tsx";
 
-/** Values that the address keeps: those named, "" where it has none. Setting some leaves the others. */
+/** Values in the page's address: those named, "" if absent. Setting some keeps the others. */
 export function useFilters<Name extends string>(names: readonly Name[]) {
   const [search, setSearch] = useSearchParams();
   const text = names.map((name) => search.get(name) ?? "").join("\n");

@@ -4,7 +4,7 @@ import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
 import { ErrorNote } from "./states.tsx";
 
-/** What was entered, trimmed. */
+/** Trimmed text of a field. */
 export class FormValues {
   readonly #data: FormData;
 
@@ -17,12 +17,12 @@ export class FormValues {
     return typeof value === "string" ? value.trim() : "";
   }
 
-  /** Undefined where nothing was entered. */
+  /** Number of a field; undefined if it is empty. */
   optional(name: string): string | undefined {
     return this.text(name) || undefined;
   }
 
-  /** As it was entered, with its blanks: a password. */
+  /** Untrimmed text, for passwords. */
   raw(name: string): string {
     const value = this.#data.get(name);
     return typeof value === "string" ? value : "";
@@ -36,7 +36,7 @@ export class FormValues {
     return this.#data.has(name);
   }
 
-  /** Undefined where none was chosen. */
+  /** Chosen file; undefined if there is none. */
   file(name: string): File | undefined {
     const value = this.#data.get(name);
     return value instanceof File && value.size > 0 ? value : undefined;
@@ -59,7 +59,7 @@ interface FormProps {
   readonly danger?: boolean;
   /** Whether it can be sent. */
   readonly disabled?: boolean;
-  /** Beside the button. */
+  /** Content beside the button. */
   readonly actions?: ReactNode;
   /** All in one row: the button is at its end. */
   readonly inline?: boolean;
@@ -126,7 +126,7 @@ export function Form({ onSubmit, submit, danger = false, inline = false, childre
   );
 }
 
-/** What the control within a Field is given. */
+/** Properties that a Field passes to its control. */
 interface FieldIds {
   readonly name: string;
   readonly id: string;
@@ -137,7 +137,7 @@ interface FieldIds {
 const FieldContext = createContext<FieldIds | undefined>(undefined);
 
 interface FieldProps {
-  /** Of the value in FormValues, and of the field in a refusal. */
+  /** Name of the value in FormValues and of the field in a refusal. */
   readonly name: string;
   readonly label: string;
   readonly hint?: ReactNode;
@@ -147,7 +147,7 @@ interface FieldProps {
   readonly children: ReactNode;
 }
 
-/** A label, a hint and what is wrong, around one control. */
+/** A label, a hint and a problem around one control. */
 export function Field({ name, label, hint, error, hideLabel = false, children }: FieldProps) {
   const id = useId();
   const { errorOf, register } = useContext(FormContext);
@@ -177,7 +177,7 @@ export function Field({ name, label, hint, error, hideLabel = false, children }:
   );
 }
 
-/** What a control within a Field spreads onto its element. */
+/** Attributes that a control within a Field spreads onto its element. */
 export function useField() {
   const field = useContext(FieldContext);
   if (field === undefined) throw new Error(`${texts.common.failed}: a control is without its Field`);

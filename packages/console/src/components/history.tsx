@@ -5,7 +5,7 @@ export interface HistoryItem {
   readonly id: string;
   /** An instant or a wall time. */
   readonly at: string;
-  /** What happened, in a sentence. */
+  /** The event, one sentence. */
   readonly text: ReactNode;
   /** Whether it no longer holds: it is struck out, and the note says why. */
   readonly struck?: boolean;
@@ -13,7 +13,7 @@ export interface HistoryItem {
   readonly actions?: ReactNode;
 }
 
-/** What happened to one thing, in words, in the order it is given. */
+/** Events of one record, in the given order. */
 export function History({ label, items }: { label: string; items: readonly HistoryItem[] }) {
   return (
     <ol className="history" aria-label={label}>

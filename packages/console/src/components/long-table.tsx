@@ -6,7 +6,7 @@ import { DataTable } from "./data-table.tsx";
 
 const AT_ONCE = 200;
 
-/** A DataTable of many rows that are all there, of which so many more are shown at a time: its columns are without `sort`. */
+/** A DataTable that shows many loaded rows step by step. Its columns have no `sort`. */
 export function LongTable<Row>({
   rows,
   atOnce = AT_ONCE,

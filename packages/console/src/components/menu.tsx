@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 interface MenuProps {
   /** The button that opens it. */
   readonly trigger: ReactNode;
-  /** Of the button, where it shows an icon alone. */
+  /** Accessible name if the button shows only an icon. */
   readonly label?: string;
   readonly quiet?: boolean;
   readonly children: ReactNode;

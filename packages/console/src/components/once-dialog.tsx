@@ -6,9 +6,9 @@ import { Copyable } from "./display.tsx";
 
 interface OnceDialogProps {
   readonly title: string;
-  /** Who needs it, and for what. */
+  /** Names the reader of the secret and its use. */
   readonly description: string;
-  /** What it is. */
+  /** Label of the secret. */
   readonly label: string;
   readonly value: string;
   readonly onClose: () => void;

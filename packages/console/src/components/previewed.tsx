@@ -7,7 +7,7 @@ interface PreviewedProps<Effect> {
   readonly children: (effect: Effect) => ReactNode;
 }
 
-/** What a correction would do, read out when it changes; or why it cannot be done. */
+/** Preview of a correction, or the reason why it is refused; announced to screen readers. */
 export function Previewed<Effect>({ of: { effect, error, isReady }, children }: PreviewedProps<Effect>) {
   if (error !== null) return <ErrorNote error={error} />;
   if (effect === undefined) return <Loading />;

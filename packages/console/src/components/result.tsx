@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef } from "react";
 
-/** What a form found, below it: the focus goes there when it shows. A `key` makes another of another finding. */
+/** Result below a form. It takes the focus when it appears; a new `key` makes a new result. */
 export function Result({ children }: { children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.focus(), []);

@@ -4,7 +4,7 @@ import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
-/** Where a list is empty: what that means, and what to do. */
+/** An empty list: its meaning and the next step. */
 export function EmptyState({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className="empty">
@@ -29,11 +29,11 @@ interface ErrorNoteProps {
   readonly onRetry?: () => void;
   /** Whether a change failed, which may have been made all the same. */
   readonly ofChange?: boolean;
-  /** What is said elsewhere. */
+  /** Fields whose problems are shown elsewhere. */
   readonly except?: readonly string[];
 }
 
-/** What failed, in the words of the API. */
+/** An error in the words of the API. */
 export function ErrorNote({ error, onRetry, ofChange = false, except = [] }: ErrorNoteProps) {
   const all = error instanceof ApiProblem ? (error.problem.fields ?? []) : [];
   const fields = all.filter(({ field }) => !except.includes(field));
@@ -79,7 +79,7 @@ interface LoadedProps<Data> {
   readonly children: (data: Data) => ReactNode;
 }
 
-/** Shows what was asked for, that it is under way, or why it failed. */
+/** Shows a query's data, its loading state or its error. */
 export function Loaded<Data>({ of: { data, error, refetch }, children }: LoadedProps<Data>) {
   if (data !== undefined) return children(data);
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />;

@@ -8,7 +8,7 @@ interface Tab {
   readonly content: ReactNode;
 }
 
-/** Parts of a page of which one shows; the address keeps which. Only the one that shows is rendered. */
+/** Tabs of a page. The address keeps the open tab; only that one is rendered. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const [{ tab }, setFilters] = useFilters(["tab"]);
   const shown = tabs.find(({ id }) => id === tab) ?? tabs[0];

@@ -13,9 +13,7 @@ export interface Span {
   readonly tone: "running" | "waiting" | "over" | "add-on";
   /** When it ends, in words; its start and end unless given. */
   readonly when?: ReactNode;
-  /** What was there before. */
   readonly past?: readonly { readonly start: string; readonly end: string }[];
-  /** What was done, and when. */
   readonly marks?: readonly Mark[];
 }
 
@@ -32,7 +30,7 @@ const MARK_TONES = ["top_up", "goodwill", "reversed"] as const;
 interface TimeLineProps {
   readonly label: string;
   readonly spans: readonly Span[];
-  /** All of the page, where it has several time lines: they have one scale. */
+  /** Spans of all time lines on the page, so that they share one scale. */
   readonly scaleOf?: readonly Span[];
 }
 

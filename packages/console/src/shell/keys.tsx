@@ -63,7 +63,7 @@ interface KeysProps {
   readonly onOpenChange: (open: boolean) => void;
 }
 
-/** Whether somebody writes, or a dialog or a menu is open. */
+/** Whether a text field has the focus, or a dialog or menu is open. */
 function isBusy(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   return target.closest("input, textarea, select, [role=dialog], [role=menu], [contenteditable]") !== null;

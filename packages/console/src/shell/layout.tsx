@@ -14,7 +14,7 @@ import { useToast } from "./toasts.tsx";
 
 const t = texts.shell;
 
-/** What is around every page. */
+/** Header and navigation around every page. */
 export function Layout({ children }: { children: ReactNode }) {
   const { permissions, provider } = useMe();
   const environment = useEnvironment();
@@ -23,7 +23,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const [areKeysOpen, setKeysOpen] = useState(false);
   const routes = ROUTES.filter(({ permission }) => permissions.includes(permission));
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever went to a page no longer needs the list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of page closes the list
   useEffect(() => setNavOpen(false), [path]);
 
   return (

@@ -8,10 +8,10 @@ import { texts } from "../texts/index.ts";
 import { Brand } from "./brand.tsx";
 import { PageHead } from "./page-head.tsx";
 
-/** Stands in place of every page until somebody is logged in; the address stays, and so the page that was wanted shows. */
+/** Replaces every page until log-in. The address stays, so the wanted page follows. */
 export function LogIn() {
   const logIn = useLogIn();
-  /** What was right so far, where a code is needed beside it. */
+  /** Name and password that were right, if a one-time code is still needed. */
   const [known, setKnown] = useState<{ name: string; password: string }>();
   const t = texts.login;
 

@@ -5,7 +5,7 @@ import { Note } from "../components/states.tsx";
 import { texts } from "../texts/index.ts";
 import { useEnvironmentChoice } from "./environment.tsx";
 
-/** Says that what is shown is of the other environment, and leads there. Nothing where it is of this one. */
+/** A note with a link if the shown record belongs to the other environment. */
 export function OtherEnvironment({ of }: { of: Environment }) {
   const [environment] = useEnvironmentChoice();
   if (of === environment) return null;

@@ -2,12 +2,12 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { texts } from "../texts/index.ts";
 
-/** Where the focus has been moved to the heading already. The first page of a visit leaves it where the browser begins. */
+/** Page whose heading already had the focus. The first page of a visit keeps the browser's focus. */
 let focused = location.pathname;
 
 interface PageHeadProps {
   readonly title: string;
-  /** In a sentence, what the page is for or what it shows. */
+  /** Purpose of the page, one sentence. */
   readonly lead?: ReactNode;
   /** The page above this one. */
   readonly up?: { readonly href: string; readonly title: string };

@@ -11,7 +11,7 @@ interface Toast {
 
 const ToastContext = createContext<(text: string) => void>(() => {});
 
-/** Says what was done. What failed is said where it failed, by an ErrorNote. */
+/** Confirms finished actions. Failures are shown by an ErrorNote at their place. */
 export function useToast(): (text: string) => void {
   return useContext(ToastContext);
 }

@@ -1,5 +1,5 @@
 export const audit = {
-  lead: "What staff and imports have changed, newest first. Nobody can change or remove an entry unseen.",
+  lead: "Changes by staff and imports, newest first. A changed or removed entry is detected.",
   list: "Audit entries",
   author: "Who",
   action: "What",

@@ -7,7 +7,7 @@ export const catalogue = {
   revision: (revision: number) => `Revision ${revision}`,
   published: "published",
   formerNote: "This is a former revision: partners are quoted from the newest one.",
-  toNow: "Show what is sold now",
+  toNow: "Show the current catalogue",
   search: "Search",
   searchHint: "Code, name, plan or segment",
   noMatch: "No bouquet matches",
@@ -32,18 +32,17 @@ export const catalogue = {
 
   file: "Catalogue file",
   fileHint:
-    "The whole catalogue, NDJSON or CSV, in the order in which partners shall see it: service, code, name and price; segments and plan where they are needed. What the file lacks is no longer sold.",
+    "The whole catalogue, NDJSON or CSV, in the order that partners see: service, code, name and price; segments and plan if needed. A bouquet that the file lacks is no longer sold.",
   check: "Check the file",
   checking: "Sending the file",
   checkHint: "You see what would change first. Nothing is published before you confirm it.",
   result: "What the file would change",
-  same: "The file says what is sold now: there is nothing to publish.",
-  reorders: "The order in which partners see the bouquets changes.",
-  large: (count: number, of: number) =>
-    `${count} of ${of} codes would go. A file that lost a part looks like this: see whether it is whole.`,
+  same: "The file is the same as the current catalogue: there is nothing to publish.",
+  reorders: "Partners see the bouquets in another order.",
+  large: (count: number, of: number) => `${count} of ${of} codes would be removed. Check that the file is complete.`,
   allowLarge: "These codes are to go",
   reach: (code: string, what: string) =>
-    `${code}: ${what} This also reaches what was bought before. To leave that as it is, name its plan in the row.`,
+    `${code}: ${what} This also affects earlier purchases. To keep those as they are, name their plan in the row.`,
   reachPlan: (plan: string) => `it is of another plan than ${plan} now, so a renewal does not extend what runs.`,
   reachAddOn: "it becomes an add-on, or is none any more.",
   added: "Added",

@@ -1,10 +1,10 @@
 export const health = {
   lead: "How the service is.",
   allWell: "The database answers, and top-ups are recorded.",
-  databaseAway: "The database does not answer. Partners are told to try again, and nothing they send is half done.",
-  recordingFails: (since: string) => `No top-up can be recorded since ${since}. Partners are told to try again.`,
+  databaseAway: "The database is unavailable. Partners get an answer to try again; no top-up is half done.",
+  recordingFails: (since: string) => `Top-ups have failed since ${since}. Partners get an answer to try again.`,
   clockSetBack: (from: string) =>
-    `The clock was set back: it has shown ${from}. Until it shows that time again, new top-ups can have earlier times than older ones. Look at the machine's time synchronisation.`,
+    `The clock was set back: it has shown ${from}. Until it shows that time again, new top-ups can have earlier times than older ones. Check the machine's time synchronisation.`,
   recordingAdvice: "Look at the database's disk and at the service's log.",
   service: "Service",
   version: "Version of topupd",
@@ -34,7 +34,7 @@ export const health = {
   } as Readonly<Record<string, string>>,
   noMigrations: "Nothing is known while the database does not answer",
   targets: "Targets",
-  noTargets: "No system is told of anything",
+  noTargets: "No targets yet",
   noTargetsText: "Targets are added on their own page.",
   toTargets: "All targets",
 } as const;

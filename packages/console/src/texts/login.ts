@@ -5,5 +5,5 @@ export const login = {
   code: "One-time code",
   codeHint: "From your authenticator app, or one of your recovery codes.",
   submit: "Log in",
-  startAgain: "Log in as somebody else",
+  startAgain: "Log in as another person",
 } as const;

@@ -33,12 +33,12 @@ export const settlement = {
   noneHint: "Choose another period, or all partners.",
 
   reconciliationLead:
-    "Hold a partner's own list of top-ups against what is on record here. Nothing is changed, and the file is not kept.",
+    "Compare a partner's own list of top-ups with the records here. Nothing changes, and the file is not kept.",
   choose: "Choose",
   theirFile: "The partner's file",
   theirFileHint: "CSV with a header: one row for each top-up of the period.",
   key: "Key",
-  keysHint: "What both books have of a top-up.",
+  keysHint: "The id that both lists contain.",
   keys: { checkoutId: "checkoutId", txnId: "txnId", udf1: "udf1 (the partner's own reference)" },
   keyColumn: "Key column",
   amountColumn: "Amount column",
@@ -81,7 +81,7 @@ export const settlement = {
   keyValue: "Reference",
   txnDate: "Recorded",
   transaction: "Top-up",
-  problem: "What is wrong",
+  problem: "Problems",
   differencesCsv: "Differences as CSV",
   atMost: (count: string) => `The first ${count} differences are here.`,
 } as const;

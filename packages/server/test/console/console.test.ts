@@ -100,7 +100,7 @@ describe("support", () => {
     const { main } = visit;
     const bars = main.getByRole("list", { name: "Subscriptions of Internet sita" });
     await bars.getByText("Fiber 100 Mbps (MONTHLY)").waitFor();
-    const story = main.getByRole("list", { name: "What happened: Fiber 100 Mbps" });
+    const story = main.getByRole("list", { name: "History: Fiber 100 Mbps" });
     const words = "Topped up by wallet, 1 month for NPR 1,130.00: ends 2027-01-10 10:00 instead of 2026-12-10 10:00.";
     await story.getByText(words).waitFor();
     await rowOf(visit, "Refused calls of partners", "The connection is blocked").getByText("Blue Wallet").waitFor();
@@ -176,7 +176,7 @@ describe("an administrator", () => {
     expect(await findViolations(page)).toEqual([]);
     expect((await api().call("GET /customers/2000005")).status).toBe(404);
     await visit.press("Import");
-    await main.getByRole("link", { name: "Decide on what is held back" }).click();
+    await main.getByRole("link", { name: "Decide on held-back subscriptions" }).click();
     await visit.press("Shorten… sita");
     await expectEnds(visit, "2027-01-10 10:00", "2026-12-10 10:00");
     await visit.press("Shorten", dialog);
@@ -196,7 +196,7 @@ describe("an administrator", () => {
     const ask = async () =>
       (await api().service.call("get-customer-information", { code: "2000001" }, { token })).status;
     expect(await ask()).toBe(200);
-    await visit.press("I have kept it", dialog);
+    await visit.press("Saved it", dialog);
     const issued = (await api().call("GET /partners/Blue%20Wallet/tokens")).json.items.at(-1);
     await visit.press(`Revoke… ${issued.id}`);
     expect(await visit.page.content()).not.toContain(token);
@@ -253,7 +253,7 @@ describe("the console", () => {
     await dialog.getByText("is not your password").waitFor();
     expect(await findViolations(page)).toEqual([]);
     await enter(PASSWORD, "Add a key");
-    await dialog.getByRole("button", { name: "I have kept it" }).click();
+    await dialog.getByRole("button", { name: "Saved it" }).click();
     await page.getByRole("button", { name: "Remove the key billing?" }).click();
     await enter(PASSWORD, "Remove");
     await page.getByText("The key billing was removed.").waitFor();

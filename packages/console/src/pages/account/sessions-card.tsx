@@ -10,7 +10,7 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.account;
 
-/** Where one is logged in. */
+/** Sessions of the account. */
 export function SessionsCard() {
   const sessions = useApi("GET /session/all");
   return (

@@ -122,7 +122,7 @@ function SwitchOff({ open, onClose }: { open: boolean; onClose: () => void }) {
   );
 }
 
-/** As people type it; apps take it with the blanks. */
+/** Groups of four characters, easier to type; apps accept the blanks. */
 function inFours(secret: string): string {
   return secret.replace(/.{4}(?=.)/g, "$& ");
 }

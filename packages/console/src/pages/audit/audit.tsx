@@ -62,7 +62,7 @@ export default function Audit() {
   );
 }
 
-/** @param cuid the customer of whom alone entries tell; "" of all. */
+/** @param cuid shows only entries of this customer; "" shows all. */
 function columnsFor(cuid: string): readonly Column<AuditEntry>[] {
   return [
     { id: "at", header: t.at, cell: ({ at }) => <Time of={at} /> },
@@ -84,10 +84,10 @@ function What({ of: { action, subject, reason } }: { of: AuditEntry }) {
   );
 }
 
-/** `ENVIRONMENT CUID SERVICE REQID`, after the txnId where it is about a transaction. */
+/** A subject `ENVIRONMENT CUID SERVICE REQID`, after the txnId if it is a transaction. */
 const OF_CONNECTION = /^(?:(\S+) )?(trial|production) (\S+) ((?:tv|internet|iptv) .+)$/;
 
-/** Leads to the transaction and the customer, where they are of the environment that shows. */
+/** Links to the transaction and the customer if they belong to the shown environment. */
 function Subject({ of: subject }: { of: string }) {
   const shown = useEnvironment();
   const [, txnId, environment, cuid = "", connection] = OF_CONNECTION.exec(subject) ?? [];

@@ -13,7 +13,7 @@ import { customerHref } from "../customers/links.ts";
 
 const t = texts.audit;
 
-/** What these keep is by cuid. */
+/** Actions whose values are keyed by customer id. */
 const OF_MANY = ["customers.import", "trial.reset", "bulk.goodwill", "bulk.block", "bulk.unblock"];
 /** More values than so many are folded. */
 const MOST_SHOWN = 6;
@@ -22,11 +22,11 @@ type Values = Readonly<Record<string, unknown>>;
 
 interface ChangeProps {
   readonly of: AuditEntry;
-  /** Whether it tells of one customer alone. */
+  /** Whether the entry concerns only one customer. */
   readonly ofCustomer: boolean;
 }
 
-/** What was changed: each value before and after. */
+/** Changed values, each before and after. */
 export function Change({ of, ofCustomer }: ChangeProps) {
   const { action, subject, reason, parts, before, after } = of;
   if (parts > 1 && reason !== null)
@@ -73,7 +73,7 @@ function Customers({ environment, before, after }: { environment: string; before
   );
 }
 
-/** What is within is made when it is opened: an import's entry is long. */
+/** Renders its content when opened: an import's entry is long. */
 function Fold({ label, children }: { label: string; children: () => ReactNode }) {
   const [open, setOpen] = useState(false);
   return (
@@ -114,7 +114,7 @@ function Lines({ lines }: { lines: readonly Line[] }) {
   );
 }
 
-/** What differs. */
+/** Values that differ. */
 function linesOf(before: unknown, after: unknown): Line[] {
   const [from, to] = [valuesOf(before), valuesOf(after)];
   const fields = [...new Set([...Object.keys(from), ...Object.keys(to)])];

@@ -20,7 +20,7 @@ interface BulkFormProps {
   readonly onChange: () => void;
 }
 
-/** What is to be done, for whom, and why. */
+/** Form of a bulk change: action, connections, reason. */
 export function BulkForm({ onPreview, onChange }: BulkFormProps) {
   const [action, setAction] = useState<BulkRequest["action"]>("goodwill");
   const [target, setTarget] = useState<"list" | "segment">("list");

@@ -23,7 +23,7 @@ interface BulkResultProps {
   readonly onStarted: (run: BulkRun) => void;
 }
 
-/** What a bulk change would do, and the button that begins it. */
+/** Preview of a bulk change, with the button that starts it. */
 export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
   const environment = useEnvironment();
   const send = useSend("POST /bulk");

@@ -12,7 +12,7 @@ import { RunState } from "./run-state.tsx";
 
 const t = texts.bulk;
 
-/** Where a tab keeps the last run, to come back to it. */
+/** Session storage key of the last run. */
 const LAST_RUN = "bulkRun";
 
 export default function Bulk() {

@@ -11,7 +11,7 @@ import { texts } from "../../texts/index.ts";
 const t = texts.catalogue;
 const SERVICES: readonly Service[] = ["internet", "tv", "iptv"];
 
-/** What a revision sells, by service, in the order in which partners see it. */
+/** Bouquets of a revision, by service, in the partners' order. */
 export function Bouquets({ catalogue: { revision, createdAt, bouquets } }: { catalogue: Catalogue }) {
   const [search, setSearch] = useState("");
   const found = bouquets.filter((bouquet) => matches(bouquet, search));

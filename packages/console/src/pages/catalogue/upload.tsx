@@ -103,7 +103,7 @@ function Diff({ file, change }: { file: File; change: CatalogueChange }) {
 
 type ChangedBouquet = CatalogueChange["bouquets"][number];
 
-/** A change of plan or kind reaches what was bought before. */
+/** A change of plan or kind also affects earlier purchases. */
 function Reach({ bouquet: { kind, code, fields } }: { bouquet: ChangedBouquet }) {
   if (kind !== "changed") return null;
   const plan = fields.find(({ field }) => field === "plan");

@@ -18,11 +18,11 @@ interface ConnectionCardProps {
   readonly connection: Connection;
   readonly ledgers: readonly PlanLedger[];
   readonly spans: readonly Span[];
-  /** Of all the customer's connections. */
+  /** Subscriptions of all connections of the customer. */
   readonly allSpans: readonly Span[];
 }
 
-/** A connection: what it is like, what runs on it over time, and beside that what happened, in words. */
+/** A connection: its facts, a time line, and its history in words. */
 export function ConnectionCard({ cuid, connection, ledgers, spans, allSpans }: ConnectionCardProps) {
   const mayCorrect = useMay("correct");
   const { status, blockedByStaff, segment } = connection;
@@ -62,7 +62,7 @@ function Block({ by: { at, author, reason } }: { by: NonNullable<Connection["blo
 
 type Correction = "goodwill" | "goodwill-reversal" | "block";
 
-/** What staff can set right here, and the dialog of the one that was chosen. */
+/** Menu of corrections, and the dialog of the chosen one. */
 function Corrections({ cuid, connection, ledgers }: Omit<ConnectionCardProps, "spans" | "allSpans">) {
   const [chosen, setChosen] = useState<Correction>();
   const close = () => setChosen(undefined);

@@ -94,7 +94,7 @@ function Profile({ customer, attempts }: { customer: CustomerData; attempts: Pag
   );
 }
 
-/** A card for each connection, and one for what is left of those that are gone. */
+/** A card for each connection, and one for deleted connections. */
 function Connections({ customer, ledgers }: { customer: CustomerData; ledgers: readonly PlanLedger[] }) {
   const { timeZone } = useMe().provider;
   const { cuid, connections } = customer;

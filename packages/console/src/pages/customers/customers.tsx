@@ -18,7 +18,7 @@ import { customerHref } from "./links.ts";
 
 const t = texts.customers;
 
-/** From the last key until it is asked. */
+/** Delay between the last key and the request. */
 const PAUSE_MS = 200;
 
 export default function Customers() {
@@ -30,7 +30,7 @@ export default function Customers() {
   const transaction = first?.transaction ?? null;
   const [isOpening, setOpening] = useState(false);
 
-  // Enter opens the one that is found for what was typed last, and never one of an answer before it.
+  // Enter opens a match of the last typed text, never one of an older answer.
   useEffect(() => {
     if (!isOpening || first === undefined || isKept || search.asked !== search.text.trim()) return;
     setOpening(false);
@@ -128,7 +128,7 @@ const COLUMNS: readonly Column<CustomerMatch>[] = [
   },
 ];
 
-/** What is typed, and what is asked for: the address keeps it. */
+/** The typed text and the searched text, which the address keeps. */
 function useSearchText() {
   const [{ q }, setFilters] = useFilters(["q"]);
   const [text, setText] = useState(q);

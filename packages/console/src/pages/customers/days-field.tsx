@@ -39,7 +39,7 @@ export function DaysField({ days, onChange }: DaysFieldProps) {
   );
 }
 
-/** Undefined where it is no number of days that can be given. */
+/** Number of days; undefined if it is not allowed. */
 export function readDays(days: string): number | undefined {
   const count = /^\d{1,3}$/.test(days) ? Number(days) : 0;
   return count >= 1 && count <= MOST_DAYS ? count : undefined;

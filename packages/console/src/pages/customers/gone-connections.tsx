@@ -6,7 +6,7 @@ import { LedgerHistory } from "./ledger-history.tsx";
 
 const t = texts.customers;
 
-/** What was done for connections that the provider's records no longer name. */
+/** History of connections that are no longer in the provider's records. */
 export function GoneConnections({ ledgers }: { ledgers: readonly PlanLedger[] }) {
   return (
     <Card title={t.gone}>

@@ -17,7 +17,7 @@ const t = texts.customers;
 interface GoodwillReversalDialogProps {
   readonly cuid: string;
   readonly connection: Connection;
-  /** Of what was given days, the entry that gave the last ones. */
+  /** Plans with goodwill, each with its last goodwill entry. */
   readonly given: readonly { readonly plan: string; readonly seq: number }[];
   readonly onClose: () => void;
 }

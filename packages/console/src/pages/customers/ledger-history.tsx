@@ -12,7 +12,7 @@ import { entryWords, minuteOf } from "./ledger-words.ts";
 
 const t = texts.customers;
 
-/** As many are shown at first, where there are more than a few beyond them. */
+/** Number of entries shown at first. */
 const FEW = 6;
 const A_FEW_MORE = 3;
 

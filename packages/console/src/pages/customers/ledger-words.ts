@@ -4,7 +4,7 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.customers;
 
-/** What an entry did, such as `topped up by Blue Wallet, 1 month for NPR 450.00: ends 2026-12-24 14:05 instead of …`. */
+/** Describes an entry: `topped up by Blue Wallet, 1 month for NPR 450.00: ends 2026-12-24 14:05 instead of …`. */
 export function entryWords(entry: LedgerEntry, entries: readonly LedgerEntry[], currency: string | null): string {
   const what = whatWords(entry, entries, currency);
   return `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${endWords(entry)}.${entry.isOpening ? ` ${t.opening}.` : ""}`;
@@ -16,7 +16,7 @@ export function periodWords({ months, days }: { readonly months: number; readonl
   return parts.filter((part) => part !== false).join(" and ");
 }
 
-/** Of a wall time, to the minute. */
+/** Shows a wall time to the minute. */
 export function minuteOf(wall: string): string {
   return formatTime(wall, "UTC");
 }

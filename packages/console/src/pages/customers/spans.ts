@@ -7,7 +7,7 @@ import { minuteOf } from "./ledger-words.ts";
 const t = texts.customers;
 const DAY_MS = 86_400_000;
 
-/** What runs, ran or will run on a connection, a bar for each plan, with its past runs and what was done for it. */
+/** Time lines of a connection: one for each plan, with its runs and events. */
 export function spansOf({ subscriptions }: Connection, ledgers: readonly PlanLedger[], now: string): Span[] {
   const plans = new Set([...subscriptions, ...ledgers].map(({ plan }) => plan));
   return [...plans].flatMap((plan) => {
@@ -35,7 +35,7 @@ function whenWords({ start, end }: Pick<Run, "start" | "end">, now: string): str
   return t.ends(minuteOf(end), days === 0 ? t.leftToday : t.left(countOf(days, "day")));
 }
 
-/** The runs that another one followed, or that came to an end for good. */
+/** Runs that ended or that a later run replaced. */
 function pastRuns(ledger: PlanLedger | undefined): Run[] {
   return (ledger?.entries ?? []).flatMap(({ before, after }) => {
     const isOver = before !== null && (after === null || after.start >= before.end);

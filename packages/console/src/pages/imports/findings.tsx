@@ -17,7 +17,7 @@ const t = texts.imports;
 type ChangedCustomer = Upload["changes"][number];
 type HeldBackLine = Upload["heldBack"][number];
 
-/** What a file does, and what is wrong with it: the first thousand of each. Of one that is refused, what is wrong. */
+/** Changes and problems of a file, the first thousand of each. A refused file has only problems. */
 export function UploadFindings({ upload }: { upload: Upload }) {
   const { state, problems, heldBack, warnings, changes, report } = upload;
   const isRefused = state === "refused";
@@ -175,7 +175,7 @@ export function KeptEnd({ of }: { of: string | null }) {
   return of === null ? t.nothingKept : <Time of={of} />;
 }
 
-/** Asks whether the records hold goodwill. Its value is a GoodwillReading, or "" if nobody knows. */
+/** Asks whether the records hold goodwill. Value: a GoodwillReading, or "" if unknown. */
 export function GoodwillQuestion({
   count,
   ...rest

@@ -20,7 +20,7 @@ interface Decision {
   readonly held: HeldBack;
 }
 
-/** What the last customers file would have taken away: each is taken away after all, or left. */
+/** Subscriptions that the last customers file would have shortened. Staff shorten or keep each. */
 export function HeldBackList() {
   const heldBack = usePages("GET /held-back", { environment: useEnvironment() });
   const mayDecide = useMay("administer");
@@ -69,7 +69,7 @@ function decisions(ask: (decision: Decision) => void): Column<HeldBack> {
 }
 
 interface DecideProps extends Decision {
-  /** All that is held back of this customer: what is taken is taken of all of it. */
+  /** All held-back subscriptions of this customer: a decision applies to all. */
   readonly ofCustomer: readonly HeldBack[];
   readonly onClose: () => void;
 }

@@ -87,7 +87,7 @@ function Shown({ upload }: { upload: Upload }) {
   );
 }
 
-/** What can be done now. */
+/** Next actions of an import. */
 function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload }) {
   const mayImport = useMay("administer");
   const send = useSend("POST /imports/:id/run");

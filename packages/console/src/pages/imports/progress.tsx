@@ -6,7 +6,7 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.imports;
 
-/** Where the browser keeps which file was sent last. */
+/** Storage key of the last sent file. */
 export const LAST_UPLOAD = "lastUpload";
 
 export function isUnderWay(state: Upload["state"]): boolean {
@@ -28,7 +28,7 @@ export function UploadProgress({ upload: { state, lines, report } }: { upload: U
   );
 }
 
-/** As it was given: an instant of UTC, or a time of the provider's clock. What is neither was refused. */
+/** Shows an `as of` as given: UTC instant or provider's wall time. */
 export function AsOf({ of }: { of: string }) {
   return Number.isNaN(Date.parse(of.replace(" ", "T"))) ? of : <Time of={of} />;
 }

@@ -10,7 +10,7 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.overview.attention;
 
-/** What needs somebody, and where it is mended. */
+/** Open problems, each with a link to the page that fixes it. */
 export function Attention() {
   const environment = useEnvironment();
   const attention = useApi("GET /attention", { environment });
@@ -46,7 +46,7 @@ function Item({ item }: { item: AttentionItem }) {
 interface Described {
   readonly tone: Tone;
   readonly text: string;
-  /** Where it is mended. */
+  /** Page that fixes the problem. */
   readonly href: string;
   readonly link: string;
 }

@@ -7,7 +7,7 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.overview;
 
-/** What the charts show: money, or how many top-ups. */
+/** Unit of the charts: money or number of top-ups. */
 type Measure = "amount" | "topUps";
 
 interface ChartsProps {
@@ -76,7 +76,7 @@ function serviceName(name: string | null): string | null {
   return name === null ? null : (names[name] ?? name);
 }
 
-/** The largest first, but what is put together at the end; each with its part of the whole. */
+/** Shares, largest first, with the combined rest last. */
 function sharesOf(shares: readonly Share[], measure: Measure): Bar[] {
   const all = shares.reduce((sum, share) => sum + measured(share, measure).value, 0);
   const bars = shares.map((share) => ({ name: share.name, ...measured(share, measure) }));
@@ -87,7 +87,7 @@ function sharesOf(shares: readonly Share[], measure: Measure): Bar[] {
   }));
 }
 
-/** For drawing as a number, for reading with all digits. */
+/** A number to draw and a text with all digits. */
 function measured({ amount, topUps }: Pick<Share, Measure>, measure: Measure): Pick<Bar, "value" | "text"> {
   if (measure === "amount") return { value: Number(amount), text: formatAmount(amount) };
   return { value: topUps, text: formatCount(topUps) };

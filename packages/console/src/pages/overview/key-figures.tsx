@@ -31,7 +31,7 @@ export function KeyFigures({ statistics: { days } }: { statistics: Statistics })
   );
 }
 
-/** What was taken in on some days. */
+/** Revenue of the given days. */
 function Taken({ label, days }: { label: string; days: Statistics["days"] }) {
   return (
     <Stat

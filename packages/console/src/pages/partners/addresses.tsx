@@ -12,7 +12,7 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.partners;
 
-/** From where a partner may call. */
+/** IP addresses that a partner may call from. */
 export function AllowedAddresses({ partner: { name, allowedAddresses } }: { partner: Partner }) {
   const [isOpen, setOpen] = useState(false);
   const mayChange = useMay("administer");

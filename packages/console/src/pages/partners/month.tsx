@@ -10,7 +10,7 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.partners;
 
-/** What a partner topped up in the last 30 days, and what was refused. */
+/** Top-ups and refused calls of a partner in the last 30 days. */
 export function PartnerMonth({ name }: { name: string }) {
   const inCurrency = useInCurrency();
   const statistics = useApi("GET /statistics", { environment: useEnvironment(), partner: name });

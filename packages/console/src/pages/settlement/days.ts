@@ -1,14 +1,14 @@
 /** Instead of a month: days. */
 export const OTHER_DAYS = "days";
 
-/** What is chosen: a month such as `2026-11`, or `days` with the first and the last. */
+/** A month such as `2026-11`, or `days` with the first and last day. */
 export interface Period {
   readonly period: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** The first and the last day of a period: today's month where none is chosen, and no day to come. */
+/** First and last day of a period: this month by default, and no future day. */
 export function daysOf({ period, from, to }: Period, today: string): { readonly from: string; readonly to: string } {
   if (period === OTHER_DAYS) return { from: from || today, to: to || today };
   const month = period || today.slice(0, 7);

@@ -7,7 +7,7 @@ const COLUMNS = [
   ...(["txnId", "checkoutId", "txnDate", "problem"] as const),
 ];
 
-/** For a file that is made in the browser. */
+/** The CSV of differences, made in the browser. */
 export function differencesCsv(differences: readonly Difference[]): string {
   const rows = differences.map((difference) => COLUMNS.map((name) => cell(difference[name])));
   return [COLUMNS, ...rows].map((row) => `${row.join(",")}\r\n`).join("");

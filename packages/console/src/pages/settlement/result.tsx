@@ -11,7 +11,7 @@ import { type Difference, differencesCsv } from "./differences-csv.ts";
 
 const t = texts.settlement;
 
-/** What was found, in totals, and then each finding with what to do about it. */
+/** Totals of a reconciliation, then each finding with its next step. */
 export function ReconciliationResult({ title, found }: { title: string; found: Reconciliation }) {
   const { total, verdicts, differences } = found;
   const all: Total = { verdict: "", advice: null, ...total };

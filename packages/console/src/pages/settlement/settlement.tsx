@@ -21,7 +21,7 @@ import { LinesTable, PartnersTable, type SettlementAmounts } from "./tables.tsx"
 const t = texts.settlement;
 const NAMES = ["partner", ...PERIOD_NAMES, "lines"] as const;
 
-/** What partners owe: a page that prints well. */
+/** Amounts that partners owe, as a page to print. */
 export default function Settlement() {
   const environment = useEnvironment();
   const { timeZone } = useMe().provider;

@@ -117,7 +117,7 @@ function radiusOf(values: FormValues): NonNullable<TargetInput["radius"]> {
   };
 }
 
-/** Lines of `PLAN = GROUP`, of which the plan may have an equals sign. */
+/** Reads lines of `PLAN = GROUP`; a plan may contain an equals sign. */
 function groupsOf(text: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return Object.fromEntries(

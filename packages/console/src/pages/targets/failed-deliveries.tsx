@@ -11,7 +11,7 @@ import { customerHref } from "../customers/links.ts";
 
 const t = texts.targets;
 
-/** What a target refused or did not answer, or waits behind that. */
+/** Events that failed, or wait behind a failed one. */
 export function FailedDeliveries({ target }: { target: Target }) {
   const failed = usePages("GET /targets/:name/failed", { name: target.name });
   return (

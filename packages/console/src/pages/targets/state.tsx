@@ -13,7 +13,7 @@ const TONES: Readonly<Record<TargetState, Tone>> = {
   upToDate: "success",
 };
 
-/** What is most worth to know of a target. */
+/** Badge with a target's worst state. */
 export function stateOf({ paused, setAside, failing, behind }: Target): TargetState {
   if (paused) return "paused";
   if (setAside > 0) return "setAside";

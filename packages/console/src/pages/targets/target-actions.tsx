@@ -15,7 +15,7 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.targets;
 
-/** What an administrator can do with a target. */
+/** Actions of an administrator on a target. */
 export function TargetActions({ target }: { target: Target }) {
   const { name, kind, paused, failing, setAside } = target;
   const [asking, setAsking] = useState<"pause" | "rotate" | "remove">();

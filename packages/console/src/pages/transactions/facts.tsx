@@ -7,7 +7,7 @@ import { customerHref } from "../customers/links.ts";
 
 const t = texts.transactions;
 
-/** The most needed of a transaction, where it is met beside other things. */
+/** Main facts of a transaction, for other pages. */
 export function TransactionFacts({ transaction }: { transaction: Transaction }) {
   const { cuid, txnDate, partner, bouquetName, bouquetId, amount } = transaction;
   return (
