@@ -18,15 +18,14 @@ import type { ChildProcess, ServiceProcesses, SupervisorProcess } from "./faces/
 import { runCommandLine } from "./faces/cli/program.ts";
 import { CommandFailed, type Runtime } from "./faces/cli/runtime.ts";
 import { makeSocketFolder } from "./faces/cli/socket-folder.ts";
+import { watchProcess } from "./metrics/process-figures.ts";
 import { shellWord } from "./office/text.ts";
 import type { SettlerData } from "./store/sqlite/settling/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
 import { accountTools } from "./system/account-tools.ts";
+import { createTemporaryFile, writeWholeFile } from "./system/files.ts";
 import { createLogger, ENOUGH_BYTES, gatherLines, relayLines, WHOLE_IN_A_PIPE_BYTES } from "./system/log.ts";
 import { poolRandom } from "./system/random-pool.ts";
-import { createTemporaryFile } from "./system/temporary-file.ts";
-import { watchProcess } from "./system/watch-process.ts";
-import { writeWholeFile } from "./system/whole-file.ts";
 import { targetTools } from "./targets/tools.ts";
 
 /*

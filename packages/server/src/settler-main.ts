@@ -1,7 +1,7 @@
 import type { FromChild, ToChild } from "./faces/cli/processes.ts";
 import { createMetrics } from "./metrics/metrics.ts";
+import { watchProcess } from "./metrics/process-figures.ts";
 import { type SettlerData, serveSettling } from "./store/sqlite/settling/settler-server.ts";
-import { watchProcess } from "./system/watch-process.ts";
 
 /* The composition root of the process that settles top-ups on SQLite. The supervisor of a service begins it. */
 

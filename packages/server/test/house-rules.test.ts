@@ -21,7 +21,7 @@ const BUILT = /^built\.ts$/;
 const DEMO = /^demo\//;
 const CLI = [
   ...[DOMAIN, PORT, SERVICES, OFFICE, WORKERS, PARTNER, SYSTEM, CSV, /^faces\/cli\//, /^faces\/rows\.ts$/],
-  ...[/^backup\//, /^config\.ts$/, /^faces\/staff-api\/app\.ts$/, /^metrics\/metrics\.ts$/],
+  ...[/^backup\//, /^config\.ts$/, /^faces\/staff-api\/app\.ts$/, /^metrics\//],
 ];
 
 /** Who may import whom: domain <- store <- partner | office | workers <- faces <- main. A file has the first rule that fits. */
@@ -35,8 +35,8 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/archive\.ts$/]],
   // The demo makes its history as a partner would. Only its command loads it.
   [DEMO, [DOMAIN, PORT, SERVICES, OFFICE, PARTNER, DEMO]],
-  [SERVICES, [DOMAIN, PORT, SERVICES, OFFICE, /^backup\//, /^workers\/sender\.ts$/]],
-  [OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE, SERVICES, OFFICE, CSV, /^workers\/sender\.ts$/]],
+  [SERVICES, [DOMAIN, PORT, SERVICES, OFFICE, /^backup\//]],
+  [OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE, SERVICES, OFFICE, CSV]],
   [WORKERS, [DOMAIN, PORT, WORKERS]],
   [BUILT, []],
   [PARTNER, [DOMAIN, PORT, PARTNER, SYSTEM, BUILT, /^services\/staff\/trial\.ts$/]],
@@ -54,7 +54,6 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^faces\/cli\/commands\/demo\.ts$/, [...CLI, DEMO]],
   [/^faces\/cli\//, CLI],
   [/^config\.ts$/, [DOMAIN, SYSTEM]],
-  [/^system\/watch-process\.ts$/, [/^metrics\/process-figures\.ts$/]],
   [SYSTEM, [DOMAIN, PORT, SERVICES, SYSTEM]],
   [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^faces\/cli\/processes\.ts$/, SYSTEM]],
   [/^main\.ts$/, [/./]],
@@ -72,12 +71,12 @@ const OUTSIDE_LAW: readonly (readonly [room: RegExp, allowed: readonly string[]]
   [/^store\/migrations\.ts$/, ["node:crypto", "node:fs"]],
   [SHARED_STORE, ["kysely", "node:crypto", "node:fs", "node:util"]],
   [BACK_OFFICE, ["kysely", "node:crypto", "node:util"]],
-  [/^metrics\//, ["node:events", "node:http", "node:net"]],
+  [/^metrics\//, ["node:events", "node:fs", "node:http", "node:net", "node:path", "node:perf_hooks"]],
   [/^targets\//, ["kysely", "mysql2", "node:crypto", "node:dns", "node:net", "pg", "undici"]],
 ];
 
 /** Where a program begins, and what both share: only there may anybody know the time, make randomness or touch the process. */
-const ROOTS = ["main.ts", "settler-main.ts", "system/watch-process.ts"];
+const ROOTS = ["main.ts", "settler-main.ts", "metrics/process-figures.ts"];
 
 const WORLD =
   /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomBytes\b|\brandomUUID\b|\bgetRandomValues\b|\bTemporal\.Now\b|\bperformance\.now\b|\bhrtime\b|\bmonitorEventLoopDelay\b|\bprocess\.(?!platform)/;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { logUnauthenticated } from "../src/system/log-unauthenticated.ts";
+import { logUnauthenticated } from "../src/system/log.ts";
 
 describe("requests without a valid token", () => {
   beforeEach(() => {

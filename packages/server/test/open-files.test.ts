@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { countOpenFiles } from "../src/system/watch-process.ts";
+import { countOpenFiles } from "../src/metrics/process-figures.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const limitsOf = (soft: string) =>

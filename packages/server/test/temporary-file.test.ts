@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createTemporaryFile } from "../src/system/temporary-file.ts";
+import { createTemporaryFile } from "../src/system/files.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 test("a temporary file has no name, so that nothing stays of it when its process is killed, and is read as often as needed", async () => {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { writeWholeFile } from "../src/system/whole-file.ts";
+import { writeWholeFile } from "../src/system/files.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const NEW = { overwrite: false, suffix: "abc" };

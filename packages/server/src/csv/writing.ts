@@ -1,4 +1,4 @@
-import type { CatalogueRow } from "../domain/catalogue-file.ts";
+import type { CatalogueRow } from "../domain/catalogue.ts";
 import type { ConnectionFileRow, CustomerFileRow } from "../domain/customer.ts";
 
 /**

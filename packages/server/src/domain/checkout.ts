@@ -1,7 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { type CheckoutSecret, sealedUntil } from "./checkout-secret.ts";
+import { type CheckoutSecret, hmacSha256, sealedUntil } from "./checkout-secret.ts";
 import type { ConnectionKey, Environment } from "./customer.ts";
-import { hmacSha256 } from "./hmac.ts";
 import type { Instant } from "./wall-time.ts";
 
 /** A checkout can be used up to and including this long after its issue (interface, section 8). */

@@ -1,4 +1,5 @@
 import type { Service } from "./bouquet.ts";
+import type { RecordedEvent } from "./event.ts";
 import { DAY_MS, type Instant } from "./wall-time.ts";
 
 /** A system of the provider's that is told of events. */
@@ -93,3 +94,28 @@ export function nextAttempt(attempts: number, now: Instant, random: number): Ins
 export function isHopeless(failedAt: Instant, now: Instant): boolean {
   return now - failedAt >= SET_ASIDE_AFTER_MS;
 }
+
+/** What takes events to one target. It is called for up to 32 connections at a time, and for each of them in order. */
+export interface Sender {
+  /**
+   * Resolves once the target has the event.
+   * @throws DeliveryFailed, with a reason for staff: it says nothing of what is stored or secret.
+   */
+  send(event: RecordedEvent, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The target did not take the event, or nobody knows whether it did. */
+export class DeliveryFailed extends Error {
+  override readonly name = "DeliveryFailed";
+  /** Whether the target itself said so: it is there, and others may be taken. */
+  readonly isAnswer: boolean;
+
+  constructor(message: string, { isAnswer = false, ...options }: ErrorOptions & { readonly isAnswer?: boolean } = {}) {
+    super(message, options);
+    this.isAnswer = isAnswer;
+  }
+}
+
+/** No attempt takes longer. */
+export const SENDING_LIMIT_MS = 15_000;

@@ -1,11 +1,16 @@
-import type { Observer } from "../partner/observer.ts";
+import type { Observer } from "../partner/ports.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
-import type { DeliveryObserver } from "../workers/deliver-events.ts";
-import { countDeliveries } from "./deliveries.ts";
+import type { DeliveryObserver } from "../workers/target-delivery.ts";
+import {
+  countBatches,
+  countDeliveries,
+  countLogIns,
+  countRequests,
+  countTopUps,
+  type LogInCounts,
+} from "./counters.ts";
 import { type Family, type Labels, single } from "./exposition.ts";
-import { countLogIns, type LogInCounts } from "./log-ins.ts";
 import { describeProcess, type ProcessFigures } from "./process-figures.ts";
-import { countBatches, countRequests, countTopUps } from "./top-ups.ts";
 
 export interface MetricsOptions {
   /** Labels of what is running; undefined where another process tells them. */
@@ -14,9 +19,6 @@ export interface MetricsOptions {
   readonly elapsed: () => number;
   readonly readProcess: () => ProcessFigures;
 }
-
-export { countersOf, type Family, mergeFamilies, single } from "./exposition.ts";
-export { type MetricsServer, serveMetrics } from "./server.ts";
 
 export interface Metrics extends Pick<LogInCounts, "countFailedLogIn"> {
   readonly observer: Omit<Observer, "recordingChanged">;

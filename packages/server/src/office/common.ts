@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
-import { NAME } from "../domain/name.ts";
+import { NAME } from "../domain/names.ts";
 import { ROLES } from "../domain/staff.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { readDay } from "../domain/zone.ts";

@@ -1,4 +1,4 @@
-import { printable, UNPRINTABLE } from "../domain/printable.ts";
+import { printable, UNPRINTABLE } from "../domain/names.ts";
 import type { StaffAct } from "../store/search.ts";
 
 export { printable };

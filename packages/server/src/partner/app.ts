@@ -3,14 +3,12 @@ import { Server as NetServer, type Socket } from "node:net";
 import type { AddressList } from "../domain/address-list.ts";
 import { HEAD_LIMITS, urlOf } from "../system/port-guard.ts";
 import { type ServiceState, wellState } from "../system/service-state.ts";
-import { AnswerText } from "./answer-text.ts";
-import type { AttemptNotes } from "./attempts.ts";
 import { FastDoor } from "./fast-door.ts";
-import { healthPages } from "./health.ts";
+import type { AttemptNotes } from "./gathering.ts";
 import { NodeDoor } from "./node-door.ts";
-import { Recording, tell } from "./observer.ts";
 import { contractPages } from "./openapi/publish.ts";
 import { operationsOf } from "./operations.ts";
+import { healthPages } from "./pages.ts";
 import {
   KEEP_ALIVE_TIMEOUT_MS,
   LOOKING_EVERY_MS,
@@ -19,7 +17,8 @@ import {
   requestIds,
   UNREAD_TIMEOUT_MS,
 } from "./pipeline.ts";
-import type { Ports } from "./ports.ts";
+import { AnswerText } from "./plain-http.ts";
+import { type Ports, Recording, tell } from "./ports.ts";
 import { logRequests, noteAttempts, observeRequests } from "./request-observers.ts";
 import { type Retirement, retirementHeaders, type Version } from "./versions/version.ts";
 

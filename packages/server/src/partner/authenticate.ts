@@ -1,10 +1,7 @@
 import { type AccessToken, admitAccessToken, hashAccessToken, isAccessToken } from "../domain/access-token.ts";
 import type { Peer } from "../domain/address-list.ts";
 import type { Refusal } from "../domain/failure.ts";
-import type { Instant } from "../domain/wall-time.ts";
-import type { Store } from "../store/store.ts";
 import type { Caller, Ports } from "./ports.ts";
-import { RegularWriting } from "./regular-writing.ts";
 
 /** Who calls; and where the call may not go on, why, and whose token it was if that is known. */
 export type Admission =
@@ -44,54 +41,4 @@ export async function authenticate(
 
 function holderOf({ id, partner, environment }: AccessToken): Caller {
   return { partnerId: partner.id, partnerName: partner.name, environment, tokenId: id };
-}
-
-/** How often what was gathered is written, in milliseconds. */
-const WRITING_EVERY_MS = 30_000;
-
-export interface TokenUsesOptions {
-  readonly store: Store;
-  /** Hears why the store did not take what was gathered; it is tried again with what comes. */
-  readonly onFailure: (error: unknown) => void;
-}
-
-/**
- * Gathers when each token was last used, and writes it now and then: no request waits for it, and none fails where
- * it cannot be written. What a process had gathered is lost with it where it is killed.
- */
-export class TokenUses {
-  readonly #options: TokenUsesOptions;
-  readonly #writing = new RegularWriting(WRITING_EVERY_MS, () => this.#write());
-  #gathered = new Map<string, Instant>();
-
-  constructor(options: TokenUsesOptions) {
-    this.#options = options;
-  }
-
-  note(tokenId: string, at: Instant): void {
-    this.#gathered.set(tokenId, at);
-  }
-
-  /** @param sleep resolves early where the signal says so. */
-  keepWriting(sleep: (ms: number, signal: AbortSignal) => Promise<void>): void {
-    this.#writing.start(sleep);
-  }
-
-  /** Writes what is left. */
-  close(): Promise<void> {
-    return this.#writing.close();
-  }
-
-  async #write(): Promise<void> {
-    const uses = this.#gathered;
-    if (uses.size === 0) return;
-    this.#gathered = new Map();
-    try {
-      await this.#options.store.recordTokenUses(uses);
-    } catch (error) {
-      // What has come meanwhile is later.
-      this.#gathered = new Map([...uses, ...this.#gathered]);
-      this.#options.onFailure(error);
-    }
-  }
 }

@@ -1,8 +1,7 @@
 import type { Peer } from "../domain/address-list.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { FailureReason } from "./failures.ts";
-import type { ServedOperation } from "./observer.ts";
-import type { Caller } from "./ports.ts";
+import type { Caller, ServedOperation } from "./ports.ts";
 
 /** A path that is served. */
 export interface Route {

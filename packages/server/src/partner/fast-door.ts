@@ -2,12 +2,11 @@ import { isAscii } from "node:buffer";
 import type { Socket } from "node:net";
 import { type AddressList, callerAddress } from "../domain/address-list.ts";
 import { decodeUtf8 } from "../domain/json.ts";
-import type { AnswerText } from "./answer-text.ts";
 import { type Answer, Call, type Ending } from "./call.ts";
 import { BODY_MAX_BYTES } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import { KEEP_ALIVE_TIMEOUT_MS, type Pipeline, REQUEST_TIMEOUT_MS, UNREAD_TIMEOUT_MS } from "./pipeline.ts";
-import { type PlainHead, recognise } from "./recogniser.ts";
+import { type AnswerText, type PlainHead, recognise } from "./plain-http.ts";
 
 /** Longer heads are for node:http, which bounds the number of their fields too. */
 const HEAD_MAX_BYTES = 8192;

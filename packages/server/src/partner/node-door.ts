@@ -3,12 +3,12 @@ import type { Socket } from "node:net";
 import { type AddressList, callerAddress } from "../domain/address-list.ts";
 import { decodeUtf8 } from "../domain/json.ts";
 import { hasTwoAuthorizations, PARSE_ERROR } from "../system/port-guard.ts";
-import type { AnswerText } from "./answer-text.ts";
 import { type Answer, Call, tokenIn } from "./call.ts";
 import { BODY_MAX_BYTES, renderFailure } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import type { Page } from "./pages.ts";
 import type { Pipeline } from "./pipeline.ts";
+import type { AnswerText } from "./plain-http.ts";
 
 /** Requests that one socket may have in hand: a client that sends more without reading is not one that waits. */
 const MAX_IN_HAND = 32;

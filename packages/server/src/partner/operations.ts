@@ -1,21 +1,126 @@
-import type { Result } from "../domain/failure.ts";
+import type { Refusal, Result } from "../domain/failure.ts";
 import type { FieldProblem } from "../domain/fields.ts";
 import type { JsonObject } from "../domain/json.ts";
+import type { Transaction } from "../domain/top-up.ts";
 import type { Answer, Route } from "./call.ts";
-import { contractOf, type OperationContract, QUERY_OPERATION, TOP_UP_OPERATION } from "./contract.ts";
+import {
+  type CustomerInformation,
+  type LookUpRequest,
+  listPackages,
+  lookUpCustomer,
+  type Packages,
+  type PackagesRequest,
+} from "./customers.ts";
 import { type FailureReason, JSON_TYPE, NEVER_KEPT } from "./failures.ts";
-import { listPackages } from "./list-packages.ts";
-import { lookUpCustomer } from "./look-up-customer.ts";
 import type { Caller, Ports } from "./ports.ts";
-import { queryTransaction } from "./query-transaction.ts";
-import { topUp } from "./top-up.ts";
-import { VERSIONS, type Version } from "./versions/version.ts";
+import { LISTING, LOOK_UP, type RequestForm, TRANSACTION_QUERY } from "./requests.ts";
+import { queryTransaction, type TopUpAnswer, type TopUpRequest, type TransactionQuery, topUp } from "./top-ups.ts";
+import { type Rendering, VERSIONS, type Version } from "./versions/version.ts";
+
+/** Success codes (interface, section 7). */
+const LOOKED_UP = "400aa010";
+const SETTLED = "400ab001";
+
+export const TOP_UP_OPERATION = "subscription-package-topup";
+const QUERY_OPERATION = "txn-status";
+
+/** What partners are told of one operation of one version: routes and OpenAPI documents are made of it. */
+export interface OperationContract<Request, Answer> {
+  /** The last part of the path. */
+  readonly name: string;
+  readonly tag: "Customers" | "Top-ups";
+  readonly summary: string;
+  readonly description: string;
+  /** Of a success. */
+  readonly code: string;
+  readonly request: RequestForm<Request>;
+  readonly rendering: Rendering<Answer>;
+  /** What the rules may refuse it for; what can go wrong with every request is not listed again. */
+  readonly refusals: readonly Refusal[];
+}
+
+interface Contract {
+  readonly lookUp: OperationContract<LookUpRequest, CustomerInformation>;
+  readonly listing: OperationContract<PackagesRequest, Packages>;
+  readonly topUp: OperationContract<TopUpRequest, TopUpAnswer>;
+  readonly query: OperationContract<TransactionQuery, Transaction>;
+}
+
+/** The four operations of a version (interface, section 4). */
+export function contractOf(version: Version): Contract {
+  return {
+    lookUp: {
+      name: "get-customer-information",
+      tag: "Customers",
+      summary: "Find a customer",
+      description: "Finds a customer with all connections by one code that the customer gives.",
+      code: LOOKED_UP,
+      request: LOOK_UP,
+      rendering: version.customerInformation,
+      refusals: ["partner_suspended", "customer_not_found", "ambiguous_code"],
+    },
+    listing: {
+      name: "get-subscription-package",
+      tag: "Customers",
+      summary: "List packages, and get a checkoutId",
+      description:
+        "Lists what runs on one connection and what can be bought for it, and issues a checkoutId that is good for one top-up within five minutes.",
+      code: LOOKED_UP,
+      request: LISTING,
+      rendering: version.packages,
+      refusals: [
+        "partner_suspended",
+        "customer_not_found",
+        "connection_not_found",
+        "customer_inactive",
+        "connection_blocked",
+      ],
+    },
+    topUp: {
+      name: TOP_UP_OPERATION,
+      tag: "Top-ups",
+      summary: "Top up",
+      description:
+        "Buys one bouquet for the connection, and answers when that is safely on disk. The same request sent again with the same checkoutId is answered with the same result, and tops up nothing more. When no answer comes, ask txn-status.",
+      code: SETTLED,
+      request: version.topUp,
+      rendering: {
+        schema: version.transaction.schema,
+        render: ({ transaction }, exponent) => version.transaction.render(transaction, exponent),
+      },
+      refusals: [
+        "partner_suspended",
+        "customer_not_found",
+        "connection_not_found",
+        "customer_inactive",
+        "connection_blocked",
+        "checkout_unknown",
+        "checkout_expired",
+        "checkout_used",
+        "checkout_mismatch",
+        "bouquet_unavailable",
+        "amount_mismatch",
+      ],
+    },
+    query: {
+      name: QUERY_OPERATION,
+      tag: "Top-ups",
+      summary: "Ask what became of a top-up",
+      description:
+        "Tells the result of the top-up that was made with a checkoutId, or that there is none so far, or that there never will be one.",
+      code: SETTLED,
+      request: TRANSACTION_QUERY,
+      rendering: version.transaction,
+      refusals: ["checkout_unknown", "not_topped_up", "never_topped_up"],
+    },
+  };
+}
 
 const SUCCESS_HEADERS = ["cache-control", NEVER_KEPT, "content-type", JSON_TYPE];
 const REPLAY_HEADERS = [...SUCCESS_HEADERS, "idempotent-replayed", "true"];
 
 /** What became of a call. */
-export type Outcome =
+type Outcome =
   | { readonly ok: true; readonly answer: Answer; readonly isReplay: boolean }
   | { readonly ok: false; readonly reason: FailureReason; readonly fields?: readonly FieldProblem[] };
 
@@ -27,7 +132,7 @@ export interface Operation extends Route {
   readonly serve: (caller: Caller, body: JsonObject) => Promise<Outcome>;
 }
 
-export interface OperationOptions {
+interface OperationOptions {
   readonly ports: Ports;
   /** What stands before the version in every path. */
   readonly prefix: string;

@@ -1,13 +1,12 @@
 import { looksIssued } from "../domain/checkout.ts";
 import { JsonNumber } from "../domain/json.ts";
 import { type Instant, isoTime } from "../domain/wall-time.ts";
-import { logUnauthenticated } from "../system/log-unauthenticated.ts";
-import type { AttemptNotes } from "./attempts.ts";
+import { logUnauthenticated } from "../system/log.ts";
 import type { Call, Ending } from "./call.ts";
-import { TOP_UP_OPERATION } from "./contract.ts";
 import { FAILURES, type FailureReason } from "./failures.ts";
-import { type Observer, tell } from "./observer.ts";
-import type { Caller } from "./ports.ts";
+import type { AttemptNotes } from "./gathering.ts";
+import { TOP_UP_OPERATION } from "./operations.ts";
+import { type Caller, type Observer, tell } from "./ports.ts";
 
 /** Observes how calls end. */
 export interface RequestObserver {

@@ -3,10 +3,8 @@ import { SERVICES } from "../domain/bouquet.ts";
 import { FieldReader, IDENTIFIER_MAX_LENGTH, type Reading } from "../domain/fields.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { type CurrencyExponent, MONEY_DIGITS } from "../domain/money.ts";
-import type { PackagesRequest } from "./list-packages.ts";
-import type { LookUpRequest } from "./look-up-customer.ts";
-import type { TransactionQuery } from "./query-transaction.ts";
-import type { TopUpRequest } from "./top-up.ts";
+import type { LookUpRequest, PackagesRequest } from "./customers.ts";
+import type { TopUpRequest, TransactionQuery } from "./top-ups.ts";
 
 /*
  * Requests as the interface, section 4, lists their fields. A field is described and read in one place, so that the

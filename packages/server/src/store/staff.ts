@@ -1,5 +1,5 @@
 import type { Environment } from "../domain/customer.ts";
-import type { LogInFailure } from "../domain/log-in-lock.ts";
+import type { LogInFailure } from "../domain/log-in.ts";
 import type { Authority, StaffKey, StaffMember, StaffSession } from "../domain/staff.ts";
 import type { Instant } from "../domain/wall-time.ts";
 

@@ -12,8 +12,8 @@ import {
 } from "kysely";
 import { createPool, type PoolConnection } from "mysql2";
 import pg from "pg";
-import { type RadiusAddress, readRadiusAddress } from "../domain/radius-config.ts";
-import { DeliveryFailed } from "../workers/sender.ts";
+import { type RadiusAddress, readRadiusAddress } from "../domain/radius.ts";
+import { DeliveryFailed } from "../domain/target.ts";
 
 /** The tables of FreeRADIUS's SQL module, as far as topupd needs them. */
 export interface RadiusTables {

@@ -1,11 +1,11 @@
+import type { Sender } from "../domain/target.ts";
 import type { TargetTools } from "../office/targets/tools.ts";
 import type { Ports } from "../store/ports.ts";
-import type { Sender } from "../workers/sender.ts";
 
 /** What each kind of target needs is loaded where it is first asked for: few commands need any, and few providers all. */
 export function targetTools({ clock, random }: Pick<Ports, "clock" | "random">): TargetTools {
   return {
-    refuseUrl: async (url, allowPrivate) => (await import("./addresses.ts")).refuseUrl(url, allowPrivate),
+    refuseUrl: async (url, allowPrivate) => (await import("./webhook.ts")).refuseUrl(url, allowPrivate),
     newSecret: async () => (await import("./webhook.ts")).newWebhookSecret(random),
     createSender({ name, config, secrets }, { zone, currencyExponent }) {
       switch (config.kind) {
@@ -24,7 +24,7 @@ export function targetTools({ clock, random }: Pick<Ports, "clock" | "random">):
       }
     },
     async reconcileRadius(...given) {
-      const { reconcileRadius } = await import("./radius-reconcile.ts");
+      const { reconcileRadius } = await import("./radius.ts");
       return reconcileRadius(...given);
     },
   };

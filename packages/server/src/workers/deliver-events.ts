@@ -2,8 +2,6 @@ import type { Target } from "../domain/target.ts";
 import { type DeliveryPorts, deliverTo } from "./target-delivery.ts";
 import { failureLog, type Worker } from "./worker.ts";
 
-export type { DeliveryObserver, DeliveryPorts } from "./target-delivery.ts";
-
 /** How often it is looked for targets that came, changed or went, and for leases that can be had. */
 const LOOKED_EVERY_MS = 1_000;
 

@@ -1,9 +1,8 @@
 import type { ConnectionKey } from "../domain/customer.ts";
 import type { RecordedEvent } from "../domain/event.ts";
-import { isHopeless, nextAttempt, type WaitingDelivery } from "../domain/target.ts";
+import { type DeliveryFailed, isHopeless, nextAttempt, type WaitingDelivery } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { DeliveryProgress, untried } from "./delivery-progress.ts";
-import type { DeliveryFailed } from "./sender.ts";
 
 /** Connections whose events are under way at a time. */
 const MOST_UNDER_WAY = 32;

@@ -1,10 +1,9 @@
 import { portionsOf } from "../domain/portions.ts";
-import type { Target } from "../domain/target.ts";
+import { DeliveryFailed, SENDING_LIMIT_MS, type Sender, type Target } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Outbox } from "../store/outbox.ts";
 import { type Attempt, DeliveryQueue } from "./delivery-queue.ts";
-import { DeliveryFailed, SENDING_LIMIT_MS, type Sender } from "./sender.ts";
 import { Lease, type WorkerPorts } from "./worker.ts";
 
 export interface DeliveryPorts extends WorkerPorts {

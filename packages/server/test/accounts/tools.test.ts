@@ -1,8 +1,7 @@
 import { generate } from "otplib";
 import { expect, test } from "vitest";
 import { PasswordsBusy } from "../../src/services/staff/accounts.ts";
-import { accountTools } from "../../src/system/account-tools.ts";
-import { HashQueue } from "../../src/system/passwords.ts";
+import { accountTools, HashQueue } from "../../src/system/account-tools.ts";
 import { CHEAP } from "../support/office-line.ts";
 import { seededRandom } from "../support/random.ts";
 

@@ -7,7 +7,7 @@ import { addStaffKey, removeStaffKey } from "../../src/office/staff/operations.t
 import { type AccountTools, PasswordsBusy } from "../../src/services/staff/accounts.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createTemporaryFile } from "../../src/system/temporary-file.ts";
+import { createTemporaryFile } from "../../src/system/files.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { type Asked, COOKIE, PASSWORD, shareStaffApi, startStaffApi } from "../support/staff-api.ts";
 

@@ -1,8 +1,15 @@
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countChunks, isBackup, readChunks, readHeader, writeBackup } from "../../src/backup/backup-file.ts";
-import { BackupRefused, packLines } from "../../src/backup/sealed-lines.ts";
+import {
+  BackupRefused,
+  countChunks,
+  isBackup,
+  packLines,
+  readChunks,
+  readHeader,
+  writeBackup,
+} from "../../src/backup/backup-file.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES } from "../../src/store/archive.ts";
 import type { ArchiveChunk, ArchiveValue, MoneyTotal } from "../../src/store/store.ts";
 import { each, gather, HEADER, inPieces, makeBackup, rowsChunk, smallArchive } from "./backups.ts";

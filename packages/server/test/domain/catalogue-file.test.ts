@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CatalogueRows, readCatalogueRow } from "../../src/domain/catalogue-file.ts";
+import { CatalogueRows, readCatalogueRow } from "../../src/domain/catalogue.ts";
 import { ADD_ON, asJson, MONTHLY, QUARTERLY } from "./builders.ts";
 
 const ROW = { service: "internet", code: "NET-1M", name: "Fiber 100 (MONTHLY)", price: "1130" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonValue } from "../../src/domain/json.ts";
-import { isSameDatabase, readRadiusAddress, readRadiusConfig } from "../../src/domain/radius-config.ts";
+import { isSameDatabase, readRadiusAddress, readRadiusConfig } from "../../src/domain/radius.ts";
 import { asJson } from "./builders.ts";
 
 const FILE = {

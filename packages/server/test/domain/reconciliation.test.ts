@@ -12,7 +12,7 @@ import {
   tally,
   type UnreadableRow,
   type Verdict,
-} from "../../src/domain/reconciliation.ts";
+} from "../../src/domain/settlement.ts";
 import { TRANSACTION_STATUSES, type Transaction } from "../../src/domain/top-up.ts";
 import { RUNS } from "./builders.ts";
 

@@ -3,8 +3,13 @@ import type { TokenState } from "../../src/domain/access-token.ts";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Connection, WireStatus } from "../../src/domain/customer.ts";
 import type { Refusal } from "../../src/domain/failure.ts";
-import { decideTopUp, type TopUpCommand, type TopUpSnapshot, type Transaction } from "../../src/domain/top-up.ts";
-import { formatTransactionId } from "../../src/domain/transaction-id.ts";
+import {
+  decideTopUp,
+  formatTransactionId,
+  type TopUpCommand,
+  type TopUpSnapshot,
+  type Transaction,
+} from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import {
   ADD_ON,

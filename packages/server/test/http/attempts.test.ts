@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AttemptNotes, MOST_GATHERED } from "../../src/partner/attempts.ts";
+import { AttemptNotes, MOST_GATHERED } from "../../src/partner/gathering.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Attempt } from "../../src/store/staff.ts";
 import { partnersOf } from "../support/partners.ts";

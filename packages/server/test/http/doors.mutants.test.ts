@@ -13,32 +13,32 @@ import type { buildApp } from "../../src/partner/app.ts";
  */
 
 const HTTP = new URL("../../src/partner/", import.meta.url);
-const FILES = ["recogniser", "fast-door", "app"] as const;
+const FILES = ["plain-http", "fast-door", "app"] as const;
 type File = (typeof FILES)[number];
 
 const ROUNDS = 3_000;
 
 /** What is changed, in which file, and what the text becomes. */
 const FAULTS: readonly (readonly [fault: string, file: File, from: string, to: string])[] = [
-  ["takes a repeated header", "recogniser", "fields.has(name) ||", "false ||"],
+  ["takes a repeated header", "plain-http", "fields.has(name) ||", "false ||"],
   [
     "takes a repeated Content-Length",
-    "recogniser",
+    "plain-http",
     "fields.has(name)",
     'fields.has(name) && name !== "content-length"',
   ],
-  ["takes a repeated Authorization", "recogniser", "fields.has(name)", 'fields.has(name) && name !== "authorization"'],
-  ["ignores Transfer-Encoding", "recogniser", '  "transfer-encoding",\n', ""],
-  ["ignores Content-Encoding", "recogniser", '  "content-encoding",\n', ""],
-  ["ignores Expect", "recogniser", '  "expect",\n', ""],
-  ["ignores Upgrade", "recogniser", '  "upgrade",\n', ""],
-  ["ignores Connection: close", "recogniser", "/^keep-alive$/i.test(", "/^/.test("],
-  ["takes a bare line feed", "recogniser", 'head.split("\\r\\n")', "head.split(/\\r?\\n/)"],
-  ["takes HTTP/1.0", "recogniser", "HTTP\\/1\\.1$/", "HTTP\\/1\\.\\d$/"],
-  ["takes control characters", "recogniser", "(?:[\\t -~]*[!-~])", "(?:[^]*[!-~])"],
-  ["takes a tab after a length", "recogniser", ") *$/", ")\\s*$/"],
-  ["takes a signed length", "recogniser", "/^[1-9][0-9]{0,3}$/", "/^\\+?[1-9][0-9]{0,3}$/"],
-  ["takes a body that is too long", "recogniser", "<= BODY_MAX_BYTES", "<= BODY_MAX_BYTES + 1"],
+  ["takes a repeated Authorization", "plain-http", "fields.has(name)", 'fields.has(name) && name !== "authorization"'],
+  ["ignores Transfer-Encoding", "plain-http", '  "transfer-encoding",\n', ""],
+  ["ignores Content-Encoding", "plain-http", '  "content-encoding",\n', ""],
+  ["ignores Expect", "plain-http", '  "expect",\n', ""],
+  ["ignores Upgrade", "plain-http", '  "upgrade",\n', ""],
+  ["ignores Connection: close", "plain-http", "/^keep-alive$/i.test(", "/^/.test("],
+  ["takes a bare line feed", "plain-http", 'head.split("\\r\\n")', "head.split(/\\r?\\n/)"],
+  ["takes HTTP/1.0", "plain-http", "HTTP\\/1\\.1$/", "HTTP\\/1\\.\\d$/"],
+  ["takes control characters", "plain-http", "(?:[\\t -~]*[!-~])", "(?:[^]*[!-~])"],
+  ["takes a tab after a length", "plain-http", ") *$/", ")\\s*$/"],
+  ["takes a signed length", "plain-http", "/^[1-9][0-9]{0,3}$/", "/^\\+?[1-9][0-9]{0,3}$/"],
+  ["takes a body that is too long", "plain-http", "<= BODY_MAX_BYTES", "<= BODY_MAX_BYTES + 1"],
   ["takes more bytes than the request", "fast-door", "=== text.length ? head", "<= text.length ? head"],
   ["takes less bytes than the request", "fast-door", "=== text.length ? head", ">= text.length ? head"],
   ["reads a body as Latin-1", "fast-door", "isAscii(this.#bytes) ?", "true ?"],

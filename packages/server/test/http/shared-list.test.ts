@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Packages } from "../../src/partner/list-packages.ts";
+import type { Packages } from "../../src/partner/customers.ts";
 import { VERSIONS } from "../../src/partner/versions/version.ts";
 
 const bouquets = fc.array(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countDeliveries } from "../../src/metrics/deliveries.ts";
+import { countDeliveries } from "../../src/metrics/counters.ts";
 import { mergeFamilies, writeMetrics } from "../../src/metrics/exposition.ts";
 import { scraped } from "../support/measured-service.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { topUp } from "../../src/partner/top-up.ts";
+import { topUp } from "../../src/partner/top-ups.ts";
 import { type MeasuredService, startMeasuredService } from "../support/measured-service.ts";
 import { PREFIX, prepareTopUp } from "../support/service.ts";
 

@@ -1,7 +1,6 @@
 import { Server } from "node:http";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { single } from "../../src/metrics/metrics.ts";
-import { serveMetrics } from "../../src/metrics/server.ts";
+import { serveMetrics, single } from "../../src/metrics/exposition.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
 
 describe("the metrics' own port", () => {

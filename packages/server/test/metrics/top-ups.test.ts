@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { transactionOf } from "../../src/domain/top-up.ts";
+import { countTopUps } from "../../src/metrics/counters.ts";
 import { type Family, writeMetrics } from "../../src/metrics/exposition.ts";
-import { countTopUps } from "../../src/metrics/top-ups.ts";
 import { momentOf } from "../domain/builders.ts";
 import { commandWith, NOW } from "../domain/purchase.ts";
 import { scraped, startMeasuredService, TICK_SECONDS } from "../support/measured-service.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Verdict } from "../../src/domain/reconciliation.ts";
+import type { Verdict } from "../../src/domain/settlement.ts";
 import { reverseTransaction } from "../../src/office/corrections/operations.ts";
 import { exportSettlement, reconcilePartner, reportSettlement } from "../../src/office/settlement/operations.ts";
 import { reconcile } from "../../src/office/settlement/reconcile.ts";

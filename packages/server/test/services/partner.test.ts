@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { listPackages } from "../../src/partner/list-packages.ts";
-import { lookUpCustomer } from "../../src/partner/look-up-customer.ts";
-import { queryTransaction } from "../../src/partner/query-transaction.ts";
-import { topUp } from "../../src/partner/top-up.ts";
+import { listPackages, lookUpCustomer } from "../../src/partner/customers.ts";
+import { queryTransaction, topUp } from "../../src/partner/top-ups.ts";
 import { customer, DAY_MS, MINUTE_MS, openWorld, type World } from "./world.ts";
 
 const NET = { cuid: "1", service: "internet", reqId: "net-1" } as const;

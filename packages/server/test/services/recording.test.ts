@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Recording } from "../../src/partner/observer.ts";
+import { Recording } from "../../src/partner/ports.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { wellState } from "../../src/system/service-state.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TokenUses } from "../../src/partner/authenticate.ts";
+import { TokenUses } from "../../src/partner/gathering.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { listPackages } from "../../src/partner/list-packages.ts";
-import { lookUpCustomer } from "../../src/partner/look-up-customer.ts";
-import { topUp } from "../../src/partner/top-up.ts";
+import { listPackages, lookUpCustomer } from "../../src/partner/customers.ts";
+import { topUp } from "../../src/partner/top-ups.ts";
 import { resetTrial, TRIAL_CUIDS, trialCatalogue } from "../../src/services/staff/trial.ts";
 import { findCustomer } from "../../src/store/back-office/customers.ts";
 import { publish } from "../support/catalogue.ts";

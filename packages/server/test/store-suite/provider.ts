@@ -1,6 +1,6 @@
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { Bouquet } from "../../src/domain/bouquet.ts";
-import { readCatalogueRow } from "../../src/domain/catalogue-file.ts";
+import { readCatalogueRow } from "../../src/domain/catalogue.ts";
 import { type Checkout, type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
 import type { CheckoutSecret } from "../../src/domain/checkout-secret.ts";
 import type { Correcting } from "../../src/domain/correction.ts";
@@ -9,8 +9,13 @@ import type { CustomerEffect } from "../../src/domain/customer-audit.ts";
 import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
 import type { Reading } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
-import type { SettledTopUp, TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
-import { randomDigits, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction-id.ts";
+import {
+  randomDigits,
+  type SettledTopUp,
+  type TopUpCommand,
+  TRANSACTION_ID_RANDOM_BYTES,
+  type Transaction,
+} from "../../src/domain/top-up.ts";
 import { createZone } from "../../src/domain/zone.ts";
 import { blockConnection, grantGoodwill, reverseTransaction } from "../../src/office/corrections/operations.ts";
 import type { Desk } from "../../src/office/office.ts";

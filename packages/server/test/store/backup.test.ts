@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countChunks, readChunks, readHeader } from "../../src/backup/backup-file.ts";
-import { BackupRefused } from "../../src/backup/sealed-lines.ts";
+import { BackupRefused, countChunks, readChunks, readHeader } from "../../src/backup/backup-file.ts";
 import { pauseTarget } from "../../src/office/targets/operations.ts";
 import { backUpStore, restoreStore } from "../../src/services/staff/archive.ts";
 import type { Store } from "../../src/store/store.ts";

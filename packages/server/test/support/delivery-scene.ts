@@ -1,8 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import type { RecordedEvent } from "../../src/domain/event.ts";
-import type { Target } from "../../src/domain/target.ts";
+import { DeliveryFailed, type Sender, type Target } from "../../src/domain/target.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
-import { DeliveryFailed, type Sender } from "../../src/workers/sender.ts";
 import type { TargetFigures } from "../../src/workers/target-delivery.ts";
 import { keyOf, MemoryOutbox, targetWith } from "./memory-outbox.ts";
 import { VirtualTime } from "./virtual-time.ts";

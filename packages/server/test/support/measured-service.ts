@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
-import { createMetrics, serveMetrics } from "../../src/metrics/metrics.ts";
+import { serveMetrics } from "../../src/metrics/exposition.ts";
+import { createMetrics } from "../../src/metrics/metrics.ts";
 import { readMetrics, type Sample } from "./metrics-text.ts";
 import { type OpenOptions, startTestService } from "./service.ts";
 

@@ -6,7 +6,7 @@ import type { Environment } from "../../src/domain/customer.ts";
 import type { CustomersImport, CustomersReport } from "../../src/office/imports/customers.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
 import { type App, type AppOptions, buildApp } from "../../src/partner/app.ts";
-import type { Observer } from "../../src/partner/observer.ts";
+import type { Observer } from "../../src/partner/ports.ts";
 import type { Actor } from "../../src/services/ports.ts";
 import { resetTrial } from "../../src/services/staff/trial.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";

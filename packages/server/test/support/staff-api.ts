@@ -9,9 +9,9 @@ import { type AdminAppOptions, type AdminWorld, buildAdminApp } from "../../src/
 import { addStaff, addStaffKey } from "../../src/office/staff/operations.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountTools } from "../../src/system/account-tools.ts";
+import { createTemporaryFile } from "../../src/system/files.ts";
 import { createLogger } from "../../src/system/log.ts";
 import { wellState } from "../../src/system/service-state.ts";
-import { createTemporaryFile } from "../../src/system/temporary-file.ts";
 import { targetTools } from "../../src/targets/tools.ts";
 import { deskOf, run } from "./desk.ts";
 import { CHEAP } from "./office-line.ts";

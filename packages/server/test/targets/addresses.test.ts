@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isPrivate, type Resolve, refuseUrl } from "../../src/targets/addresses.ts";
+import { isPrivate, type Resolve, refuseUrl } from "../../src/targets/webhook.ts";
 
 const PUBLIC = [
   ...["1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0"],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { RadiusDifference } from "../../src/domain/radius.ts";
 import type { RadiusConfig } from "../../src/domain/target.ts";
 import { blockConnection } from "../../src/office/corrections/operations.ts";
-import { reconcileRadius } from "../../src/targets/radius-reconcile.ts";
+import { reconcileRadius } from "../../src/targets/radius.ts";
 import { customer, openWorld, type World } from "../services/world.ts";
 import { isInstalled } from "../support/debian-programs.ts";
 import { run } from "../support/desk.ts";

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connectionOf, makeProvider, PartnerClient } from "../../campaign/partner.ts";
 import { expectTopupd, startServing } from "../../campaign/processes.ts";
-import type { RadiusConfig } from "../../src/domain/target.ts";
+import { DeliveryFailed, type RadiusConfig, type Sender } from "../../src/domain/target.ts";
 import { createRadiusSender } from "../../src/targets/radius.ts";
-import { DeliveryFailed, type Sender } from "../../src/workers/sender.ts";
 import { isInstalled } from "../support/debian-programs.ts";
 import { PASSWORD, startFreeRadius } from "../support/freeradius.ts";
 import {

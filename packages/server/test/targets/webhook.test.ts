@@ -2,11 +2,15 @@ import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EVENT_KINDS } from "../../src/domain/event.ts";
-import type { WebhookSecret } from "../../src/domain/target.ts";
+import { DeliveryFailed, type WebhookSecret } from "../../src/domain/target.ts";
 import { createZone } from "../../src/domain/zone.ts";
-import { type Resolve, refuseUrl } from "../../src/targets/addresses.ts";
-import { createWebhookSender, newWebhookSecret, type WebhookPorts } from "../../src/targets/webhook.ts";
-import { DeliveryFailed } from "../../src/workers/sender.ts";
+import {
+  createWebhookSender,
+  newWebhookSecret,
+  type Resolve,
+  refuseUrl,
+  type WebhookPorts,
+} from "../../src/targets/webhook.ts";
 import { wall } from "../domain/builders.ts";
 import { readFences, tableRows, unquote } from "../support/markdown.ts";
 import { seededRandom } from "../support/random.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import type { Family } from "../../metrics/metrics.ts";
+import type { Family } from "../../metrics/exposition.ts";
 import { type ServiceState, wellState } from "../../system/service-state.ts";
 import type { ChildParts, Served, SupervisorProcess } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";

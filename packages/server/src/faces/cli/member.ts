@@ -1,5 +1,5 @@
 import type { Instant } from "../../domain/wall-time.ts";
-import { countersOf, type Family, mergeFamilies } from "../../metrics/metrics.ts";
+import { countersOf, type Family, mergeFamilies } from "../../metrics/exposition.ts";
 import type { ChildProcess, FromChild, Role, ToChild } from "./processes.ts";
 import type { Runtime } from "./runtime.ts";
 

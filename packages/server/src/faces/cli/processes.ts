@@ -1,5 +1,6 @@
 import type { Instant } from "../../domain/wall-time.ts";
-import type { Family, Metrics } from "../../metrics/metrics.ts";
+import type { Family } from "../../metrics/exposition.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
 import type { Store } from "../../store/store.ts";
 import type { ServiceState } from "../../system/service-state.ts";
 

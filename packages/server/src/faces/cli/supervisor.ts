@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
-import { type MetricsServer, mergeFamilies, serveMetrics, single } from "../../metrics/metrics.ts";
+import { type MetricsServer, mergeFamilies, serveMetrics, single } from "../../metrics/exposition.ts";
 import { type ServiceState, wellState } from "../../system/service-state.ts";
 import { Member } from "./member.ts";
 import type { ChildProcess, Role, ServiceProcesses } from "./processes.ts";

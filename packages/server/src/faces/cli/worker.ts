@@ -1,9 +1,8 @@
 import type { Config } from "../../config.ts";
 import type { Target } from "../../domain/target.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
-import { AttemptNotes } from "../../partner/attempts.ts";
-import { TokenUses } from "../../partner/authenticate.ts";
-import type { Observer } from "../../partner/observer.ts";
+import { AttemptNotes, TokenUses } from "../../partner/gathering.ts";
+import type { Observer } from "../../partner/ports.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
 import { startTellingEnds } from "../../workers/tell-ends.ts";
 import type { ChildParts, Served } from "./processes.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
-import { logUnauthenticated } from "../../system/log-unauthenticated.ts";
+import { logUnauthenticated } from "../../system/log.ts";
 
 /**
  * Writes one log line for each request. Requests without a valid log-in or key are summed up, see

@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type BulkOrder, bulkAnnounced } from "../../domain/bulk-correction.ts";
-import type { Correcting } from "../../domain/correction.ts";
+import { type BulkOrder, bulkAnnounced, type Correcting } from "../../domain/correction.ts";
 import { type ConnectionKey, withHead } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
 import { portionsOf } from "../../domain/portions.ts";

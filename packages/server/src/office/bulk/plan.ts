@@ -1,7 +1,12 @@
 import type { Static } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
-import { type BulkOrder, type BulkOutcome, decideBulk, hadGoodwillLately } from "../../domain/bulk-correction.ts";
-import type { Correcting } from "../../domain/correction.ts";
+import {
+  type BulkOrder,
+  type BulkOutcome,
+  type Correcting,
+  decideBulk,
+  hadGoodwillLately,
+} from "../../domain/correction.ts";
 import type { Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
 import { portionsOf } from "../../domain/portions.ts";

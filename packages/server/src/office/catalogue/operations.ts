@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { CATALOGUE_HEADER, catalogueLine } from "../../csv/writing.ts";
 import { bouquetKey } from "../../domain/bouquet.ts";
-import { type BouquetEffect, type CatalogueRow, catalogueRow, compareCatalogues } from "../../domain/catalogue-file.ts";
+import { type BouquetEffect, type CatalogueRow, catalogueRow, compareCatalogues } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";

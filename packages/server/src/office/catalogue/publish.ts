@@ -1,6 +1,6 @@
 import { cataloguePublished } from "../../domain/audit.ts";
 import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
-import { CatalogueRows, isRetired, readCatalogueRow } from "../../domain/catalogue-file.ts";
+import { CatalogueRows, isRetired, readCatalogueRow } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { FieldProblem } from "../../domain/fields.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";

@@ -10,8 +10,7 @@ import {
   wireStatus,
 } from "../../domain/customer.ts";
 import { isRunning } from "../../domain/subscription.ts";
-import type { Transaction } from "../../domain/top-up.ts";
-import { isTransactionId } from "../../domain/transaction-id.ts";
+import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull, plus, type WallTime } from "../../domain/wall-time.ts";
 import { findCustomer, listCustomers } from "../../store/back-office/customers.ts";
 import { findTransaction } from "../../store/back-office/transactions.ts";

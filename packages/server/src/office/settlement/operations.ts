@@ -1,8 +1,7 @@
 import type { Static } from "typebox";
 import { guardCell } from "../../csv/writing.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
-import { printable } from "../../domain/printable.ts";
-import { THEIR_STATUSES, type TheirStatus } from "../../domain/reconciliation.ts";
+import { printable } from "../../domain/names.ts";
 import {
   addTotals,
   NOTHING_SETTLED,
@@ -10,6 +9,8 @@ import {
   type SettlementLine,
   type SettlementTotal,
   settleDay,
+  THEIR_STATUSES,
+  type TheirStatus,
 } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, type Instant, wallMsBetween } from "../../domain/wall-time.ts";
@@ -177,7 +178,7 @@ export const reconcilePartner = operation({
     const partnerId = (await partnerIdOf(office, input)) as number;
     const request = { environment: await environmentOf(office, input), partnerId, ...period, key };
     // The CSV reader is loaded only if it is needed.
-    const { readPartnerFile } = await import("../../csv/partner-file.ts");
+    const { readPartnerFile } = await import("../../csv/reading.ts");
     const reconciled = await reconcile(office, request, readPartnerFile(input.file.open(), format));
     const differences = reconciled.differences.slice(0, MOST_DIFFERENCES);
     return {

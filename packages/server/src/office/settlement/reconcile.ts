@@ -15,9 +15,8 @@ import {
   type UnreadableRow,
   VERDICTS,
   type Verdict,
-} from "../../domain/reconciliation.ts";
-import type { Transaction } from "../../domain/top-up.ts";
-import { isTransactionId } from "../../domain/transaction-id.ts";
+} from "../../domain/settlement.ts";
+import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
 import { DAY_MS, type Instant, isoTime } from "../../domain/wall-time.ts";
 import { findTransaction } from "../../store/back-office/transactions.ts";
 import type { ReadingPorts } from "../../store/ports.ts";

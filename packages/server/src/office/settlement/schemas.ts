@@ -1,12 +1,12 @@
 import { Type } from "typebox";
 import {
   RECONCILIATION_KEYS,
+  SETTLEMENT_DETAILS,
   THEIR_STATUSES,
   type TheirStatus,
   VERDICTS,
   type Verdict,
-} from "../../domain/reconciliation.ts";
-import { SETTLEMENT_DETAILS } from "../../domain/settlement.ts";
+} from "../../domain/settlement.ts";
 import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
 import {
   AmountSchema,

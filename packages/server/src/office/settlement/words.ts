@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Verdict } from "../../domain/reconciliation.ts";
+import type { Verdict } from "../../domain/settlement.ts";
 import type { Shown } from "../operation.ts";
 import { count, prunedLine, table } from "../text.ts";
 import type { DifferenceSchema, ReconciliationSchema, SettlementSchema } from "./schemas.ts";

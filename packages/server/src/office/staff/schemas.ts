@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { STAFF_NAME } from "../../domain/name.ts";
+import { STAFF_NAME } from "../../domain/names.ts";
 import { ROLES } from "../../domain/staff.ts";
 import { InstantSchema, oneOf, orNull, RoleSchema } from "../common.ts";
 

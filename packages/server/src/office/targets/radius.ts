@@ -1,12 +1,15 @@
 import type { Static } from "typebox";
 import { targetReconciled } from "../../domain/audit.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { RadiusDifference } from "../../domain/radius.ts";
-import { DEFAULT_RADIUS_SERVICE, isSameDatabase, readRadiusConfig } from "../../domain/radius-config.ts";
-import type { TargetConfig } from "../../domain/target.ts";
+import {
+  DEFAULT_RADIUS_SERVICE,
+  isSameDatabase,
+  type RadiusDifference,
+  readRadiusConfig,
+} from "../../domain/radius.ts";
+import { DeliveryFailed, type TargetConfig } from "../../domain/target.ts";
 import { listTargets } from "../../store/back-office/targets.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import { DeliveryFailed } from "../../workers/sender.ts";
 import { type Db, decide, type Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import type { AddTargetSchema } from "./schemas.ts";

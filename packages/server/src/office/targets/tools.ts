@@ -1,8 +1,7 @@
 import type { RadiusDifference } from "../../domain/radius.ts";
-import type { RadiusConfig, Target } from "../../domain/target.ts";
+import type { RadiusConfig, Sender, Target } from "../../domain/target.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import type { Sender } from "../../workers/sender.ts";
 
 /** What each kind of target needs of the world outside. */
 export interface TargetTools {

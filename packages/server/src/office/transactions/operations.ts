@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
-import { firstTransactionId, isTransactionId } from "../../domain/transaction-id.ts";
+import { firstTransactionId, isTransactionId } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/back-office/customers.ts";
 import * as sql from "../../store/back-office/transactions.ts";

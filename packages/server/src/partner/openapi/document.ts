@@ -1,15 +1,16 @@
+import { STATUS_CODES } from "node:http";
 import { type TSchema, Type } from "typebox";
+import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../../domain/fields.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { headerNames } from "../call.ts";
-import { contractOf, type OperationContract, TOP_UP_OPERATION } from "../contract.ts";
-import type { Version } from "../versions/version.ts";
-import { NOT_RETIRED, type Retirement, retirementHeaders } from "../versions/version.ts";
+import { FAILURES, type FailureReason, RETRIES, renderFailure } from "../failures.ts";
+import { contractOf, type OperationContract, TOP_UP_OPERATION } from "../operations.ts";
+import { NOT_RETIRED, type Retirement, retirementHeaders, type Version } from "../versions/version.ts";
 import { type Components, describeHeaders, hoist, type Json, jsonContent } from "./components.ts";
 import { type Example, makeExamples } from "./examples.ts";
-import { failureResponses } from "./failure-responses.ts";
 
-export interface DocumentOptions {
+interface DocumentOptions {
   /** What stands before the version in every path. */
   readonly prefix: string;
   /** Scheme, host and port by which partners reach the service; undefined: those of the document itself. */
@@ -153,4 +154,117 @@ function success<Request, Answer>({ code, rendering }: OperationContract<Request
 function only(request: object, schema: TSchema): Json {
   const known = Object.keys((schema as unknown as { readonly properties: object }).properties);
   return Object.fromEntries(Object.entries(request).filter(([name]) => known.includes(name))) as Json;
+}
+
+/** What can go wrong with a request of any operation, whatever the rules say of it. */
+const ALWAYS: readonly FailureReason[] = [
+  "malformed_json",
+  "invalid_field",
+  "missing_token",
+  "unknown_token",
+  "expired_token",
+  "revoked_token",
+  "address_not_allowed",
+  "body_too_large",
+  "unsupported_media_type",
+  "rate_limited",
+  "internal_error",
+  "unavailable",
+];
+
+const EXAMPLE_REQUEST_ID = "4e21cd0cdd2711a0b3";
+const EXAMPLE_PROBLEMS: readonly FieldProblem[] = [
+  { field: "reqId", problem: "is required" },
+  { field: "cuid", problem: `must have at most ${IDENTIFIER_MAX_LENGTH} characters` },
+];
+
+interface Failing {
+  /** Begins the names of schemas that only this operation has. */
+  readonly title: string;
+  readonly refusals: readonly FailureReason[];
+  readonly isTopUp: boolean;
+  /** Headers that every answer of the version has besides. */
+  readonly announced: readonly string[];
+}
+
+/** The responses of an operation for everything that it can refuse or fail with, by HTTP status. */
+function failureResponses(failing: Failing, components: Components): Record<string, Json> {
+  const reasons = [...failing.refusals, ...ALWAYS];
+  const statuses = [...new Set(reasons.map((reason) => FAILURES[reason].status))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const own = reasons.filter((reason) => FAILURES[reason].status === status);
+      const isShared = own.every((reason) => ALWAYS.includes(reason));
+      const schema = failureSchema(own, `${isShared ? "" : failing.title}Failure${status}`);
+      return [String(status), failureResponse(status, own, failing, hoist(schema, components))];
+    }),
+  );
+}
+
+function failureResponse(
+  status: number,
+  reasons: readonly FailureReason[],
+  { isTopUp, announced }: Failing,
+  schema: Json,
+): Json {
+  const answers = reasons.map((reason) => {
+    const detail = { isTopUp, ...(reason === "invalid_field" && { fields: EXAMPLE_PROBLEMS }) };
+    return [reason, renderFailure(reason, EXAMPLE_REQUEST_ID, detail)] as const;
+  });
+  const headers = answers.flatMap(([, answer]) => headerNames(answer.headers));
+  return {
+    description: `${STATUS_CODES[status]}: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`,
+    headers: describeHeaders(["x-request-id", ...announced, ...headers]),
+    content: jsonContent(
+      schema,
+      answers.map(([reason, { body }]) => [reason, JSON.parse(body) as Json]),
+    ),
+  };
+}
+
+const message = Type.String({
+  description: "A sentence on what is wrong and what to do. Its wording may change: do not compare it.",
+});
+
+const retry = Type.String({
+  enum: [...RETRIES],
+  description:
+    "What a program does next: `fix_request` correct it first; `same_request` send it again later, unchanged; `new_checkout` list again and use the new checkoutId; `query_status` call txn-status before anything else; `no` a person has to act.",
+});
+
+const requestId = Type.String({ description: "The same as in X-Request-Id. Quote it to the provider." });
+
+const fields = Type.Array(
+  Type.Object(
+    {
+      field: Type.String({ description: "The name of the field." }),
+      problem: Type.String({ description: "What is wrong with it. Never holds its value." }),
+    },
+    { title: "FieldProblem", description: "What is wrong with one field." },
+  ),
+  { description: "Everything that is wrong with the request." },
+);
+
+/** A failure in the envelope, for one of these reasons (decisions, "Failures"). */
+function failureSchema(reasons: readonly FailureReason[], title: string): TSchema {
+  return Type.Object(
+    {
+      success: Type.Boolean({ const: false, description: "False on a failure." }),
+      code: Type.String({
+        enum: reasons.map((reason) => FAILURES[reason].code),
+        description: "What went wrong, for tables. A code never changes its meaning.",
+      }),
+      body: Type.Object(
+        {
+          reason: Type.String({ enum: [...reasons], description: "What went wrong: a name for the code." }),
+          message,
+          retry,
+          requestId,
+          ...(reasons.includes("invalid_field") && { fields: Type.Optional(fields) }),
+        },
+        { description: "What went wrong, and what to do." },
+      ),
+    },
+    { title, description: "A request that was refused or failed." },
+  );
 }

@@ -5,9 +5,8 @@ import { lengthened, newRun, type Subscription } from "../../domain/subscription
 import type { Transaction } from "../../domain/top-up.ts";
 import { DAY_MS, type Instant, writeWallTime } from "../../domain/wall-time.ts";
 import { trialCatalogue } from "../../services/staff/trial.ts";
-import type { Packages, PackagesRequest } from "../list-packages.ts";
-import type { CustomerInformation } from "../look-up-customer.ts";
-import type { TopUpAnswer } from "../top-up.ts";
+import type { CustomerInformation, Packages, PackagesRequest } from "../customers.ts";
+import type { TopUpAnswer } from "../top-ups.ts";
 
 /*
  * What the trial environment answers, at one moment of its life. A test makes the same calls and compares.

@@ -1,10 +1,8 @@
 import { type Static, Type } from "typebox";
 import type { CurrencyExponent } from "../../domain/money.ts";
-import type { Packages } from "../list-packages.ts";
-import type { CustomerInformation } from "../look-up-customer.ts";
+import type { CustomerInformation, Packages } from "../customers.ts";
 import { TOP_UP_1_0_0 } from "../requests.ts";
-import { listingWriter } from "./listing.ts";
-import { amount, BOUQUET_LABEL, Connections, Customer, packagesBody } from "./schemas.ts";
+import { amount, BOUQUET_LABEL, Connections, Customer, listingWriter, packagesBody } from "./answers.ts";
 import { v1_0_1 } from "./v1_0_1.ts";
 import type { Version } from "./version.ts";
 

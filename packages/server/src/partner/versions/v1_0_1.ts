@@ -4,21 +4,20 @@ import type { CustomerProfile } from "../../domain/customer.ts";
 import { type CurrencyExponent, moneyToJson } from "../../domain/money.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import type { Packages } from "../list-packages.ts";
-import type { ConnectionInformation, CustomerInformation } from "../look-up-customer.ts";
+import type { ConnectionInformation, CustomerInformation, Packages } from "../customers.ts";
 import { TOP_UP } from "../requests.ts";
-import { listingWriter } from "./listing.ts";
 import {
   amount,
   BOUQUET_LABEL,
   Connections,
   Customer,
+  listingWriter,
   type NamedConnection,
   packagesBody,
   type SubscriptionItem,
   TransactionBody,
   type TvConnection,
-} from "./schemas.ts";
+} from "./answers.ts";
 import type { Version } from "./version.ts";
 
 /*

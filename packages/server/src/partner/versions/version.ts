@@ -2,10 +2,9 @@ import type { TSchema } from "typebox";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { Packages } from "../list-packages.ts";
-import type { CustomerInformation } from "../look-up-customer.ts";
+import type { CustomerInformation, Packages } from "../customers.ts";
 import type { RequestForm } from "../requests.ts";
-import type { TopUpRequest } from "../top-up.ts";
+import type { TopUpRequest } from "../top-ups.ts";
 import { v1_0_0 } from "./v1_0_0.ts";
 import { v1_0_1 } from "./v1_0_1.ts";
 

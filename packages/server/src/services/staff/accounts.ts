@@ -1,4 +1,4 @@
-import { isEasilyGuessed } from "../../domain/easy-password.ts";
+import { isEasilyGuessed } from "../../domain/log-in.ts";
 import type { Ports } from "../ports.ts";
 
 /** Too many passwords wait to be hashed or checked. */

@@ -1,5 +1,4 @@
-import { readChunks, writeBackup } from "../../backup/backup-file.ts";
-import type { Bytes } from "../../backup/sealed-lines.ts";
+import { type Bytes, readChunks, writeBackup } from "../../backup/backup-file.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { ArchiveChunk, ArchiveTotals, ImportedArchive, Store } from "../../store/store.ts";
 import { type Actor, attributionOf, type Ports } from "../ports.ts";

@@ -1,6 +1,6 @@
 import { networkOf } from "../../domain/address-list.ts";
-import { FAILURE_COUNTS_MS, logInWaitMs } from "../../domain/log-in-lock.ts";
-import { STAFF_NAME } from "../../domain/name.ts";
+import { FAILURE_COUNTS_MS, logInWaitMs } from "../../domain/log-in.ts";
+import { STAFF_NAME } from "../../domain/names.ts";
 import {
   type Authority,
   hashRecoveryCode,

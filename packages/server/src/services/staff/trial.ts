@@ -1,5 +1,5 @@
 import { type Bouquet, bouquetFinder } from "../../domain/bouquet.ts";
-import { CatalogueRows, readCatalogueRow } from "../../domain/catalogue-file.ts";
+import { CatalogueRows, readCatalogueRow } from "../../domain/catalogue.ts";
 import { readCustomerRow, type StatedCustomer } from "../../domain/customer-row.ts";
 import type { Reading } from "../../domain/fields.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";

@@ -4,7 +4,7 @@ import { type AuditCheckpoint, findBreak, NO_ENTRY } from "../../domain/audit.ts
 import { headOf } from "../../domain/ledger.ts";
 import { findFault } from "../../domain/ledger-check.ts";
 import { portionsOf } from "../../domain/portions.ts";
-import { firstTransactionId } from "../../domain/transaction-id.ts";
+import { firstTransactionId } from "../../domain/top-up.ts";
 import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import type { Zone } from "../../domain/zone.ts";
 import type { Engine } from "../engine.ts";

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { portionsOf } from "../../domain/portions.ts";
-import type { Transaction } from "../../domain/top-up.ts";
-import { firstTransactionId, isTransactionId } from "../../domain/transaction-id.ts";
+import { firstTransactionId, isTransactionId, type Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../engine.ts";
 import { toTransaction } from "../rows.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { contractOf } from "../../../src/partner/contract.ts";
+import { contractOf } from "../../../src/partner/operations.ts";
 import { VERSIONS } from "../../../src/partner/versions/version.ts";
 import { by } from "../../support/by.ts";
 import { expectInContract } from "../../support/contract.ts";

@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonObject, readJson } from "../../../src/domain/json.ts";
-import { contractOf } from "../../../src/partner/contract.ts";
+import { contractOf } from "../../../src/partner/operations.ts";
 import { VERSIONS } from "../../../src/partner/versions/version.ts";
 
 const ajv = new Ajv2020({ strict: false });

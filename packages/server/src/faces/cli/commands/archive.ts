@@ -1,6 +1,5 @@
 import { Argument, type Command, Option } from "commander";
-import { countChunks, isBackup, readChunks, readHeader } from "../../../backup/backup-file.ts";
-import { BackupRefused } from "../../../backup/sealed-lines.ts";
+import { BackupRefused, countChunks, isBackup, readChunks, readHeader } from "../../../backup/backup-file.ts";
 import {
   type DatabaseAddress,
   readDatabaseAddress,

@@ -1,5 +1,7 @@
 import { type TSchema, Type } from "typebox";
-import { SERVICES } from "../../domain/bouquet.ts";
+import { type Bouquet, SERVICES } from "../../domain/bouquet.ts";
+import type { Packages } from "../customers.ts";
+import type { Rendering } from "./version.ts";
 
 /*
  * What answers hold, in both versions (interface, section 2). The contract is made of these schemas: a schema with a title becomes a component of that name.
@@ -129,4 +131,24 @@ function timestamp(description: string) {
     pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$",
     description: `${description} \`YYYY-MM-DD HH:MM:SS\` in the provider's time zone.`,
   });
+}
+
+const EMPTY_END = "[]}}}";
+
+/**
+ * Writes listings as JSON.stringify does. Their bouquets come last and are the same for many listings, and the longest
+ * part of each: their JSON is made once.
+ */
+export function listingWriter(render: Rendering<Packages>["render"]): NonNullable<Rendering<Packages>["write"]> {
+  const written = new WeakMap<readonly Bouquet[], string>();
+  return (code, { checkoutId, customer, connection, subscriptions, bouquets }, exponent) => {
+    const write = (list: readonly Bouquet[]) => {
+      const body = render({ checkoutId, customer, connection, subscriptions, bouquets: list }, exponent);
+      return JSON.stringify({ success: true, code, body });
+    };
+    const beforeTheList = write([]).slice(0, -EMPTY_END.length);
+    const list = written.get(bouquets) ?? write(bouquets).slice(beforeTheList.length);
+    written.set(bouquets, list);
+    return beforeTheList + list;
+  };
 }

@@ -2,12 +2,52 @@ import type { Bouquet, Service } from "../domain/bouquet.ts";
 import { type Catalogue, purchasableBouquets } from "../domain/catalogue.ts";
 import { CHECKOUT_NONCE_BYTES, issueCheckout } from "../domain/checkout.ts";
 import { sealingSecret } from "../domain/checkout-secret.ts";
-import { type CustomerProfile, connectionState, openToSales, subscriptionsOf, wireStatus } from "../domain/customer.ts";
-import { done, type Result } from "../domain/failure.ts";
+import {
+  type CustomerProfile,
+  connectionState,
+  openToSales,
+  subscriptionsOf,
+  type WireStatus,
+  wireStatus,
+} from "../domain/customer.ts";
+import { done, type Result, refused } from "../domain/failure.ts";
 import type { Subscription } from "../domain/subscription.ts";
 import { DAY_MS } from "../domain/wall-time.ts";
-import type { ConnectionInformation } from "./look-up-customer.ts";
 import type { Caller, Ports } from "./ports.ts";
+
+export interface LookUpRequest {
+  /** A mobile number, customer id, set-top box number or username. */
+  readonly code: string;
+}
+
+export interface CustomerInformation {
+  readonly customer: CustomerProfile;
+  readonly connections: readonly ConnectionInformation[];
+}
+
+export interface ConnectionInformation {
+  readonly service: Service;
+  readonly reqId: string;
+  readonly status: WireStatus;
+}
+
+/** get-customer-information (interface, section 4.1). */
+export async function lookUpCustomer(
+  { store, clock }: Ports,
+  { environment }: Caller,
+  { code }: LookUpRequest,
+): Promise<Result<CustomerInformation>> {
+  const [customer, another] = await store.lookUpCustomers(environment, code);
+  if (customer === undefined) return refused("customer_not_found");
+  if (another !== undefined) return refused("ambiguous_code");
+  const now = store.provider.zone.wallTime(clock());
+  const connections = customer.connections.map((connection) => ({
+    service: connection.service,
+    reqId: connection.reqId,
+    status: wireStatus(connection, now),
+  }));
+  return done({ customer, connections });
+}
 
 export interface PackagesRequest {
   readonly cuid: string;

@@ -1,8 +1,10 @@
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS } from "../domain/customer.ts";
 import { type CurrencyExponent, formatMoney } from "../domain/money.ts";
-import type { Observer, ServedOperation } from "../partner/observer.ts";
+import type { Observer, ServedOperation } from "../partner/ports.ts";
+import type { FailedLogIn } from "../services/staff/log-in.ts";
 import type { ObserveBatch } from "../store/store.ts";
+import { DELIVERY_OUTCOMES, type DeliveryObserver, type TargetFigures } from "../workers/target-delivery.ts";
 import { type Family, Histogram, type Labels, single } from "./exposition.ts";
 
 /** In seconds: from a look-up in memory to the longest that a proxy waits. */
@@ -13,7 +15,7 @@ const OURS = ["unavailable", "internal_error", "gave_up"];
 
 const NO_OPERATION: ServedOperation = { name: "", version: "" };
 
-export interface RequestCounts extends Pick<Observer, "requestAnswered"> {
+interface RequestCounts extends Pick<Observer, "requestAnswered"> {
   readonly collect: () => Family[];
 }
 
@@ -52,7 +54,7 @@ export function countRequests(): RequestCounts {
   };
 }
 
-export interface TopUpCounts extends Pick<Observer, "topUpRecorded"> {
+interface TopUpCounts extends Pick<Observer, "topUpRecorded"> {
   readonly collect: (exponent: CurrencyExponent) => Family[];
 }
 
@@ -94,7 +96,7 @@ const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /** In seconds: from a quick disk to the deadline after which nothing is recorded any more. */
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export interface BatchCounts {
+interface BatchCounts {
   readonly observeBatch: ObserveBatch;
   readonly collect: () => Family[];
 }
@@ -132,6 +134,84 @@ export function countBatches(elapsed: () => number): BatchCounts {
         "Transactions of batches that ended without a known commit.",
         failed,
       ),
+    ],
+  };
+}
+
+interface DeliveryCounts extends DeliveryObserver {
+  readonly collect: () => Family[];
+}
+
+/** Counts what this process delivers, and tells how far the targets are whose leases it holds: of each, one process does. */
+export function countDeliveries(): DeliveryCounts {
+  const attempts = new Map<string, Record<(typeof DELIVERY_OUTCOMES)[number], number>>();
+  const observed = new Map<string, TargetFigures>();
+  const attemptsOf = (target: string) => {
+    const counted = attempts.get(target) ?? { delivered: 0, failed: 0 };
+    attempts.set(target, counted);
+    return counted;
+  };
+  const gauge = (name: string, description: string, measure: (figures: TargetFigures) => number): Family => ({
+    ...{ name, type: "gauge", description },
+    samples: [...observed].map(([target, figures]) => ({ labels: { target }, value: measure(figures) })),
+  });
+  return {
+    deliveryEnded: (target, outcome) => {
+      attemptsOf(target)[outcome] += 1;
+    },
+    targetObserved: (target, figures) => {
+      if (figures === undefined) observed.delete(target);
+      else observed.set(target, figures);
+      // So that the first attempt is seen as a rise.
+      attemptsOf(target);
+    },
+    collect: () => [
+      {
+        name: "topupd_deliveries_total",
+        type: "counter",
+        description: "Attempts to deliver an event to a target, by what came of them.",
+        samples: [...attempts].flatMap(([target, counted]) =>
+          DELIVERY_OUTCOMES.map((outcome) => ({ labels: { target, outcome }, value: counted[outcome] })),
+        ),
+      },
+      gauge(
+        "topupd_delivery_lag_seconds",
+        "Age of the oldest event that a target lacks and is still tried with; 0 where it has all.",
+        ({ lagMs }) => lagMs / 1000,
+      ),
+      gauge(
+        "topupd_deliveries_waiting",
+        "Events that a target did not take and that are tried again, and those that wait behind them.",
+        ({ waiting }) => waiting,
+      ),
+      gauge(
+        "topupd_deliveries_set_aside",
+        "Events that a target did not take for three days and that are tried no more.",
+        ({ setAside }) => setAside,
+      ),
+    ],
+  };
+}
+
+export interface LogInCounts {
+  readonly countFailedLogIn: (outcome: FailedLogIn["outcome"]) => void;
+  readonly collect: () => Family[];
+}
+
+/** Counts log-ins to the console that failed. Both outcomes are there from the start, so that the first is seen as a rise. */
+export function countLogIns(): LogInCounts {
+  const counts: Record<FailedLogIn["outcome"], number> = { wrong_credentials: 0, too_many_attempts: 0 };
+  return {
+    countFailedLogIn: (outcome) => {
+      counts[outcome] += 1;
+    },
+    collect: () => [
+      {
+        name: "topupd_failed_log_ins_total",
+        type: "counter",
+        description: "Log-ins to the console that failed, by the reason.",
+        samples: Object.entries(counts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+      },
     ],
   };
 }

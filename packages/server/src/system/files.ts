@@ -1,5 +1,32 @@
-import { open, rename, unlink } from "node:fs/promises";
+import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * A file that loses its name as soon as it is open: the system frees its space when this process ends, however it ends.
+ * @param path nothing has it.
+ */
+export function createTemporaryFile(path: string) {
+  let file: FileHandle | undefined;
+  return {
+    write: async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+      file = await open(path, "wx+", 0o600);
+      await unlink(path);
+      for await (const piece of pieces) await file.writeFile(piece);
+    },
+    open: async function* (): AsyncGenerator<Uint8Array> {
+      if (file === undefined) throw new Error("the file is not written");
+      for (let position = 0; ; ) {
+        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, position);
+        if (bytesRead === 0) return;
+        position += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    },
+    remove: async (): Promise<void> => file?.close(),
+  };
+}
 
 /*
  * A file that has its name only once all of it is on the disk: whoever finds it, finds it whole, whatever happens
@@ -9,7 +36,7 @@ import { dirname } from "node:path";
 /** Where a folder cannot be flushed. */
 const NO_FLUSH = ["EINVAL", "EISDIR", "EPERM", "EACCES", "ENOTSUP"];
 
-export interface WholeFileOptions {
+interface WholeFileOptions {
   /** Puts the file in the place of one that is there; otherwise that stays, and it is an error. */
   readonly overwrite: boolean;
   /** What no other file of the folder has after its name. */
