@@ -8,7 +8,6 @@ import { perform } from "../src/office/office.ts";
 import { Refused } from "../src/office/refused.ts";
 import { settleDays } from "../src/office/settlement/operations.ts";
 import { reconcile } from "../src/office/settlement/reconcile.ts";
-import { attributionOf } from "../src/services/ports.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import type { Store } from "../src/store/store.ts";
 import { importRows, publishRows } from "../test/support/catalogue.ts";
@@ -149,7 +148,8 @@ class Month {
     const ports = { store: this.#store, clock: () => this.#time.now, random: this.#random };
     await publishRows(ports.store, catalogue, ports.clock());
     await importRows(ports, customers);
-    const added = PARTNERS.map((name) => partnersOf(this.#store).add(name, attributionOf(ports, ACTOR)));
+    const by = { author: ACTOR.name, authority: undefined, at: ports.clock() };
+    const added = PARTNERS.map((name) => partnersOf(this.#store).add(name, by));
     this.#partners = (await Promise.all(added)) as Partner[];
   }
 

@@ -6,13 +6,11 @@ import { describe, expect, test } from "vitest";
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** The port of the store: its types and its errors, which everybody who calls it must know. */
-const PORT = /^store\/(?:store|ports|search|outbox|retention|staff|errors)\.ts$/;
-/** What both engines share: tables, rows, batches, archives. */
+const PORT = /^store\/(?:store|ports|errors)\.ts$/;
+/** What both engines share: tables, rows, batches, archives, and the SQL that is not the office's alone. */
 const SHARED_STORE = /^store\/[a-z-]+\.ts$/;
-const BACK_OFFICE = /^store\/back-office\//;
 const DOMAIN = /^domain\//;
 const PARTNER = /^partner\//;
-const SERVICES = /^services\//;
 const WORKERS = /^workers\//;
 const SYSTEM = /^system\//;
 const OFFICE = /^office\//;
@@ -20,7 +18,7 @@ const CSV = /^csv\//;
 const BUILT = /^built\.ts$/;
 const DEMO = /^demo\//;
 const CLI = [
-  ...[DOMAIN, PORT, SERVICES, OFFICE, WORKERS, PARTNER, SYSTEM, CSV, /^faces\/cli\//, /^faces\/rows\.ts$/],
+  ...[DOMAIN, SHARED_STORE, OFFICE, WORKERS, PARTNER, SYSTEM, CSV, /^faces\/cli\//, /^faces\/rows\.ts$/],
   ...[/^backup\//, /^config\.ts$/, /^faces\/staff-api\/app\.ts$/, /^metrics\//],
 ];
 
@@ -28,33 +26,31 @@ const CLI = [
 const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])[] = [
   [DOMAIN, [DOMAIN]],
   [PORT, [DOMAIN, PORT, /^store\/engine\.ts$/]],
-  [SHARED_STORE, [DOMAIN, SHARED_STORE, BACK_OFFICE]],
-  [BACK_OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE]],
-  [/^store\/sqlite\//, [DOMAIN, SHARED_STORE, BACK_OFFICE, /^store\/sqlite\//]],
-  [/^store\/postgres\//, [DOMAIN, SHARED_STORE, BACK_OFFICE, /^store\/postgres\//]],
+  [SHARED_STORE, [DOMAIN, SHARED_STORE]],
+  [/^store\/sqlite\//, [DOMAIN, SHARED_STORE, /^store\/sqlite\//]],
+  [/^store\/postgres\//, [DOMAIN, SHARED_STORE, /^store\/postgres\//]],
   [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/archive\.ts$/]],
   // The demo makes its history as a partner would. Only its command loads it.
-  [DEMO, [DOMAIN, PORT, SERVICES, OFFICE, PARTNER, DEMO]],
-  [SERVICES, [DOMAIN, PORT, SERVICES, OFFICE, /^backup\//]],
-  [OFFICE, [DOMAIN, SHARED_STORE, BACK_OFFICE, SERVICES, OFFICE, CSV]],
-  [WORKERS, [DOMAIN, PORT, WORKERS]],
+  [DEMO, [DOMAIN, PORT, OFFICE, PARTNER, DEMO]],
+  [OFFICE, [DOMAIN, SHARED_STORE, OFFICE, CSV, /^backup\//]],
+  [WORKERS, [DOMAIN, PORT, /^store\/outbox\.ts$/, WORKERS]],
   [BUILT, []],
-  [PARTNER, [DOMAIN, PORT, PARTNER, SYSTEM, BUILT, /^services\/staff\/trial\.ts$/]],
-  [/^metrics\//, [DOMAIN, PORT, SERVICES, PARTNER, WORKERS, SYSTEM, /^metrics\//]],
-  [/^targets\//, [DOMAIN, PORT, OFFICE, WORKERS, /^targets\//]],
-  [CSV, [DOMAIN, SERVICES, OFFICE, CSV]],
+  [PARTNER, [DOMAIN, PORT, PARTNER, SYSTEM, BUILT]],
+  [/^metrics\//, [DOMAIN, PORT, /^office\/session\//, PARTNER, WORKERS, SYSTEM, /^metrics\//]],
+  [/^targets\//, [DOMAIN, SHARED_STORE, OFFICE, WORKERS, /^targets\//]],
+  [CSV, [DOMAIN, OFFICE, CSV]],
   [/^faces\/rows\.ts$/, [OFFICE, CSV]],
   [
     /^faces\/staff-api\//,
     [
-      ...[DOMAIN, PORT, SERVICES, OFFICE, SYSTEM, CSV, /^faces\/rows\.ts$/, /^faces\/staff-api\//],
+      ...[DOMAIN, SHARED_STORE, OFFICE, SYSTEM, CSV, /^faces\/rows\.ts$/, /^faces\/staff-api\//],
       /^partner\/openapi\/components\.ts$/,
     ],
   ],
   [/^faces\/cli\/commands\/demo\.ts$/, [...CLI, DEMO]],
   [/^faces\/cli\//, CLI],
   [/^config\.ts$/, [DOMAIN, SYSTEM]],
-  [SYSTEM, [DOMAIN, PORT, SERVICES, SYSTEM]],
+  [SYSTEM, [DOMAIN, PORT, /^office\/staff\/passwords\.ts$/, SYSTEM]],
   [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^faces\/cli\/processes\.ts$/, SYSTEM]],
   [/^main\.ts$/, [/./]],
 ];
@@ -64,13 +60,11 @@ const OUTSIDE_LAW: readonly (readonly [room: RegExp, allowed: readonly string[]]
   // Of node:net, what computes with addresses. What is a mobile number, and when two are one, is a rule too.
   [DOMAIN, ["node:crypto", "node:net", "node:util", "node:zlib", "libphonenumber-js/mobile"]],
   [/^backup\//, ["node:crypto", "node:stream", "node:util", "node:zlib"]],
-  [SERVICES, []],
   [OFFICE, ["kysely", "typebox", "typebox/value"]],
   [WORKERS, []],
   [PORT, []],
   [/^store\/migrations\.ts$/, ["node:crypto", "node:fs"]],
   [SHARED_STORE, ["kysely", "node:crypto", "node:fs", "node:util"]],
-  [BACK_OFFICE, ["kysely", "node:crypto", "node:util"]],
   [/^metrics\//, ["node:events", "node:fs", "node:http", "node:net", "node:path", "node:perf_hooks"]],
   [/^targets\//, ["kysely", "mysql2", "node:crypto", "node:dns", "node:net", "pg", "undici"]],
 ];

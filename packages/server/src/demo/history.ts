@@ -1,7 +1,7 @@
 import { DAY_MS, type Instant } from "../domain/wall-time.ts";
 import { blockConnection, grantGoodwill, reverseTransaction } from "../office/corrections/operations.ts";
 import { importCustomers } from "../office/imports/customers.ts";
-import { type Desk, officeOf, perform } from "../office/office.ts";
+import { type Actor, type Desk, officeOf, perform } from "../office/office.ts";
 import { addPartner } from "../office/partners/operations.ts";
 import { issueToken } from "../office/partners/tokens.ts";
 import { Refused } from "../office/refused.ts";
@@ -9,9 +9,8 @@ import { addStaff } from "../office/staff/operations.ts";
 import { listPackages, lookUpCustomer } from "../partner/customers.ts";
 import type { Caller } from "../partner/ports.ts";
 import { topUp } from "../partner/top-ups.ts";
-import type { Actor, Ports } from "../services/ports.ts";
-import { resetTrial } from "../services/staff/trial.ts";
-import type { Attempt } from "../store/staff.ts";
+import type { Ports } from "../store/ports.ts";
+import type { Attempt } from "../store/store.ts";
 import { Choices, type DemoCustomer, makeDemoCustomers } from "./customers.ts";
 import {
   DEMO_PARTNERS,
@@ -22,6 +21,7 @@ import {
   type PlannedTopUp,
   planDemo,
 } from "./plan.ts";
+import { resetTrial } from "./trial.ts";
 
 const SEED = 26;
 const HOUR_MS = 3_600_000;

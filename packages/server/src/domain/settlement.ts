@@ -2,6 +2,7 @@ import type { Service } from "./bouquet.ts";
 import type { Money } from "./money.ts";
 import type { Transaction, TransactionStatus } from "./top-up.ts";
 import type { Instant } from "./wall-time.ts";
+import { readDay, type Zone } from "./zone.ts";
 
 /** What top-ups, or reversals, of one bouquet by one partner come to. */
 export interface SettlementSum {
@@ -254,4 +255,13 @@ export function tally(before: Tally, { theirs, ours }: Answer): Tally {
     ours: before.ours + (isOwedHere ? ours.amount : 0n),
     theirs: before.theirs + (isOwedThere ? theirs.amount : 0n),
   };
+}
+
+/** The zone's rules may be others today than they were when a top-up was dated. */
+const RULES_CHANGE_BY_MS = 3 * 60 * 60_000;
+
+/** The times of a day's top-ups: from one, to before another; undefined if there is no such day. */
+export function settledRange(day: string, zone: Zone): { readonly from: Instant; readonly until: Instant } | undefined {
+  const found = readDay(day, zone);
+  return found && { from: found.start - RULES_CHANGE_BY_MS, until: found.end + RULES_CHANGE_BY_MS };
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { formatSecret, hasChecksum } from "./access-token.ts";
 import type { AuditedChange } from "./audit.ts";
-import type { Instant } from "./wall-time.ts";
+import type { Instant, WallTime } from "./wall-time.ts";
 
 /*
  * People of the provider's who work with the console, and its systems that work with the staff API: what each may do.
@@ -128,4 +128,12 @@ export function staffKeyAdded({ name, role }: StaffKey): AuditedChange {
 
 export function staffKeyRemoved({ name, role }: StaffKey): AuditedChange {
   return { action: "staff_key.remove", subject: name, before: { role }, after: undefined };
+}
+
+/** When staff did something, who did it, and why. */
+export interface StaffAct {
+  readonly at: Instant;
+  readonly wall: WallTime;
+  readonly author: string;
+  readonly reason: string;
 }

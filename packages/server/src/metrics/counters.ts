@@ -1,8 +1,8 @@
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS } from "../domain/customer.ts";
 import { type CurrencyExponent, formatMoney } from "../domain/money.ts";
+import type { FailedLogIn } from "../office/session/log-in.ts";
 import type { Observer, ServedOperation } from "../partner/ports.ts";
-import type { FailedLogIn } from "../services/staff/log-in.ts";
 import type { ObserveBatch } from "../store/store.ts";
 import { DELIVERY_OUTCOMES, type DeliveryObserver, type TargetFigures } from "../workers/target-delivery.ts";
 import { type Family, Histogram, type Labels, single } from "./exposition.ts";

@@ -7,15 +7,15 @@ import type { NewEvent } from "../domain/event.ts";
 import type { Authority } from "../domain/staff.ts";
 import { isTooLateToRecord } from "../domain/top-up.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import type { AccountTools } from "../services/staff/accounts.ts";
-import { appendAudit, lockTrail } from "../store/back-office/audit.ts";
-import { appendEvents } from "../store/back-office/events.ts";
+import { appendAudit, lockTrail } from "../store/audit.ts";
 import { StoreUnavailable } from "../store/errors.ts";
+import { appendEvents } from "../store/events.ts";
 import type { Ports } from "../store/ports.ts";
 import type { Tables } from "../store/tables.ts";
 import type { Uploads } from "./imports/uploads.ts";
 import type { Jobs } from "./jobs.ts";
 import type { AnswerOf, Operation } from "./operation.ts";
+import type { AccountTools } from "./staff/passwords.ts";
 import type { StatisticsCache } from "./statistics/cache.ts";
 import type { TargetTools } from "./targets/tools.ts";
 

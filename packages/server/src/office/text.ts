@@ -1,5 +1,5 @@
 import { printable, UNPRINTABLE } from "../domain/names.ts";
-import type { StaffAct } from "../store/search.ts";
+import type { StaffAct } from "../domain/staff.ts";
 
 export { printable };
 

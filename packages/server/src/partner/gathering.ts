@@ -1,6 +1,5 @@
 import type { Instant } from "../domain/wall-time.ts";
-import type { Attempt } from "../store/staff.ts";
-import type { Store } from "../store/store.ts";
+import type { Attempt, Store } from "../store/store.ts";
 
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Attribution } from "../domain/audit.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf, readTable, readTotals } from "./archive.ts";
-import { checkRows } from "./back-office/check.ts";
-import { pauseTargets } from "./back-office/targets.ts";
+import { checkRows } from "./check.ts";
 import type { Engine, Filling } from "./engine.ts";
 import { StoreRefused, StoreUnavailable } from "./errors.ts";
 import { verifyProvider } from "./settings.ts";
 import type { ArchiveChunk, ArchiveTotals, ImportedArchive, ProviderSettings } from "./store.ts";
 import type { Tables } from "./tables.ts";
+import { pauseTargets } from "./targets.ts";
 
 /** What opening puts into a new database. */
 const MADE_BY_OPENING: readonly (keyof Tables)[] = ["provider", "checkout_secret"];

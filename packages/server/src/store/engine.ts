@@ -12,7 +12,7 @@ import type { Entry } from "../domain/ledger.ts";
 import type { ArchiveValue, Writers } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
-/** What the back office needs of the engine that it works on. Both engines give it; the back office knows neither. */
+/** What SQL that is written once needs of an engine. Both engines give it. */
 export interface Engine {
   /** Runs single statements that read, each on what is committed by then. */
   readonly db: Kysely<Tables>;

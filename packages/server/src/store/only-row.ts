@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { Instant } from "../domain/wall-time.ts";
 import type { Tables } from "./tables.ts";
 
 type OnlyRowTable = "provider" | "retention" | "ends_told" | "backup_taken";
@@ -16,4 +17,9 @@ export async function putOnlyRow<Table extends OnlyRowTable>(
     .values({ only_row: 1, ...values })
     .onConflict((on) => on.column("only_row").doUpdateSet(values))
     .execute();
+}
+
+/** The time from which history is whole; undefined if none was ever deleted. */
+export async function readHorizon(db: Kysely<Tables>): Promise<Instant | undefined> {
+  return (await db.selectFrom("retention").select("pruned_before").executeTakeFirst())?.pruned_before;
 }

@@ -1,42 +1,28 @@
-import type { ConnectionKey } from "../domain/customer.ts";
-import type { RecordedEvent } from "../domain/event.ts";
+import { type Kysely, sql } from "kysely";
+import { type ConnectionKey, ENVIRONMENTS } from "../domain/customer.ts";
+import { eventOf, type NewEvent, type RecordedEvent } from "../domain/event.ts";
+import { portionsOf } from "../domain/portions.ts";
 import type { Target, WaitingDelivery } from "../domain/target.ts";
 import type { Instant, Moment, WallTime } from "../domain/wall-time.ts";
+import { findConnectionsWithHeads } from "./customers.ts";
+import type { Engine } from "./engine.ts";
+import { appendEvents, eventsAfter, eventsOf, lastEvent } from "./events.ts";
+import { putOnlyRow } from "./only-row.ts";
+import { CONNECTION_KEY, flag, keyColumns, toConnectionKey } from "./rows.ts";
+import type { DeliveryRow, Tables } from "./tables.ts";
+import { deliveries, listTargets, placeOf, toWaiting } from "./targets.ts";
 
 /*
  * The outbox: events are written in the transactions that make them happen, as long as there is a target, and kept until
- * every target has them. Every method rejects as those of the store do.
+ * every target has them.
  */
 
-/** What delivers asks of the store. Only whoever holds a lease may deliver to its target. */
-export interface Outbox {
-  /** Takes a lease that nobody holds, or holds it for longer. @returns whether it is this holder's now. */
-  hold(lease: string, holder: string, now: Instant, until: Instant): Promise<boolean>;
-  release(lease: string, holder: string): Promise<void>;
-  targets(): Promise<Target[]>;
-  place(targetId: number): Promise<number>;
-  waiting(targetId: number): Promise<readonly WaitingDelivery[]>;
-  /** Those after a number, in their order; at most `limit`. */
-  eventsAfter(seq: number, limit: number): Promise<readonly RecordedEvent[]>;
-  eventsOf(seqs: readonly number[]): Promise<readonly RecordedEvent[]>;
-  /**
-   * Writes down how far a target is, in one transaction.
-   * @returns false, and nothing is written, where the lease is another's by now.
-   */
-  saveProgress(progress: SavedProgress): Promise<boolean>;
-  /** Lets go of some events that every target has, or that are older than `before`. @returns how many. */
-  forget(before: Instant): Promise<number>;
-  /** Up to when on the wall clock ends were told of; undefined where none ever was. */
-  endsToldUntil(): Promise<WallTime | undefined>;
-  /** Connections with a subscription that ends in a span, of those after a connection in the order of their keys. */
-  endsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<EndsPage>;
-  /**
-   * Writes an event for each of these connections that has, still, a subscription with this end, and up to when ends have
-   * been told of. @param lease as for {@link saveProgress}.
-   */
-  tellEnds(ends: readonly ConnectionEnd[], now: Moment, lease: HeldLease): Promise<boolean>;
-  lastEvent(): Promise<number>;
-}
+type Db = Kysely<Tables>;
+
+/** How many rows one statement names. */
+const ROWS_AT_ONCE = 500;
+/** How many events are deleted together. */
+const FORGOTTEN_AT_ONCE = 1_000;
 
 export interface HeldLease {
   readonly lease: string;
@@ -62,4 +48,189 @@ export interface EndsPage {
   readonly ends: readonly ConnectionEnd[];
   /** Beyond which to go on; undefined where there are no more. */
   readonly next: ConnectionKey | undefined;
+}
+
+export type Outbox = ReturnType<typeof outboxOf>;
+
+/** Makes what the workers ask of the store. Only the holder of a target's lease may deliver to the target. */
+export function outboxOf(engine: Engine) {
+  const { db } = engine;
+  return {
+    hold: (lease: string, holder: string, now: Instant, until: Instant) => holdLease(engine, lease, holder, now, until),
+    release: (lease: string, holder: string): Promise<void> =>
+      engine.transact(async (tx) => {
+        await tx.deleteFrom("lease").where("name", "=", lease).where("holder", "=", holder).execute();
+      }),
+    targets: (): Promise<readonly Target[]> => listTargets(db),
+    place: (targetId: number) => placeOf(db, targetId),
+    async waiting(targetId: number): Promise<readonly WaitingDelivery[]> {
+      return (await deliveries(db, targetId).execute()).map(toWaiting);
+    },
+    eventsAfter: (seq: number, limit: number): Promise<readonly RecordedEvent[]> => eventsAfter(db, seq, limit),
+    eventsOf: (seqs: readonly number[]): Promise<readonly RecordedEvent[]> => eventsOf(db, seqs),
+    lastEvent: () => lastEvent(db),
+    saveProgress: (progress: SavedProgress) => saveProgress(engine, progress),
+    forget: (before: Instant) => forgetEvents(engine, before),
+    /** Up to when on the wall clock ends were told; undefined if none ever was. */
+    async endsToldUntil(): Promise<WallTime | undefined> {
+      return (await db.selectFrom("ends_told").select("told_until").executeTakeFirst())?.told_until;
+    },
+    /** Connections with a subscription that ends in a span, of those after a connection in the order of their keys. */
+    async endsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<EndsPage> {
+      const next = await boundAfter(db, beyond);
+      return { ends: await endsWithin(db, { after, until }, { from: beyond, upTo: next }), next };
+    },
+    tellEnds: (ends: readonly ConnectionEnd[], now: Moment, lease: HeldLease) => tellEnds(engine, ends, now, lease),
+  };
+}
+
+/** Takes a lease that is free, or prolongs it. @returns whether this holder has it now. */
+async function holdLease(engine: Engine, name: string, holder: string, now: Instant, until: Instant): Promise<boolean> {
+  const held = await engine.db.selectFrom("lease").selectAll().where("name", "=", name).executeTakeFirst();
+  if (held !== undefined && held.holder !== holder && held.held_until > now) return false;
+  return engine.transact(async (tx) => {
+    // Of two that find it free at once, one finds the other's here.
+    const { numInsertedOrUpdatedRows } = await tx
+      .insertInto("lease")
+      .values({ name, holder, held_until: until })
+      .onConflict((on) =>
+        on
+          .column("name")
+          .doUpdateSet({ holder, held_until: until })
+          .where((eb) => eb.or([eb("lease.holder", "=", holder), eb("lease.held_until", "<=", now)])),
+      )
+      .executeTakeFirst();
+    return Number(numInsertedOrUpdatedRows) === 1;
+  });
+}
+
+/** Records how far a target is. @returns false, and writes nothing, if another process has the lease by now. */
+function saveProgress(
+  engine: Engine,
+  { targetId, place, waiting, done, lease, holder }: SavedProgress,
+): Promise<boolean> {
+  return engine.transact(async (tx) => {
+    if ((await engine.holderOf(tx, lease)) !== holder) return false;
+    const moved = await tx.updateTable("target").set({ place }).where("id", "=", targetId).executeTakeFirst();
+    // It was removed meanwhile.
+    if (Number(moved.numUpdatedRows) === 0) return false;
+    for (const some of portionsOf(done, ROWS_AT_ONCE))
+      await tx.deleteFrom("delivery").where("target_id", "=", targetId).where("seq", "in", some).execute();
+    for (const each of waiting) await putDelivery(tx, targetId, each);
+    return true;
+  });
+}
+
+/** Deletes some events that every target has, or that are older than `before`. @returns how many. */
+function forgetEvents(engine: Engine, before: Instant): Promise<number> {
+  return engine.transact(async (tx) => {
+    const neededFrom = await firstNeeded(tx, before);
+    const some = tx.selectFrom("event").select("seq").where("seq", "<", neededFrom).orderBy("seq");
+    const last = (await some.limit(FORGOTTEN_AT_ONCE).execute()).at(-1)?.seq;
+    if (last === undefined) return 0;
+    await tx.deleteFrom("delivery").where("seq", "<=", last).execute();
+    const { numDeletedRows } = await tx.deleteFrom("event").where("seq", "<=", last).executeTakeFirst();
+    return Number(numDeletedRows);
+  });
+}
+
+/**
+ * Writes an event for each of these connections that still has a subscription with this end, and records up to when ends
+ * have been told. @returns false, and writes nothing, if another process has the lease by now.
+ */
+function tellEnds(
+  engine: Engine,
+  ends: readonly ConnectionEnd[],
+  now: Moment,
+  { lease, holder }: HeldLease,
+): Promise<boolean> {
+  return engine.transact(async (tx) => {
+    if ((await engine.holderOf(tx, lease)) !== holder) return false;
+    await engine.lockCustomers(tx, customersOf(ends));
+    const events: NewEvent[] = [];
+    for (const environment of ENVIRONMENTS) {
+      const its = ends.filter(({ key }) => key.environment === environment);
+      const cuids = customersOf(its).map(({ cuid }) => cuid);
+      const connections = await findConnectionsWithHeads(tx, environment, cuids);
+      for (const { key, end } of its) {
+        const connection = connections.find(
+          ({ cuid, service, reqId }) => cuid === key.cuid && service === key.service && reqId === key.reqId,
+        );
+        const isStill = connection?.ledgers.some(({ subscription }) => subscription?.end === end) === true;
+        if (isStill) events.push(eventOf("subscription.ended", now.instant, key, connection));
+      }
+    }
+    await putOnlyRow(tx, "ends_told", { told_until: now.wall });
+    await appendEvents(engine, tx, events);
+    return true;
+  });
+}
+
+/** Rows that are looked at together for ends: a millisecond of work. */
+const SUBSCRIPTIONS_AT_ONCE = 2_000;
+
+/** The connection that ends the next portion of subscriptions; undefined for the last portion. */
+async function boundAfter(db: Db, from: ConnectionKey | undefined): Promise<ConnectionKey | undefined> {
+  let query = db.selectFrom("subscription").select(CONNECTION_KEY).orderBy(KEY).offset(SUBSCRIPTIONS_AT_ONCE).limit(1);
+  if (from !== undefined) query = query.where(isBeyond(from));
+  const row = await query.executeTakeFirst();
+  return row && toConnectionKey(row);
+}
+
+async function endsWithin(
+  db: Db,
+  { after, until }: { readonly after: WallTime; readonly until: WallTime },
+  { from, upTo }: { readonly from: ConnectionKey | undefined; readonly upTo: ConnectionKey | undefined },
+): Promise<ConnectionEnd[]> {
+  let query = db
+    .selectFrom("subscription")
+    .select([...CONNECTION_KEY, "end_time"])
+    .where("end_time", ">", after)
+    .where("end_time", "<=", until)
+    .orderBy(KEY);
+  if (from !== undefined) query = query.where(isBeyond(from));
+  if (upTo !== undefined) query = query.where((eb) => eb.not(isBeyond(upTo)));
+  return (await query.execute()).map((row) => ({ key: toConnectionKey(row), end: row.end_time as WallTime }));
+}
+
+const KEY = sql`cuid, environment, service, req_id`;
+
+function isBeyond(key: ConnectionKey) {
+  const { cuid, environment, service, req_id } = keyColumns(key);
+  return sql<boolean>`(cuid, environment, service, req_id) > (${cuid}, ${environment}, ${service}, ${req_id})`;
+}
+
+function customersOf(ends: readonly ConnectionEnd[]) {
+  return [...new Map(ends.map(({ key }) => [`${key.environment} ${key.cuid}`, key])).values()];
+}
+
+async function putDelivery(tx: Db, target_id: number, waiting: WaitingDelivery): Promise<void> {
+  const { seq, attempts, failedAt, nextAt, setAside, problem } = waiting;
+  const values = { attempts, failed_at: failedAt ?? null, next_at: nextAt, set_aside: flag(setAside) };
+  const row: DeliveryRow = { target_id, seq, ...values, problem: problem ?? null };
+  const { target_id: _, seq: __, ...changes } = row;
+  await tx
+    .insertInto("delivery")
+    .values(row)
+    .onConflict((on) => on.columns(["target_id", "seq"]).doUpdateSet(changes))
+    .execute();
+}
+
+/**
+ * The number of the first event that is kept: the first that some target lacks, where it is young or the target is billing;
+ * or else the last.
+ */
+async function firstNeeded(tx: Db, before: Instant): Promise<number> {
+  const last = await lastEvent(tx);
+  const young = tx.selectFrom("event").select("seq").where("at", ">=", before).orderBy("seq").limit(1);
+  const firstYoung = (await young.executeTakeFirst())?.seq ?? last;
+  let first = last;
+  // The places first: what is put among those that wait later on was behind its place then.
+  const targets = await tx.selectFrom("target").select(["id", "billing", "place"]).execute();
+  for (const { id, billing, place } of targets) {
+    const waiting = await deliveries(tx, id).limit(1).executeTakeFirst();
+    const lacked = Math.min(waiting?.seq ?? last, place + 1);
+    first = Math.min(first, billing === 1 ? lacked : Math.max(lacked, firstYoung));
+  }
+  return first;
 }

@@ -17,7 +17,7 @@ import type {
 } from "./tables.ts";
 
 /*
- * Rows, and what they are in the domain's terms: the one place for both engines and the back office. A new column is added
+ * Rows, and what they are in the domain's terms: the one place for both engines and the office. A new column is added
  * to the schema of each engine, to its row in tables.ts, and here.
  */
 

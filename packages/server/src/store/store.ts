@@ -13,10 +13,6 @@ import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from 
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
 import type { Engine } from "./engine.ts";
-import type { Outbox } from "./outbox.ts";
-import type { Retention } from "./retention.ts";
-import type { CustomerPage, RecordedCustomer } from "./search.ts";
-import type { Attempt, StaffAccounts } from "./staff.ts";
 
 /**
  * Where topupd keeps what must not be lost. A store knows no rule: it loads, asks the domain to decide, and writes what was
@@ -84,15 +80,6 @@ export interface Store {
   /** What the office's operations run on. */
   readonly engine: Engine;
 
-  // What staff change and ask: written once, in back-office/.
-  /** Customers of an environment by their ids, page by page. Each page sees one moment. */
-  listCustomers(environment: Environment, page: CustomerPage): Promise<RecordedCustomer[]>;
-  readonly retention: Retention;
-  readonly staff: StaffAccounts;
-
-  // What delivers to targets, and tells them of ends.
-  readonly outbox: Outbox;
-
   /** Holds what is stored against the rules; yields what it finds wrong, and how far it is. */
   check(): AsyncIterable<CheckEvent>;
 
@@ -112,6 +99,20 @@ export interface Store {
 
 /** When each token was last used, by its id. */
 export type TokenUses = ReadonlyMap<string, Instant>;
+
+/** A refused call of a partner. */
+export interface Attempt {
+  readonly at: Instant;
+  readonly partnerId: number;
+  readonly environment: Environment;
+  /** As the path has it. */
+  readonly operation: string;
+  /** Of the failure, as on the wire. */
+  readonly reason: string;
+  /** The customer id or code that was sent. */
+  readonly code: string | undefined;
+  readonly requestId: string;
+}
 
 /** A customer's row, and up to when it holds what was made here. */
 export interface CustomerRowOfFile {

@@ -1,6 +1,6 @@
 import { generateURI, ScureBase32Plugin, verify } from "otplib";
 import type { Instant } from "../domain/wall-time.ts";
-import type { TotpOffer } from "../services/staff/accounts.ts";
+import type { TotpOffer } from "../office/staff/passwords.ts";
 
 /** As RFC 4226 recommends. */
 const SECRET_BYTES = 20;

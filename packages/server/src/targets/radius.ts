@@ -18,6 +18,7 @@ import { DeliveryFailed, type RadiusConfig, type Sender } from "../domain/target
 import type { Instant } from "../domain/wall-time.ts";
 import { createZone, type Zone } from "../domain/zone.ts";
 import type { RadiusCounts } from "../office/targets/tools.ts";
+import { listCustomers } from "../store/customers.ts";
 import type { Ports } from "../store/ports.ts";
 import { RadiusDatabase } from "./radius-database.ts";
 
@@ -199,7 +200,7 @@ export async function reconcileRadius(
   const radius = new RadiusUsers(config, store.provider.zone);
   let [compared, differing] = [0, 0];
   const readPage = async (after: string | undefined) => {
-    const page = await store.listCustomers("production", { after, limit: AT_ONCE });
+    const page = await listCustomers(store.engine.db, "production", { after, limit: AT_ONCE });
     const users = page.flatMap(({ cuid, connections }) =>
       connections.flatMap((connection) => {
         const { service, reqId } = connection;

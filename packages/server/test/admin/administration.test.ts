@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { toldEvent } from "../../src/domain/event.ts";
 import { blockConnection } from "../../src/office/corrections/operations.ts";
+import { eventsAfter } from "../../src/store/events.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { prepareTopUp } from "../support/service.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
@@ -62,7 +63,7 @@ describe("targets and events", () => {
     await service.call("subscription-package-topup", await prepareTopUp(service, key));
     const all = (await call("GET /events", { as: "viewer" })).json;
     const { zone, currencyExponent } = service.ports.store.provider;
-    const events = await service.ports.store.outbox.eventsAfter(0, 100);
+    const events = await eventsAfter(service.ports.store.engine.db, 0, 100);
     expect(all.items).toEqual(events.map((event) => toldEvent(event, zone, currencyExponent)));
     const first = await call("GET /events?target=crm&limit=1", { as: "viewer" });
     expect(first.json).toMatchObject({ items: [{ type: "connection.blocked", data: { cuid: "1000001" } }] });

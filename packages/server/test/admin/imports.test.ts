@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findCustomer } from "../../src/store/back-office/customers.ts";
+import { findCustomer } from "../../src/store/customers.ts";
 import { CATALOGUE, customer, DAY_MS, iso, MINUTE_MS } from "../services/world.ts";
 import { prepareTopUp } from "../support/service.ts";
 import { type StaffApi, startStaffApi } from "../support/staff-api.ts";

@@ -3,8 +3,10 @@ import { describe, expect, test, vi } from "vitest";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { hashStaffSecret, type StaffMember } from "../../src/domain/staff.ts";
 import type { TemporaryFile } from "../../src/faces/staff-api/app.ts";
+import { beginAnswer } from "../../src/office/session/answers.ts";
+import { findStaff } from "../../src/office/session/sql.ts";
 import { addStaffKey, removeStaffKey } from "../../src/office/staff/operations.ts";
-import { type AccountTools, PasswordsBusy } from "../../src/services/staff/accounts.ts";
+import { type AccountTools, PasswordsBusy } from "../../src/office/staff/passwords.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createTemporaryFile } from "../../src/system/files.ts";
@@ -40,7 +42,7 @@ function countedFile(): TemporaryFile {
 }
 
 /** What goes wrong with the store. */
-const trouble = { addingPartners: false, readingHorizon: false };
+const trouble = { addingPartners: false, pinging: false };
 const counted: string[] = [];
 const shared = shareStaffApi({
   world: { countFailedLogIn: (outcome) => counted.push(outcome) },
@@ -57,11 +59,7 @@ const shared = shareStaffApi({
         return changed;
       },
     },
-    retention: {
-      ...store.retention,
-      prunedBefore: () =>
-        trouble.readingHorizon ? Promise.reject(new Error("Sita, 9800000001")) : store.retention.prunedBefore(),
-    },
+    ping: () => (trouble.pinging ? Promise.reject(new Error("Sita, 9800000001")) : store.ping()),
   }),
 });
 
@@ -233,11 +231,11 @@ describe("an Idempotency-Key", () => {
     const api = shared();
     await api.addPerson("Bina", "viewer");
     const as = { session: await api.logIn("Bina") };
-    const { id } = (await api.service.store.staff.find("Bina")) as StaffMember;
+    const { id } = (await findStaff(api.service.store.engine.db, "Bina")) as StaffMember;
     const { store, now } = api.service;
     for (let key = 0; key < 999; key += 1) {
       const asked = { hash: hashStaffSecret(`${key}`), owner: `person ${id}`, request: hashStaffSecret(""), at: now };
-      await store.staff.beginAnswer(asked, 1_000);
+      await beginAnswer(store.engine, asked, 1_000);
     }
     const end = (key: string) => api.call("DELETE /session/all/none", { as, headers: { "idempotency-key": key } });
     expect((await end("the last")).json.code).toBe("not_found");
@@ -364,9 +362,9 @@ describe("a bad request", () => {
 test("a defect is told of without its contents, in the answer and in the log", async () => {
   const { logs, call } = shared();
   const from = logs.length;
-  trouble.readingHorizon = true;
+  trouble.pinging = true;
   const { status, text } = await call("GET /health");
-  trouble.readingHorizon = false;
+  trouble.pinging = false;
   expect([status, JSON.parse(text).code]).toEqual([500, "internal_error"]);
   const [line] = logs.slice(from).filter((each) => each.includes(`"error"`));
   expect(JSON.parse(line ?? "")).toMatchObject({ err: { type: "Error" }, route: "/api/v1/health" });

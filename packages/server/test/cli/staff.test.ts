@@ -2,6 +2,7 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { askSecretly } from "../../src/faces/cli/ask-secretly.ts";
+import { findStaff } from "../../src/office/session/sql.ts";
 import { type OfficeLine, officeLine } from "../support/office-line.ts";
 
 const PASSWORD = "kettle orbit fjord";
@@ -21,7 +22,9 @@ describe("topupd staff", () => {
     const line = await withMaya();
     const maya = { name: "maya", role: "admin", createdAt: TIME, hasTotp: false };
     expect(await line.rows("staff", "list")).toEqual([maya]);
-    const { password } = (await line.inStore(async ({ store }) => (await store.staff.find("maya"))?.secrets ?? {})) as {
+    const { password } = (await line.inStore(
+      async ({ store }) => (await findStaff(store.engine.db, "maya"))?.secrets ?? {},
+    )) as {
       password?: string;
     };
     line.stdin = PASSWORD;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AttemptNotes, MOST_GATHERED } from "../../src/partner/gathering.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
-import type { Attempt } from "../../src/store/staff.ts";
+import type { Attempt } from "../../src/store/store.ts";
 import { partnersOf } from "../support/partners.ts";
 import { startTestService } from "../support/service.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { reverseTransaction } from "../../src/office/corrections/operations.ts";
 import { MOST_KEPT } from "../../src/office/imports/checked-rows.ts";
 import { listTransactions } from "../../src/office/transactions/operations.ts";
-import { findCustomer } from "../../src/store/back-office/customers.ts";
+import { findCustomer } from "../../src/store/customers.ts";
 import type { Store } from "../../src/store/store.ts";
 import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { ndjson } from "../support/catalogue.ts";

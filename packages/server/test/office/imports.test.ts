@@ -12,7 +12,7 @@ import {
 import { findHeldBack, listRuns } from "../../src/office/imports/sql.ts";
 import { Uploads } from "../../src/office/imports/uploads.ts";
 import type { Desk } from "../../src/office/office.ts";
-import { findCustomer } from "../../src/store/back-office/customers.ts";
+import { findCustomer } from "../../src/store/customers.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
 import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { fileOfRows } from "../support/catalogue.ts";

@@ -4,16 +4,13 @@ import type { Role } from "../../src/domain/staff.ts";
 import { readEntries } from "../../src/office/audit/sql.ts";
 import { readInput } from "../../src/office/input.ts";
 import { Refused } from "../../src/office/refused.ts";
-import { addStaff, addStaffKey, changeStaff, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
-import { readKeys } from "../../src/office/staff/sql.ts";
-import { PasswordsBusy } from "../../src/services/staff/accounts.ts";
 import {
   type FailedLogIn,
   identifyPerson,
   identifySystem,
   type LogIn,
   logIn,
-} from "../../src/services/staff/log-in.ts";
+} from "../../src/office/session/log-in.ts";
 import {
   changeOwnPassword,
   confirmOwnTotp,
@@ -24,7 +21,11 @@ import {
   type Person,
   switchOwnTotpOff,
   TotpOffers,
-} from "../../src/services/staff/own-account.ts";
+} from "../../src/office/session/own-account.ts";
+import { findStaff } from "../../src/office/session/sql.ts";
+import { addStaff, addStaffKey, changeStaff, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
+import { PasswordsBusy } from "../../src/office/staff/passwords.ts";
+import { readKeys } from "../../src/office/staff/sql.ts";
 import { accountTools } from "../../src/system/account-tools.ts";
 import { run } from "../support/desk.ts";
 import { CHEAP } from "../support/office-line.ts";
@@ -208,7 +209,7 @@ describe("a log-in", () => {
     expect(await withCode(first.toUpperCase().replaceAll("-", " "))).toBe("logged_in");
     expect(await withCode(first)).toBe("wrong_credentials");
     expect(await tryLogIn("maya", { code: others[0], password: NEW_PASSWORD })).toEqual({ kind: "wrong_credentials" });
-    const stored = await ports.store.staff.find("maya");
+    const stored = await findStaff(ports.store.engine.db, "maya");
     expect(stored?.secrets.recoveryCodes).toHaveLength(9);
     expect(JSON.stringify(stored)).not.toContain(others[0]);
     await switchOwnTotpOff(ports, maya);

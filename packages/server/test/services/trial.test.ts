@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { resetTrial, TRIAL_CUIDS } from "../../src/demo/trial.ts";
 import { listPackages, lookUpCustomer } from "../../src/partner/customers.ts";
+import { trialCatalogue } from "../../src/partner/openapi/trial-catalogue.ts";
 import { topUp } from "../../src/partner/top-ups.ts";
-import { resetTrial, TRIAL_CUIDS, trialCatalogue } from "../../src/services/staff/trial.ts";
-import { findCustomer } from "../../src/store/back-office/customers.ts";
+import { findCustomer } from "../../src/store/customers.ts";
 import { publish } from "../support/catalogue.ts";
 import { ACTOR, customer, DAY_MS, openWorld, type World } from "./world.ts";
 

@@ -12,12 +12,11 @@ import {
   importCustomers,
 } from "../../src/office/imports/customers.ts";
 import type { ImportProgress, RejectedLine } from "../../src/office/imports/file.ts";
-import { type Desk, officeOf } from "../../src/office/office.ts";
+import { type Actor, type Desk, officeOf } from "../../src/office/office.ts";
 import { plainWords, Refused } from "../../src/office/refused.ts";
 import { listPackages } from "../../src/partner/customers.ts";
 import type { Caller, Ports } from "../../src/partner/ports.ts";
 import { topUp } from "../../src/partner/top-ups.ts";
-import type { Actor } from "../../src/services/ports.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openStore } from "../store-suite/database.ts";
 import { ndjson, publishRows } from "../support/catalogue.ts";

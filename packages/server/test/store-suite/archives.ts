@@ -3,6 +3,7 @@ import { ENVIRONMENTS } from "../../src/domain/customer.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { knownBouquets } from "../../src/office/catalogue/sql.ts";
 import { ARCHIVE_COLUMNS, digestOf } from "../../src/store/archive.ts";
+import { listCustomers } from "../../src/store/customers.ts";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import type { Tables } from "../../src/store/tables.ts";
@@ -235,7 +236,9 @@ async function visible(store: Store) {
     catalogues: await Promise.all(ENVIRONMENTS.map((environment) => store.currentCatalogue(environment))),
     bouquets: await Promise.all(ENVIRONMENTS.map((environment) => knownBouquets(store.engine.db, environment))),
     customers: await Promise.all(
-      ENVIRONMENTS.map((environment) => store.listCustomers(environment, { after: undefined, limit: 2_000 })),
+      ENVIRONMENTS.map((environment) =>
+        listCustomers(store.engine.db, environment, { after: undefined, limit: 2_000 }),
+      ),
     ),
     found: await Promise.all(
       ["9800000101", "sita", "ram", "u7"].map((code) => store.lookUpCustomers("production", code)),

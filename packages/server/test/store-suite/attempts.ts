@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { countAttempts, readAttempts } from "../../src/office/customers/attempts-sql.ts";
-import { ATTEMPTS_KEPT_MS, type Attempt, MOST_ATTEMPTS } from "../../src/store/staff.ts";
+import { ATTEMPTS_KEPT_MS, MOST_ATTEMPTS } from "../../src/store/attempts.ts";
+import type { Attempt } from "../../src/store/store.ts";
 import { countRows, type MakeDatabase, openStore, START } from "./database.ts";
 
 const PAGE = { before: undefined, limit: 100 };

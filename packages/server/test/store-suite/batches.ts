@@ -3,6 +3,7 @@ import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { RECORDING_DEADLINE_MS, type SettledTopUp, type Transaction } from "../../src/domain/top-up.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
+import { eventsAfter } from "../../src/store/events.ts";
 import type { Store } from "../../src/store/store.ts";
 import { run } from "../support/desk.ts";
 import { plain } from "./customers.ts";
@@ -76,7 +77,7 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     expect(await Promise.all(transactions.map(({ checkoutId }) => store.findTransaction(checkoutId)))).toEqual(
       transactions,
     );
-    const told = await store.outbox.eventsAfter(0, 100);
+    const told = await eventsAfter(store.engine.db, 0, 100);
     expect(told.map(({ topUp }) => topUp?.txnId)).toEqual(transactions.map(({ txnId }) => txnId));
     const kids = (await ledgersOf(store, RAM_TV)).find(({ plan }) => plan.startsWith("Kids"));
     expect(kids?.entries.map(({ seq, after }) => [seq, after?.end])).toEqual([

@@ -4,6 +4,7 @@ import { listEntries, readEntries } from "../../src/office/audit/sql.ts";
 import { cancelBulk, previewBulk, showBulk, showSegments, startBulk } from "../../src/office/bulk/operations.ts";
 import { PORTION } from "../../src/office/bulk/plan.ts";
 import type { Desk } from "../../src/office/office.ts";
+import { endSession, openSession } from "../../src/office/session/sql.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
@@ -216,12 +217,12 @@ export function testBulk(makeDatabase: MakeDatabase): void {
       address: undefined,
       userAgent: undefined,
     };
-    await store.staff.openSession(Buffer.from("s"), member.id, STORED_PASSWORD, session);
+    await openSession(store.engine, Buffer.from("s"), member.id, STORED_PASSWORD, session);
     const authority = { staffId: member.id, role: "support", sessionId: "s" } as const;
     const desk = deskFor({ actor: { name: "maya", authority } });
     const [first, second] = [{ connections: ["sita"] }, { segment: "sd" }];
     const continued = await start(first, desk);
-    await store.staff.endSession(member.id, "s");
+    await endSession(store.engine, member.id, "s");
     expect((await continued.goOn()).run).toMatchObject({ state: "done" });
     await expect(start(second, desk)).rejects.toThrow(RightsEnded);
     const beyond = deskFor({ actor: { name: "maya", authority: { ...authority, sessionId: undefined } } });

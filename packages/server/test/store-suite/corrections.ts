@@ -9,7 +9,7 @@ import {
   reverseTransaction,
 } from "../../src/office/corrections/operations.ts";
 import { findBlocks } from "../../src/office/customers/sql.ts";
-import { findReversals } from "../../src/store/back-office/transactions.ts";
+import { findReversals } from "../../src/office/transactions/sql.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
 import { refusal, run } from "../support/desk.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
-import { findCustomer } from "../../src/store/back-office/customers.ts";
+import { findCustomer } from "../../src/store/customers.ts";
 import type { CustomerRowOfFile } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { countTurns } from "../support/turns.ts";

@@ -5,7 +5,7 @@ import { connectionOrGone } from "../../src/office/customers/connection.ts";
 import { cuidMeant } from "../../src/office/customers/find.ts";
 import { showLedgers } from "../../src/office/customers/ledgers.ts";
 import { listComingEnds, searchCustomers, showCustomer } from "../../src/office/customers/operations.ts";
-import type { Attempt } from "../../src/store/staff.ts";
+import type { Attempt } from "../../src/store/store.ts";
 import { refusal, run } from "../support/desk.ts";
 import { plain } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";

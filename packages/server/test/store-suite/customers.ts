@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { connectionState } from "../../src/domain/customer.ts";
 import { findCuids } from "../../src/office/customers/sql.ts";
-import { findCustomer } from "../../src/store/back-office/customers.ts";
+import { findCustomer } from "../../src/store/customers.ts";
 import { by } from "../support/by.ts";
 import { type MakeDatabase, openStore } from "./database.ts";
 import {

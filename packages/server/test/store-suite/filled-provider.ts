@@ -8,7 +8,10 @@ import { beginRun, endRun, replaceHeldBack } from "../../src/office/imports/sql.
 import { noteBackup } from "../../src/office/maintenance/backups.ts";
 import { rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts";
 import { rotateToken } from "../../src/office/partners/tokens.ts";
+import { beginAnswer } from "../../src/office/session/answers.ts";
+import { beginLogIn, openSession } from "../../src/office/session/sql.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
+import { outboxOf } from "../../src/store/outbox.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
@@ -145,10 +148,16 @@ async function failToDeliver({ store, now }: OpenedProvider, targetId: number): 
     { lease: "ends", holder: "a" },
     { lease: `target:${targetId}`, holder: "a" },
   ];
-  for (const { lease } of [end, holder]) await store.outbox.hold(lease, "a", now, now + 20_000);
+  for (const { lease } of [end, holder]) await outboxOf(store.engine).hold(lease, "a", now, now + 20_000);
   const failed = { attempts: 1, failedAt: now, nextAt: now + 1_000, setAside: false, problem: "status 500" };
-  await store.outbox.saveProgress({ ...holder, targetId, place: 1, waiting: [{ seq: 1, ...failed }], done: [] });
-  await store.outbox.tellEnds([], moment(store, now), end);
+  await outboxOf(store.engine).saveProgress({
+    ...holder,
+    targetId,
+    place: 1,
+    waiting: [{ seq: 1, ...failed }],
+    done: [],
+  });
+  await outboxOf(store.engine).tellEnds([], moment(store, now), end);
 }
 
 /** A subscription that is taken away, a connection that is gone and comes back, and a reset. */
@@ -164,22 +173,22 @@ async function restateAndReset(opened: OpenedProvider): Promise<void> {
 
 /** What staff leave behind who work with the console. */
 async function useConsole({ store, now, partner }: OpenedProvider): Promise<void> {
-  const { staff, engine } = store;
+  const { engine } = store;
   const people = staffOf(store);
   const member = await people.add("माया", "admin", by(now));
   const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a"] };
   await people.change(member.name, ["staff.totp_on", to], by(now));
   const times = { createdAt: now, lastUsedAt: now };
-  await staff.openSession(hashOf("session"), member.id, STORED_PASSWORD, {
+  await openSession(engine, hashOf("session"), member.id, STORED_PASSWORD, {
     id: "ses_1",
     ...times,
     address: "::1",
     userAgent: undefined,
   });
-  await staff.beginLogIn({ id: "failed", name: "माया", source: "203.0.113.7", at: now }, 0, () => 0);
+  await beginLogIn(engine, { id: "failed", name: "माया", source: "203.0.113.7", at: now }, 0, () => 0);
   await people.addKey("crm", "viewer", by(now));
   const asked = { hash: hashOf("answer"), owner: "person 1", request: hashOf("request"), at: now };
-  await staff.beginAnswer(asked, 1);
+  await beginAnswer(engine, asked, 1);
   const call = { at: now, partnerId: partner.id, environment: "production", operation: "top-up" } as const;
   await store.recordAttempts([{ ...call, reason: "unknown_bouquet", code: undefined, requestId: "r1" }]);
   const run = {

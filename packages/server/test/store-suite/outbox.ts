@@ -4,7 +4,9 @@ import { eventId, type RecordedEvent } from "../../src/domain/event.ts";
 import type { WaitingDelivery } from "../../src/domain/target.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
 import { addTarget, removeTarget, resendToTarget, showTarget } from "../../src/office/targets/operations.ts";
+import { eventsAfter } from "../../src/store/events.ts";
 import type { ConnectionEnd } from "../../src/store/outbox.ts";
+import { outboxOf } from "../../src/store/outbox.ts";
 import type { Store } from "../../src/store/store.ts";
 import { run } from "../support/desk.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
@@ -13,7 +15,7 @@ import { FIBER, HARI_TV, openProvider, RAM, SITA, SITA_NET, SITA_TV } from "./pr
 async function openWithTarget(makeDatabase: MakeDatabase, { billing } = { billing: true }) {
   const opened = await openProvider(makeDatabase);
   const { target } = await run(opened.desk(), addTarget, { name: "billing", billing });
-  const events = () => opened.store.outbox.eventsAfter(0, 1_000);
+  const events = () => eventsAfter(opened.store.engine.db, 0, 1_000);
   const progress = () => run(opened.desk(), showTarget, { name: "billing" });
   return { opened, target, store: opened.store, events, progress };
 }
@@ -87,7 +89,8 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
 
   test("events of many processes are numbered in the order in which they can be read", async () => {
     const { opened, store } = await openWithTarget(makeDatabase);
-    const others = [store, await opened.another(), await opened.another()];
+    const reader = await opened.another();
+    const others = [store, await opened.another(), reader];
     const commands = Array.from({ length: 60 }, (_, index) =>
       opened.command(index % 2 ? SITA_NET : SITA_TV, index % 2 ? "NET-1M" : "TV-1M"),
     );
@@ -96,9 +99,9 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     const reading = (async () => {
       for (let looks = 0; looks < 10_000; looks += 1) {
         const wasOver = isOver;
-        const page = await others[2]?.outbox.eventsAfter(read.at(-1)?.seq ?? 0, 7);
-        read.push(...(page ?? []));
-        if (wasOver && page?.length === 0) return;
+        const page = await eventsAfter(reader.engine.db, read.at(-1)?.seq ?? 0, 7);
+        read.push(...page);
+        if (wasOver && page.length === 0) return;
       }
     })();
     await Promise.all(commands.map((command, index) => (others[index % 3] as Store).settleTopUp(command)));
@@ -115,8 +118,8 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
 
   test("a lease is one holder's until it ends or is given back", async () => {
     const { opened, store } = await openWithTarget(makeDatabase);
-    const { outbox } = store;
-    const other = (await opened.another()).outbox;
+    const outbox = outboxOf(store.engine);
+    const other = outboxOf((await opened.another()).engine);
     const [now, until] = [opened.now, opened.now + 20_000];
     const held = await Promise.all([outbox.hold("ends", "a", now, until), other.hold("ends", "b", now, until)]);
     expect(held.sort()).toEqual([false, true]);
@@ -131,7 +134,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
 
   test("progress is kept by whoever holds the lease, and by nobody else", async () => {
     const { opened, store, target, progress } = await openWithTarget(makeDatabase);
-    const { outbox } = store;
+    const outbox = outboxOf(store.engine);
     for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
     const lease = { lease: `target:${target.id}`, holder: "a", targetId: target.id };
     const failed = {
@@ -165,18 +168,18 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
   test("events go once every target has them, or once they are old, and the last one stays", async () => {
     const { opened, store, events } = await openWithTarget(makeDatabase);
     for (let count = 0; count < 4; count += 1) await opened.topUp(SITA_NET, "NET-1M");
-    const seqs = async () => (await store.outbox.eventsAfter(0, 10)).map(({ seq }) => seq);
-    expect(await store.outbox.forget(0)).toBe(0);
+    const seqs = async () => (await eventsAfter(store.engine.db, 0, 10)).map(({ seq }) => seq);
+    expect(await outboxOf(store.engine).forget(0)).toBe(0);
     const [, second] = await events();
     await run(opened.desk(), listEvents, { target: "billing", after: eventId(second as RecordedEvent) });
-    expect(await store.outbox.forget(0)).toBe(2);
+    expect(await outboxOf(store.engine).forget(0)).toBe(2);
     expect(await seqs()).toEqual([3, 4]);
     // Billing's stay, however old they are.
-    expect(await store.outbox.forget(opened.now + 1)).toBe(0);
+    expect(await outboxOf(store.engine).forget(opened.now + 1)).toBe(0);
     await run(opened.desk(), addTarget, { name: "tv" });
     await run(opened.desk(), removeTarget, { name: "billing" });
-    expect(await store.outbox.forget(opened.now + 1)).toBe(1);
-    expect(await store.outbox.forget(opened.now + 1)).toBe(0);
+    expect(await outboxOf(store.engine).forget(opened.now + 1)).toBe(1);
+    expect(await outboxOf(store.engine).forget(opened.now + 1)).toBe(0);
     expect(await seqs()).toEqual([4]);
     await opened.topUp(SITA_NET, "NET-1M");
     expect(await seqs()).toEqual([4, 5]);
@@ -186,17 +189,23 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     const { opened, store, target, progress } = await openWithTarget(makeDatabase, { billing: false });
     for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
     const lease = { lease: `target:${target.id}`, holder: "a" };
-    await store.outbox.hold(lease.lease, "a", opened.now, opened.now + 20_000);
+    await outboxOf(store.engine).hold(lease.lease, "a", opened.now, opened.now + 20_000);
     const waiting = { seq: 1, attempts: 1, failedAt: opened.now, nextAt: opened.now, setAside: true, problem: "gone" };
-    await store.outbox.saveProgress({ ...lease, targetId: target.id, place: 1, waiting: [waiting], done: [] });
-    expect(await store.outbox.forget(opened.now)).toBe(0);
-    expect(await store.outbox.forget(opened.now + 1)).toBe(2);
+    await outboxOf(store.engine).saveProgress({
+      ...lease,
+      targetId: target.id,
+      place: 1,
+      waiting: [waiting],
+      done: [],
+    });
+    expect(await outboxOf(store.engine).forget(opened.now)).toBe(0);
+    expect(await outboxOf(store.engine).forget(opened.now + 1)).toBe(2);
     expect(await progress()).toMatchObject({ behind: 1, setAside: 0 });
   });
 
   test("ends in a span are found, and each that still holds is told once", async () => {
     const { opened, store, events } = await openWithTarget(makeDatabase);
-    const { outbox } = store;
+    const outbox = outboxOf(store.engine);
     const span = ["2026-11-20 09:00:00", "2026-12-10 09:00:00"] as const;
     const { ends, next } = await outbox.endsBetween(...span, undefined);
     expect(next).toBeUndefined();
@@ -245,13 +254,13 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     const found: ConnectionEnd[] = [];
     let pages = 0;
     for (let beyond: ConnectionKey | undefined; pages === 0 || beyond !== undefined; pages += 1) {
-      const page = await store.outbox.endsBetween("2026-11-20 09:00:00", "2026-12-01 00:00:00", beyond);
+      const page = await outboxOf(store.engine).endsBetween("2026-11-20 09:00:00", "2026-12-01 00:00:00", beyond);
       found.push(...page.ends);
       beyond = page.next;
     }
     expect(pages).toBe(2);
     expect(found).toHaveLength(count / 2);
     expect(new Set(found.map(({ key }) => key.reqId)).size).toBe(count / 2);
-    expect((await store.outbox.eventsAfter(0, 10_000)).length).toBe(count);
+    expect((await eventsAfter(store.engine.db, 0, 10_000)).length).toBe(count);
   });
 }

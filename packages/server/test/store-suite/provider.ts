@@ -19,7 +19,7 @@ import {
 import { createZone } from "../../src/domain/zone.ts";
 import { blockConnection, grantGoodwill, reverseTransaction } from "../../src/office/corrections/operations.ts";
 import type { Desk } from "../../src/office/office.ts";
-import { ledgersOfConnection } from "../../src/store/back-office/customers.ts";
+import { ledgersOfConnection } from "../../src/store/customers.ts";
 import type { FileRules, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";

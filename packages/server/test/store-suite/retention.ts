@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { prune } from "../../src/office/maintenance/operations.ts";
-import * as sql from "../../src/store/back-office/settlement-sums.ts";
+import * as sql from "../../src/office/settlement/sql.ts";
+import { readHorizon } from "../../src/store/only-row.ts";
 import { refusal, run } from "../support/desk.ts";
 import { moveHorizon, pruneHistory } from "../support/history.ts";
 import { plain } from "./customers.ts";
@@ -17,10 +18,10 @@ export function testRetention(makeDatabase: MakeDatabase): void {
   test("the horizon is written down with an entry in the audit trail, and never moves back", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
-    expect(await store.retention.prunedBefore()).toBeUndefined();
+    expect(await readHorizon(store.engine.db)).toBeUndefined();
     await moveHorizon(opened, START + 5);
     await moveHorizon(opened, START + 3);
-    expect(await store.retention.prunedBefore()).toBe(START + 5);
+    expect(await readHorizon(store.engine.db)).toBe(START + 5);
     await moveHorizon(opened, START + 7);
     const entries = await listEntries(store.engine.db, { action: "history.prune" }, 5);
     expect(entries.map(({ after }) => JSON.parse(after ?? ""))).toEqual([
@@ -41,10 +42,10 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     expect((await refusal(of("7"))).problems).toMatchObject([{ problem: "must be an age such as 7y, 18m or 400d" }]);
     const would = await of("62d", { preview: true });
     expect(would).toMatchObject({ preview: true, topUps: 4 });
-    expect(await opened.store.retention.prunedBefore()).toBeUndefined();
+    expect(await readHorizon(opened.store.engine.db)).toBeUndefined();
     expect(await countRows(opened, "top_up")).toBe(5);
     expect(await of("62d", { reason: "old books" })).toEqual({ ...would, preview: false });
-    expect(await opened.store.retention.prunedBefore()).toBe(Date.parse(would.before));
+    expect(await readHorizon(opened.store.engine.db)).toBe(Date.parse(would.before));
     expect(await of("62d")).toMatchObject({ ledgerEntries: 0, topUps: 0 });
     const entries = await listEntries(opened.store.engine.db, { action: "history.prune" }, 5);
     expect(entries.map(({ author, reason }) => [author, reason])).toEqual([

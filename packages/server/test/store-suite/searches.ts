@@ -3,14 +3,15 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
 import { countRunning } from "../../src/office/imports/sql.ts";
-import { findCustomer } from "../../src/store/back-office/customers.ts";
 import {
   findByTxnIds,
   findReversals,
   readTransactions,
   sumTransactions,
-} from "../../src/store/back-office/transactions.ts";
-import type { TransactionFilter, TransactionPage } from "../../src/store/search.ts";
+  type TransactionFilter,
+  type TransactionPage,
+} from "../../src/office/transactions/sql.ts";
+import { findCustomer } from "../../src/store/customers.ts";
 import { by } from "../support/by.ts";
 import { partnersOf } from "../support/partners.ts";
 import type { MakeDatabase } from "./database.ts";

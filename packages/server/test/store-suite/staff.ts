@@ -1,6 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { type Authority, hashStaffSecret, type StaffKey, type StaffSession } from "../../src/domain/staff.ts";
 import { readEntries } from "../../src/office/audit/sql.ts";
+import { beginAnswer, type KeptAnswer, keepAnswer, pruneAnswers } from "../../src/office/session/answers.ts";
+import {
+  beginLogIn,
+  endSession,
+  findKey,
+  findSession,
+  findStaff,
+  forgetLogIn,
+  listSessions,
+  openSession,
+  pruneSessions,
+  touchKey,
+  touchSession,
+  useCode,
+} from "../../src/office/session/sql.ts";
 import { NO_TOTP } from "../../src/office/staff/accounts.ts";
 import {
   addStaff,
@@ -10,8 +25,8 @@ import {
   listStaffKeys,
   removeStaff,
 } from "../../src/office/staff/operations.ts";
+import { hasRights } from "../../src/store/audit.ts";
 import { RightsEnded } from "../../src/store/errors.ts";
-import type { KeptAnswer } from "../../src/store/staff.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
@@ -55,8 +70,8 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       recoveryCodes: [],
       networks: [],
     };
-    expect(await other.staff.find("ravi")).toEqual({ ...ravi, secrets });
-    expect(await store.staff.find("Ravi")).toBeUndefined();
+    expect(await findStaff(other.engine.db, "ravi")).toEqual({ ...ravi, secrets });
+    expect(await findStaff(store.engine.db, "Ravi")).toBeUndefined();
   });
 
   test("a change ends the sessions but the one that is kept, and the audit trail tells it without a secret", async () => {
@@ -64,19 +79,23 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const maya = await add(store, "maya");
     await add(store, "ravi", "viewer");
     for (const [id, hash] of [["one", HASH] as const, ["two", OTHER_HASH] as const])
-      await store.staff.openSession(hash, maya.id, STORED_PASSWORD, session(id));
+      await openSession(store.engine, hash, maya.id, STORED_PASSWORD, session(id));
     const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a", "b"] };
     const changed = await staffOf(store).change("maya", ["staff.totp_on", to], by(START), "two");
     expect(changed).toEqual({ ...maya, hasTotp: true });
-    expect(await store.staff.findSession(HASH)).toBeUndefined();
-    expect((await store.staff.findSession(OTHER_HASH))?.member).toEqual(changed);
-    expect((await store.staff.find("maya"))?.secrets).toEqual({ password: STORED_PASSWORD, ...to, networks: [] });
+    expect(await findSession(store.engine.db, HASH)).toBeUndefined();
+    expect((await findSession(store.engine.db, OTHER_HASH))?.member).toEqual(changed);
+    expect((await findStaff(store.engine.db, "maya"))?.secrets).toEqual({
+      password: STORED_PASSWORD,
+      ...to,
+      networks: [],
+    });
     await staffOf(store).change("maya", ["staff.password", { password: "new" }], by(START));
-    expect(await store.staff.findSession(OTHER_HASH)).toBeUndefined();
+    expect(await findSession(store.engine.db, OTHER_HASH)).toBeUndefined();
     // A log-in that was checked against the former password.
-    expect(await store.staff.openSession(HASH, maya.id, STORED_PASSWORD, session("late"))).toBe(false);
+    expect(await openSession(store.engine, HASH, maya.id, STORED_PASSWORD, session("late"))).toBe(false);
     await staffOf(store).change("maya", ["staff.totp_off", NO_TOTP], by(START));
-    expect(await store.staff.find("maya")).toMatchObject({ hasTotp: false, secrets: { password: "new" } });
+    expect(await findStaff(store.engine.db, "maya")).toMatchObject({ hasTotp: false, secrets: { password: "new" } });
     await staffOf(store).change("ravi", ["staff.role", { role: "finance" }], by(START));
     expect(await refusal(staffOf(store).change("nobody", ["staff.role", { role: "admin" }], by(START)))).toMatchObject({
       code: "not_found",
@@ -93,15 +112,15 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const { store } = await openStore(makeDatabase);
     const [staff, maya] = [staffOf(store), await add(store, "maya")];
     const lastAdmin = { code: "conflict", words: "maya is the last admin: give somebody else the role admin first" };
-    await store.staff.openSession(HASH, maya.id, STORED_PASSWORD, session("one"));
+    await openSession(store.engine, HASH, maya.id, STORED_PASSWORD, session("one"));
     expect(await refusal(staff.remove("maya", by(START)))).toMatchObject(lastAdmin);
     const setRole = (role: "admin" | "viewer") => staff.change("maya", ["staff.role", { role }], by(START));
     expect(await refusal(setRole("viewer"))).toMatchObject(lastAdmin);
     expect(await setRole("admin")).toEqual(maya);
     await add(store, "ravi");
     await staff.remove("maya", by(START));
-    expect(await store.staff.findSession(HASH)).toBeUndefined();
-    expect(await store.staff.openSession(HASH, maya.id, STORED_PASSWORD, session("late"))).toBe(false);
+    expect(await findSession(store.engine.db, HASH)).toBeUndefined();
+    expect(await openSession(store.engine, HASH, maya.id, STORED_PASSWORD, session("late"))).toBe(false);
     expect(await refusal(staff.remove("ravi", by(START)))).toMatchObject({ code: "conflict" });
     expect((await staff.list()).map(({ name }) => name)).toEqual(["ravi"]);
   });
@@ -150,13 +169,13 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const to = { totpSecret: "BASE32", recoveryCodes: ["a", "b"] };
     await staffOf(store).change("maya", ["staff.totp_on", to], by(START));
     const all = [store, other, store, other];
-    const steps = await Promise.all(all.map((each) => each.staff.useCode(maya.id, { totpStep: 7 })));
+    const steps = await Promise.all(all.map((each) => useCode(each.engine, maya.id, { totpStep: 7 })));
     expect(steps.filter(Boolean)).toHaveLength(1);
-    expect(await store.staff.useCode(maya.id, { totpStep: 6 })).toBe(false);
-    expect(await store.staff.useCode(maya.id, { totpStep: 8 })).toBe(true);
-    const codes = await Promise.all(all.map((each) => each.staff.useCode(maya.id, { recoveryCode: "a" })));
+    expect(await useCode(store.engine, maya.id, { totpStep: 6 })).toBe(false);
+    expect(await useCode(store.engine, maya.id, { totpStep: 8 })).toBe(true);
+    const codes = await Promise.all(all.map((each) => useCode(each.engine, maya.id, { recoveryCode: "a" })));
     expect(codes.filter(Boolean)).toHaveLength(1);
-    expect((await store.staff.find("maya"))?.secrets).toMatchObject({ totpStep: 8, recoveryCodes: ["b"] });
+    expect((await findStaff(store.engine.db, "maya"))?.secrets).toMatchObject({ totpStep: 8, recoveryCodes: ["b"] });
   });
 
   test("a session is found, noted as used, listed and ended by its owner, and goes when it is old", async () => {
@@ -164,20 +183,20 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const [maya, ravi] = [await add(store, "maya"), await add(store, "ravi")];
     const old = session("old", { createdAt: START - 100 });
     const used = session("used", { address: "203.0.113.7", userAgent: "Firefox" });
-    await store.staff.openSession(HASH, maya.id, STORED_PASSWORD, old);
-    await store.staff.openSession(OTHER_HASH, maya.id, STORED_PASSWORD, used);
-    await store.staff.touchSession(OTHER_HASH, START + 60);
+    await openSession(store.engine, HASH, maya.id, STORED_PASSWORD, old);
+    await openSession(store.engine, OTHER_HASH, maya.id, STORED_PASSWORD, used);
+    await touchSession(store.engine, OTHER_HASH, START + 60);
     const touched = { ...used, lastUsedAt: START + 60 };
-    expect(await store.staff.findSession(OTHER_HASH)).toEqual({ member: maya, session: touched });
-    expect(await store.staff.listSessions(maya.id)).toEqual([touched, old]);
-    expect(await store.staff.endSession(ravi.id, "old")).toBe(false);
-    await store.staff.pruneSessions(START - 100, START);
-    expect(await store.staff.listSessions(maya.id)).toHaveLength(2);
-    await store.staff.pruneSessions(START - 99, START);
-    expect(await store.staff.listSessions(maya.id)).toEqual([touched]);
-    await store.staff.pruneSessions(START - 99, START + 60);
-    expect(await store.staff.endSession(maya.id, "used")).toBe(true);
-    expect(await store.staff.listSessions(maya.id)).toEqual([]);
+    expect(await findSession(store.engine.db, OTHER_HASH)).toEqual({ member: maya, session: touched });
+    expect(await listSessions(store.engine.db, maya.id)).toEqual([touched, old]);
+    expect(await endSession(store.engine, ravi.id, "old")).toBe(false);
+    await pruneSessions(store.engine, START - 100, START);
+    expect(await listSessions(store.engine.db, maya.id)).toHaveLength(2);
+    await pruneSessions(store.engine, START - 99, START);
+    expect(await listSessions(store.engine.db, maya.id)).toEqual([touched]);
+    await pruneSessions(store.engine, START - 99, START + 60);
+    expect(await endSession(store.engine, maya.id, "used")).toBe(true);
+    expect(await listSessions(store.engine.db, maya.id)).toEqual([]);
   });
 
   test("a person's networks are remembered, the newest first and at most 20", async () => {
@@ -190,13 +209,14 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       "2001:db8::1",
     ];
     for (const [index, address] of addresses.entries())
-      await store.staff.openSession(
+      await openSession(
+        store.engine,
         hashStaffSecret(`${index}`),
         maya.id,
         STORED_PASSWORD,
         session(`${index}`, { address }),
       );
-    const { networks = [] } = (await store.staff.find("maya"))?.secrets ?? {};
+    const { networks = [] } = (await findStaff(store.engine.db, "maya"))?.secrets ?? {};
     expect(networks).toHaveLength(20);
     expect(networks.slice(0, 3)).toEqual(["2001:db8::/64", "10.0.0.9", "10.0.0.20"]);
   });
@@ -206,7 +226,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const other = await another();
     const seen: number[] = [];
     const begin = (each: Store, id: string, { at = START, since = 0, source = "10.0.0.1", waitMs = 0 } = {}) =>
-      each.staff.beginLogIn({ id, name: "maya", source, at }, since, (failures) => {
+      beginLogIn(each.engine, { id, name: "maya", source, at }, since, (failures) => {
         seen.push(failures.length);
         return waitMs;
       });
@@ -214,7 +234,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(seen).toEqual([0, 1, 2, 3]);
     expect(await begin(other, "refused", { waitMs: 7 })).toBe(7);
     await begin(store, "elsewhere", { source: "10.0.0.2" });
-    await other.staff.forgetLogIn("0");
+    await forgetLogIn(other.engine, "0");
     await begin(store, "later", { at: START + 1 });
     await begin(store, "last", { at: START + 2, since: START });
     expect(seen.slice(4)).toEqual([4, 0, 3, 1]);
@@ -224,16 +244,16 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const { store } = await openStore(makeDatabase);
     const keys = staffOf(store);
     const hash = await keys.addKey(KEY.name, KEY.role, by(START));
-    expect(await store.staff.findKey(OTHER_HASH)).toBeUndefined();
-    await store.staff.touchKey(hash, START + 60);
+    expect(await findKey(store.engine.db, OTHER_HASH)).toBeUndefined();
+    await touchKey(store.engine, hash, START + 60);
     const used = { ...KEY, lastUsedAt: START + 60 };
-    expect(await store.staff.findKey(hash)).toEqual(used);
+    expect(await findKey(store.engine.db, hash)).toEqual(used);
     expect(await keys.listKeys()).toEqual([used]);
     await keys.removeKey("billing", by(START));
     expect(await refusal(keys.removeKey("billing", by(START)))).toMatchObject({
       ...{ code: "not_found", words: "there is no key named billing" },
     });
-    expect(await store.staff.findKey(hash)).toBeUndefined();
+    expect(await findKey(store.engine.db, hash)).toBeUndefined();
     expect(await actionsOf(store)).toEqual([
       ["staff_key.add", "billing", undefined, '{"role":"admin"}'],
       ["staff_key.remove", "billing", '{"role":"admin"}', undefined],
@@ -244,33 +264,33 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const { store, another } = await openStore(makeDatabase);
     const request = hashStaffSecret("what is asked");
     const asked = { hash: HASH, owner: "person 1", request, at: START };
-    const begin = async (each: Store) => (await each.staff.beginAnswer(asked, 9)) as KeptAnswer | undefined;
+    const begin = async (each: Store) => (await beginAnswer(each.engine, asked, 9)) as KeptAnswer | undefined;
     const begun = await Promise.all([store, await another(), store].map(begin));
     expect(begun.filter((each) => each === undefined)).toHaveLength(1);
     const open = await begin(store);
     expect(open).toMatchObject({ status: undefined, body: undefined });
     expect(Buffer.from(open?.request ?? [])).toEqual(request);
-    await store.staff.keepAnswer(HASH, 201, '{"a":1}');
+    await keepAnswer(store.engine, HASH, 201, '{"a":1}');
     expect(await begin(store)).toMatchObject({ status: 201, body: '{"a":1}' });
-    await store.staff.keepAnswer(HASH, 201, undefined);
+    await keepAnswer(store.engine, HASH, 201, undefined);
     expect(await begin(store)).toMatchObject({ status: 201, body: undefined });
-    await store.staff.pruneAnswers(START);
+    await pruneAnswers(store.engine, START);
     expect(await begin(store)).toBeDefined();
-    await store.staff.pruneAnswers(START + 1);
+    await pruneAnswers(store.engine, START + 1);
     expect(await begin(store)).toBeUndefined();
   });
 
   test("so many answers are kept for each who asks, and what is on record is answered all the same", async () => {
     const { store } = await openStore(makeDatabase);
     const beginOf = (most: number | undefined) => (key: string, owner: string) =>
-      store.staff.beginAnswer({ hash: hashStaffSecret(key), owner, request: HASH, at: START }, most);
+      beginAnswer(store.engine, { hash: hashStaffSecret(key), owner, request: HASH, at: START }, most);
     const begin = beginOf(2);
     expect([await begin("a", "one"), await begin("b", "one")]).toEqual([undefined, undefined]);
     expect(await begin("c", "one")).toBe("too_many");
     expect(await begin("a", "one")).toMatchObject({ status: undefined });
     expect(await begin("d", "two")).toBeUndefined();
     expect(await beginOf(undefined)("e", "one")).toBeUndefined();
-    await store.staff.pruneAnswers(START + 1);
+    await pruneAnswers(store.engine, START + 1);
     expect(await begin("c", "one")).toBeUndefined();
   });
 
@@ -280,7 +300,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       const attribution = { ...by(START), authority };
       const rows = [{ stated: statedCustomer(plain("3000001")), asOf: moment(store, START) }];
       const trail = await actionsOf(store);
-      expect(await store.staff.hasRights(authority)).toBe(false);
+      expect(await hasRights(store.engine.db, authority)).toBe(false);
       for (const change of [
         () => staffOf(store).addKey("lasting", "admin", attribution),
         () => partnersOf(store).add("wallet", attribution),
@@ -297,15 +317,16 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       const opened = await openStore(makeDatabase);
       const maya = await add(opened.store, "maya");
       await add(opened.store, "ravi");
-      await opened.store.staff.openSession(HASH, maya.id, STORED_PASSWORD, session("one"));
+      await openSession(opened.store.engine, HASH, maya.id, STORED_PASSWORD, session("one"));
       const bySession = { staffId: maya.id, role: "admin", sessionId: "one" } as const;
-      return { opened, staff: opened.store.staff, maya, bySession, beyond: { ...bySession, sessionId: undefined } };
+      return { opened, maya, bySession, beyond: { ...bySession, sessionId: undefined } };
     }
 
     test("once its session has ended, though work in the background goes on", async () => {
-      const { opened, staff, maya, bySession, beyond } = await withMaya();
-      expect(await staff.hasRights(bySession)).toBe(true);
-      await staff.endSession(maya.id, "one");
+      const { opened, maya, bySession, beyond } = await withMaya();
+      const { engine } = opened.store;
+      expect(await hasRights(engine.db, bySession)).toBe(true);
+      await endSession(engine, maya.id, "one");
       await expectRefused(opened, bySession);
       await staffOf(opened.store).addKey(KEY.name, KEY.role, { ...by(START), authority: beyond });
     });
@@ -326,7 +347,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       const opened = await openStore(makeDatabase);
       const staff = staffOf(opened.store);
       const keyHash = await staff.addKey(KEY.name, KEY.role, by(START));
-      expect(await opened.store.staff.hasRights({ keyHash })).toBe(true);
+      expect(await hasRights(opened.store.engine.db, { keyHash })).toBe(true);
       await staff.removeKey(KEY.name, by(START));
       await expectRefused(opened, { keyHash });
     });

@@ -15,6 +15,8 @@ import {
   rotateTargetSecret,
   showTarget,
 } from "../../src/office/targets/operations.ts";
+import { lastEvent } from "../../src/store/events.ts";
+import { outboxOf } from "../../src/store/outbox.ts";
 import { by } from "../support/by.ts";
 import { refusal, run } from "../support/desk.ts";
 import { staffOf } from "../support/staff.ts";
@@ -29,9 +31,9 @@ const NOT_THERE = { code: "not_found", words: "there is no target named other: s
 /** Writes down how far a target is, as a service does that delivers to it. */
 async function deliver({ store, now }: OpenedProvider, targetId: number, waiting: readonly WaitingDelivery[]) {
   const held = { lease: `target:${targetId}`, holder: "test" };
-  const place = await store.outbox.lastEvent();
-  await store.outbox.hold(held.lease, held.holder, now, now + 20_000);
-  expect(await store.outbox.saveProgress({ ...held, targetId, place, waiting, done: [] })).toBe(true);
+  const place = await lastEvent(store.engine.db);
+  await outboxOf(store.engine).hold(held.lease, held.holder, now, now + 20_000);
+  expect(await outboxOf(store.engine).saveProgress({ ...held, targetId, place, waiting, done: [] })).toBe(true);
 }
 
 function failing(seq: number, now: number, setAside = false): WaitingDelivery {
@@ -124,7 +126,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
 
   test("a new secret ends no other before the time promised for it", async () => {
     const opened = await openProvider(makeDatabase);
-    const secrets = async () => (await opened.store.outbox.targets())[0]?.secrets;
+    const secrets = async () => (await outboxOf(opened.store.engine).targets())[0]?.secrets;
     const { secret: first } = await run(opened.desk(), addTarget, { name: "tv", ...WEBHOOK });
     const promised: { secret: string | null; until: number | undefined }[] = [{ secret: first, until: undefined }];
     for (let times = 0; times < 3; times += 1) {
@@ -242,7 +244,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
   test("a feed goes on from its place though the event there is kept no more, and from no cursor before it", async () => {
     const { opened, ids, first, second, third } = await openFeed();
     await ids({ target: "crm", after: second });
-    while ((await opened.store.outbox.forget(0)) > 0);
+    while ((await outboxOf(opened.store.engine).forget(0)) > 0);
     expect(await ids({ target: "crm", after: second })).toEqual([third]);
     const refused = await refusal(ids({ target: "crm", after: first }));
     expect(refused).toMatchObject({ code: "conflict", words: expect.stringMatching(/^no event of this id is kept/) });

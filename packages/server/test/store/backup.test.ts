@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BackupRefused, countChunks, readChunks, readHeader } from "../../src/backup/backup-file.ts";
+import { backUpStore, restoreStore } from "../../src/office/maintenance/backups.ts";
 import { pauseTarget } from "../../src/office/targets/operations.ts";
-import { backUpStore, restoreStore } from "../../src/services/staff/archive.ts";
 import type { Store } from "../../src/store/store.ts";
 import { gather, inPieces } from "../backup/backups.ts";
 import { expectToGoOn } from "../store-suite/archives.ts";

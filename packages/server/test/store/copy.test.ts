@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { copyStore } from "../../src/services/staff/archive.ts";
+import { copyStore } from "../../src/office/maintenance/backups.ts";
 import { StoreRefused } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { expectToGoOn } from "../store-suite/archives.ts";

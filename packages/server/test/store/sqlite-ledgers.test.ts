@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findCustomer } from "../../src/store/back-office/customers.ts";
+import { findCustomer } from "../../src/store/customers.ts";
 import { findWrong } from "../store-suite/database.ts";
 import { importRows, openProvider, RAM_NET, SITA, SITA_NET } from "../store-suite/provider.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";

@@ -8,7 +8,7 @@ import type { Runtime } from "../../src/faces/cli/runtime.ts";
 import type { TargetTools } from "../../src/office/targets/tools.ts";
 import { listPackages } from "../../src/partner/customers.ts";
 import { topUp } from "../../src/partner/top-ups.ts";
-import type { Ports } from "../../src/services/ports.ts";
+import type { Ports } from "../../src/store/ports.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { readPostgresMigrations } from "../../src/store/postgres/schema.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";

@@ -1,14 +1,14 @@
 import inject, { type InjectOptions, type Response } from "light-my-request";
+import { resetTrial } from "../../src/demo/trial.ts";
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
 import type { CustomersImport, CustomersReport } from "../../src/office/imports/customers.ts";
+import type { Actor } from "../../src/office/office.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
 import { type App, type AppOptions, buildApp } from "../../src/partner/app.ts";
 import type { Observer } from "../../src/partner/ports.ts";
-import type { Actor } from "../../src/services/ports.ts";
-import { resetTrial } from "../../src/services/staff/trial.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { createLogger } from "../../src/system/log.ts";

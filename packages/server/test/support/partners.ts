@@ -4,7 +4,7 @@ import { type Attribution, tokenIssued } from "../../src/domain/audit.ts";
 import { addPartner, changePartner } from "../../src/office/partners/operations.ts";
 import { findPartner, insertToken, readPartners, readTokens } from "../../src/office/partners/sql.ts";
 import { revokeToken } from "../../src/office/partners/tokens.ts";
-import { appendAudit } from "../../src/store/back-office/audit.ts";
+import { appendAudit } from "../../src/store/audit.ts";
 import type { Store } from "../../src/store/store.ts";
 import { deskOf, run } from "./desk.ts";
 

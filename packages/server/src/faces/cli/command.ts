@@ -1,7 +1,7 @@
 import { type Argument, type Command, Option } from "commander";
 import type { Config, SettingName } from "../../config.ts";
+import type { Actor } from "../../office/office.ts";
 import { jsonLine } from "../../office/text.ts";
-import type { Actor } from "../../services/ports.ts";
 import type { Ports } from "../../store/ports.ts";
 import { examples } from "./help.ts";
 import { type Runtime, WrongUsage } from "./runtime.ts";

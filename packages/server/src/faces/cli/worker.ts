@@ -3,6 +3,7 @@ import type { Target } from "../../domain/target.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
 import { AttemptNotes, TokenUses } from "../../partner/gathering.ts";
 import type { Observer } from "../../partner/ports.ts";
+import { outboxOf } from "../../store/outbox.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
 import { startTellingEnds } from "../../workers/tell-ends.ts";
 import type { ChildParts, Served } from "./processes.ts";
@@ -54,7 +55,11 @@ export async function serveWorker(
   tokenUses.keepWriting(sleep);
   attempts.keepWriting(sleep);
   const workerPorts = {
-    ...{ store, clock, random, sleep, observer: metrics?.deliveryObserver },
+    store: { provider: store.provider, outbox: outboxOf(store.engine) },
+    clock,
+    random,
+    sleep,
+    observer: metrics?.deliveryObserver,
     holder: Buffer.from(random(HOLDER_BYTES)).toString("hex"),
     createSender: (target: Target) => targets.createSender(target, store.provider),
     log: (level: "info" | "warn", fields: object, message: string) => logger[level](fields, message),

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { problemsOf } from "../../office/input.ts";
 import { plainly, Refused } from "../../office/refused.ts";
-import { PasswordsBusy } from "../../services/staff/accounts.ts";
+import { PasswordsBusy } from "../../office/staff/passwords.ts";
 import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
 import { PROBLEMS, Problem, problemBody } from "./problems.ts";
 

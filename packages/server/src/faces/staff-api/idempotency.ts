@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
 import { Refused } from "../../office/refused.ts";
+import { beginAnswer, keepAnswer, pruneAnswers } from "../../office/session/answers.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 
@@ -48,7 +49,7 @@ export class Answers {
     // With the key, which is stored nowhere: a hash of a password alone could be guessed.
     const asked = hashOf([key, ...request]);
     const most = isKey ? undefined : MOST_OF_PERSON;
-    const known = await store.staff.beginAnswer({ hash, owner, request: asked, at: now }, most);
+    const known = await beginAnswer(store.engine, { hash, owner, request: asked, at: now }, most);
     if (known === undefined) return hash;
     if (known === "too_many") throw new Problem("too_many_keys");
     if (!asked.equals(known.request)) throw new Problem("key_reused");
@@ -61,7 +62,7 @@ export class Answers {
   async keep(hash: Uint8Array, status: number, body: string | undefined): Promise<void> {
     try {
       const isShort = Buffer.byteLength(body ?? "") <= MOST_KEPT_BYTES;
-      await this.#ports.store.staff.keepAnswer(hash, status, isShort ? body : undefined);
+      await keepAnswer(this.#ports.store.engine, hash, status, isShort ? body : undefined);
     } catch (error) {
       this.#ports.log("warn", { err: error }, "an answer could not be kept for its Idempotency-Key");
     }
@@ -70,7 +71,7 @@ export class Answers {
   async #prune(now: Instant): Promise<void> {
     if (this.#prunedAt !== undefined && now - this.#prunedAt < PRUNING_EVERY_MS) return;
     this.#prunedAt = now;
-    await this.#ports.store.staff.pruneAnswers(now - KEPT_MS);
+    await pruneAnswers(this.#ports.store.engine, now - KEPT_MS);
   }
 }
 

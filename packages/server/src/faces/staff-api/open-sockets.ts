@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Authority } from "../../domain/staff.ts";
+import { hasRights } from "../../store/audit.ts";
 import type { AdminPorts } from "./ports.ts";
 
 const LOOKING_EVERY_MS = 1_000;
@@ -33,7 +34,8 @@ export class OpenSockets {
       const { socket } = response.req;
       // A response whose socket closed before it was noted never closes itself.
       if (socket.destroyed) this.#rights.delete(response);
-      else if (!(await this.#ports.store.staff.hasRights(authority)) && this.#rights.has(response)) socket.destroy();
+      else if (!(await hasRights(this.#ports.store.engine.db, authority)) && this.#rights.has(response))
+        socket.destroy();
     }
   }
 }

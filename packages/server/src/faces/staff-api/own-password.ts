@@ -1,6 +1,6 @@
 import { type TObject, Type } from "typebox";
-import type { TooManyAttempts } from "../../services/staff/log-in.ts";
-import { confirmPassword, type Person } from "../../services/staff/own-account.ts";
+import type { TooManyAttempts } from "../../office/session/log-in.ts";
+import { confirmPassword, type Person } from "../../office/session/own-account.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 import type { Route, RouteRequest } from "./route.ts";

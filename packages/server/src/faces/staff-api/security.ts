@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AddressList, callerAddress } from "../../domain/address-list.ts";
 import { isStaffKey, PERMISSIONS } from "../../domain/staff.ts";
-import { identifyPerson, identifySystem } from "../../services/staff/log-in.ts";
+import { identifyPerson, identifySystem } from "../../office/session/log-in.ts";
 import { hasTwoAuthorizations } from "../../system/port-guard.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";

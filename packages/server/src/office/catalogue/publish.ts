@@ -4,7 +4,7 @@ import { CatalogueRows, isRetired, readCatalogueRow } from "../../domain/catalog
 import type { Environment } from "../../domain/customer.ts";
 import type { FieldProblem } from "../../domain/fields.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
-import { currentRevision, readCatalogue } from "../../store/back-office/catalogues.ts";
+import { currentRevision, readCatalogue } from "../../store/catalogues.ts";
 import { bouquetRow } from "../../store/rows.ts";
 import { verifyProvider } from "../../store/settings.ts";
 import type { GivenFile } from "../fields.ts";

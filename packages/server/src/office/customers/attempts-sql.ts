@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { Attempt } from "../../store/staff.ts";
 import type { AttemptRow } from "../../store/staff-tables.ts";
+import type { Attempt } from "../../store/store.ts";
 import type { Db } from "../office.ts";
 
 export interface AttemptFilter {

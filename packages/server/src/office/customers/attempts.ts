@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { codesOf } from "../../domain/customer-import.ts";
 import { AS_WRITTEN } from "../../domain/mobile-number.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { findCustomer } from "../../store/back-office/customers.ts";
+import { findCustomer } from "../../store/customers.ts";
 import {
   ENVIRONMENT,
   environmentOf,

@@ -1,7 +1,6 @@
 import { type Connection, findConnection as findByName } from "../../domain/customer.ts";
-import { ledgersOfConnection } from "../../store/back-office/customers.ts";
+import { ledgersOfConnection } from "../../store/customers.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
-import type { StaffBlock } from "../../store/search.ts";
 import {
   type Candidate,
   type ConnectionInput,
@@ -10,7 +9,7 @@ import {
   theOnly,
 } from "../corrections/connection.ts";
 import { Refused } from "../refused.ts";
-import { findBlocks } from "./sql.ts";
+import { findBlocks, type StaffBlock } from "./sql.ts";
 
 export interface FoundConnection extends Candidate {
   /** Undefined if the connection is gone. */

@@ -1,9 +1,11 @@
 import type { Environment } from "../../domain/customer.ts";
-import { findCustomer } from "../../store/back-office/customers.ts";
-import { MOST_CANDIDATES } from "../../store/search.ts";
+import { findCustomer } from "../../store/customers.ts";
 import type { Store } from "../../store/store.ts";
 import { Refused } from "../refused.ts";
 import { findCuids, findCuidsByName } from "./sql.ts";
+
+/** More customers than share a code; a list of them that is longer helps nobody. */
+export const MOST_CANDIDATES = 20;
 
 /** False for numbers: a wrong mobile number must not make topupd read the names of all customers. */
 export function mayBeName(text: string): boolean {

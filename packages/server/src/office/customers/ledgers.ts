@@ -4,12 +4,12 @@ import { portionsOf } from "../../domain/portions.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { findByTxnIds } from "../../store/back-office/transactions.ts";
 import { ENVIRONMENT, environmentOf, ServiceSchema } from "../common.ts";
 import type { Db } from "../office.ts";
 import { operation } from "../operation.ts";
 import { CodeSchema, runOf } from "../runs.ts";
 import { type Presenter, partnerName, presenterOf } from "../transactions/presenter.ts";
+import { findByTxnIds } from "../transactions/sql.ts";
 import { CuidSchema, type LedgerEntrySchema, LedgersSchema } from "./schemas.ts";
 
 /** Top-ups that one statement reads. */

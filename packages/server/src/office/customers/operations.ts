@@ -12,19 +12,18 @@ import {
 import { isRunning } from "../../domain/subscription.ts";
 import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull, plus, type WallTime } from "../../domain/wall-time.ts";
-import { findCustomer, listCustomers } from "../../store/back-office/customers.ts";
-import { findTransaction } from "../../store/back-office/transactions.ts";
+import { findCustomer, listCustomers, type RecordedCustomer } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
-import type { EndKey, RecordedCustomer } from "../../store/search.ts";
 import { ENVIRONMENT, environmentOf, limitOf, PAGE, pageOf, pageUpTo, ServiceSchema } from "../common.ts";
 import type { Db } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
+import { findTransaction } from "../transactions/sql.ts";
 import { mayBeName } from "./find.ts";
 import { showLedgers } from "./ledgers.ts";
 import { ComingEndSchema, CuidSchema, CustomerMatchesSchema, CustomerSchema } from "./schemas.ts";
-import { findBlocks, findCuids, findCuidsByName, listEnds } from "./sql.ts";
+import { type EndKey, findBlocks, findCuids, findCuidsByName, listEnds } from "./sql.ts";
 
 const AS = { tag: "Customers", permission: "read" } as const;
 const MOST_DAYS = 60;

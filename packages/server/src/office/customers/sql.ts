@@ -1,10 +1,40 @@
 import { sql } from "kysely";
-import type { Environment } from "../../domain/customer.ts";
+import type { Service } from "../../domain/bouquet.ts";
+import type { ConnectionKey, ConnectionName, CustomerProfile, Environment } from "../../domain/customer.ts";
+import type { StaffAct } from "../../domain/staff.ts";
+import type { WallTime } from "../../domain/wall-time.ts";
 import { toProfile } from "../../store/rows.ts";
-import type { EndKey, EndsFilter, EndsPage, StaffBlock, SubscriptionEnd } from "../../store/search.ts";
 import { codesToFind } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
 import type { Db } from "../office.ts";
+
+export interface EndsFilter {
+  readonly environment: Environment;
+  readonly service: Service | undefined;
+  readonly after: WallTime;
+  readonly until: WallTime;
+}
+
+export interface EndsPage {
+  /** The former page's last one; undefined for the first page. */
+  readonly beyond: EndKey | undefined;
+  readonly limit: number;
+}
+
+/** By what ends are in order. */
+export interface EndKey extends Pick<ConnectionKey, "cuid" | "service" | "reqId"> {
+  readonly end: WallTime;
+  readonly plan: string;
+}
+
+export interface SubscriptionEnd extends EndKey {
+  /** Undefined where nothing is left of the customer but ledgers. */
+  readonly profile: CustomerProfile | undefined;
+  readonly bouquetCode: string;
+}
+
+/** Who blocked a connection. */
+export interface StaffBlock extends StaffAct, ConnectionName {}
 
 /** Customers whose names one statement reads. */
 const NAMES_AT_ONCE = 2_000;

@@ -1,7 +1,7 @@
 import type { ConnectionName, Environment } from "../../domain/customer.ts";
 import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
-import { listCustomers } from "../../store/back-office/customers.ts";
+import { listCustomers } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
 import type { GivenFile } from "../fields.ts";

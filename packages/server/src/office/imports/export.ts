@@ -4,7 +4,7 @@ import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import { headAsOf } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
-import { listCustomers } from "../../store/back-office/customers.ts";
+import { listCustomers } from "../../store/customers.ts";
 import type { Rows } from "../fields.ts";
 import type { Office } from "../office.ts";
 import type { CustomerRowSchema } from "./schemas.ts";

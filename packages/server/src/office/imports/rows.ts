@@ -12,6 +12,7 @@ import {
   SETTLED_AFTER_MS,
 } from "../../domain/ledger-import.ts";
 import type { Moment } from "../../domain/wall-time.ts";
+import { readHorizon } from "../../store/only-row.ts";
 import type { CustomerRowOfFile } from "../../store/store.ts";
 import { knownBouquets } from "../catalogue/sql.ts";
 import type { Decider } from "../office.ts";
@@ -56,7 +57,7 @@ export async function customerRowReader(
   const findBouquet = bouquetFinder(await knownBouquets(store.engine.db, environment));
   const context = { findBouquet, goodwill };
   const now = clock();
-  const prunedBefore = await store.retention.prunedBefore();
+  const prunedBefore = await readHorizon(store.engine.db);
   const rules: AsOfRules = { zone: store.provider.zone, now, allowsOld: oldRecords, prunedBefore };
   if (request.asOf !== undefined) {
     const asOf = readAsOf(request.asOf, rules);

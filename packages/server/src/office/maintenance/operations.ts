@@ -3,7 +3,7 @@ import { secretRotated } from "../../domain/audit.ts";
 import { CHECKOUT_KEY_BYTES, rotation, SECRET_REST_MS, sealingSecret } from "../../domain/checkout-secret.ts";
 import { type Instant, isoTime, type Period, plus } from "../../domain/wall-time.ts";
 import { readDay, type Zone } from "../../domain/zone.ts";
-import { listSecrets } from "../../store/back-office/access.ts";
+import { listSecrets } from "../../store/access.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { InstantSchema, oneOf, onePage, PREVIEW, pageOf, ReasonSchema } from "../common.ts";
 import { decide } from "../office.ts";

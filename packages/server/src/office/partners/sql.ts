@@ -1,6 +1,6 @@
 import type { AccessToken, Partner } from "../../domain/access-token.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { toAccessToken, tokensIn, toPartner } from "../../store/back-office/access.ts";
+import { toAccessToken, tokensIn, toPartner } from "../../store/access.ts";
 import type { AccessTokenRow, PartnerRow } from "../../store/tables.ts";
 import type { Db } from "../office.ts";
 

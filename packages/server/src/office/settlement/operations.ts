@@ -14,8 +14,6 @@ import {
 } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, type Instant, wallMsBetween } from "../../domain/wall-time.ts";
-import { sumReversals, sumTopUps } from "../../store/back-office/settlement-sums.ts";
-import type { SettledDay } from "../../store/search.ts";
 import { daysOf, environmentOf, partnerIdOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
@@ -32,6 +30,7 @@ import {
   SettlementSchema,
   USUAL_WORDS,
 } from "./schemas.ts";
+import { type SettledDay, sumReversals, sumTopUps } from "./sql.ts";
 import { reconciliationLines, settlementTable } from "./words.ts";
 
 const AS = { tag: "Settlement", permission: "settle" } as const;

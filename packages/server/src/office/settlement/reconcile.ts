@@ -18,10 +18,10 @@ import {
 } from "../../domain/settlement.ts";
 import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
 import { DAY_MS, type Instant, isoTime } from "../../domain/wall-time.ts";
-import { findTransaction } from "../../store/back-office/transactions.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { readWithReversals } from "../transactions/reversible.ts";
+import { findTransaction } from "../transactions/sql.ts";
 
 export interface ReconcileRequest {
   readonly environment: Environment;

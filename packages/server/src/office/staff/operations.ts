@@ -11,13 +11,13 @@ import {
   staffRemoved,
 } from "../../domain/staff.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import { refusePassword } from "../../services/staff/accounts.ts";
 import { NameSchema, onePage, pageOf } from "../common.ts";
 import { decide, type Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { printable } from "../text.ts";
 import { type AccountChanges, changeAccount, memberNamed, NO_TOTP, refuseLastAdmin } from "./accounts.ts";
+import { refusePassword } from "./passwords.ts";
 import {
   AddedStaffKeySchema,
   KeyName,

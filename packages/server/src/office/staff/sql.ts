@@ -1,8 +1,19 @@
 import type { StaffKey, StaffMember } from "../../domain/staff.ts";
-import { toKey, toMember } from "../../store/back-office/staff.ts";
-import type { StaffSecrets } from "../../store/staff.ts";
 import type { StaffKeyRow, StaffRow } from "../../store/staff-tables.ts";
 import type { Db } from "../office.ts";
+
+/** What a log-in is checked against. Nothing of it is ever shown. */
+export interface StaffSecrets {
+  /** As the service hashed it. */
+  readonly password: string;
+  readonly totpSecret: string | undefined;
+  /** The step of the last one-time code that was taken. */
+  readonly totpStep: number | undefined;
+  /** Hashes of the recovery codes that are left. */
+  readonly recoveryCodes: readonly string[];
+  /** From where the person has logged in, newest first: as networkOf gives them. */
+  readonly networks: readonly string[];
+}
 
 /** What of an account is written: its role, and what a log-in is checked against. */
 export type AccountValues = Pick<StaffMember, "role"> & Omit<StaffSecrets, "networks">;
@@ -65,4 +76,18 @@ export async function insertKey(tx: Db, { name, role, createdAt }: StaffKey, has
 
 export async function deleteKey(tx: Db, { name }: StaffKey): Promise<void> {
   await tx.deleteFrom("staff_key").where("name", "=", name).execute();
+}
+
+export function toMember({ id, name, role, created_at: createdAt, totp_secret }: StaffRow): StaffMember {
+  return { id, name, role, createdAt, hasTotp: totp_secret !== null };
+}
+
+export function toSecrets({ password, totp_secret, totp_step, ...row }: StaffRow): StaffSecrets {
+  const recoveryCodes = JSON.parse(row.recovery_codes) as string[];
+  const networks = JSON.parse(row.networks) as string[];
+  return { password, totpSecret: totp_secret ?? undefined, totpStep: totp_step ?? undefined, recoveryCodes, networks };
+}
+
+export function toKey({ name, role, created_at: createdAt, last_used_at }: StaffKeyRow): StaffKey {
+  return { name, role, createdAt, lastUsedAt: last_used_at ?? undefined };
 }

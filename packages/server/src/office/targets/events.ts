@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import { eventId, seqOfEventId, toldEvent } from "../../domain/event.ts";
 import { PERMISSIONS } from "../../domain/staff.ts";
-import { rightsQuery } from "../../store/back-office/authority.ts";
-import { eventsAfter, eventsOf, lastEvent } from "../../store/back-office/events.ts";
-import { placeOf } from "../../store/back-office/targets.ts";
+import { rightsQuery } from "../../store/audit.ts";
+import { eventsAfter, eventsOf, lastEvent } from "../../store/events.ts";
+import { placeOf } from "../../store/targets.ts";
 import { limitOf, PAGE, pageOf } from "../common.ts";
 import { type Db, decide, type Office } from "../office.ts";
 import { operation } from "../operation.ts";

@@ -1,10 +1,10 @@
 import type { RecordedEvent } from "../../domain/event.ts";
 import type { Target, WaitingDelivery } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { eventsOf, lastEvent } from "../../store/back-office/events.ts";
-import { deliveries, placeOf, toTarget, toWaiting } from "../../store/back-office/targets.ts";
+import { eventsOf, lastEvent } from "../../store/events.ts";
 import { flag } from "../../store/rows.ts";
 import type { TargetRow } from "../../store/tables.ts";
+import { deliveries, placeOf, toTarget, toWaiting } from "../../store/targets.ts";
 import type { Db } from "../office.ts";
 import { Refused } from "../refused.ts";
 

@@ -1,12 +1,12 @@
 import type { Static } from "typebox";
-import type { Money } from "../../domain/money.ts";
-import { parseMoney } from "../../domain/money.ts";
-import { MOST_CANDIDATES, type TransactionFilter } from "../../store/search.ts";
+import { type Money, parseMoney } from "../../domain/money.ts";
 import { daysOf, environmentOf, partnerIdOf } from "../common.ts";
+import { MOST_CANDIDATES } from "../customers/find.ts";
 import { findCuidsByName } from "../customers/sql.ts";
 import type { Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import type { FilterSchema } from "./schemas.ts";
+import type { TransactionFilter } from "./sql.ts";
 
 /** One filter, or with a name one for each customer of that name. @throws Refused */
 export async function filtersOf(office: Office, input: Static<typeof FilterSchema>): Promise<TransactionFilter[]> {

@@ -2,9 +2,7 @@ import { type Static, Type } from "typebox";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import { ledgersOfConnection } from "../../store/back-office/customers.ts";
-import * as sql from "../../store/back-office/transactions.ts";
-import type { RecordedReversal, TransactionFilter } from "../../store/search.ts";
+import { ledgersOfConnection } from "../../store/customers.ts";
 import { environmentOf, limitOf, PAGE, pageUpTo, readIsoInstant } from "../common.ts";
 import { explainEntries } from "../customers/ledgers.ts";
 import { type Rows, rowsOf } from "../fields.ts";
@@ -25,6 +23,8 @@ import {
   TransactionListSchema,
   TransactionTotalsSchema,
 } from "./schemas.ts";
+import type { RecordedReversal, TransactionFilter } from "./sql.ts";
+import * as sql from "./sql.ts";
 import { detailLines, listLines } from "./words.ts";
 
 const AS = { tag: "Transactions", permission: "read" } as const;

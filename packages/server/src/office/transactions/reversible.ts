@@ -1,7 +1,6 @@
 import type { Transaction } from "../../domain/top-up.ts";
-import { findReversals, readTransactions } from "../../store/back-office/transactions.ts";
 import type { Engine } from "../../store/engine.ts";
-import type { RecordedReversal, TransactionFilter } from "../../store/search.ts";
+import { findReversals, type RecordedReversal, readTransactions, type TransactionFilter } from "./sql.ts";
 
 export interface ReversibleTransaction {
   readonly transaction: Transaction;

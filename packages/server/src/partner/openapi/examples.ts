@@ -4,9 +4,9 @@ import type { CurrencyExponent } from "../../domain/money.ts";
 import { lengthened, newRun, type Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { DAY_MS, type Instant, writeWallTime } from "../../domain/wall-time.ts";
-import { trialCatalogue } from "../../services/staff/trial.ts";
 import type { CustomerInformation, Packages, PackagesRequest } from "../customers.ts";
 import type { TopUpAnswer } from "../top-ups.ts";
+import { trialCatalogue } from "./trial-catalogue.ts";
 
 /*
  * What the trial environment answers, at one moment of its life. A test makes the same calls and compares.

@@ -27,7 +27,7 @@ export interface PostgresEngineParts {
   readonly changed: () => void;
 }
 
-/** What the back office needs. */
+/** Makes the engine on which the SQL that is written once runs. */
 export function createPostgresEngine({ url, database, changed }: PostgresEngineParts): Engine {
   const transact = <Result>(opening: readonly Query[], work: (tx: Kysely<Tables>) => Promise<Result>) =>
     database.transactPatiently(opening, async (_, session) => {

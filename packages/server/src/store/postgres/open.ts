@@ -1,10 +1,12 @@
 import { customerDigestIn } from "../../domain/checkout.ts";
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import { recordTokenUses } from "../access.ts";
 import { exportArchive } from "../archive.ts";
 import { importArchive } from "../archive-filling.ts";
-import { backOffice } from "../back-office/back-office.ts";
+import { recordAttempts } from "../attempts.ts";
 import { Batcher } from "../batcher.ts";
+import { checkStore } from "../check.ts";
 import type { Engine } from "../engine.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { CheckEvent, Conclusion, ObserveBatch, ProviderSettings, Store } from "../store.ts";
@@ -105,11 +107,9 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
       return { kind: "wrong", what: "durability: full_page_writes=off, which only a few file systems make up for" };
     return { kind: "checked", what: `durability: fsync=on, synchronous_commit=${found.commit}`, count: 1 };
   };
-  const backOfficeParts = backOffice(engine, provider);
   return {
     provider,
     engine,
-    ...backOfficeParts,
     ...customerTables(serving, provider),
     ...customerImports(serving, engine, provider),
     findTransaction: topUps.findTransaction,
@@ -124,8 +124,10 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
 
     async *check() {
       yield await checkDurability();
-      yield* backOfficeParts.check();
+      yield* checkStore(engine, provider.zone);
     },
+    recordTokenUses: (uses) => recordTokenUses(engine, uses),
+    recordAttempts: (attempts) => recordAttempts(engine, attempts),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 

@@ -4,7 +4,7 @@ import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { Authority } from "../../domain/staff.ts";
 import { ARCHIVE_COLUMNS } from "../archive.ts";
-import { rightsQuery } from "../back-office/authority.ts";
+import { rightsQuery } from "../audit.ts";
 import {
   auditOfFile,
   type ConnectionOwner,

@@ -17,7 +17,7 @@ interface SqliteEngineParts {
 
 export type SqliteEngine = Engine & { close(): Promise<void> };
 
-/** What the back office needs, on a connection of its own; it is opened for the first question. */
+/** Makes the engine, on a connection of its own, which is opened for the first question. */
 export function createSqliteEngine({ connect, committed }: SqliteEngineParts): SqliteEngine {
   let opened: Database | undefined;
   let last: Promise<unknown> = Promise.resolve();

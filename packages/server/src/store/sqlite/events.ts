@@ -1,5 +1,5 @@
 import type { NewEvent } from "../../domain/event.ts";
-import { EVENT_COLUMNS, eventRow } from "../event-rows.ts";
+import { EVENT_COLUMNS, eventRow } from "../events.ts";
 import type { Database } from "./database.ts";
 
 /** A row where somebody is to be told of what happens. */

@@ -1,9 +1,11 @@
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import { recordTokenUses } from "../access.ts";
 import { exportArchive } from "../archive.ts";
 import { importArchive } from "../archive-filling.ts";
-import { backOffice } from "../back-office/back-office.ts";
+import { recordAttempts } from "../attempts.ts";
 import { Batcher } from "../batcher.ts";
+import { checkStore } from "../check.ts";
 import { StoreUnavailable } from "../errors.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { SettlingItem } from "../settling.ts";
@@ -83,11 +85,9 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     madeImports ??= customerImports(database, provider);
     return madeImports;
   };
-  const backOfficeParts = backOffice(engine, provider);
   return {
     provider,
     engine,
-    ...backOfficeParts,
     findAccessToken: async (hash) => database.read(() => reference.findToken(hash)),
     checkoutSecrets: async () => database.read(() => reference.listSecrets()),
     currentCatalogue: async (environment) => database.read(() => reference.currentCatalogue(environment)),
@@ -112,7 +112,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
       const checked = new Database(path, { mustExist: true });
       try {
         yield* checkFile(checked);
-        yield* backOfficeParts.check();
+        yield* checkStore(engine, provider.zone);
       } catch (error) {
         const translated = translate(error);
         if (!isDamage(translated)) throw translated;
@@ -121,6 +121,8 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
         checked.close();
       }
     },
+    recordTokenUses: (uses) => recordTokenUses(engine, uses),
+    recordAttempts: (attempts) => recordAttempts(engine, attempts),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 

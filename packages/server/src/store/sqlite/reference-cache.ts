@@ -2,7 +2,7 @@ import type { AccessToken } from "../../domain/access-token.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { type TokenRow, toAccessToken } from "../back-office/access.ts";
+import { type TokenRow, toAccessToken } from "../access.ts";
 import { ReferenceCache, tokenKey } from "../reference-cache.ts";
 import { toBouquet } from "../rows.ts";
 import { refuseOtherProvider } from "../settings.ts";

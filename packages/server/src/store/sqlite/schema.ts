@@ -53,7 +53,7 @@ function readApplied(database: Reader): AppliedMigration[] {
   return journal.all() as AppliedMigration[];
 }
 
-/** Looks at the file itself; whether its rows make sense together, the back office knows. */
+/** Checks the file itself; `checkStore` checks whether its rows make sense together. */
 export function* checkFile(database: Database): Generator<CheckEvent> {
   const faults = database.prepareRows<{ integrity_check: string }>("PRAGMA integrity_check")();
   const broken = faults.filter((fault) => fault.integrity_check !== "ok");

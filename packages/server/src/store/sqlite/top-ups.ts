@@ -1,7 +1,7 @@
 import type { TokenState } from "../../domain/access-token.ts";
 import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { type TokenStateRow, toTokenState } from "../back-office/access.ts";
+import { type TokenStateRow, toTokenState } from "../access.ts";
 import { TOP_UP_COLUMNS, toTransaction } from "../rows.ts";
 import {
   type RecordedTopUp,

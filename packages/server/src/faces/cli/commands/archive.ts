@@ -8,10 +8,9 @@ import {
 } from "../../../domain/database-address.ts";
 import { type CurrencyExponent, formatMoney } from "../../../domain/money.ts";
 import { isoTime } from "../../../domain/wall-time.ts";
-import { noteBackup } from "../../../office/maintenance/backups.ts";
+import { backUpStore, copyStore, noteBackup, restoreStore } from "../../../office/maintenance/backups.ts";
 import { printable, table } from "../../../office/text.ts";
 import { partnerNamesOf } from "../../../office/transactions/presenter.ts";
-import { backUpStore, copyStore, restoreStore } from "../../../services/staff/archive.ts";
 import type { ArchiveTotals } from "../../../store/store.ts";
 import { actorOf, addCommand, addStoreCommand, type Context, type Session } from "../command.ts";
 import { STDIO } from "../options.ts";

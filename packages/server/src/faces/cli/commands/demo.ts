@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../../../config.ts";
+import { resetTrial } from "../../../demo/trial.ts";
 import { showDatabaseAddress } from "../../../domain/database-address.ts";
 import type { Instant } from "../../../domain/wall-time.ts";
 import { readPartners } from "../../../office/partners/sql.ts";
-import { resetTrial } from "../../../services/staff/trial.ts";
 import { addGroup, addStoreCommand } from "../command.ts";
 import type { Access } from "../demo-access.ts";
 import { examples } from "../help.ts";
@@ -26,7 +26,7 @@ const COUNTRY = "NP";
 const ACTOR = { name: "topupd demo" };
 /** Of a partner, and of somebody who administers. */
 const NAME = "demo";
-/** What the demo buys: see services/staff/trial.ts. */
+/** What the demo buys: see partner/openapi/trial-catalogue.ts. */
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 
 /**

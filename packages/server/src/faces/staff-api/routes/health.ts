@@ -5,6 +5,7 @@ import { lastBackupAt } from "../../../office/maintenance/backups.ts";
 import { statusesOf, targetData } from "../../../office/targets/presenter.ts";
 import { TargetSchema } from "../../../office/targets/schemas.ts";
 import { StoreUnavailable } from "../../../store/errors.ts";
+import { readHorizon } from "../../../store/only-row.ts";
 import { route } from "../route.ts";
 
 export const HealthSchema = Type.Object(
@@ -53,7 +54,7 @@ export const healthRoutes = [
         return {
           ...{ ...said, database: "ok" as const },
           lastBackupAt: isoTimeOrNull(await lastBackupAt(store.engine.db)),
-          prunedBefore: isoTimeOrNull(await store.retention.prunedBefore()),
+          prunedBefore: isoTimeOrNull(await readHorizon(store.engine.db)),
           migrations: migrations.map(({ name, state, appliedAt }) => ({
             ...{ name, state, appliedAt: appliedAt === undefined ? null : isoTime(appliedAt) },
           })),

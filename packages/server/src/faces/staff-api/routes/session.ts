@@ -12,7 +12,7 @@ import {
   RoleSchema,
 } from "../../../office/common.ts";
 import { Refused } from "../../../office/refused.ts";
-import { logIn } from "../../../services/staff/log-in.ts";
+import { logIn } from "../../../office/session/log-in.ts";
 import {
   changeOwnPassword,
   confirmOwnTotp,
@@ -20,7 +20,7 @@ import {
   listOwnSessions,
   offerOwnTotp,
   switchOwnTotpOff,
-} from "../../../services/staff/own-account.ts";
+} from "../../../office/session/own-account.ts";
 import { personOf, tooManyAttempts } from "../own-password.ts";
 import type { AdminPorts, Identity } from "../ports.ts";
 import { Problem } from "../problems.ts";

@@ -4,7 +4,7 @@ import { type Connection, type ConnectionKey, type WireStatus, withHead } from "
 import type { NewEvent } from "../../../domain/event.ts";
 import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../../domain/top-up.ts";
 import type { Instant } from "../../../domain/wall-time.ts";
-import { type TokenStateRow, toTokenState } from "../../back-office/access.ts";
+import { type TokenStateRow, toTokenState } from "../../access.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../../rows.ts";
 import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../../settling.ts";
 import type { CustomerRow, TopUpRow } from "../../tables.ts";

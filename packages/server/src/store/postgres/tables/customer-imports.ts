@@ -1,9 +1,9 @@
 import type { Environment } from "../../../domain/customer.ts";
 import { ARCHIVE_COLUMNS } from "../../archive.ts";
-import { appendAudit } from "../../back-office/audit.ts";
-import { hasTarget } from "../../back-office/events.ts";
+import { appendAudit } from "../../audit.ts";
 import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileWrites } from "../../customer-files.ts";
 import type { Engine } from "../../engine.ts";
+import { hasTarget } from "../../events.ts";
 import { CONNECTION_KEY } from "../../rows.ts";
 import { refuseOtherProvider } from "../../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../../store.ts";

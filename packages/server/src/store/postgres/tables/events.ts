@@ -1,5 +1,5 @@
 import type { NewEvent } from "../../../domain/event.ts";
-import { EVENT_COLUMNS, eventRow } from "../../event-rows.ts";
+import { EVENT_COLUMNS, eventRow } from "../../events.ts";
 import { LOCK_EVENTS } from "../session/locks.ts";
 import type { Prepared, Query } from "../session/session.ts";
 import { unnest, withRows } from "./columns.ts";

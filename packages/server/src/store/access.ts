@@ -1,10 +1,10 @@
 import type { Kysely, OnConflictBuilder } from "kysely";
-import type { AccessToken, Partner, TokenState } from "../../domain/access-token.ts";
-import { AddressList } from "../../domain/address-list.ts";
-import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
-import type { Engine } from "../engine.ts";
-import type { TokenUses } from "../store.ts";
-import type { AccessTokenRow, PartnerRow, Tables } from "../tables.ts";
+import type { AccessToken, Partner, TokenState } from "../domain/access-token.ts";
+import { AddressList } from "../domain/address-list.ts";
+import type { CheckoutSecret } from "../domain/checkout-secret.ts";
+import type { Engine } from "./engine.ts";
+import type { TokenUses } from "./store.ts";
+import type { AccessTokenRow, PartnerRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 

@@ -1,11 +1,15 @@
 import type { Kysely } from "kysely";
-import { portionsOf } from "../../domain/portions.ts";
-import type { Engine } from "../engine.ts";
-import { ATTEMPTS_KEPT_MS, type Attempt, MOST_ATTEMPTS } from "../staff.ts";
-import type { AttemptRow } from "../staff-tables.ts";
-import type { Tables } from "../tables.ts";
+import { portionsOf } from "../domain/portions.ts";
+import type { Engine } from "./engine.ts";
+import type { AttemptRow } from "./staff-tables.ts";
+import type { Attempt } from "./store.ts";
+import type { Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
+
+/** For how long, and how many, refused calls are kept. */
+export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
+export const MOST_ATTEMPTS = 1_000_000;
 
 /** How many one transaction notes: its writing holds up top-ups for some milliseconds at most. */
 const ROWS_AT_ONCE = 500;

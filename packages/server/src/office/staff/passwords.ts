@@ -1,5 +1,5 @@
 import { isEasilyGuessed } from "../../domain/log-in.ts";
-import type { Ports } from "../ports.ts";
+import type { Ports } from "../../store/ports.ts";
 
 /** Too many passwords wait to be hashed or checked. */
 export class PasswordsBusy extends Error {

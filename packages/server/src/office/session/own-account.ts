@@ -7,12 +7,13 @@ import {
   type StaffSession,
 } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { officeOf } from "../../office/office.ts";
-import { changeAccount, NO_TOTP } from "../../office/staff/accounts.ts";
-import type { AccountValues } from "../../office/staff/sql.ts";
-import type { Ports } from "../ports.ts";
-import { type BadPassword, refusePassword, type TotpOffer } from "./accounts.ts";
+import type { Ports } from "../../store/ports.ts";
+import { officeOf } from "../office.ts";
+import { changeAccount, NO_TOTP } from "../staff/accounts.ts";
+import { type BadPassword, refusePassword, type TotpOffer } from "../staff/passwords.ts";
+import type { AccountValues } from "../staff/sql.ts";
 import { beginAttempt, hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
+import { endSession, findStaff, listSessions } from "./sql.ts";
 
 /*
  * What people who have logged in do with their own account. A stolen session creates no lasting access: the staff API asks
@@ -28,7 +29,7 @@ export async function listOwnSessions(
   { person }: Person,
 ): Promise<readonly StaffSession[]> {
   const now = clock();
-  return (await store.staff.listSessions(person.id)).filter((session) => !hasSessionEnded(session, now));
+  return (await listSessions(store.engine.db, person.id)).filter((session) => !hasSessionEnded(session, now));
 }
 
 /** Logs out, here or elsewhere. @returns false if the person has no such session. */
@@ -37,7 +38,7 @@ export function endOwnSession(
   { person }: Person,
   { id }: { readonly id: string },
 ): Promise<boolean> {
-  return store.staff.endSession(person.id, id);
+  return endSession(store.engine, person.id, id);
 }
 
 export type Confirmed = { readonly kind: "confirmed" } | { readonly kind: "wrong_password" } | TooManyAttempts;
@@ -57,7 +58,7 @@ export async function confirmPassword(
     ports.logInFailed({ outcome: "too_many_attempts", ...failed });
     return { kind: "too_many_attempts", ...attempt };
   }
-  const found = await ports.store.staff.find(name);
+  const found = await findStaff(ports.store.engine.db, name);
   if (!(await attempt.check(password, found?.secrets.password))) {
     ports.logInFailed({ outcome: "wrong_credentials", ...failed });
     return { kind: "wrong_password" };

@@ -1,11 +1,52 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
+import type { Service } from "../../domain/bouquet.ts";
+import type { Environment } from "../../domain/customer.ts";
+import type { Money } from "../../domain/money.ts";
 import { portionsOf } from "../../domain/portions.ts";
-import { firstTransactionId, isTransactionId, type Transaction } from "../../domain/top-up.ts";
+import type { StaffAct } from "../../domain/staff.ts";
+import { firstTransactionId, isTransactionId, type Transaction, type TransactionStatus } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { Engine } from "../engine.ts";
-import { toTransaction } from "../rows.ts";
-import type { RecordedReversal, TransactionFilter, TransactionPage, TransactionSum } from "../search.ts";
-import type { Tables, TopUpRow } from "../tables.ts";
+import type { Engine } from "../../store/engine.ts";
+import { toTransaction } from "../../store/rows.ts";
+import type { TopUpRow } from "../../store/tables.ts";
+import type { Db } from "../office.ts";
+
+/** All that is said must hold; what is undefined was not said. */
+export interface TransactionFilter {
+  readonly environment: Environment;
+  readonly partnerId?: number | undefined;
+  readonly service?: Service | undefined;
+  readonly cuid?: string | undefined;
+  readonly reqId?: string | undefined;
+  readonly bouquetCode?: string | undefined;
+  readonly amount?: Money | undefined;
+  readonly status?: TransactionStatus | undefined;
+  readonly udf1?: string | undefined;
+  readonly udf2?: string | undefined;
+  /** Recorded at this time or later. */
+  readonly from?: Instant | undefined;
+  /** Recorded before this time. */
+  readonly until?: Instant | undefined;
+}
+
+/** Of all, reversed or not; and of those that are reversed. */
+export interface TransactionSum {
+  readonly count: number;
+  readonly amount: Money;
+  readonly reversed: number;
+  readonly reversedAmount: Money;
+}
+
+export interface TransactionPage {
+  /** The txnId of the former page's last transaction; undefined for the first page. */
+  readonly before: string | undefined;
+  /** A txnId, or the start of one: transactions after it, oldest first. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+/** When a top-up was reversed, by whom, and why. */
+export type RecordedReversal = StaffAct;
 
 /* One index, of the txnId, serves every list: a txnId begins with the time of the record, so a range of time is one of txnIds. */
 
@@ -20,8 +61,6 @@ const ROWS_AT_ONCE = 500;
 
 /** Greater than every txnId. */
 const BEYOND_ALL = "~";
-
-type Db = Kysely<Tables>;
 
 /** TxnIds from `least` on that are less than `beyond`. */
 interface Range {

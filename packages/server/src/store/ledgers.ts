@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
-import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
-import type { ConnectionLedger } from "../../domain/customer-import.ts";
-import type { Engine } from "../engine.ts";
-import type { Tables } from "../tables.ts";
+import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
+import type { ConnectionLedger } from "../domain/customer-import.ts";
+import type { Engine } from "./engine.ts";
+import type { Tables } from "./tables.ts";
 
 /** Customers whose ledgers are read together: some milliseconds of work, after which others have their turn. */
 export const CUSTOMERS_AT_ONCE = 200;

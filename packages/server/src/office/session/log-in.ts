@@ -12,9 +12,22 @@ import {
   type StaffSession,
 } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { StaffSecrets } from "../../store/staff.ts";
-import type { Actor, Ports } from "../ports.ts";
-import type { AccountPorts } from "./accounts.ts";
+import type { Ports } from "../../store/ports.ts";
+import type { Actor } from "../office.ts";
+import type { AccountPorts } from "../staff/passwords.ts";
+import type { StaffSecrets } from "../staff/sql.ts";
+import {
+  beginLogIn,
+  findKey,
+  findSession,
+  findStaff,
+  forgetLogIn,
+  openSession,
+  pruneSessions,
+  touchKey,
+  touchSession,
+  useCode,
+} from "./sql.ts";
 
 const MINUTE_MS = 60_000;
 /** A session ends when it was not used for so long, or was begun so long ago. */
@@ -64,7 +77,7 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
   const { store, random, clock } = ports;
   const { code, address, userAgent } = request;
   const name = STAFF_NAME.test(request.name) ? request.name : "";
-  const found = name === "" ? undefined : await store.staff.find(name);
+  const found = name === "" ? undefined : await findStaff(store.engine.db, name);
   const source = networkOf(address);
   const failed = (outcome: FailedLogIn["outcome"]) => ports.logInFailed({ outcome, staff: found?.name, address });
   const wrong = (): LoggedIn => {
@@ -89,12 +102,12 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
   const token = Buffer.from(random(STAFF_SECRET_RANDOM_BYTES)).toString("base64url");
   const id = `ses_${Buffer.from(random(SESSION_ID_RANDOM_BYTES)).toString("hex")}`;
   const now = clock();
-  await store.staff.pruneSessions(now - LONGEST_MS, now - IDLE_MS);
+  await pruneSessions(store.engine, now - LONGEST_MS, now - IDLE_MS);
   const session = {
     ...{ id, createdAt: now, lastUsedAt: now, address },
     userAgent: userAgent?.slice(0, LONGEST_USER_AGENT),
   };
-  const isOpen = await store.staff.openSession(hashStaffSecret(token), member.id, secrets.password, session);
+  const isOpen = await openSession(store.engine, hashStaffSecret(token), member.id, secrets.password, session);
   return isOpen ? { kind: "logged_in", token, member, sessionId: id } : { kind: "wrong_credentials" };
 }
 
@@ -108,11 +121,11 @@ export async function beginAttempt(
 ): Promise<Attempt | { readonly waitMs: number }> {
   const id = Buffer.from(random(ATTEMPT_ID_RANDOM_BYTES)).toString("hex");
   const at = clock();
-  const waitMs = await store.staff.beginLogIn({ id, name, source, at }, at - FAILURE_COUNTS_MS, (failures) =>
+  const waitMs = await beginLogIn(store.engine, { id, name, source, at }, at - FAILURE_COUNTS_MS, (failures) =>
     logInWaitMs(failures, name, isKnown, at),
   );
   if (waitMs > 0) return { waitMs };
-  const forget = () => store.staff.forgetLogIn(id);
+  const forget = () => forgetLogIn(store.engine, id);
   return {
     check: (password, hashed) =>
       accounts.checkPassword(password, hashed).catch(async (error: unknown) => {
@@ -137,9 +150,9 @@ async function takeCode(
   code: string,
 ): Promise<boolean> {
   const recoveryCode = hashRecoveryCode(code);
-  if (recoveryCodes.includes(recoveryCode)) return store.staff.useCode(staffId, { recoveryCode });
+  if (recoveryCodes.includes(recoveryCode)) return useCode(store.engine, staffId, { recoveryCode });
   const totpStep = totpSecret === undefined ? undefined : await accounts.checkTotp(totpSecret, code, after);
-  return totpStep !== undefined && store.staff.useCode(staffId, { totpStep });
+  return totpStep !== undefined && useCode(store.engine, staffId, { totpStep });
 }
 
 /** Who asks. */
@@ -158,11 +171,11 @@ export async function identifyPerson(
   token: string,
 ): Promise<StaffIdentity | undefined> {
   const hash = hashStaffSecret(token);
-  const found = await store.staff.findSession(hash);
+  const found = await findSession(store.engine.db, hash);
   const now = clock();
   if (found === undefined || hasSessionEnded(found.session, now)) return undefined;
   const { member, session } = found;
-  if (now - session.lastUsedAt >= NOTED_EVERY_MS) await store.staff.touchSession(hash, now);
+  if (now - session.lastUsedAt >= NOTED_EVERY_MS) await touchSession(store.engine, hash, now);
   const { id, name, role, hasTotp } = member;
   const authority = { staffId: id, role, sessionId: session.id };
   return { name, role, authority, person: { id, sessionId: session.id, hasTotp } };
@@ -175,10 +188,10 @@ export async function identifySystem(
 ): Promise<StaffIdentity | undefined> {
   if (!isStaffKey(key)) return undefined;
   const hash = hashStaffSecret(key);
-  const found = await store.staff.findKey(hash);
+  const found = await findKey(store.engine.db, hash);
   if (found === undefined) return undefined;
   const now = clock();
-  if (now - (found.lastUsedAt ?? 0) >= NOTED_EVERY_MS) await store.staff.touchKey(hash, now);
+  if (now - (found.lastUsedAt ?? 0) >= NOTED_EVERY_MS) await touchKey(store.engine, hash, now);
   return { name: `key ${found.name}`, role: found.role, authority: { keyHash: hash }, person: undefined };
 }
 

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, sql } from "kysely";
-import { type AuditCheckpoint, findBreak, NO_ENTRY } from "../../domain/audit.ts";
-import { headOf } from "../../domain/ledger.ts";
-import { findFault } from "../../domain/ledger-check.ts";
-import { portionsOf } from "../../domain/portions.ts";
-import { firstTransactionId } from "../../domain/top-up.ts";
-import type { Instant, WallTime } from "../../domain/wall-time.ts";
-import type { Zone } from "../../domain/zone.ts";
-import type { Engine } from "../engine.ts";
-import { toAuditEntry, toHead } from "../rows.ts";
-import type { CheckEvent } from "../store.ts";
-import type { SubscriptionRow, Tables, TopUpRow } from "../tables.ts";
+import { type AuditCheckpoint, findBreak, NO_ENTRY } from "../domain/audit.ts";
+import { headOf } from "../domain/ledger.ts";
+import { findFault } from "../domain/ledger-check.ts";
+import { portionsOf } from "../domain/portions.ts";
+import { settledRange } from "../domain/settlement.ts";
+import { firstTransactionId } from "../domain/top-up.ts";
+import type { Instant, WallTime } from "../domain/wall-time.ts";
+import type { Zone } from "../domain/zone.ts";
+import type { Engine } from "./engine.ts";
 import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./ledgers.ts";
-import { settledRange } from "./settlement-sums.ts";
+import { toAuditEntry, toHead } from "./rows.ts";
+import type { CheckEvent } from "./store.ts";
+import type { SubscriptionRow, Tables, TopUpRow } from "./tables.ts";
 
 const AUDIT_ENTRIES_AT_ONCE = 1_000;
 

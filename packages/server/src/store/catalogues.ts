@@ -1,10 +1,10 @@
 import type { Kysely } from "kysely";
-import type { Catalogue } from "../../domain/catalogue.ts";
-import type { Environment } from "../../domain/customer.ts";
-import { toBouquet } from "../rows.ts";
-import { verifyProvider } from "../settings.ts";
-import type { ProviderSettings } from "../store.ts";
-import type { Tables } from "../tables.ts";
+import type { Catalogue } from "../domain/catalogue.ts";
+import type { Environment } from "../domain/customer.ts";
+import { toBouquet } from "./rows.ts";
+import { verifyProvider } from "./settings.ts";
+import type { ProviderSettings } from "./store.ts";
+import type { Tables } from "./tables.ts";
 
 /** The number of the newest revision, of an environment or of all; undefined before the first import. */
 export async function currentRevision(db: Kysely<Tables>, environment?: Environment): Promise<number | undefined> {

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
-import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
-import { headOf, type Ledger, type LedgerHead } from "../../domain/ledger.ts";
+import type { BareConnection, Connection, ConnectionKey, Customer, Environment } from "../domain/customer.ts";
+import { headOf, type Ledger, type LedgerHead } from "../domain/ledger.ts";
+import type { Instant } from "../domain/wall-time.ts";
 import {
   type BareConnectionRow,
   CONNECTION_KEY,
@@ -9,9 +10,19 @@ import {
   toBareConnection,
   toHead,
   toProfile,
-} from "../rows.ts";
-import type { CustomerPage, RecordedCustomer } from "../search.ts";
-import type { SubscriptionRow, Tables } from "../tables.ts";
+} from "./rows.ts";
+import type { SubscriptionRow, Tables } from "./tables.ts";
+
+/** A customer, and up to when the last row that was taken held what was made here; undefined where none said so. */
+export interface RecordedCustomer extends Customer {
+  readonly asOf: Instant | undefined;
+}
+
+export interface CustomerPage {
+  /** The cuid of the former page's last customer; undefined for the first page. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
 
 /** Those of one connection, of a customer's. */
 export function ledgersOfConnection<Of extends Pick<ConnectionKey, "service" | "reqId">>(

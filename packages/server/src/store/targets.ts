@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
-import { type Attribution, targetPausedSet } from "../../domain/audit.ts";
-import type { Target, WaitingDelivery } from "../../domain/target.ts";
-import type { Engine } from "../engine.ts";
-import type { DeliveryRow, Tables, TargetRow } from "../tables.ts";
+import { type Attribution, targetPausedSet } from "../domain/audit.ts";
+import type { Target, WaitingDelivery } from "../domain/target.ts";
 import { appendAudit } from "./audit.ts";
+import type { Engine } from "./engine.ts";
+import type { DeliveryRow, Tables, TargetRow } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 

@@ -1,21 +1,17 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import type { Service } from "../../domain/bouquet.ts";
-import type { SettlementSum } from "../../domain/settlement.ts";
-import { dayAfter, type Instant } from "../../domain/wall-time.ts";
-import { readDay, type Zone } from "../../domain/zone.ts";
-import type { SettledDay } from "../search.ts";
-import type { Tables } from "../tables.ts";
-import { filtered, inRange, rangeOf, stepsOf, type TopUps, topUps } from "./transactions.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { type SettlementSum, settledRange } from "../../domain/settlement.ts";
+import { dayAfter } from "../../domain/wall-time.ts";
+import type { Zone } from "../../domain/zone.ts";
+import type { Db } from "../office.ts";
+import { filtered, inRange, rangeOf, stepsOf, type TopUps, topUps } from "../transactions/sql.ts";
 
-type Db = Kysely<Tables>;
-
-/** The zone's rules may be others today than they were when a top-up was dated. */
-const RULES_CHANGE_BY_MS = 3 * 60 * 60_000;
-
-/** The times of a day's top-ups: from one, to before another; undefined if there is no such day. */
-export function settledRange(day: string, zone: Zone): { readonly from: Instant; readonly until: Instant } | undefined {
-  const found = readDay(day, zone);
-  return found && { from: found.start - RULES_CHANGE_BY_MS, until: found.end + RULES_CHANGE_BY_MS };
+/** A day of the provider's zone, such as `2026-11-20`, of one partner or, if none is named, of all. */
+export interface SettledDay {
+  readonly environment: Environment;
+  readonly partnerId: number | undefined;
+  readonly day: string;
 }
 
 /** The top-ups of a day, as settlements have them. */

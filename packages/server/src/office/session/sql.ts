@@ -1,0 +1,164 @@
+import { networkOf } from "../../domain/address-list.ts";
+import type { LogInFailure } from "../../domain/log-in.ts";
+import type { StaffKey, StaffMember, StaffSession } from "../../domain/staff.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import type { Engine } from "../../store/engine.ts";
+import type { StaffSessionRow } from "../../store/staff-tables.ts";
+import type { Db } from "../office.ts";
+import { type StaffSecrets, toKey, toMember, toSecrets } from "../staff/sql.ts";
+
+/** How many networks of a person are remembered. */
+export const NETWORKS_KEPT = 20;
+
+export async function findStaff(
+  db: Db,
+  name: string,
+): Promise<(StaffMember & { readonly secrets: StaffSecrets }) | undefined> {
+  const row = await db.selectFrom("staff").selectAll().where("name", "=", name).executeTakeFirst();
+  return row && { ...toMember(row), secrets: toSecrets(row) };
+}
+
+/**
+ * Takes a one-time code, or a recovery code, that was checked: each is taken once.
+ * @returns false if another log-in was quicker.
+ */
+export function useCode(
+  engine: Engine,
+  id: number,
+  code: { readonly totpStep: number } | { readonly recoveryCode: string },
+): Promise<boolean> {
+  return engine.transact(async (tx) => {
+    if ("totpStep" in code) {
+      const step = code.totpStep;
+      const later = tx.updateTable("staff").set({ totp_step: step }).where("id", "=", id);
+      const isLater = later.where((eb) => eb.or([eb("totp_step", "is", null), eb("totp_step", "<", step)]));
+      return (await isLater.executeTakeFirst()).numUpdatedRows > 0n;
+    }
+    const row = await tx.selectFrom("staff").select("recovery_codes").where("id", "=", id).executeTakeFirst();
+    if (row === undefined) return false;
+    const codes = JSON.parse(row.recovery_codes) as string[];
+    if (!codes.includes(code.recoveryCode)) return false;
+    const left = JSON.stringify(codes.filter((each) => each !== code.recoveryCode));
+    const use = tx.updateTable("staff").set({ recovery_codes: left }).where("id", "=", id);
+    const used = await use.where("recovery_codes", "=", row.recovery_codes).executeTakeFirst();
+    return used.numUpdatedRows > 0n;
+  });
+}
+
+/**
+ * Counts a log-in as failed, unless `decide` says for how long nobody may try. Deletes failures up to `since`. Changes
+ * nothing that is kept in memory: `change` runs one at a time, so that log-ins at once count each other.
+ * @param decide gets the failures of the source after `since`, newest first.
+ * @returns what `decide` returned, in milliseconds.
+ */
+export function beginLogIn(
+  engine: Engine,
+  attempt: LogInFailure & { readonly id: string; readonly source: string },
+  since: Instant,
+  decide: (failures: readonly LogInFailure[]) => number,
+): Promise<number> {
+  return engine.change(async (tx) => {
+    await tx.deleteFrom("log_in_failure").where("at", "<=", since).execute();
+    const query = tx.selectFrom("log_in_failure").select(["name", "at"]).where("source", "=", attempt.source);
+    const waitMs = decide(await query.orderBy("at", "desc").execute());
+    if (waitMs === 0) await tx.insertInto("log_in_failure").values(attempt).execute();
+    return waitMs;
+  });
+}
+
+/** Does not count a log-in any more. */
+export async function forgetLogIn(engine: Engine, id: string): Promise<void> {
+  await engine.transact((tx) => tx.deleteFrom("log_in_failure").where("id", "=", id).execute());
+}
+
+/**
+ * Opens a session and remembers its network, in turn with changes of the account, which end its sessions.
+ * @returns false if the account was removed or has another password by now.
+ */
+export function openSession(
+  engine: Engine,
+  hash: Uint8Array,
+  staffId: number,
+  password: string,
+  { id, createdAt, lastUsedAt, address, userAgent }: StaffSession,
+): Promise<boolean> {
+  return engine.change(async (tx) => {
+    const row = await tx.selectFrom("staff").selectAll().where("id", "=", staffId).executeTakeFirst();
+    if (row?.password !== password) return false;
+    const networks = JSON.stringify(remembered(toSecrets(row).networks, address));
+    if (networks !== row.networks) await tx.updateTable("staff").set({ networks }).where("id", "=", staffId).execute();
+    const session: StaffSessionRow = {
+      hash,
+      id,
+      staff_id: staffId,
+      created_at: createdAt,
+      last_used_at: lastUsedAt,
+      address: address ?? null,
+      user_agent: userAgent ?? null,
+    };
+    await tx.insertInto("staff_session").values(session).execute();
+    return true;
+  });
+}
+
+/** The networks of a person after a log-in from an address. */
+function remembered(networks: readonly string[], address: string | undefined): readonly string[] {
+  if (address === undefined) return networks;
+  const network = networkOf(address);
+  return [network, ...networks.filter((each) => each !== network)].slice(0, NETWORKS_KEPT);
+}
+
+/** Finds a session and its person as they are now. */
+export async function findSession(
+  db: Db,
+  hash: Uint8Array,
+): Promise<{ readonly member: StaffMember; readonly session: StaffSession } | undefined> {
+  const session = await db.selectFrom("staff_session").selectAll().where("hash", "=", hash).executeTakeFirst();
+  if (session === undefined) return undefined;
+  const row = await db.selectFrom("staff").selectAll().where("id", "=", session.staff_id).executeTakeFirst();
+  return row && { member: toMember(row), session: toSession(session) };
+}
+
+export async function touchSession(engine: Engine, hash: Uint8Array, at: Instant): Promise<void> {
+  const used = { last_used_at: at };
+  await engine.transact((tx) => tx.updateTable("staff_session").set(used).where("hash", "=", hash).execute());
+}
+
+/** Newest first. */
+export async function listSessions(db: Db, staffId: number): Promise<StaffSession[]> {
+  const query = db.selectFrom("staff_session").selectAll().where("staff_id", "=", staffId);
+  return (await query.orderBy("created_at", "desc").orderBy("id").execute()).map(toSession);
+}
+
+/** @returns false if the person has no such session. */
+export function endSession(engine: Engine, staffId: number, id: string): Promise<boolean> {
+  return engine.transact(async (tx) => {
+    const session = tx.deleteFrom("staff_session").where("staff_id", "=", staffId).where("id", "=", id);
+    return (await session.executeTakeFirst()).numDeletedRows > 0n;
+  });
+}
+
+/** Deletes sessions begun, or last used, before these times. */
+export async function pruneSessions(engine: Engine, begunBefore: Instant, usedBefore: Instant): Promise<void> {
+  await engine.transact((tx) =>
+    tx
+      .deleteFrom("staff_session")
+      .where((eb) => eb.or([eb("created_at", "<", begunBefore), eb("last_used_at", "<", usedBefore)]))
+      .execute(),
+  );
+}
+
+export async function findKey(db: Db, hash: Uint8Array): Promise<StaffKey | undefined> {
+  const row = await db.selectFrom("staff_key").selectAll().where("hash", "=", hash).executeTakeFirst();
+  return row && toKey(row);
+}
+
+export async function touchKey(engine: Engine, hash: Uint8Array, at: Instant): Promise<void> {
+  const used = { last_used_at: at };
+  await engine.transact((tx) => tx.updateTable("staff_key").set(used).where("hash", "=", hash).execute());
+}
+
+function toSession(row: StaffSessionRow): StaffSession {
+  const { id, created_at: createdAt, last_used_at: lastUsedAt, address, user_agent } = row;
+  return { id, createdAt, lastUsedAt, address: address ?? undefined, userAgent: user_agent ?? undefined };
+}
