@@ -1,5 +1,5 @@
 # The image of topupd: `docker build --tag topupd .`
-# How it is run, alone or with PostgreSQL and a proxy, is in docs/operator-guide.md.
+# docs/setup.md says how to run it, alone or with PostgreSQL and a proxy.
 
 # Debian and not Alpine: the SQLite module comes compiled for both of their C libraries, but Node's own
 # releases are made and tested for glibc only. 24 has long-term support; topupd is checked with 26 too.

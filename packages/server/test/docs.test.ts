@@ -34,6 +34,21 @@ test("the fields of the log are those that are listed in docs/settings.md, and n
   expect(documented.toSorted()).toEqual(["err", "level", "msg", "time", ...LOG_FIELDS].toSorted());
 });
 
+test("docs/alerts.md names causes and log lines as the code writes them", () => {
+  const [, steps = ""] = page("docs/alerts.md").text.split("## First steps\n");
+  const causes = tableRows(steps.split("\n## ")[0] ?? "").flatMap(([cause = ""]) => quoted(cause));
+  const lines = [...page("docs/alerts.md").text.matchAll(/log line `([^`]+)`/g)].map(([, line = ""]) => line);
+  const folder = join(ROOT, "packages/server/src");
+  const code = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => readFileSync(join(folder, path), "utf8"))
+    .join("\n");
+  // The code computes the numbers.
+  const words = [...causes.slice(1), ...lines].map((text) => text.replace(/^\.\.\. | \d.*$/g, ""));
+  expect(words.length).toBeGreaterThan(12);
+  expect(words.filter((text) => !code.includes(text))).toEqual([]);
+});
+
 describe("docs/failures.md", () => {
   const rows = tableRows(page("docs/failures.md").text).filter(([code = ""]) => /^`400[a-z]{2}\d{3}`$/.test(code));
 
@@ -61,18 +76,17 @@ describe("docs/failures.md", () => {
 });
 
 describe("the settings in docs/settings.md", () => {
-  test("are those of the service, with flag, variable and default", () => {
+  test("are those of the service, with variable and default", () => {
     const documented = tableRows(page("docs/settings.md").text)
-      .filter(([flag = ""]) => flag.startsWith("`--"))
-      .map(([flag = "", variable = "", fallback = "", meaning = ""]) => ({
-        flag: unquote(flag),
+      .filter(([variable = ""]) => variable.startsWith("`TOPUPD_"))
+      .map(([variable = "", fallback = "", meaning = ""]) => ({
         variable: unquote(variable),
         fallback: fallback.startsWith("none: ") ? undefined : unquote(fallback),
         isExplained: meaning !== "",
       }));
     const served = SETTING_NAMES.map((name) => {
-      const { flag, env, fallback } = SETTINGS[name];
-      return { flag: `--${flag}`, variable: env, fallback, isExplained: true };
+      const { env, fallback } = SETTINGS[name];
+      return { variable: env, fallback, isExplained: true };
     });
     expect(documented).toEqual(served);
   });
@@ -95,27 +109,18 @@ describe("the command lines in the documentation", () => {
     expect(lines.length).toBeGreaterThan(30);
     expect(lines.filter(({ words }) => !isKnown(words, commands))).toEqual([]);
   });
-
-  test("are listed in docs/settings.md, every one", () => {
-    const leaves = [...readCommands()].filter(([, { isGroup }]) => !isGroup).map(([name]) => name);
-    const listed = tableRows(page("docs/settings.md").text).flatMap(([cell = ""]) => commandsIn(quoted(cell)));
-    expect(listed.toSorted()).toEqual(leaves.toSorted());
-  });
 });
 
-test.each(["README.md", "docs/operator-guide.md"])(
-  "the alias of %s works from a folder with a blank in its name",
-  (path) => {
-    const alias = /^alias topupd=.*$/m.exec(page(path).text)?.[0] ?? "";
-    const folder = join(temporaryFolder(), "top up");
-    const bin = join(folder, "packages/server/bin");
-    mkdirSync(bin, { recursive: true });
-    writeFileSync(join(bin, "topupd.js"), "console.log(JSON.stringify(process.argv.slice(2)))");
-    const script = `${alias}\ntopupd partner add "Blue Wallet"`;
-    const said = execFileSync("sh", ["-c", script], { cwd: folder, encoding: "utf8" });
-    expect(JSON.parse(said)).toEqual(["partner", "add", "Blue Wallet"]);
-  },
-);
+test.each(["README.md", "docs/setup.md"])("the alias of %s works from a folder with a blank in its name", (path) => {
+  const alias = /^alias topupd=.*$/m.exec(page(path).text)?.[0] ?? "";
+  const folder = join(temporaryFolder(), "top up");
+  const bin = join(folder, "packages/server/bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "topupd.js"), "console.log(JSON.stringify(process.argv.slice(2)))");
+  const script = `${alias}\ntopupd partner add "Blue Wallet"`;
+  const said = execFileSync("sh", ["-c", script], { cwd: folder, encoding: "utf8" });
+  expect(JSON.parse(said)).toEqual(["partner", "add", "Blue Wallet"]);
+});
 
 describe("the links in the documentation", () => {
   test("lead to files and headings that exist", () => {
@@ -200,17 +205,6 @@ function commandLines(text: string): string[][] {
     .flatMap((line) => /(?:^|=\S*\s)(?:\S*\/)?topupd(?:\.js)? (.*)$/.exec(line)?.[1] ?? []);
   const inline = quoted(outsideFences(text)).flatMap((code) => /^topupd (.*)$/.exec(code)?.[1] ?? []);
   return [...shell, ...inline].map((line) => line.split(/\s+/).filter((word) => word !== ""));
-}
-
-/** The first of a cell is written in full, and each after it in place of the last word: `topupd partner add`, `list`. */
-function commandsIn(cell: readonly string[]): string[] {
-  let group: readonly string[] = [];
-  return cell.flatMap((code) => {
-    const words = /^topupd ((?:[a-z-]+ ?)+)/.exec(code)?.[1]?.trim().split(" ");
-    if (words === undefined) return group.length === 0 ? [] : [[...group, code].join(" ")];
-    group = words.slice(0, -1);
-    return [words.join(" ")];
-  });
 }
 
 interface ListedCommand {

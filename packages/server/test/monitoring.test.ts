@@ -23,7 +23,7 @@ interface Dashboard {
 
 const dashboard = JSON.parse(read("deploy/monitoring/grafana-dashboard.json")) as Dashboard;
 const alerts = read("deploy/monitoring/alerts.yaml");
-const guide = read("docs/operator-guide.md");
+const runbook = read("docs/alerts.md");
 const expressions = [
   ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
   ...[...alerts.matchAll(/^ +expr: (?:\|\n)?((?:.|\n)*?)(?=\n +(?:for|labels):)/gm)].map((match) => match[1] as string),
@@ -128,9 +128,9 @@ describe("the documentation", () => {
 
   test("has a section for every alert, and each alert leads to its own", () => {
     expect(alertNames.length).toBeGreaterThan(10);
-    const sections = [...guide.matchAll(/^#+ (Topupd\S+)$/gm)].map((match) => match[1]);
+    const sections = [...runbook.matchAll(/^#+ (Topupd\S+)$/gm)].map((match) => match[1]);
     expect(new Set(sections)).toEqual(new Set(alertNames));
-    const links = [...alerts.matchAll(/^ +runbook: docs\/operator-guide\.md#(\S+)$/gm)].map((match) => match[1]);
+    const links = [...alerts.matchAll(/^ +runbook: docs\/alerts\.md#(\S+)$/gm)].map((match) => match[1]);
     expect(links).toEqual(alertNames.map((name) => name.toLowerCase()));
     const severities = [...alerts.matchAll(/severity: (\w+)/g)].map((match) => match[1]);
     expect(severities).toHaveLength(alertNames.length);

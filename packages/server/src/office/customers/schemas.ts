@@ -191,7 +191,7 @@ export const CUSTOMER_ROW = Type.Unsafe<Readonly<Record<string, unknown>>>({
   type: "object",
   additionalProperties: true,
   description:
-    "A row of a customers file, as docs/operator-guide.md describes it, with the `asOf` of its records, and `goodwill` if that must be said.",
+    "A row of a customers file, as docs/settings.md describes it, with the `asOf` of its records, and `goodwill` if that must be said.",
   examples: [
     {
       ...{ cuid: "204117", first_name: "Maya", last_name: "Rai", mobile: "9841000000", status: "active" },

@@ -160,7 +160,7 @@ async function restore(context: Context, file: string, dryRun = false): Promise<
       targets = `\nThese targets are paused: ${paused.join(", ")}. Once this database serves in the place of the old one, run topupd target resume NAME for each.`;
   });
   runtime.stderr(
-    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. What was recorded after ${takenAt} is not in it: see "Restoring" in the operator's guide before you start the service.${targets}\n`,
+    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. What was recorded after ${takenAt} is not in it: see "Restoring" in docs/alerts.md before you start the service.${targets}\n`,
   );
 }
 
