@@ -13,6 +13,7 @@ COPY packages/server/package.json packages/server/
 COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
 COPY packages/console/package.json packages/console/
+COPY packages/demo/package.json packages/demo/
 RUN npm ci --ignore-scripts
 COPY tsconfig.base.json ./
 COPY docs/partner-guide.md docs/interface.md docs/failures.md docs/
@@ -20,6 +21,7 @@ COPY packages/server/build.mjs packages/server/pages.mjs packages/server/
 COPY packages/server/src packages/server/src
 COPY packages/console/index.html packages/console/tsconfig.json packages/console/vite.config.ts packages/console/
 COPY packages/console/src packages/console/src
+COPY packages/demo/src packages/demo/src
 RUN npm run --silent build --workspace topupd
 
 FROM ${NODE} AS dependencies
@@ -29,6 +31,7 @@ COPY packages/server/package.json packages/server/
 COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
 COPY packages/console/package.json packages/console/
+COPY packages/demo/package.json packages/demo/
 RUN npm ci --ignore-scripts --omit=dev
 # Half of what is installed: SQLite's source, and what was compiled for other systems.
 RUN cd node_modules/@photostructure/sqlite \

@@ -42,7 +42,7 @@ describe("topupd demo", () => {
     await expectLogIn(printed);
 
     expect(existsSync(join(line.folder, "topupd.db"))).toBe(false);
-    const [, command = ""] = /To look inside: (node .+)$/m.exec(printed) ?? [];
+    const [, command = ""] = /Check the database: (node .+)$/m.exec(printed) ?? [];
     const { stdout: said } = await promisify(execFile)("sh", ["-c", command], { cwd: line.folder });
     expect(said).toMatch(/^ok /);
     expectHistory(join(line.folder, "topupd-data/demo.db"));
@@ -55,7 +55,8 @@ describe("topupd demo", () => {
     expect(await line.run("demo", "--port", "0")).toEqual({
       code: 2,
       stdout: "",
-      stderr: "topupd: this database has a catalogue for real customers: name another for the demo, by --database\n",
+      stderr:
+        "topupd: this database has a catalogue for real customers: name another one for the demo with --database\n",
     });
     expect(await line.mustRun("audit", "list", "--json")).toBe(before);
   });

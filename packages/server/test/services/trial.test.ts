@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resetTrial, TRIAL_CUIDS } from "../../src/demo/trial.ts";
+import { resetTrial, TRIAL_CUIDS } from "../../src/faces/cli/demo/trial.ts";
 import { listPackages, lookUpCustomer } from "../../src/partner/customers.ts";
 import { trialCatalogue } from "../../src/partner/openapi/trial-catalogue.ts";
 import { topUp } from "../../src/partner/top-ups.ts";

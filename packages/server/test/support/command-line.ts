@@ -60,7 +60,9 @@ export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLin
     start: async (command: "serve" | "demo", ...words: readonly string[]): Promise<RunningTopupd> => {
       const more = command === "demo" ? ["--console-port", "0"] : [];
       const launched = launch([command, "--port", "0", ...more, ...words]);
-      await launched.untilSaid(command === "serve" ? /"msg":"listening"/ : /Ctrl-C[\s\S]*BASE=[\s\S]*look inside/);
+      await launched.untilSaid(
+        command === "serve" ? /"msg":"listening"/ : /Ctrl-C[\s\S]*BASE=[\s\S]*Check the database/,
+      );
       const url = command === "serve" ? listeningUrl(launched.stderr()) : demoUrl(launched.stdout());
       return { ...launched, url };
     },

@@ -1,9 +1,9 @@
 import inject, { type InjectOptions, type Response } from "light-my-request";
-import { resetTrial } from "../../src/demo/trial.ts";
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
+import { resetTrial } from "../../src/faces/cli/demo/trial.ts";
 import type { CustomersImport, CustomersReport } from "../../src/office/imports/customers.ts";
 import type { Actor } from "../../src/office/office.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../../../config.ts";
-import { resetTrial } from "../../../demo/trial.ts";
 import { showDatabaseAddress } from "../../../domain/database-address.ts";
 import type { Instant } from "../../../domain/wall-time.ts";
 import { readPartners } from "../../../office/partners/sql.ts";
 import { addGroup, addStoreCommand } from "../command.ts";
-import type { Access } from "../demo-access.ts";
+import type { Access } from "../demo/trial.ts";
 import { examples } from "../help.ts";
 import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
 import type { Service } from "../service.ts";
@@ -13,32 +12,30 @@ import { addSettings, configOf, type Fallbacks, withStore } from "../settings.ts
 import { servedAsChild } from "./serve.ts";
 
 const FALLBACKS: Fallbacks = {
-  ...{
-    database: "sqlite:./topupd-data/demo.db",
-    consolePort: "8081",
-    currency: "NPR",
-    logLevel: "warn",
-    drainSeconds: "0",
-  },
+  database: "sqlite:./topupd-data/demo.db",
+  consolePort: "8081",
+  currency: "NPR",
+  logLevel: "warn",
+  drainSeconds: "0",
 };
-/** Where its customers' mobile numbers are. */
+/** Country of the customers' mobile numbers. */
 const COUNTRY = "NP";
 const ACTOR = { name: "topupd demo" };
-/** Of a partner, and of somebody who administers. */
+/** Name of the demo's own partner, and of its admin. */
 const NAME = "demo";
-/** What the demo buys: see partner/openapi/trial-catalogue.ts. */
+/** The connection that the demo tops up. Its bouquets are in partner/openapi/trial-catalogue.ts. */
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 
 /**
- * `topupd demo`: the trial environment of a provider with some history, and the console that shows it. The five trial
- * customers are fresh at each start; one walk through the four calls is shown.
+ * `topupd demo`: the trial environment of a provider with some history, and the console. Each start resets the five trial
+ * customers and prints one walk through the four calls.
  */
 export function addDemoCommand(program: Command, runtime: Runtime): void {
   const command = program
     .command("demo")
-    .description("run the trial environment, put back to its first state, and show the four calls");
+    .description("run the trial environment from its first state, and show the four calls");
   examples(command, ["topupd demo", "topupd demo --port 9000 --database sqlite:./demo.db"]);
-  // One worker serves it.
+  // One worker serves the demo.
   const settings = SETTING_NAMES.filter((name) => name !== "workers");
   addSettings(command, settings, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
@@ -63,22 +60,23 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
 
 /** `topupd trial ...`: the trial environment of a service in production. */
 export function addTrialCommands(program: Command, runtime: Runtime): void {
-  const group = addGroup(program, "trial", "set up the trial environment beside production");
+  const group = addGroup(program, "trial", "reset the trial environment, which exists beside production");
   addStoreCommand<object>(group, runtime, {
     name: "reset",
-    description: "put the five trial customers and the trial catalogue into their first state",
+    description: "reset the five trial customers and the trial catalogue to their first state",
     examples: ["topupd trial reset"],
     changes: true,
     makesDatabase: () => true,
     json: false,
     async run(session) {
+      const { resetTrial } = await import("../demo/trial.ts");
       await resetTrial(session, session.actor);
       runtime.stderr("The trial environment is in its first state: customers 1000001 to 1000005.\n");
     },
   });
 }
 
-/** Fills a new database with customers and history, by a clock that goes through the past. */
+/** Fills a new database with customers and history. The store's clock is set to past times for it. */
 async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
   if (!(await isNew(runtime, config))) return;
   const { clock, random, openStore, stdout } = runtime;
@@ -86,7 +84,7 @@ async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
   const store = await openStore({ ...config, defaultCountry: config.defaultCountry ?? COUNTRY }, { clock: () => now });
   try {
     stdout("topupd demo: making a provider with 500 customers and three months of history ...\n");
-    const { makeDemoHistory } = await import("../../../demo/history.ts");
+    const { makeDemoHistory } = await import("../demo/history.ts");
     const { shellDesk } = await import("../desk.ts");
     const desk = shellDesk({ store, clock: () => now, random, actor: ACTOR, runtime });
     const turnTo = (at: Instant) => {
@@ -98,14 +96,14 @@ async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
   }
 }
 
-/** Whether nothing was ever put into the database. */
+/** Whether the database has neither a trial catalogue nor a partner. @throws WrongUsage if it may be in production */
 async function isNew({ openStore }: Runtime, config: Config): Promise<boolean> {
   const store = await openStore(config);
   try {
-    // A shell may be set up for the database from which others are served.
+    // TOPUPD_DATABASE may name the database of a service in production.
     if ((await store.currentCatalogue("production")) !== undefined)
       throw new WrongUsage(
-        "this database has a catalogue for real customers: name another for the demo, by --database",
+        "this database has a catalogue for real customers: name another one for the demo with --database",
       );
     return (await store.currentCatalogue("trial")) === undefined && (await readPartners(store.engine.db)).length === 0;
   } finally {
@@ -113,18 +111,18 @@ async function isNew({ openStore }: Runtime, config: Config): Promise<boolean> {
   }
 }
 
-/** Puts the trial customers into their first state, and makes a new trial token and password. */
+/** Resets the trial customers, and makes a new trial token and password. */
 async function prepare(runtime: Runtime, config: Config): Promise<Access> {
   const { clock, random } = runtime;
   return withStore(config, runtime, {}, async (store) => {
     const ports = { store, clock, random };
+    const { giveAccess, resetTrial } = await import("../demo/trial.ts");
     await resetTrial(ports, ACTOR);
-    const { giveAccess } = await import("../demo-access.ts");
     return giveAccess({ ...ports, actor: ACTOR, runtime }, NAME);
   });
 }
 
-/** Makes the four calls of the interface's typical flow (section 1) against the service itself. */
+/** Makes the four calls of the interface's typical flow (section 1) to this service. */
 async function walk(runtime: Runtime, base: string, token: string): Promise<void> {
   const call = async (title: string, operation: string, request: object): Promise<unknown> => {
     const response = await fetch(`${base}/${operation}`, {
@@ -173,7 +171,7 @@ function instructions(
   const metrics = metricsUrl === undefined ? "" : `Metrics: ${metricsUrl}/metrics\n`;
   const served = consoleUrl === undefined ? "" : `Console: ${consoleUrl}  log in as ${NAME}, password ${password}\n`;
   return `
-Now it is your turn. Paste this into another terminal; the service goes on until Ctrl-C.
+Your turn: paste this into another terminal. The service runs until Ctrl-C.
 
 TOKEN=${token}
 BASE=${url}${prefix}/v1.0.1
@@ -187,8 +185,8 @@ ${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID
 
 ${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
 
-The interface, to read and to try in a browser: ${url}/docs
-${served}${metrics}Trial customers: 1000001 to 1000005, and 2000001 to 2000500. The token ends in 7 days. To look inside: ${program} check --database ${showDatabaseAddress(database)}
+Read and try the interface in a browser: ${url}/docs
+${served}${metrics}Trial customers: 1000001 to 1000005, and 2000001 to 2000500. The token ends in 7 days. Check the database: ${program} check --database ${showDatabaseAddress(database)}
 `;
 }
 

@@ -1,17 +1,4 @@
-import { DAY_MS, type Instant } from "../domain/wall-time.ts";
-import { blockConnection, grantGoodwill, reverseTransaction } from "../office/corrections/operations.ts";
-import { importCustomers } from "../office/imports/customers.ts";
-import { type Actor, type Desk, officeOf, perform } from "../office/office.ts";
-import { addPartner } from "../office/partners/operations.ts";
-import { issueToken } from "../office/partners/tokens.ts";
-import { Refused } from "../office/refused.ts";
-import { addStaff } from "../office/staff/operations.ts";
-import { listPackages, lookUpCustomer } from "../partner/customers.ts";
-import type { Caller } from "../partner/ports.ts";
-import { topUp } from "../partner/top-ups.ts";
-import type { Ports } from "../store/ports.ts";
-import type { Attempt } from "../store/store.ts";
-import { Choices, type DemoCustomer, makeDemoCustomers } from "./customers.ts";
+import { type Calendar, Choices, type DemoCustomer, makeDemoCustomers } from "../../../../../demo/src/customers.ts";
 import {
   DEMO_PARTNERS,
   HISTORY_DAYS,
@@ -20,14 +7,27 @@ import {
   type PlannedMistake,
   type PlannedTopUp,
   planDemo,
-} from "./plan.ts";
+} from "../../../../../demo/src/plan.ts";
+import { DAY_MS, type Instant, plus } from "../../../domain/wall-time.ts";
+import { blockConnection, grantGoodwill, reverseTransaction } from "../../../office/corrections/operations.ts";
+import { importCustomers } from "../../../office/imports/customers.ts";
+import { type Actor, type Desk, officeOf, perform } from "../../../office/office.ts";
+import { addPartner } from "../../../office/partners/operations.ts";
+import { issueToken } from "../../../office/partners/tokens.ts";
+import { Refused } from "../../../office/refused.ts";
+import { addStaff } from "../../../office/staff/operations.ts";
+import { listPackages, lookUpCustomer } from "../../../partner/customers.ts";
+import type { Caller } from "../../../partner/ports.ts";
+import { topUp } from "../../../partner/top-ups.ts";
+import type { Ports } from "../../../store/ports.ts";
+import type { Attempt } from "../../../store/store.ts";
 import { resetTrial } from "./trial.ts";
 
 const SEED = 26;
 const HOUR_MS = 3_600_000;
-/** Calls that share a commit, and so a moment: with one for each, a slow disk would take half a minute. */
+/** Calls that share a commit and a time. One commit for each call would take half a minute on a slow disk. */
 const AT_ONCE = 8;
-/** Of the last days, only those that are as near as this do: their hours are looked at. */
+/** In the last days, which the console shows by the hour, only calls within this time share a commit. */
 const NEAR_MS = HOUR_MS / 6;
 const LAST_DAYS_MS = 2 * DAY_MS;
 const ROWS_AT_NIGHT = 40;
@@ -41,25 +41,29 @@ const STAFF = [
   ["Nisha Karki", "finance"],
 ] as const;
 
-/** What operations work with, on a store whose clock is the same one. */
+/** A desk whose store uses the same clock. */
 export interface DemoDesk extends Desk {
-  /** Turns the clock. */
+  /** Sets the clock. */
   readonly turnTo: (at: Instant) => void;
 }
 
 /**
- * Gives the trial environment 500 customers and three months of history, made by the same services as any. All of it is the
- * same each time, but for when it was, and what nobody can guess: ids, keys and tokens.
- * @param now where the history ends.
+ * Gives the trial environment 500 customers and three months of history, made by the use cases that production uses. The
+ * history is the same in every demo, except its dates and secrets (ids, keys and tokens).
+ * @param now end of the history.
  */
 export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<void> {
   const { actor, store } = ports;
   const { zone } = store.provider;
+  const calendar: Calendar = {
+    wallTime: (at) => zone.wallTime(at),
+    monthAfter: (time) => plus(time, { months: 1, days: 0 }),
+  };
   const choices = new Choices(SEED);
   const begin = now - HISTORY_DAYS * DAY_MS;
   ports.turnTo(begin);
   await resetTrial(ports, actor);
-  // Nobody knows their passwords: they are there to be seen.
+  // The console lists these accounts. Nobody logs in with them.
   await Promise.all(
     STAFF.map(([name, role]) => {
       const password = Buffer.from(ports.random(PASSWORD_BYTES)).toString("base64url");
@@ -71,14 +75,14 @@ export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<vo
     const { id } = await perform(addPartner, ports, { name });
     callers.push({ partnerId: id, partnerName: name, environment: "trial", tokenId: undefined });
   }
-  const customers = makeDemoCustomers(choices, zone, begin);
+  const customers = makeDemoCustomers(choices, calendar, begin);
   const rows = customers.map(({ row }) => row);
   await importRows(ports, "customers", rows);
 
   const subscriptions = customers.flatMap((customer) => customer.subscriptions);
   const history = new History(ports, callers);
   const imports = [60, 30, 7, 1].map((days) => now - days * DAY_MS - 5 * HOUR_MS);
-  for (const batch of batches(planDemo(choices, zone, now, subscriptions), now)) {
+  for (const batch of batches(planDemo(choices, calendar, now, subscriptions), now)) {
     const at = batch.at(-1)?.at as Instant;
     while ((imports[0] ?? Number.POSITIVE_INFINITY) < at) {
       ports.turnTo(imports.shift() as Instant);
@@ -92,7 +96,7 @@ export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<vo
   ports.turnTo(now);
 }
 
-/** Calls that follow each other; a correction alone. */
+/** Batches of consecutive calls. A correction is a batch of its own. */
 function* batches(planned: readonly Planned[], now: Instant): Generator<readonly Planned[]> {
   let batch: Planned[] = [];
   for (const each of planned) {
@@ -112,7 +116,7 @@ function* batches(planned: readonly Planned[], now: Instant): Generator<readonly
   if (batch.length > 0) yield batch;
 }
 
-/** Does what was planned. What the rules refuse is a part of the history too. */
+/** Makes the planned calls and corrections. Refused calls are a part of the history. */
 class History {
   readonly attempts: Attempt[] = [];
   readonly #ports: DemoDesk;
@@ -147,7 +151,7 @@ class History {
     }
   }
 
-  /** @returns the txnId, where it is recorded. @param times the price. */
+  /** @param times factor of the price (a wrong amount is refused). @returns the txnId if a top-up was recorded. */
   async #call(
     planned: PlannedTopUp | PlannedMistake,
     { cuid, service, reqId }: PlannedTopUp["subscription"],
@@ -192,7 +196,7 @@ class History {
   }
 }
 
-/** The records of some customers, in which a few have another name; in the last file, two lack what was paid last. */
+/** Imports the records of some customers. A few names are changed. In the last file, two records lack the last top-up. */
 async function importSome(
   ports: DemoDesk,
   choices: Choices,
@@ -220,7 +224,7 @@ async function importSome(
   await importRows(ports, "changes", rows, { asOf });
 }
 
-/** @returns the cuids of what is held back. */
+/** @returns the cuids of the subscriptions held back. */
 async function importRows(
   ports: Ports,
   what: string,
@@ -243,7 +247,7 @@ async function importRows(
   return heldBack;
 }
 
-/** One for each partner but the demo's own, which gets one at each start. */
+/** Issues a token to each partner, except to the demo's own, which gets one at each start. */
 async function giveTokens(ports: DemoDesk, now: Instant): Promise<void> {
   const uses = new Map<string, Instant>();
   for (const [index, partner] of DEMO_PARTNERS.slice(1).entries()) {

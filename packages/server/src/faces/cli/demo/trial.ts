@@ -1,19 +1,24 @@
-import { type Bouquet, bouquetFinder } from "../domain/bouquet.ts";
-import { readCustomerRow, type StatedCustomer } from "../domain/customer-row.ts";
-import { DAY_MS, type Instant, plus } from "../domain/wall-time.ts";
-import type { Zone } from "../domain/zone.ts";
-import { publishBouquets } from "../office/catalogue/publish.ts";
-import { type Actor, officeOf } from "../office/office.ts";
-import { asRow, expectGood, trialCatalogue } from "../partner/openapi/trial-catalogue.ts";
-import type { Ports } from "../store/ports.ts";
+import { type Bouquet, bouquetFinder } from "../../../domain/bouquet.ts";
+import { readCustomerRow, type StatedCustomer } from "../../../domain/customer-row.ts";
+import { DAY_MS, type Instant, plus } from "../../../domain/wall-time.ts";
+import type { Zone } from "../../../domain/zone.ts";
+import { publishBouquets } from "../../../office/catalogue/publish.ts";
+import { type Actor, officeOf, perform } from "../../../office/office.ts";
+import { addPartner } from "../../../office/partners/operations.ts";
+import { findPartner } from "../../../office/partners/sql.ts";
+import { issueToken } from "../../../office/partners/tokens.ts";
+import { addStaff, changeStaff } from "../../../office/staff/operations.ts";
+import { readStaff } from "../../../office/staff/sql.ts";
+import { asRow, expectGood, trialCatalogue } from "../../../partner/openapi/trial-catalogue.ts";
+import type { Ports } from "../../../store/ports.ts";
+import type { DeskSession } from "../command.ts";
+import { shellDesk } from "../desk.ts";
 
-/** Source: decisions, "Environments and access tokens". */
 export const TRIAL_CUIDS = ["1000001", "1000002", "1000003", "1000004", "1000005"] as const;
 
 /**
- * Puts the trial environment into its first state: its catalogue, and its five customers with nothing
- * topped up. Their dates are laid around now, so that what is lapsed and what runs is always the same.
- * Source: decisions, "Environments and access tokens".
+ * Resets the trial environment to its first state: its catalogue and its five customers without top-ups. Dates are
+ * relative to now, so the same subscriptions are always running and lapsed.
  */
 export async function resetTrial(ports: Ports, actor: Actor): Promise<void> {
   const { store } = ports;
@@ -33,20 +38,45 @@ export async function resetTrial(ports: Ports, actor: Actor): Promise<void> {
   });
 }
 
+/** Secrets that are shown once. */
+export interface Access {
+  readonly token: string;
+  readonly password: string;
+}
+
+const PASSWORD_BYTES = 12;
+
+/** Makes a new trial token of a partner and a new password of an admin. @param name both the partner's and the admin's. */
+export async function giveAccess(session: DeskSession, name: string): Promise<Access> {
+  const { db } = session.store.engine;
+  const desk = shellDesk(session);
+  if ((await findPartner(db, name)) === undefined) await perform(addPartner, desk, { name });
+  const { token } = await perform(issueToken, desk, { partner: name, environment: "trial" });
+  const password = Buffer.from(session.random(PASSWORD_BYTES)).toString("base64url");
+  const isThere = (await readStaff(db)).some((member) => member.name === name);
+  if (isThere) await perform(changeStaff, desk, { name, password });
+  else await perform(addStaff, desk, { name, role: "admin", password });
+  return { token, password };
+}
+
 function trialCustomers(bouquets: readonly Bouquet[], zone: Zone, now: Instant): StatedCustomer[] {
   const context = { findBouquet: bouquetFinder(bouquets) };
   return trialRows(zone, now).map((row) => expectGood(readCustomerRow(asRow(row), context)));
 }
 
 function trialRows(zone: Zone, now: Instant): object[] {
-  /** A one-month subscription that began so many days ago: 10 still runs, 40 has lapsed. */
+  /** A one-month subscription. After 10 days it still runs, after 40 it has lapsed. */
   const bought = (code: string, daysAgo: number) => {
     const start = zone.wallTime(now - daysAgo * DAY_MS);
     return { code, startdate: start, enddate: plus(start, { months: 1, days: 0 }) };
   };
   const customer = (index: number, firstName: string, status: string, connections: object) => ({
-    ...{ cuid: TRIAL_CUIDS[index], first_name: firstName, last_name: "Trial" },
-    ...{ mobile: `980000000${index + 1}`, status, connections },
+    cuid: TRIAL_CUIDS[index],
+    first_name: firstName,
+    last_name: "Trial",
+    mobile: `980000000${index + 1}`,
+    status,
+    connections,
   });
   const internet = (username: string, status: string, daysAgo: number) => [
     { username, status, subscriptions: [bought("TRIAL-NET-1M", daysAgo)] },
@@ -63,7 +93,8 @@ function trialRows(zone: Zone, now: Instant): object[] {
     customer(2, "Chandra", "active", {
       tv: [
         {
-          ...{ stb: "000100000000003", status: "active" },
+          stb: "000100000000003",
+          status: "active",
           subscriptions: [bought("TRIAL-TV-1M", 10), bought("TRIAL-KIDS-1M", 5)],
         },
       ],

@@ -1,39 +1,33 @@
-import type { Service } from "../domain/bouquet.ts";
-import { DAY_MS, type Instant, plus } from "../domain/wall-time.ts";
-import type { Zone } from "../domain/zone.ts";
-
 /*
- * The customers of the demo's provider. Nobody is meant by any of them.
+ * The customers of the demo's provider. All are fictional.
  */
 
-export const DEMO_CUSTOMERS = 500;
+export const DAY_MS = 86_400_000;
+const CUSTOMERS = 500;
 const FIRST_CUID = 2_000_001;
 
-const FIRST_NAMES = [
-  ...["Aarav", "Anita", "Asmita", "Binod", "Bishnu", "Deepak", "Durga", "Gita", "Hari", "Indira", "Kabita", "Kamal"],
-  ...["Kiran", "Laxmi", "Manoj", "Meena", "Mohan", "Nabin", "Nisha", "Prakash", "Puja", "Rajesh", "Ramesh", "Rita"],
-  ...["Sabina", "Sagar", "Sanjay", "Sarita", "Shanti", "Sita", "Sunil", "Sushila", "Tara", "Uma", "Yogesh", "Zoë"],
-];
-const LAST_NAMES = [
-  ...["Adhikari", "Basnet", "Bhattarai", "Chaudhary", "Dahal", "Ghimire", "Gurung", "Joshi", "Karki", "Khadka", "Lama"],
-  ...[
-    "Magar",
-    "Maharjan",
-    "Neupane",
-    "Pandey",
-    "Poudel",
-    "Rai",
-    "Regmi",
-    "Shah",
-    "Sherpa",
-    "Shrestha",
-    "Tamang",
-    "Thapa",
-  ],
-];
+const FIRST_NAMES = (
+  "Aarav Anita Asmita Binod Bishnu Deepak Durga Gita Hari Indira Kabita Kamal Kiran Laxmi Manoj Meena Mohan Nabin " +
+  "Nisha Prakash Puja Rajesh Ramesh Rita Sabina Sagar Sanjay Sarita Shanti Sita Sunil Sushila Tara Uma Yogesh Zoë"
+).split(" ");
+const LAST_NAMES = (
+  "Adhikari Basnet Bhattarai Chaudhary Dahal Ghimire Gurung Joshi Karki Khadka Lama Magar " +
+  "Maharjan Neupane Pandey Poudel Rai Regmi Shah Sherpa Shrestha Tamang Thapa"
+).split(" ");
 const SEGMENTS = ["city", "city", "valley", "valley", "hills"];
 
-/** Numbers that look random, and are the same for everybody. */
+type Service = "tv" | "internet" | "iptv";
+/** Milliseconds since 1970. */
+export type Instant = number;
+
+/** The provider's clock. Its times are `YYYY-MM-DD HH:MM:SS`. */
+export interface Calendar {
+  readonly wallTime: (at: Instant) => string;
+  /** The same time one month later. */
+  readonly monthAfter: (time: string) => string;
+}
+
+/** Choices that look random and are the same in every demo. */
 export class Choices {
   #state: number;
 
@@ -41,7 +35,7 @@ export class Choices {
     this.#state = seed;
   }
 
-  /** From 0 to below 1: Weyl's sequence, mixed. */
+  /** A number from 0 to below 1 (a mixed Weyl sequence). */
   next(): number {
     this.#state = (this.#state + 0x9e3779b9) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 0x2c1b3c6d);
@@ -62,18 +56,18 @@ export class Choices {
   }
 }
 
-/** A plan that a connection has at the beginning, and the bouquets by which it is topped up, the commonest first. */
+/** A subscription that exists when the history starts, and the bouquets that extend it, the most frequent first. */
 export interface DemoSubscription {
   readonly cuid: string;
   readonly service: Service;
   readonly reqId: string;
   readonly codes: readonly [string, ...string[]];
-  /** The day of the history on which it ends, unless it is topped up. */
+  /** The day of the history on which it ends without a top-up. */
   readonly endsOn: number;
 }
 
 export interface DemoCustomer {
-  /** As a customers file has it. */
+  /** A row of a customers file. */
   readonly row: {
     readonly cuid: string;
     readonly first_name: string;
@@ -93,22 +87,22 @@ const PLANS = {
   iptv: ["TRIAL-ITV-1M", "TRIAL-ITV-6M"],
 } as const;
 
-/** @param begin of the history. */
-export function makeDemoCustomers(choices: Choices, zone: Zone, begin: Instant): DemoCustomer[] {
-  return Array.from({ length: DEMO_CUSTOMERS }, (_, index) => makeCustomer(choices, zone, begin, index));
+/** @param begin start of the history. */
+export function makeDemoCustomers(choices: Choices, calendar: Calendar, begin: Instant): DemoCustomer[] {
+  return Array.from({ length: CUSTOMERS }, (_, index) => makeCustomer(choices, calendar, begin, index));
 }
 
-function makeCustomer(choices: Choices, zone: Zone, begin: Instant, index: number): DemoCustomer {
+function makeCustomer(choices: Choices, calendar: Calendar, begin: Instant, index: number): DemoCustomer {
   const cuid = `${FIRST_CUID + index}`;
   const [first, last] = [choices.of(FIRST_NAMES), choices.of(LAST_NAMES)];
   const segment = choices.of(SEGMENTS);
   const subscriptions: DemoSubscription[] = [];
   const connect = (service: Service, reqId: string, ...plans: readonly (readonly [string, ...string[]])[]) => {
-    const had = plans.map((codes) => ({ cuid, service, reqId, codes, endsOn: endDay(choices, zone, begin) }));
+    const had = plans.map((codes) => ({ cuid, service, reqId, codes, endsOn: endDay(choices, calendar, begin) }));
     subscriptions.push(...had);
     const bought = had.map(({ codes: [code], endsOn }) => {
-      const startdate = zone.wallTime(begin + (endsOn - 30) * DAY_MS + choices.below(DAY_MS));
-      return { code, startdate, enddate: plus(startdate, { months: 1, days: 0 }) };
+      const startdate = calendar.wallTime(begin + (endsOn - 30) * DAY_MS + choices.below(DAY_MS));
+      return { code, startdate, enddate: calendar.monthAfter(startdate) };
     });
     const name = service === "tv" ? { stb: reqId } : { username: reqId };
     return { ...name, status: "active", segment, subscriptions: bought };
@@ -136,14 +130,14 @@ function makeCustomer(choices: Choices, zone: Zone, begin: Instant, index: numbe
   return { row: { cuid, first_name: first, last_name: last, mobile, status, connections }, subscriptions };
 }
 
-/** A day of the first month, more often one about the end of a calendar's month. */
-function endDay(choices: Choices, zone: Zone, begin: Instant): number {
+/** A day of the first month, more often one near the end of a calendar month. */
+function endDay(choices: Choices, calendar: Calendar, begin: Instant): number {
   const day = 1 + choices.below(30);
-  return isMonthEnd(zone, begin + day * DAY_MS) || choices.isOneIn(2) ? day : 1 + choices.below(30);
+  return isMonthEnd(calendar, begin + day * DAY_MS) || choices.isOneIn(2) ? day : 1 + choices.below(30);
 }
 
-/** When people are paid. */
-export function isMonthEnd(zone: Zone, at: Instant): boolean {
-  const day = Number(zone.wallTime(at).slice(8, 10));
+/** Whether salaries are paid about this day. */
+export function isMonthEnd(calendar: Calendar, at: Instant): boolean {
+  const day = Number(calendar.wallTime(at).slice(8, 10));
   return day >= 26 || day <= 3;
 }

@@ -1,20 +1,18 @@
-import { DAY_MS, type Instant } from "../domain/wall-time.ts";
-import type { Zone } from "../domain/zone.ts";
-import { type Choices, type DemoSubscription, isMonthEnd } from "./customers.ts";
+import { type Calendar, type Choices, DAY_MS, type DemoSubscription, type Instant, isMonthEnd } from "./customers.ts";
 
 /*
- * When what happens in the demo's history, decided before anything is done.
+ * The plan of the demo's history. It is complete before its first call is made.
  */
 
 export const HISTORY_DAYS = 92;
-/** The demo's own partner makes a few calls too. */
+/** The partners. The first one is the demo's own, which makes a few calls too. */
 export const DEMO_PARTNERS = ["demo", "Everest Wallet", "Namaste Pay", "City Kiosks"] as const;
 
 const HOUR_MS = 3_600_000;
-/** How often somebody tops up in each hour of a day. */
-const HOURS = [2, 1, 0, 0, 0, 1, 2, 4, 6, 8, 9, 8, 9, 8, 7, 8, 10, 14, 18, 20, 18, 12, 7, 4];
-const HOURS_OF_TOP_UPS = HOURS.flatMap((count, hour) => Array.from({ length: count }, () => hour));
-/** By the partners' places in the list. */
+/** The share of top-ups in each hour of a day. */
+const SHARE_OF_HOURS = [2, 1, 0, 0, 0, 1, 2, 4, 6, 8, 9, 8, 9, 8, 7, 8, 10, 14, 18, 20, 18, 12, 7, 4];
+const HOURS_OF_TOP_UPS = SHARE_OF_HOURS.flatMap((count, hour) => Array.from({ length: count }, () => hour));
+/** Indexes in {@link DEMO_PARTNERS}, by their share of the top-ups. */
 const PARTNERS_OF_TOP_UPS = [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3];
 
 const SUPPORT = ["Sunita Rai", "Bikram Thapa"];
@@ -23,7 +21,7 @@ const GOODWILL_REASONS = ["line cut by road works", "no signal for two days", "r
 const BLOCK_REASONS = ["equipment not returned", "asked for by the customer", "moved away"];
 const MISTAKES = ["amount", "customer", "connection"] as const;
 
-/** Somebody tops up through a partner. */
+/** A top-up. `partner` is an index in {@link DEMO_PARTNERS}. */
 export interface PlannedTopUp {
   readonly kind: "top_up";
   readonly at: Instant;
@@ -34,7 +32,7 @@ export interface PlannedTopUp {
 
 export interface PlannedMistake extends Omit<PlannedTopUp, "kind"> {
   readonly kind: "mistake";
-  /** What is wrong in the partner's call. */
+  /** The wrong part of the partner's call. */
   readonly wrong: (typeof MISTAKES)[number];
 }
 
@@ -48,17 +46,17 @@ export interface PlannedCorrection {
 
 export type Planned = PlannedTopUp | PlannedMistake | PlannedCorrection;
 
-/** @returns in the order of time; all of it before `end`. */
+/** @returns all events before `end`, in the order of time. */
 export function planDemo(
   choices: Choices,
-  zone: Zone,
+  calendar: Calendar,
   end: Instant,
   subscriptions: readonly DemoSubscription[],
 ): Planned[] {
   const begin = end - HISTORY_DAYS * DAY_MS;
-  const midnight = midnightBefore(zone, begin);
+  const midnight = midnightBefore(calendar, begin);
   const at = (day: number) => midnight + day * DAY_MS + choices.of(HOURS_OF_TOP_UPS) * HOUR_MS + choices.below(HOUR_MS);
-  const topUps = subscriptions.flatMap((subscription) => topUpsOf(choices, zone, begin, at, subscription));
+  const topUps = subscriptions.flatMap((subscription) => topUpsOf(choices, calendar, begin, at, subscription));
   const planned: Planned[] = [...topUps];
   const correct = (kind: PlannedCorrection["kind"], of: PlannedTopUp, days: number, reasons: readonly string[]) =>
     planned.push({
@@ -84,7 +82,7 @@ export function planDemo(
 /** Most people top up some days before the end, some are late, and some give up. */
 function topUpsOf(
   choices: Choices,
-  zone: Zone,
+  calendar: Calendar,
   begin: Instant,
   at: (day: number) => Instant,
   subscription: DemoSubscription,
@@ -93,7 +91,7 @@ function topUpsOf(
   const [month, ...longer] = subscription.codes;
   let day = Math.max(0, subscription.endsOn - choices.below(6) + choices.below(3));
   while (day <= HISTORY_DAYS) {
-    while (!isMonthEnd(zone, begin + day * DAY_MS) && choices.isOneIn(4)) day += 1;
+    while (!isMonthEnd(calendar, begin + day * DAY_MS) && choices.isOneIn(4)) day += 1;
     const isLonger = longer.length > 0 && choices.isOneIn(14);
     const code = isLonger ? choices.of(longer) : month;
     topUps.push({ kind: "top_up", at: at(day), subscription, code, partner: choices.of(PARTNERS_OF_TOP_UPS) });
@@ -103,8 +101,8 @@ function topUpsOf(
   return topUps;
 }
 
-/** Good enough for a demo where clocks are changed on the way. */
-function midnightBefore(zone: Zone, at: Instant): Instant {
-  const [hours = 0, minutes = 0] = zone.wallTime(at).slice(11, 16).split(":").map(Number);
+/** Midnight before a moment; an hour off on a day when the clocks change, which is good enough for a demo. */
+function midnightBefore(calendar: Calendar, at: Instant): Instant {
+  const [hours = 0, minutes = 0] = calendar.wallTime(at).slice(11, 16).split(":").map(Number);
   return at - (hours * 60 + minutes) * 60_000;
 }
