@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from "node:util";
 import type { Attribution } from "../domain/audit.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf, readTable, readTotals } from "./archive.ts";
 import { checkRows } from "./check.ts";
-import type { Engine, Filling } from "./engine.ts";
+import { type Engine, type Filling, withRawNames } from "./engine.ts";
 import { StoreRefused, StoreUnavailable } from "./errors.ts";
 import { verifyProvider } from "./settings.ts";
 import type { ArchiveChunk, ArchiveTotals, ImportedArchive, ProviderSettings } from "./store.ts";
-import type { Tables } from "./tables.ts";
+import type { RawTables } from "./tables.ts";
 import { pauseTargets } from "./targets.ts";
 
 /** What opening puts into a new database. */
-const MADE_BY_OPENING: readonly (keyof Tables)[] = ["provider", "checkout_secret"];
+const MADE_BY_OPENING: readonly (keyof RawTables)[] = ["provider", "checkout_secret"];
 
 /** More of what is wrong than this says nothing new. */
 const FINDINGS_NAMED = 5;
@@ -29,7 +29,7 @@ export async function importArchive(
 ): Promise<ImportedArchive> {
   const filling = await engine.openFilling();
   try {
-    for (const table of MADE_BY_OPENING) await filling.db.deleteFrom(table).execute();
+    for (const table of MADE_BY_OPENING) await withRawNames(filling.db).deleteFrom(table).execute();
     const { totals, digests } = await receive(filling, chunks);
     await filling.settle();
     refuse(await findDifferences(engine, filling, totals, digests));
@@ -66,7 +66,7 @@ async function receive(filling: Filling, chunks: AsyncIterable<ArchiveChunk>): P
   return { totals, digests };
 }
 
-async function insert(filling: Filling, table: keyof Tables, rows: Parameters<Filling["insert"]>[2]): Promise<void> {
+async function insert(filling: Filling, table: keyof RawTables, rows: Parameters<Filling["insert"]>[2]): Promise<void> {
   try {
     await filling.insert(table, ARCHIVE_COLUMNS[table], rows);
   } catch (error) {

@@ -3,14 +3,14 @@ import { type Kysely, sql } from "kysely";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, withRawNames } from "./engine.ts";
 import { EVENT_COLUMNS } from "./events.ts";
 import { allLedgers } from "./ledgers.ts";
 import { AUDIT_COLUMNS, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, MoneyTotal, Writers } from "./store.ts";
-import type { Tables } from "./tables.ts";
+import type { RawTables, Tables } from "./tables.ts";
 
-type ColumnsOf = { readonly [Table in keyof Tables]: readonly (keyof Tables[Table] & string)[] };
+type ColumnsOf = { readonly [Table in keyof RawTables]: readonly (keyof RawTables[Table])[] };
 
 /** Everything that a database holds, in an order in which no row refers to one that comes later. */
 export const ARCHIVE_COLUMNS: ColumnsOf = {
@@ -70,10 +70,10 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   backup_taken: ["only_row", "at"],
 };
 
-export const ARCHIVE_TABLES = Object.keys(ARCHIVE_COLUMNS) as readonly (keyof Tables)[];
+export const ARCHIVE_TABLES = Object.keys(ARCHIVE_COLUMNS) as readonly (keyof RawTables)[];
 
 /** By how many of its first columns a table's rows come in order, each row with others than the one before. */
-const KEY_COLUMNS: Readonly<Partial<Record<keyof Tables, number>>> = {
+const KEY_COLUMNS: Readonly<Partial<Record<keyof RawTables, number>>> = {
   ...{ bouquet: 2, customer: 2, customer_code: 3, connection: 4, subscription: 5, delivery: 2 },
 };
 
@@ -108,20 +108,20 @@ async function* readArchive(engine: Engine, db: Db): AsyncGenerator<ArchiveChunk
 }
 
 /** The rows of one table. Those of a ledger come together, in the order of their numbers. */
-export async function* readTable(engine: Engine, db: Db, table: keyof Tables): AsyncGenerator<RowsChunk> {
+export async function* readTable(engine: Engine, db: Db, table: keyof RawTables): AsyncGenerator<RowsChunk> {
   const pages = table === "ledger_entry" ? ledgerPages(engine, db) : keyPages(db, table);
   for await (const page of pages)
     for (const rows of inPortions(page)) yield { kind: "rows", table, rows, digest: digestOf(rows) };
 }
 
-async function* keyPages(db: Db, table: keyof Tables): AsyncGenerator<Row[]> {
+async function* keyPages(db: Db, table: keyof RawTables): AsyncGenerator<Row[]> {
   const columns: readonly string[] = ARCHIVE_COLUMNS[table];
   const key = columns.slice(0, KEY_COLUMNS[table] ?? 1);
   const [all, order] = [columns, key].map((some) => sql.join(some.map((column) => sql.ref(column))));
   for (let last: Row | undefined; ; ) {
     const rest = last === undefined ? sql`` : sql`WHERE (${order}) > (${sql.join(last.slice(0, key.length))})`;
     const { rows } = await sql<Record<string, ArchiveValue>>`SELECT ${all} FROM ${sql.table(table)} ${rest}
-      ORDER BY ${order} LIMIT ${sql.lit(CHUNK_ROWS)}`.execute(db);
+      ORDER BY ${order} LIMIT ${sql.lit(CHUNK_ROWS)}`.execute(withRawNames(db));
     const page = rows.map((row) => columns.map((column) => row[column] ?? null));
     yield page;
     if (page.length < CHUNK_ROWS) return;
@@ -173,7 +173,7 @@ export async function readTotals(db: Db): Promise<ArchiveTotals> {
     const counted = await sql<{ count: number }>`SELECT count(*) AS count FROM ${sql.table(table)}`.execute(db);
     rows[table] = Number(counted.rows[0]?.count);
   }
-  return { rows, money: (await MONEY.execute(db)).rows.map(toMoneyTotal) };
+  return { rows, money: (await MONEY.execute(withRawNames(db))).rows.map(toMoneyTotal) };
 }
 
 interface MoneyRow {

@@ -1,7 +1,6 @@
 import type { Kysely } from "kysely";
 import { portionsOf } from "../domain/portions.ts";
 import type { Engine } from "./engine.ts";
-import type { AttemptRow } from "./staff-tables.ts";
 import type { Attempt } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
@@ -25,7 +24,8 @@ async function recordSome(engine: Engine, attempts: readonly Attempt[]): Promise
   await engine.transact(async (tx) => {
     await engine.lockAttempts(tx);
     const newest = await tx.selectFrom("attempt").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
-    const rows = attempts.map((attempt, index) => attemptRow(attempt, (newest?.id ?? 0) + index + 1));
+    const first = (newest?.id ?? 0) + 1;
+    const rows = attempts.map((attempt, index) => ({ ...attempt, id: first + index, code: attempt.code ?? null }));
     await tx.insertInto("attempt").values(rows).execute();
     const last = rows.at(-1);
     if (last !== undefined) await letGo(tx, last.at - ATTEMPTS_KEPT_MS, last.id - MOST_ATTEMPTS);
@@ -41,12 +41,4 @@ async function letGo(tx: Db, from: number, beyond: number): Promise<void> {
     .where("id", "<", oldest.id + LET_GO_AT_ONCE)
     .where((eb) => eb.or([eb("at", "<", from), eb("id", "<=", beyond)]))
     .execute();
-}
-
-function attemptRow(
-  { at, partnerId, environment, operation, reason, code, requestId }: Attempt,
-  id: number,
-): AttemptRow {
-  const of = { partner_id: partnerId, environment, operation, reason, code: code ?? null };
-  return { id, at, ...of, request_id: requestId };
 }

@@ -28,13 +28,13 @@ export async function appendAudit(
 ): Promise<void> {
   await lockTrail(engine, tx, by);
   const last = await tx
-    .selectFrom("audit_entry")
+    .selectFrom("auditEntry")
     .select(["seq", "hash"])
     .orderBy("seq", "desc")
     .limit(1)
     .executeTakeFirst();
   const entry = nextEntry(last ?? NO_ENTRY, change, by);
-  await tx.insertInto("audit_entry").values(auditRow(entry)).execute();
+  await tx.insertInto("auditEntry").values(auditRow(entry)).execute();
 }
 
 /** Whether the session, the account with its role, or the key still exists. */
@@ -44,10 +44,10 @@ export async function hasRights(db: Kysely<Tables>, authority: Authority): Promi
 
 /** Finds a row if the rights still exist. */
 export function rightsQuery(db: Kysely<Tables>, authority: Authority) {
-  if ("keyHash" in authority) return db.selectFrom("staff_key").select("role").where("hash", "=", authority.keyHash);
+  if ("keyHash" in authority) return db.selectFrom("staffKey").select("role").where("hash", "=", authority.keyHash);
   const { staffId, role, sessionId } = authority;
   const account = db.selectFrom("staff").select("role").where("id", "=", staffId).where("role", "=", role);
   if (sessionId === undefined) return account;
-  const sessions = db.selectFrom("staff_session").select("staff_id").where("id", "=", sessionId);
+  const sessions = db.selectFrom("staffSession").select("staffId").where("id", "=", sessionId);
   return account.where("id", "in", sessions);
 }

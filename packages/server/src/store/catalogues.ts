@@ -8,7 +8,7 @@ import type { Tables } from "./tables.ts";
 
 /** The number of the newest revision, of an environment or of all; undefined before the first import. */
 export async function currentRevision(db: Kysely<Tables>, environment?: Environment): Promise<number | undefined> {
-  const query = db.selectFrom("catalogue_revision").select((eb) => eb.fn.max("revision").as("revision"));
+  const query = db.selectFrom("catalogueRevision").select((eb) => eb.fn.max("revision").as("revision"));
   const narrowed = environment === undefined ? query : query.where("environment", "=", environment);
   return (await narrowed.executeTakeFirst())?.revision ?? undefined;
 }

@@ -8,11 +8,11 @@ import { settledRange } from "../domain/settlement.ts";
 import { firstTransactionId } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, withRawNames } from "./engine.ts";
 import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./ledgers.ts";
 import { toAuditEntry, toHead } from "./rows.ts";
 import type { CheckEvent } from "./store.ts";
-import type { SubscriptionRow, Tables, TopUpRow } from "./tables.ts";
+import type { Raw, RawTables, SubscriptionRow, Tables, TopUpRow } from "./tables.ts";
 
 const AUDIT_ENTRIES_AT_ONCE = 1_000;
 
@@ -57,7 +57,7 @@ async function* checkLedgers(engine: Engine, db: Db, zone: Zone): AsyncGenerator
 }
 
 /** A top-up, and when it was taken back: as a ledger has it, and as it is on record. */
-type Recorded = Pick<TopUpRow, (typeof RECORDED_COLUMNS)[number]> & {
+type Recorded = Pick<Raw<TopUpRow>, (typeof RECORDED_COLUMNS)[number]> & {
   readonly reversed_at: Instant | null;
   readonly reversed_wall: WallTime | null;
 };
@@ -90,7 +90,7 @@ async function readRecorded(db: Db, topUps: readonly Recorded[]): Promise<Map<st
   const found = new Map<string, Recorded>();
   for (const portion of portionsOf(topUps, IDS_OF_A_STATEMENT)) {
     const txnIds = portion.map(({ txn_id }) => txn_id);
-    const query = db
+    const query = withRawNames(db)
       .selectFrom("top_up as t")
       .leftJoin("reversal as r", "r.txn_id", "t.txn_id")
       .select(RECORDED_COLUMNS.map((column) => `t.${column}` as const))
@@ -101,15 +101,15 @@ async function readRecorded(db: Db, topUps: readonly Recorded[]): Promise<Map<st
   return found;
 }
 
-function readSubscriptions(db: Db, { environment, cuids }: LedgersOfSome): Promise<SubscriptionRow[]> {
-  const all = db.selectFrom("subscription").selectAll();
+function readSubscriptions(db: Db, { environment, cuids }: LedgersOfSome): Promise<Raw<SubscriptionRow>[]> {
+  const all = withRawNames(db).selectFrom("subscription").selectAll();
   return all.where("environment", "=", environment).where("cuid", "in", cuids).execute();
 }
 
 /** @param seen is counted on. */
 function* problemsOf(
   { environment, ledgers }: LedgersOfSome,
-  subscriptions: readonly SubscriptionRow[],
+  subscriptions: readonly Raw<SubscriptionRow>[],
   recorded: ReadonlyMap<string, Recorded>,
   zone: Zone,
   seen: { ledger_entry: number; top_up: number; reversal: number },
@@ -149,7 +149,7 @@ function findDifference(topUp: Recorded, recorded: Recorded | undefined, zone: Z
   return others.length === 0 ? undefined : `is on record otherwise: ${others.join(", ")}`;
 }
 
-async function compareCount(db: Db, table: keyof Tables, seen: number, what: string): Promise<CheckEvent> {
+async function compareCount(db: Db, table: keyof RawTables, seen: number, what: string): Promise<CheckEvent> {
   const counted = await sql<{ count: number }>`SELECT count(*) AS count FROM ${sql.table(table)}`.execute(db);
   const count = Number(counted.rows[0]?.count);
   if (count === seen) return { kind: "checked", what: `${what} are all found by their subscriptions`, count };
@@ -161,7 +161,7 @@ async function* checkAuditTrail(db: Db): AsyncGenerator<CheckEvent> {
   let last: AuditCheckpoint = NO_ENTRY;
   for (;;) {
     const page = await db
-      .selectFrom("audit_entry")
+      .selectFrom("auditEntry")
       .selectAll()
       .where("seq", ">", last.seq)
       .orderBy("seq")

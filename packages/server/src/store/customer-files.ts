@@ -23,7 +23,7 @@ import type { Instant } from "../domain/wall-time.ts";
 import { flag, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
 import { e164Of } from "./settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings } from "./store.ts";
-import type { ConnectionRow, CustomerCodeRow, CustomerRow, LedgerEntryRow } from "./tables.ts";
+import type { ConnectionRow, CustomerCodeRow, CustomerRow, LedgerEntryRow, Raw } from "./tables.ts";
 
 /*
  * How a part of a customers file changes what is stored: the same for both engines, which load and write the rows.
@@ -31,11 +31,11 @@ import type { ConnectionRow, CustomerCodeRow, CustomerRow, LedgerEntryRow } from
 
 /** All that is stored of some customers of one environment. */
 export interface StoredRows {
-  readonly customers: readonly CustomerRow[];
+  readonly customers: readonly Raw<CustomerRow>[];
   /** Those of a customer by their position. */
-  readonly connections: readonly ConnectionRow[];
+  readonly connections: readonly Raw<ConnectionRow>[];
   /** Those of a ledger together, by `seq`. */
-  readonly entries: readonly LedgerEntryRow[];
+  readonly entries: readonly Raw<LedgerEntryRow>[];
 }
 
 /** Whose a connection of the environment is. */
@@ -47,13 +47,13 @@ export interface ConnectionOwner {
 /** What is to be written, in this order. */
 export interface CustomerFileWrites {
   /** To be inserted, or put in the place of what is there. */
-  readonly customers: readonly CustomerRow[];
+  readonly customers: readonly Raw<CustomerRow>[];
   readonly removedConnections: readonly ConnectionKeyRow[];
   /** To be inserted, or put in the place of what is there. */
-  readonly connections: readonly ConnectionRow[];
-  readonly removedCodes: readonly CustomerCodeRow[];
+  readonly connections: readonly Raw<ConnectionRow>[];
+  readonly removedCodes: readonly Raw<CustomerCodeRow>[];
   /** Some may be there. */
-  readonly addedCodes: readonly CustomerCodeRow[];
+  readonly addedCodes: readonly Raw<CustomerCodeRow>[];
   /** To be appended to their ledgers, those of one in their order. */
   readonly entries: readonly NewEntry[];
 }
@@ -69,7 +69,7 @@ export interface CustomerFileOutcome {
 /** What is left to be said of a connection that is not there any more, or was not yet. */
 export const GONE = { status: "inactive", blocked: false } as const;
 
-export type ConnectionKeyRow = Pick<ConnectionRow, "cuid" | "environment" | "service" | "req_id">;
+export type ConnectionKeyRow = Pick<Raw<ConnectionRow>, "cuid" | "environment" | "service" | "req_id">;
 
 export interface NewEntry {
   readonly key: ConnectionKey;
@@ -156,11 +156,11 @@ export class CustomerFilePart {
   ): CustomerFileWrites {
     const environment = this.#environment;
     const writes = {
-      customers: [] as CustomerRow[],
+      customers: [] as Raw<CustomerRow>[],
       removedConnections: [] as ConnectionKeyRow[],
-      connections: [] as ConnectionRow[],
-      removedCodes: [] as CustomerCodeRow[],
-      addedCodes: [] as CustomerCodeRow[],
+      connections: [] as Raw<ConnectionRow>[],
+      removedCodes: [] as Raw<CustomerCodeRow>[],
+      addedCodes: [] as Raw<CustomerCodeRow>[],
       entries: [] as NewEntry[],
     };
     for (const [{ asOf }, change] of taken) {
@@ -194,7 +194,7 @@ export function auditOfFile(
 }
 
 /** The ledgers that rows tell of. @param rows those of a ledger together, by `seq`. */
-export function toLedgers(rows: readonly LedgerEntryRow[]): (ConnectionLedger & { readonly cuid: string })[] {
+export function toLedgers(rows: readonly Raw<LedgerEntryRow>[]): (ConnectionLedger & { readonly cuid: string })[] {
   const ledgers: (ConnectionLedger & { readonly cuid: string; readonly entries: Entry[] })[] = [];
   for (const row of rows) {
     const { cuid, service, req_id: reqId, plan } = row;
@@ -219,7 +219,7 @@ function toStoredCustomers({ customers, connections, entries }: StoredRows): Map
   );
 }
 
-function toConnection(row: ConnectionRow, ledgers: readonly ConnectionLedger[]): Connection {
+function toConnection(row: Raw<ConnectionRow>, ledgers: readonly ConnectionLedger[]): Connection {
   const its = ledgers.filter(({ service, reqId }) => service === row.service && reqId === row.req_id);
   return { ...toBareConnection(row), ledgers: its.map(headOf) };
 }
@@ -239,7 +239,7 @@ function customerRow(
   { profile: { cuid, firstName, lastName, mobile, status } }: CustomerChange,
   as_of: number,
   provider: ProviderSettings,
-): CustomerRow {
+): Raw<CustomerRow> {
   const mobiles = { mobile: mobile ?? null, mobile_e164: e164Of(mobile, provider) };
   return { cuid, environment, first_name: firstName, last_name: lastName, status, as_of, ...mobiles };
 }

@@ -2,16 +2,17 @@ import type { Kysely } from "kysely";
 import type { BareConnection, Connection, ConnectionKey, Customer, Environment } from "../domain/customer.ts";
 import { headOf, type Ledger, type LedgerHead } from "../domain/ledger.ts";
 import type { Instant } from "../domain/wall-time.ts";
+import { withRawNames } from "./engine.ts";
 import {
   type BareConnectionRow,
-  CONNECTION_KEY,
   HEAD_COLUMNS,
   keyColumns,
+  CONNECTION_KEY as RAW_CONNECTION_KEY,
   toBareConnection,
   toHead,
   toProfile,
 } from "./rows.ts";
-import type { SubscriptionRow, Tables } from "./tables.ts";
+import type { Raw, SubscriptionRow, Tables } from "./tables.ts";
 
 /** A customer, and up to when the last row that was taken held what was made here; undefined where none said so. */
 export interface RecordedCustomer extends Customer {
@@ -23,6 +24,9 @@ export interface CustomerPage {
   readonly after: string | undefined;
   readonly limit: number;
 }
+
+/** The key columns of a connection. */
+export const CONNECTION_KEY = ["cuid", "environment", "service", "reqId"] as const;
 
 /** Those of one connection, of a customer's. */
 export function ledgersOfConnection<Of extends Pick<ConnectionKey, "service" | "reqId">>(
@@ -38,7 +42,7 @@ export async function findConnection(
   key: ConnectionKey,
   ledgers: readonly Ledger[],
 ): Promise<Connection | undefined> {
-  const query = tx.selectFrom("connection").selectAll();
+  const query = withRawNames(tx).selectFrom("connection").selectAll();
   const row = await query.where((eb) => eb.and(keyColumns(key))).executeTakeFirst();
   return row && { ...toBareConnection(row), ledgers: ledgers.map(headOf) };
 }
@@ -57,11 +61,12 @@ export async function findConnectionsWithHeads(
   cuids: readonly string[],
 ): Promise<(Connection & { readonly cuid: string })[]> {
   if (cuids.length === 0) return [];
-  const connections = tx.selectFrom("connection").selectAll().where("environment", "=", environment);
-  const subscriptions = tx.selectFrom("subscription").selectAll().where("environment", "=", environment);
+  const db = withRawNames(tx);
+  const connections = db.selectFrom("connection").selectAll().where("environment", "=", environment);
+  const subscriptions = db.selectFrom("subscription").selectAll().where("environment", "=", environment);
   const heads = await subscriptions.where("cuid", "in", cuids).execute();
   return (await connections.where("cuid", "in", cuids).execute()).map((row) => {
-    const its = heads.filter((head) => CONNECTION_KEY.every((column) => head[column] === row[column]));
+    const its = heads.filter((head) => RAW_CONNECTION_KEY.every((column) => head[column] === row[column]));
     return { ...toBareConnection(row), cuid: row.cuid, ledgers: its.map(toHead) };
   });
 }
@@ -89,12 +94,12 @@ export function listCustomers(
 type SomeCustomers = ReturnType<typeof allCustomers>;
 
 function allCustomers(db: Kysely<Tables>) {
-  return db.selectFrom("customer").selectAll();
+  return withRawNames(db).selectFrom("customer").selectAll();
 }
 
 /** In one statement, which sees one moment: a row for each ledger, what stands above it repeated. */
 async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise<RecordedCustomer[]> {
-  const query = db
+  const query = withRawNames(db)
     .selectFrom(some.as("c"))
     .leftJoin("connection as n", (join) =>
       join.onRef("n.cuid", "=", "c.cuid").onRef("n.environment", "=", "c.environment"),
@@ -122,7 +127,7 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
     const last = connections.at(-1);
     if (last?.service !== connection.service || last.reqId !== connection.reqId)
       connections.push({ ...connection, ledgers: [] });
-    if (row.plan !== null) connections.at(-1)?.ledgers.push(toHead(row as SubscriptionRow));
+    if (row.plan !== null) connections.at(-1)?.ledgers.push(toHead(row as Raw<SubscriptionRow>));
   }
   return customers;
 }

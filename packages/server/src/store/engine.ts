@@ -1,4 +1,5 @@
 import {
+  CamelCasePlugin,
   type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
@@ -10,7 +11,7 @@ import type { ConnectionKey, Environment } from "../domain/customer.ts";
 import type { ConnectionLedger } from "../domain/customer-import.ts";
 import type { Entry } from "../domain/ledger.ts";
 import type { ArchiveValue, Writers } from "./store.ts";
-import type { Tables } from "./tables.ts";
+import type { RawTables, Tables } from "./tables.ts";
 
 /** What SQL that is written once needs of an engine. Both engines give it. */
 export interface Engine {
@@ -74,7 +75,7 @@ export interface Filling extends View {
    * @param columns of the table, all that an archive has. Subscriptions come before ledger entries, and the entries of a
    *   ledger in the order of their numbers.
    */
-  insert(table: keyof Tables, columns: readonly string[], rows: readonly (readonly ArchiveValue[])[]): Promise<void>;
+  insert(table: keyof RawTables, columns: readonly string[], rows: readonly (readonly ArchiveValue[])[]): Promise<void>;
   /** Whatever makes reading the many new rows quick. */
   settle(): Promise<void>;
   commit(): Promise<void>;
@@ -95,7 +96,18 @@ export function kyselyOver(dialect: Omit<Dialect, "createDriver">, execute: Exec
     commitTransaction: notHere,
     rollbackTransaction: notHere,
   };
-  return new Kysely<Tables>({ dialect: { ...dialect, createDriver: () => driver } });
+  return new Kysely<Tables>({ dialect: { ...dialect, createDriver: () => driver }, plugins: [CAMEL_CASE] });
+}
+
+/** One for all, since it remembers the names that it has converted. */
+const CAMEL_CASE = new CamelCasePlugin();
+
+/**
+ * The same database with its own names of tables and columns. For many thousand rows, whose names would take long to
+ * convert, and for rows that hand-written SQL reads too.
+ */
+export function withRawNames(db: Kysely<Tables>): Kysely<RawTables> {
+  return db.withoutPlugins() as Kysely<unknown> as Kysely<RawTables>;
 }
 
 async function nothing(): Promise<void> {}

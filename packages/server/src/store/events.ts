@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import type { NewEvent, RecordedEvent } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
-import type { Engine } from "./engine.ts";
-import type { EventRow, Tables } from "./tables.ts";
+import { type Engine, withRawNames } from "./engine.ts";
+import type { EventRow, Raw, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
@@ -18,7 +18,7 @@ export async function appendEvents(engine: Engine, tx: Db, events: readonly NewE
   await engine.lockEvents(tx);
   const last = await lastEvent(tx);
   const rows = events.map((event, index) => ({ seq: last + index + 1, ...eventRow(event) }));
-  for (const some of portionsOf(rows, ROWS_AT_ONCE)) await tx.insertInto("event").values(some).execute();
+  for (const some of portionsOf(rows, ROWS_AT_ONCE)) await withRawNames(tx).insertInto("event").values(some).execute();
 }
 
 export async function hasTarget(db: Db): Promise<boolean> {
@@ -45,29 +45,35 @@ export async function eventsOf(db: Db, seqs: readonly number[]): Promise<Recorde
 function events(db: Db) {
   return db
     .selectFrom("event as e")
-    .leftJoin("partner as p", "p.id", "e.partner_id")
+    .leftJoin("partner as p", "p.id", "e.partnerId")
     .selectAll("e")
     .select("p.name as partner");
 }
 
 export const EVENT_COLUMNS = [
-  ...(["seq", "kind", "at", "environment", "cuid", "service", "req_id", "partner_id", "state"] as const),
-] satisfies readonly (keyof EventRow)[];
+  "seq",
+  "kind",
+  "at",
+  "environment",
+  "cuid",
+  "service",
+  "req_id",
+  "partner_id",
+  "state",
+] as const satisfies readonly (keyof Raw<EventRow>)[];
 
-/** An event as it is written; the store numbers it. */
-export function eventRow({ kind, at, key, state, topUp }: NewEvent): Omit<EventRow, "seq"> {
+/** The row of a new event, for hand-written SQL too. The store gives it its number. */
+export function eventRow({ kind, at, key, state, topUp }: NewEvent): Omit<Raw<EventRow>, "seq"> {
   const { environment, cuid, service, reqId: req_id } = key;
   const { txnId, checkoutId, bouquetCode, amount } = topUp ?? {};
   const json = JSON.stringify({ ...state, txnId, checkoutId, bouquetCode, amount: amount && Number(amount) });
   return { kind, at, environment, cuid, service, req_id, partner_id: topUp?.partnerId ?? null, state: json };
 }
 
-/** @param row beside the name of its partner. */
-export function toRecordedEvent(row: EventRow & { readonly partner: string | null }): RecordedEvent {
-  const { seq, kind, at, environment, cuid, service, req_id: reqId, partner_id: partnerId, partner } = row;
+function toRecordedEvent(row: EventRow & { readonly partner: string | null }): RecordedEvent {
+  const { seq, kind, at, environment, cuid, service, reqId, partnerId, partner } = row;
   const { blocked, subscriptions, txnId, checkoutId, bouquetCode, amount } = JSON.parse(row.state);
-  const isTopUp = partnerId !== null;
-  const topUp = isTopUp ? { txnId, checkoutId, partnerId, bouquetCode, amount: BigInt(amount) } : undefined;
+  const topUp = partnerId === null ? undefined : { txnId, checkoutId, partnerId, bouquetCode, amount: BigInt(amount) };
   const key = { environment, cuid, service, reqId };
   return { seq, kind, at, key, state: { blocked, subscriptions }, topUp, partner: partner ?? undefined };
 }

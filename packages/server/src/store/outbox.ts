@@ -4,12 +4,12 @@ import { eventOf, type NewEvent, type RecordedEvent } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Target, WaitingDelivery } from "../domain/target.ts";
 import type { Instant, Moment, WallTime } from "../domain/wall-time.ts";
-import { findConnectionsWithHeads } from "./customers.ts";
+import { CONNECTION_KEY, findConnectionsWithHeads } from "./customers.ts";
 import type { Engine } from "./engine.ts";
 import { appendEvents, eventsAfter, eventsOf, lastEvent } from "./events.ts";
 import { putOnlyRow } from "./only-row.ts";
-import { CONNECTION_KEY, flag, keyColumns, toConnectionKey } from "./rows.ts";
-import type { DeliveryRow, Tables } from "./tables.ts";
+import { flag } from "./rows.ts";
+import type { Tables } from "./tables.ts";
 import { deliveries, listTargets, placeOf, toWaiting } from "./targets.ts";
 
 /*
@@ -73,7 +73,7 @@ export function outboxOf(engine: Engine) {
     forget: (before: Instant) => forgetEvents(engine, before),
     /** Up to when on the wall clock ends were told; undefined if none ever was. */
     async endsToldUntil(): Promise<WallTime | undefined> {
-      return (await db.selectFrom("ends_told").select("told_until").executeTakeFirst())?.told_until;
+      return (await db.selectFrom("endsTold").select("toldUntil").executeTakeFirst())?.toldUntil;
     },
     /** Connections with a subscription that ends in a span, of those after a connection in the order of their keys. */
     async endsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<EndsPage> {
@@ -87,17 +87,17 @@ export function outboxOf(engine: Engine) {
 /** Takes a lease that is free, or prolongs it. @returns whether this holder has it now. */
 async function holdLease(engine: Engine, name: string, holder: string, now: Instant, until: Instant): Promise<boolean> {
   const held = await engine.db.selectFrom("lease").selectAll().where("name", "=", name).executeTakeFirst();
-  if (held !== undefined && held.holder !== holder && held.held_until > now) return false;
+  if (held !== undefined && held.holder !== holder && held.heldUntil > now) return false;
   return engine.transact(async (tx) => {
     // Of two that find it free at once, one finds the other's here.
     const { numInsertedOrUpdatedRows } = await tx
       .insertInto("lease")
-      .values({ name, holder, held_until: until })
+      .values({ name, holder, heldUntil: until })
       .onConflict((on) =>
         on
           .column("name")
-          .doUpdateSet({ holder, held_until: until })
-          .where((eb) => eb.or([eb("lease.holder", "=", holder), eb("lease.held_until", "<=", now)])),
+          .doUpdateSet({ holder, heldUntil: until })
+          .where((eb) => eb.or([eb("lease.holder", "=", holder), eb("lease.heldUntil", "<=", now)])),
       )
       .executeTakeFirst();
     return Number(numInsertedOrUpdatedRows) === 1;
@@ -115,7 +115,7 @@ function saveProgress(
     // It was removed meanwhile.
     if (Number(moved.numUpdatedRows) === 0) return false;
     for (const some of portionsOf(done, ROWS_AT_ONCE))
-      await tx.deleteFrom("delivery").where("target_id", "=", targetId).where("seq", "in", some).execute();
+      await tx.deleteFrom("delivery").where("targetId", "=", targetId).where("seq", "in", some).execute();
     for (const each of waiting) await putDelivery(tx, targetId, each);
     return true;
   });
@@ -160,7 +160,7 @@ function tellEnds(
         if (isStill) events.push(eventOf("subscription.ended", now.instant, key, connection));
       }
     }
-    await putOnlyRow(tx, "ends_told", { told_until: now.wall });
+    await putOnlyRow(tx, "endsTold", { toldUntil: now.wall });
     await appendEvents(engine, tx, events);
     return true;
   });
@@ -170,11 +170,10 @@ function tellEnds(
 const SUBSCRIPTIONS_AT_ONCE = 2_000;
 
 /** The connection that ends the next portion of subscriptions; undefined for the last portion. */
-async function boundAfter(db: Db, from: ConnectionKey | undefined): Promise<ConnectionKey | undefined> {
+function boundAfter(db: Db, from: ConnectionKey | undefined): Promise<ConnectionKey | undefined> {
   let query = db.selectFrom("subscription").select(CONNECTION_KEY).orderBy(KEY).offset(SUBSCRIPTIONS_AT_ONCE).limit(1);
   if (from !== undefined) query = query.where(isBeyond(from));
-  const row = await query.executeTakeFirst();
-  return row && toConnectionKey(row);
+  return query.executeTakeFirst();
 }
 
 async function endsWithin(
@@ -184,35 +183,32 @@ async function endsWithin(
 ): Promise<ConnectionEnd[]> {
   let query = db
     .selectFrom("subscription")
-    .select([...CONNECTION_KEY, "end_time"])
-    .where("end_time", ">", after)
-    .where("end_time", "<=", until)
+    .select([...CONNECTION_KEY, "endTime"])
+    .where("endTime", ">", after)
+    .where("endTime", "<=", until)
     .orderBy(KEY);
   if (from !== undefined) query = query.where(isBeyond(from));
   if (upTo !== undefined) query = query.where((eb) => eb.not(isBeyond(upTo)));
-  return (await query.execute()).map((row) => ({ key: toConnectionKey(row), end: row.end_time as WallTime }));
+  return (await query.execute()).map(({ endTime, ...key }) => ({ key, end: endTime as WallTime }));
 }
 
 const KEY = sql`cuid, environment, service, req_id`;
 
-function isBeyond(key: ConnectionKey) {
-  const { cuid, environment, service, req_id } = keyColumns(key);
-  return sql<boolean>`(cuid, environment, service, req_id) > (${cuid}, ${environment}, ${service}, ${req_id})`;
+function isBeyond({ cuid, environment, service, reqId }: ConnectionKey) {
+  return sql<boolean>`(${KEY}) > (${cuid}, ${environment}, ${service}, ${reqId})`;
 }
 
 function customersOf(ends: readonly ConnectionEnd[]) {
   return [...new Map(ends.map(({ key }) => [`${key.environment} ${key.cuid}`, key])).values()];
 }
 
-async function putDelivery(tx: Db, target_id: number, waiting: WaitingDelivery): Promise<void> {
-  const { seq, attempts, failedAt, nextAt, setAside, problem } = waiting;
-  const values = { attempts, failed_at: failedAt ?? null, next_at: nextAt, set_aside: flag(setAside) };
-  const row: DeliveryRow = { target_id, seq, ...values, problem: problem ?? null };
-  const { target_id: _, seq: __, ...changes } = row;
+async function putDelivery(tx: Db, targetId: number, waiting: WaitingDelivery): Promise<void> {
+  const { seq, attempts, failedAt = null, nextAt, setAside, problem = null } = waiting;
+  const changes = { attempts, failedAt, nextAt, setAside: flag(setAside), problem };
   await tx
     .insertInto("delivery")
-    .values(row)
-    .onConflict((on) => on.columns(["target_id", "seq"]).doUpdateSet(changes))
+    .values({ targetId, seq, ...changes })
+    .onConflict((on) => on.columns(["targetId", "seq"]).doUpdateSet(changes))
     .execute();
 }
 

@@ -12,23 +12,24 @@ import type {
   ConnectionRow,
   CustomerRow,
   LedgerEntryRow,
+  Raw,
   SubscriptionRow,
   TopUpRow,
 } from "./tables.ts";
 
 /*
- * Rows, and what they are in the domain's terms: the one place for both engines and the office. A new column is added
- * to the schema of each engine, to its row in tables.ts, and here.
+ * Rows of hand-written SQL, and the domain's objects that they are. A new column is added to the schema of each engine, to
+ * its row in tables.ts, and here.
  */
 
-type ProfileRow = Pick<CustomerRow, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
+type ProfileRow = Pick<Raw<CustomerRow>, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
 
 export function toProfile(row: ProfileRow): CustomerProfile {
   const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;
   return { cuid, firstName, lastName, mobile: mobile ?? undefined, status };
 }
 
-export type BareConnectionRow = Pick<ConnectionRow, "service" | "req_id" | "status" | "blocked" | "segment">;
+export type BareConnectionRow = Pick<Raw<ConnectionRow>, "service" | "req_id" | "status" | "blocked" | "segment">;
 
 export function toBareConnection(row: BareConnectionRow): BareConnection {
   const { service, req_id: reqId, status, blocked, segment } = row;
@@ -38,8 +39,8 @@ export function toBareConnection(row: BareConnectionRow): BareConnection {
 /** A row for each connection of a customer, in their order; without any, one of the customer alone. */
 export type OverviewRow = ProfileRow &
   (
-    | (Pick<ConnectionRow, "service" | "req_id" | "blocked"> & {
-        readonly connection_status: ConnectionRow["status"];
+    | (Pick<Raw<ConnectionRow>, "service" | "req_id" | "blocked"> & {
+        readonly connection_status: Raw<ConnectionRow>["status"];
         readonly base_end: WallTime | null;
       })
     | { readonly req_id: null }
@@ -62,11 +63,12 @@ export function toOverviews(rows: readonly OverviewRow[]): CustomerOverview[] {
 }
 
 /** A connection, repeated for each of its ledgers; without any, all of the ledger is null. */
-export type ConnectionRows = ConnectionRow & (Omit<SubscriptionRow, keyof ConnectionRow> | { readonly plan: null });
+export type ConnectionRows = Raw<ConnectionRow> &
+  (Omit<Raw<SubscriptionRow>, keyof Raw<ConnectionRow>> | { readonly plan: null });
 
 /** The same beside its customer; where that one has no such connection, all of it is null. */
 export type CustomerConnectionRow = Omit<ProfileRow, "cuid" | "status"> & {
-  readonly customer_status: CustomerRow["status"];
+  readonly customer_status: Raw<CustomerRow>["status"];
 } & (ConnectionRows | { readonly req_id: null });
 
 export function toFoundConnection(cuid: string, rows: readonly CustomerConnectionRow[]): FoundConnection | undefined {
@@ -85,14 +87,18 @@ export function toFoundConnection(cuid: string, rows: readonly CustomerConnectio
 export const CONNECTION_KEY = ["cuid", "environment", "service", "req_id"] as const;
 export const LEDGER_KEY = [...CONNECTION_KEY, "plan"] as const;
 
-export function toHead(row: SubscriptionRow): LedgerHead {
+export function toHead(row: Raw<SubscriptionRow>): LedgerHead {
   const { plan, seq } = row;
-  return { plan, seq, subscription: row.code === null ? undefined : toSubscription(row as Filled<SubscriptionRow>) };
+  return {
+    plan,
+    seq,
+    subscription: row.code === null ? undefined : toSubscription(row as Filled<Raw<SubscriptionRow>>),
+  };
 }
 
 type Filled<Row> = { [Column in keyof Row]: NonNullable<Row[Column]> };
 
-function toSubscription(row: Filled<SubscriptionRow>): Subscription {
+function toSubscription(row: Filled<Raw<SubscriptionRow>>): Subscription {
   const { plan, start_time: start, anchor_time: anchor, end_time: end, months, days, since } = row;
   return { plan, bouquet: toLabel(row), start, anchor, months, days, end, since, goodwillDays: row.goodwill_days };
 }
@@ -100,13 +106,13 @@ function toSubscription(row: Filled<SubscriptionRow>): Subscription {
 export const HEAD_COLUMNS = [
   ...(["seq", "code", "name", "add_on", "start_time", "anchor_time", "months", "days", "end_time"] as const),
   ...(["since", "goodwill_days"] as const),
-] satisfies readonly (keyof SubscriptionRow)[];
+] satisfies readonly (keyof Raw<SubscriptionRow>)[];
 
 /** The values of a subscription's row beside its key, after an entry. */
 export function headRow({
   seq,
   after,
-}: Pick<Entry, "seq" | "after">): Pick<SubscriptionRow, (typeof HEAD_COLUMNS)[number]> {
+}: Pick<Entry, "seq" | "after">): Pick<Raw<SubscriptionRow>, (typeof HEAD_COLUMNS)[number]> {
   return {
     seq,
     code: after?.bouquet.code ?? null,
@@ -122,7 +128,7 @@ export function headRow({
   };
 }
 
-type EntryColumns = Omit<LedgerEntryRow, (typeof LEDGER_KEY)[number]>;
+type EntryColumns = Omit<Raw<LedgerEntryRow>, (typeof LEDGER_KEY)[number]>;
 
 /** The columns of an entry beside its ledger's key: {@link entryRow} gives each. */
 export const ENTRY_COLUMNS = [
@@ -173,13 +179,13 @@ export function entryRow(entry: Entry): EntryColumns {
   };
 }
 
-export function toEntry(row: LedgerEntryRow): Entry {
+export function toEntry(row: Raw<LedgerEntryRow>): Entry {
   const { seq, plan } = row;
-  const after = row.after_code === null ? undefined : toAfter(row as Filled<LedgerEntryRow>);
-  return { ...toEvent(row as Filled<LedgerEntryRow>, plan), seq, at: { instant: row.at, wall: row.wall }, after };
+  const after = row.after_code === null ? undefined : toAfter(row as Filled<Raw<LedgerEntryRow>>);
+  return { ...toEvent(row as Filled<Raw<LedgerEntryRow>>, plan), seq, at: { instant: row.at, wall: row.wall }, after };
 }
 
-function toEvent(row: Filled<LedgerEntryRow>, plan: string): Event {
+function toEvent(row: Filled<Raw<LedgerEntryRow>>, plan: string): Event {
   const { kind, months, days, author, reason } = row;
   switch (kind) {
     case "top_up":
@@ -197,7 +203,7 @@ function toEvent(row: Filled<LedgerEntryRow>, plan: string): Event {
   }
 }
 
-function toAfter(row: Filled<LedgerEntryRow>): Subscription {
+function toAfter(row: Filled<Raw<LedgerEntryRow>>): Subscription {
   const bouquet = { code: row.after_code, name: row.after_name, addOn: row.after_add_on === 1 };
   const { plan, after_start: start, after_anchor: anchor, after_end: end, after_since: since } = row;
   const counted = { months: row.after_months, days: row.after_days, goodwillDays: row.after_goodwill_days };
@@ -216,20 +222,20 @@ export function toBouquet(row: BouquetRow): Bouquet {
   const { service, code, name, plan, months, days } = row;
   const segments = JSON.parse(row.segments) as string[];
   const price = BigInt(row.price);
-  return { service, code, name, price, segments, plan, addOn: row.add_on === 1, period: { months, days } };
+  return { service, code, name, price, segments, plan, addOn: row.addOn === 1, period: { months, days } };
 }
 
 export function bouquetRow({ service, code, name, price, segments, plan, addOn, period }: Bouquet) {
   const label = { service, code, name, price: Number(price), segments: JSON.stringify(segments), plan };
-  return { ...label, add_on: flag(addOn), ...period } satisfies Omit<BouquetRow, "revision" | "position">;
+  return { ...label, addOn: flag(addOn), ...period } satisfies Omit<BouquetRow, "revision" | "position">;
 }
 
 export const TOP_UP_COLUMNS = [
   ...(["checkout_id", "txn_id", "partner_id", "environment", "cuid", "service", "req_id", "bouquet_code"] as const),
   ...(["amount", "at", "txn_date", "status", "udf1", "udf2"] as const),
-] satisfies readonly (keyof TopUpRow)[];
+] satisfies readonly (keyof Raw<TopUpRow>)[];
 
-export function toTransaction(row: TopUpRow): Transaction {
+export function toTransaction(row: Raw<TopUpRow>): Transaction {
   return {
     checkoutId: row.checkout_id,
     txnId: row.txn_id,
@@ -248,14 +254,9 @@ export function toTransaction(row: TopUpRow): Transaction {
   };
 }
 
-/** A connection's key as its columns. */
+/** The key columns of a connection. */
 export function keyColumns({ cuid, environment, service, reqId }: ConnectionKey) {
   return { cuid, environment, service, req_id: reqId };
-}
-
-export function toConnectionKey(row: Pick<ConnectionRow, (typeof CONNECTION_KEY)[number]>): ConnectionKey {
-  const { cuid, environment, service, req_id: reqId } = row;
-  return { cuid, environment, service, reqId };
 }
 
 export const AUDIT_COLUMNS = [

@@ -22,7 +22,7 @@ export interface ProviderWishes {
   readonly mustBeNew?: boolean;
 }
 
-const DEFAULTS = { time_zone: "UTC", currency_exponent: 2, default_country: null };
+const DEFAULTS = { timeZone: "UTC", currencyExponent: 2, defaultCountry: null };
 
 /**
  * What the database's times and amounts mean. To be called while opening.
@@ -50,12 +50,12 @@ export async function ensureCheckoutSecret(
   engine: Engine,
   { clock, random }: { readonly clock: () => Instant; readonly random: (bytes: number) => Uint8Array },
 ): Promise<void> {
-  const find = (db: Kysely<Tables>) => db.selectFrom("checkout_secret").select("id").limit(1).executeTakeFirst();
+  const find = (db: Kysely<Tables>) => db.selectFrom("checkoutSecret").select("id").limit(1).executeTakeFirst();
   if ((await find(engine.db)) !== undefined) return;
   await engine.change(async (tx) => {
     if ((await find(tx)) !== undefined) return;
-    const first = { id: 0, key: random(CHECKOUT_KEY_BYTES), created_at: clock() };
-    await tx.insertInto("checkout_secret").values(first).execute();
+    const first = { id: 0, key: random(CHECKOUT_KEY_BYTES), createdAt: clock() };
+    await tx.insertInto("checkoutSecret").values(first).execute();
   });
 }
 
@@ -85,15 +85,19 @@ export function codesToFind(code: string, { normaliseMobile }: ProviderSettings)
   return normal === undefined || normal === code ? [code] : [code, normal];
 }
 
-export type ProviderValues = Omit<ProviderRow, "only_row">;
+export type ProviderValues = Omit<ProviderRow, "onlyRow">;
+
+/** Reads {@link ProviderValues} in hand-written SQL. */
+export const SELECT_PROVIDER = `SELECT time_zone AS "timeZone", currency_exponent AS "currencyExponent",
+  default_country AS "defaultCountry" FROM provider`;
 
 function providerValues({ zone, currencyExponent, defaultCountry }: ProviderSettings): ProviderValues {
-  return { time_zone: zone.name, currency_exponent: currencyExponent, default_country: defaultCountry ?? null };
+  return { timeZone: zone.name, currencyExponent, defaultCountry: defaultCountry ?? null };
 }
 
 function toSettings(row: ProviderValues, basePlans: BasePlans): ProviderSettings {
-  const { time_zone, currency_exponent: currencyExponent, default_country: country } = row;
-  const settings = { zone: createZone(time_zone), currencyExponent, basePlans };
+  const { timeZone, currencyExponent, defaultCountry: country } = row;
+  const settings = { zone: createZone(timeZone), currencyExponent, basePlans };
   if (country === null) return settings;
   return { ...settings, defaultCountry: country, normaliseMobile: mobileNumbersOf(country) };
 }
@@ -106,9 +110,9 @@ function chooseProvider(stored: ProviderValues | undefined, wishes: ProviderWish
     throw new StoreRefused("the database to fill is not empty: give one to which nothing was added yet");
   const given = stored ?? DEFAULTS;
   const chosen = {
-    time_zone: wishes.timeZone ?? given.time_zone,
-    currency_exponent: wishes.currencyExponent ?? given.currency_exponent,
-    default_country: wishes.defaultCountry ?? given.default_country,
+    timeZone: wishes.timeZone ?? given.timeZone,
+    currencyExponent: wishes.currencyExponent ?? given.currencyExponent,
+    defaultCountry: wishes.defaultCountry ?? given.defaultCountry,
   };
   if (stored !== undefined && (filling === "filled" || wishes.mustExist === true)) refuseChange(stored, chosen);
   return chosen;
@@ -123,9 +127,9 @@ function refuseChange(stored: ProviderValues, chosen: ProviderValues): void {
 }
 
 const SETTINGS = [
-  ["time_zone", "--time-zone (TOPUPD_TIME_ZONE)"],
-  ["currency_exponent", "--currency-exponent (TOPUPD_CURRENCY_EXPONENT)"],
-  ["default_country", "--default-country (TOPUPD_DEFAULT_COUNTRY)"],
+  ["timeZone", "--time-zone (TOPUPD_TIME_ZONE)"],
+  ["currencyExponent", "--currency-exponent (TOPUPD_CURRENCY_EXPONENT)"],
+  ["defaultCountry", "--default-country (TOPUPD_DEFAULT_COUNTRY)"],
 ] as const;
 
 function isSameProvider(a: ProviderValues, b: ProviderValues): boolean {
@@ -133,18 +137,17 @@ function isSameProvider(a: ProviderValues, b: ProviderValues): boolean {
 }
 
 function readProvider(db: Kysely<Tables>): Promise<ProviderValues | undefined> {
-  const columns = ["time_zone", "currency_exponent", "default_country"] as const;
-  return db.selectFrom("provider").select(columns).executeTakeFirst();
+  return db.selectFrom("provider").selectAll().executeTakeFirst();
 }
 
 /** Every change by staff leaves an entry in the audit trail. */
 async function findFilling(db: Kysely<Tables>): Promise<Filling> {
-  const hasRows = async (table: "customer" | "catalogue_revision" | "audit_entry") =>
+  const hasRows = async (table: "customer" | "catalogueRevision" | "auditEntry") =>
     (await db
       .selectFrom(table)
       .select((eb) => eb.lit(1).as("one"))
       .limit(1)
       .executeTakeFirst()) !== undefined;
-  if ((await hasRows("customer")) || (await hasRows("catalogue_revision"))) return "filled";
-  return (await hasRows("audit_entry")) ? "begun" : "new";
+  if ((await hasRows("customer")) || (await hasRows("catalogueRevision"))) return "filled";
+  return (await hasRows("auditEntry")) ? "begun" : "new";
 }

@@ -3,17 +3,17 @@ import type { Environment } from "../domain/customer.ts";
 import type { Role } from "../domain/staff.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 
-/* The tables of what the console keeps, as tables.ts has the others. */
+/* The tables of the staff's side. tables.ts has the others. */
 
 export interface AttemptRow {
   id: number;
   at: Instant;
-  partner_id: number;
+  partnerId: number;
   environment: Environment;
   operation: string;
   reason: string;
   code: string | null;
-  request_id: string;
+  requestId: string;
 }
 
 export interface StaffRow {
@@ -21,23 +21,23 @@ export interface StaffRow {
   name: string;
   role: Role;
   password: string;
-  totp_secret: string | null;
-  totp_step: number | null;
+  totpSecret: string | null;
+  totpStep: number | null;
   /** A JSON list. */
-  recovery_codes: string;
+  recoveryCodes: string;
   /** A JSON list. */
   networks: string;
-  created_at: Instant;
+  createdAt: Instant;
 }
 
 export interface StaffSessionRow {
   hash: Uint8Array;
   id: string;
-  staff_id: number;
-  created_at: Instant;
-  last_used_at: Instant;
+  staffId: number;
+  createdAt: Instant;
+  lastUsedAt: Instant;
   address: string | null;
-  user_agent: string | null;
+  userAgent: string | null;
 }
 
 export interface LogInFailureRow {
@@ -51,8 +51,8 @@ export interface StaffKeyRow {
   hash: Uint8Array;
   name: string;
   role: Role;
-  created_at: Instant;
-  last_used_at: Instant | null;
+  createdAt: Instant;
+  lastUsedAt: Instant | null;
 }
 
 export interface StaffAnswerRow {
@@ -70,9 +70,9 @@ export interface ImportRunRow {
   environment: Environment;
   author: string;
   file: string;
-  as_of: string | null;
-  started_at: Instant;
-  ended_at: Instant | null;
+  asOf: string | null;
+  startedAt: Instant;
+  endedAt: Instant | null;
   outcome: "running" | "done" | "refused" | "failed";
   /** A JSON object. */
   report: string | null;
@@ -84,16 +84,16 @@ export interface HeldBackRow {
   environment: Environment;
   cuid: string;
   service: Service;
-  req_id: string;
+  reqId: string;
   plan: string;
   code: string;
-  kept_end: WallTime | null;
-  stated_end: WallTime | null;
-  txn_id: string | null;
-  goodwill_days: number | null;
-  goodwill_at: WallTime | null;
-  lacking_end: WallTime | null;
+  keptEnd: WallTime | null;
+  statedEnd: WallTime | null;
+  txnId: string | null;
+  goodwillDays: number | null;
+  goodwillAt: WallTime | null;
+  lackingEnd: WallTime | null;
   line: number;
   /** A JSON object. */
-  source_row: string;
+  sourceRow: string;
 }

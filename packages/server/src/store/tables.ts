@@ -17,43 +17,44 @@ import type {
 } from "./staff-tables.ts";
 
 /*
- * The tables, alike in both engines: a flag is 0 or 1, an instant a number of milliseconds since 1970, an amount a number
- * of minor units, a list a JSON text. What a column means is said in the schema.
+ * The tables of both engines, with the names that Kysely's plugin gives them (`topUp.txnId` is `top_up.txn_id`). A flag is
+ * 0 or 1, an instant a number of milliseconds since 1970, an amount a number of minor units, a list a JSON text. The schema
+ * says what each column means.
  */
 
 type Flag = 0 | 1;
 
 export interface ProviderRow {
-  only_row: 1;
-  time_zone: string;
-  currency_exponent: number;
-  default_country: string | null;
+  onlyRow: 1;
+  timeZone: string;
+  currencyExponent: number;
+  defaultCountry: string | null;
 }
 
 export interface CheckoutSecretRow {
   id: number;
   key: Uint8Array;
-  created_at: Instant;
+  createdAt: Instant;
 }
 
 export interface PartnerRow {
   id: number;
   name: string;
   status: "active" | "suspended";
-  created_at: Instant;
-  /** A JSON list of CIDR ranges; null where requests may come from anywhere. */
-  allowed_addresses: string | null;
+  createdAt: Instant;
+  /** A JSON list of CIDR ranges; null if requests may come from anywhere. */
+  allowedAddresses: string | null;
 }
 
 export interface AccessTokenRow {
   hash: Uint8Array;
   id: string;
-  partner_id: number;
+  partnerId: number;
   environment: Environment;
-  created_at: Instant;
-  expires_at: Instant | null;
-  revoked_at: Instant | null;
-  replaced_by: string | null;
+  createdAt: Instant;
+  expiresAt: Instant | null;
+  revokedAt: Instant | null;
+  replacedBy: string | null;
 }
 
 export interface BouquetRow {
@@ -66,7 +67,7 @@ export interface BouquetRow {
   /** A JSON list. */
   segments: string;
   plan: string;
-  add_on: Flag;
+  addOn: Flag;
   months: number;
   days: number;
 }
@@ -74,12 +75,12 @@ export interface BouquetRow {
 export interface CustomerRow {
   cuid: string;
   environment: Environment;
-  first_name: string;
-  last_name: string;
+  firstName: string;
+  lastName: string;
   mobile: string | null;
-  mobile_e164: string | null;
+  mobileE164: string | null;
   status: WireStatus;
-  as_of: Instant | null;
+  asOf: Instant | null;
 }
 
 export interface CustomerCodeRow {
@@ -92,40 +93,40 @@ export interface ConnectionRow {
   cuid: string;
   environment: Environment;
   service: Service;
-  req_id: string;
-  /** Of `req_id`, by `foldName`. */
-  name_key: string;
+  reqId: string;
+  /** The `reqId`, folded by `foldName`. */
+  nameKey: string;
   position: number;
   status: ConnectionStatus;
   blocked: Flag;
   segment: string | null;
 }
 
-/** What names a ledger. */
+/** The key of a ledger. */
 interface LedgerKeyRow {
   cuid: string;
   environment: Environment;
   service: Service;
-  req_id: string;
+  reqId: string;
   plan: string;
 }
 
-/** The state of a ledger: all null where it comes to no subscription. */
+/** The state of a ledger; all of it is null if the ledger has no subscription. */
 export interface SubscriptionRow extends LedgerKeyRow {
   seq: number;
   code: string | null;
   name: string | null;
-  add_on: Flag | null;
-  start_time: WallTime | null;
-  anchor_time: WallTime | null;
+  addOn: Flag | null;
+  startTime: WallTime | null;
+  anchorTime: WallTime | null;
   months: number | null;
   days: number | null;
-  end_time: WallTime | null;
+  endTime: WallTime | null;
   since: number | null;
-  goodwill_days: number | null;
+  goodwillDays: number | null;
 }
 
-/** Which columns are filled depends on the kind; all that begin with `after_` are null where nothing is left after it. */
+/** The kind says which columns have values. All `after...` columns are null if no subscription is left after the entry. */
 export interface LedgerEntryRow extends LedgerKeyRow {
   seq: number;
   kind: Event["kind"];
@@ -133,51 +134,51 @@ export interface LedgerEntryRow extends LedgerKeyRow {
   wall: WallTime;
   code: string | null;
   name: string | null;
-  add_on: Flag | null;
+  addOn: Flag | null;
   months: number | null;
   days: number | null;
-  txn_id: string | null;
+  txnId: string | null;
   reverses: number | null;
   author: string | null;
   reason: string | null;
-  as_of: Instant | null;
-  as_of_wall: WallTime | null;
+  asOf: Instant | null;
+  asOfWall: WallTime | null;
   goodwill: GoodwillReading | null;
-  stated_start: WallTime | null;
-  stated_end: WallTime | null;
+  statedStart: WallTime | null;
+  statedEnd: WallTime | null;
   unit: StatedSubscription["unit"] | null;
-  run_since: number | null;
-  after_code: string | null;
-  after_name: string | null;
-  after_add_on: Flag | null;
-  after_start: WallTime | null;
-  after_anchor: WallTime | null;
-  after_months: number | null;
-  after_days: number | null;
-  after_end: WallTime | null;
-  after_since: number | null;
-  after_goodwill_days: number | null;
+  runSince: number | null;
+  afterCode: string | null;
+  afterName: string | null;
+  afterAddOn: Flag | null;
+  afterStart: WallTime | null;
+  afterAnchor: WallTime | null;
+  afterMonths: number | null;
+  afterDays: number | null;
+  afterEnd: WallTime | null;
+  afterSince: number | null;
+  afterGoodwillDays: number | null;
 }
 
 export interface TopUpRow {
-  checkout_id: string;
-  txn_id: string;
-  partner_id: number;
+  checkoutId: string;
+  txnId: string;
+  partnerId: number;
   environment: Environment;
   cuid: string;
   service: Service;
-  req_id: string;
-  bouquet_code: string;
+  reqId: string;
+  bouquetCode: string;
   amount: number;
   at: Instant;
-  txn_date: WallTime;
+  txnDate: WallTime;
   status: TransactionStatus;
   udf1: string | null;
   udf2: string | null;
 }
 
 export interface ReversalRow {
-  txn_id: string;
+  txnId: string;
   at: Instant;
   wall: WallTime;
   author: string;
@@ -210,8 +211,8 @@ export interface TargetRow {
   secrets: string;
   billing: Flag;
   paused: Flag;
-  created_at: Instant;
-  resent_at: Instant | null;
+  createdAt: Instant;
+  resentAt: Instant | null;
   place: number;
 }
 
@@ -222,53 +223,62 @@ export interface EventRow {
   environment: Environment;
   cuid: string;
   service: Service;
-  req_id: string;
-  partner_id: number | null;
+  reqId: string;
+  partnerId: number | null;
   state: string;
 }
 
 export interface DeliveryRow {
-  target_id: number;
+  targetId: number;
   seq: number;
   attempts: number;
-  failed_at: Instant | null;
-  next_at: Instant;
-  set_aside: Flag;
+  failedAt: Instant | null;
+  nextAt: Instant;
+  setAside: Flag;
   problem: string | null;
 }
 
-/** All tables that hold what is copied and backed up, by their names. */
+/** All tables that are copied and backed up. */
 export interface Tables {
   provider: ProviderRow;
-  checkout_secret: CheckoutSecretRow;
-  retention: { only_row: 1; pruned_before: Instant };
+  checkoutSecret: CheckoutSecretRow;
+  retention: { onlyRow: 1; prunedBefore: Instant };
   partner: PartnerRow;
-  access_token: AccessTokenRow;
-  access_token_use: { token_id: string; last_used_at: Instant };
-  catalogue_revision: { revision: number; environment: Environment; created_at: Instant };
+  accessToken: AccessTokenRow;
+  accessTokenUse: { tokenId: string; lastUsedAt: Instant };
+  catalogueRevision: { revision: number; environment: Environment; createdAt: Instant };
   bouquet: BouquetRow;
   customer: CustomerRow;
-  customer_code: CustomerCodeRow;
+  customerCode: CustomerCodeRow;
   connection: ConnectionRow;
   subscription: SubscriptionRow;
-  ledger_entry: LedgerEntryRow;
-  top_up: TopUpRow;
+  ledgerEntry: LedgerEntryRow;
+  topUp: TopUpRow;
   reversal: ReversalRow;
-  connection_block: ConnectionBlockRow;
-  retired_checkout: { checkout_id: string; at: Instant };
-  audit_entry: AuditEntryRow;
+  connectionBlock: ConnectionBlockRow;
+  retiredCheckout: { checkoutId: string; at: Instant };
+  auditEntry: AuditEntryRow;
   target: TargetRow;
   event: EventRow;
   delivery: DeliveryRow;
-  lease: { name: string; holder: string; held_until: Instant };
-  ends_told: { only_row: 1; told_until: WallTime };
+  lease: { name: string; holder: string; heldUntil: Instant };
+  endsTold: { onlyRow: 1; toldUntil: WallTime };
   attempt: AttemptRow;
   staff: StaffRow;
-  staff_session: StaffSessionRow;
-  log_in_failure: LogInFailureRow;
-  staff_key: StaffKeyRow;
-  staff_answer: StaffAnswerRow;
-  import_run: ImportRunRow;
-  held_back: HeldBackRow;
-  backup_taken: { only_row: 1; at: Instant };
+  staffSession: StaffSessionRow;
+  logInFailure: LogInFailureRow;
+  staffKey: StaffKeyRow;
+  staffAnswer: StaffAnswerRow;
+  importRun: ImportRunRow;
+  heldBack: HeldBackRow;
+  backupTaken: { onlyRow: 1; at: Instant };
 }
+
+/** A row with the column names of the database. Hand-written SQL reads and writes it. */
+export type Raw<Row> = { [Column in keyof Row & string as Snake<Column>]: Row[Column] };
+
+export type RawTables = { [Table in keyof Tables as Snake<Table>]: Raw<Tables[Table]> };
+
+type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : "";

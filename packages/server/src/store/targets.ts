@@ -26,38 +26,21 @@ export async function placeOf(db: Db, id: number): Promise<number> {
 
 /** Those that wait, in the order of their events. */
 export function deliveries(db: Db, targetId: number) {
-  return db.selectFrom("delivery").selectAll().where("target_id", "=", targetId).orderBy("seq");
+  return db.selectFrom("delivery").selectAll().where("targetId", "=", targetId).orderBy("seq");
 }
 
-export function toTarget({
-  id,
-  name,
-  config,
-  secrets,
-  billing,
-  paused,
-  created_at: createdAt,
-  resent_at,
-}: TargetRow): Target {
-  const parsed = { config: JSON.parse(config), secrets: JSON.parse(secrets) };
+export function toTarget({ place: _, ...row }: TargetRow): Target {
   return {
-    id,
-    name,
-    ...parsed,
-    billing: billing === 1,
-    paused: paused === 1,
-    createdAt,
-    resentAt: resent_at ?? undefined,
+    ...row,
+    config: JSON.parse(row.config),
+    secrets: JSON.parse(row.secrets),
+    billing: row.billing === 1,
+    paused: row.paused === 1,
+    resentAt: row.resentAt ?? undefined,
   };
 }
 
-export function toWaiting({ seq, attempts, failed_at, next_at: nextAt, set_aside, problem }: DeliveryRow) {
-  const times = { failedAt: failed_at ?? undefined, nextAt };
-  return {
-    seq,
-    attempts,
-    ...times,
-    setAside: set_aside === 1,
-    problem: problem ?? undefined,
-  } satisfies WaitingDelivery;
+export function toWaiting({ targetId: _, ...row }: DeliveryRow): WaitingDelivery {
+  const { failedAt, setAside, problem } = row;
+  return { ...row, failedAt: failedAt ?? undefined, setAside: setAside === 1, problem: problem ?? undefined };
 }

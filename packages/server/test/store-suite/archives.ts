@@ -6,7 +6,7 @@ import { ARCHIVE_COLUMNS, digestOf } from "../../src/store/archive.ts";
 import { listCustomers } from "../../src/store/customers.ts";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
-import type { Tables } from "../../src/store/tables.ts";
+import type { RawTables } from "../../src/store/tables.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
 import { refusal } from "../support/desk.ts";
@@ -265,10 +265,10 @@ function changed(chunks: readonly ArchiveChunk[], table: string, change: (rows: 
 }
 
 /** Another value in the first row. */
-function withValue<Table extends keyof Tables>(
+function withValue<Table extends keyof RawTables>(
   chunks: readonly ArchiveChunk[],
   table: Table,
-  column: keyof Tables[Table] & string,
+  column: keyof RawTables[Table] & string,
   value: ArchiveValue,
 ) {
   const index = (ARCHIVE_COLUMNS[table] as readonly string[]).indexOf(column);

@@ -27,7 +27,7 @@ export interface ListedAuditEntry extends AuditEntry {
 
 /** Reads entries after `after`, oldest first. */
 export async function readEntries(db: Db, after: number, limit: number): Promise<AuditEntry[]> {
-  const query = db.selectFrom("audit_entry").selectAll().where("seq", ">", after).orderBy("seq").limit(limit);
+  const query = db.selectFrom("auditEntry").selectAll().where("seq", ">", after).orderBy("seq").limit(limit);
   return (await query.execute()).map(toAuditEntry);
 }
 
@@ -56,7 +56,7 @@ async function countParts(db: Db, entries: readonly AuditEntry[]): Promise<Reado
   const reasons = entries.flatMap(({ action, reason }) => (action === IMPORT && reason !== undefined ? [reason] : []));
   if (reasons.length === 0) return new Map();
   const rows = await db
-    .selectFrom("audit_entry")
+    .selectFrom("auditEntry")
     .select((eb) => ["reason", eb.fn.countAll<number>().as("count")])
     .where("reason", "in", reasons)
     .where("action", "=", IMPORT)
@@ -67,7 +67,7 @@ async function countParts(db: Db, entries: readonly AuditEntry[]): Promise<Reado
 
 function filtered(db: Db, filter: AuditFilter) {
   const { upTo, author, action, subject, reason, cuid, from, until } = filter;
-  let query = db.selectFrom("audit_entry").selectAll();
+  let query = db.selectFrom("auditEntry").selectAll();
   if (standsForAll(filter)) query = query.where((eb) => eb.or([eb("action", "!=", IMPORT), eb.not(isFollowed())]));
   if (upTo !== undefined) query = query.where("seq", "<=", upTo);
   if (author !== undefined) query = query.where("author", "=", author);

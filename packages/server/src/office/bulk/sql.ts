@@ -1,40 +1,39 @@
 import { sql } from "kysely";
 import type { BareConnection, ConnectionKey, Environment } from "../../domain/customer.ts";
-import { CONNECTION_KEY, toBareConnection, toConnectionKey } from "../../store/rows.ts";
+import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { Db } from "../office.ts";
 
 /** Connections of all customers that have one of these names. */
-export async function findConnectionsNamed(
+export function findConnectionsNamed(
   db: Db,
   environment: Environment,
   reqIds: readonly string[],
 ): Promise<ConnectionKey[]> {
-  if (reqIds.length === 0) return [];
-  const query = db
-    .selectFrom("customer_code as c")
+  return db
+    .selectFrom("customerCode as c")
     .innerJoin("connection as n", (join) =>
-      join.onRef("n.cuid", "=", "c.cuid").onRef("n.environment", "=", "c.environment").onRef("n.req_id", "=", "c.code"),
+      join.onRef("n.cuid", "=", "c.cuid").onRef("n.environment", "=", "c.environment").onRef("n.reqId", "=", "c.code"),
     )
     .select(CONNECTION_KEY.map((column) => `n.${column}` as const))
     .where("c.code", "in", reqIds)
-    .where("c.environment", "=", environment);
-  return (await query.execute()).map(toConnectionKey);
+    .where("c.environment", "=", environment)
+    .execute();
 }
 
-export async function listConnectionsOfSegment(
+export function listConnectionsOfSegment(
   db: Db,
   environment: Environment,
   segment: string,
   limit: number,
 ): Promise<ConnectionKey[]> {
-  const query = db
+  return db
     .selectFrom("connection")
     .select(CONNECTION_KEY)
     .where("environment", "=", environment)
     .where("segment", "=", segment)
     .orderBy(sql`cuid, service, req_id`)
-    .limit(limit);
-  return (await query.execute()).map(toConnectionKey);
+    .limit(limit)
+    .execute();
 }
 
 /** Segments by their names, each with the number of its connections. */
@@ -59,8 +58,10 @@ export async function readConnections(
 ): Promise<(BareConnection & { readonly cuid: string })[]> {
   const query = db
     .selectFrom("connection")
-    .selectAll()
+    .select(["cuid", "service", "reqId", "status", "blocked", "segment"])
     .where("environment", "=", environment)
     .where("cuid", "in", cuids);
-  return (await query.execute()).map((row) => ({ ...toBareConnection(row), cuid: row.cuid }));
+  return (await query.execute()).map(({ blocked, segment, ...row }) => {
+    return { ...row, blocked: blocked === 1, segment: segment ?? undefined };
+  });
 }

@@ -15,36 +15,33 @@ export async function listRevisions(
   { before, limit }: { readonly before: number | undefined; readonly limit: number },
 ) {
   let query = db
-    .selectFrom("catalogue_revision as each")
+    .selectFrom("catalogueRevision as each")
     .innerJoin("bouquet", "bouquet.revision", "each.revision")
-    .select((eb) => ["each.revision", "each.created_at", eb.fn.countAll().as("bouquets")])
+    .select((eb) => ["each.revision", "each.createdAt", eb.fn.countAll().as("bouquets")])
     .where("environment", "=", environment)
     .where((eb) =>
       eb.not(
         eb.exists(
           eb
-            .selectFrom("catalogue_revision as next")
+            .selectFrom("catalogueRevision as next")
             .select("next.revision")
             .whereRef("next.environment", "=", "each.environment")
-            .whereRef("next.created_at", "=", "each.created_at")
+            .whereRef("next.createdAt", "=", "each.createdAt")
             .whereRef("next.revision", ">", "each.revision"),
         ),
       ),
     )
-    .groupBy(["each.revision", "each.created_at"])
+    .groupBy(["each.revision", "each.createdAt"])
     .orderBy("each.revision", "desc")
     .limit(limit);
   if (before !== undefined) query = query.where("each.revision", "<", before);
-  const rows = await query.execute();
-  return rows.map(({ revision, created_at, bouquets }) => {
-    return { revision, createdAt: created_at, bouquets: Number(bouquets) };
-  });
+  return (await query.execute()).map((row) => ({ ...row, bouquets: Number(row.bouquets) }));
 }
 
 /** When a revision was published; undefined if there is none. */
 export async function findRevisionTime(db: Db, revision: number): Promise<Instant | undefined> {
-  const query = db.selectFrom("catalogue_revision").select("created_at").where("revision", "=", revision);
-  return (await query.executeTakeFirst())?.created_at;
+  const query = db.selectFrom("catalogueRevision").select("createdAt").where("revision", "=", revision);
+  return (await query.executeTakeFirst())?.createdAt;
 }
 
 export async function insertRevision(
@@ -52,7 +49,7 @@ export async function insertRevision(
   { revision, environment, at }: { readonly revision: number; readonly environment: Environment; readonly at: Instant },
   bouquets: readonly Bouquet[],
 ): Promise<void> {
-  await tx.insertInto("catalogue_revision").values({ revision, environment, created_at: at }).execute();
+  await tx.insertInto("catalogueRevision").values({ revision, environment, createdAt: at }).execute();
   const rows = bouquets.map((bouquet, position) => ({ revision, position, ...bouquetRow(bouquet) }));
   for (const some of portionsOf(rows, ROWS_OF_A_STATEMENT)) await tx.insertInto("bouquet").values(some).execute();
 }
@@ -61,7 +58,7 @@ export async function insertRevision(
 export async function knownBouquets(db: Db, environment: Environment): Promise<Bouquet[]> {
   const newest = db
     .selectFrom("bouquet")
-    .innerJoin("catalogue_revision", "catalogue_revision.revision", "bouquet.revision")
+    .innerJoin("catalogueRevision", "catalogueRevision.revision", "bouquet.revision")
     .where("environment", "=", environment)
     .select((eb) => ["service", "code", eb.fn.max("bouquet.revision").as("revision")])
     .groupBy(["service", "code"]);

@@ -2,25 +2,27 @@ import type { Correcting } from "../../domain/correction.ts";
 import { type Connection, type ConnectionKey, isBlocked } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
 import type { Transaction } from "../../domain/top-up.ts";
-import { CONNECTION_KEY, flag, keyColumns } from "../../store/rows.ts";
+import { CONNECTION_KEY } from "../../store/customers.ts";
+import { flag } from "../../store/rows.ts";
 import type { Db } from "../office.ts";
 
 export async function writeBlock(
   tx: Db,
-  key: ConnectionKey,
+  { cuid, environment, service, reqId }: ConnectionKey,
   blocked: boolean,
   { at, author, reason }: Correcting,
 ): Promise<void> {
+  const key = { cuid, environment, service, reqId };
   await tx
     .updateTable("connection")
     .set({ blocked: flag(blocked) })
-    .where((eb) => eb.and(keyColumns(key)))
+    .where((eb) => eb.and(key))
     .execute();
   if (!blocked) return;
   const block = { at: at.instant, wall: at.wall, author, reason };
   await tx
-    .insertInto("connection_block")
-    .values({ ...keyColumns(key), ...block })
+    .insertInto("connectionBlock")
+    .values({ ...key, ...block })
     .onConflict((conflict) => conflict.columns(CONNECTION_KEY).doUpdateSet(block))
     .execute();
 }
@@ -42,7 +44,7 @@ export async function markReversed(
   { checkoutId, txnId }: Transaction,
   { author, reason, at }: Correcting,
 ): Promise<void> {
-  await tx.updateTable("top_up").set({ status: "reversed" }).where("checkout_id", "=", checkoutId).execute();
-  const reversal = { txn_id: txnId, at: at.instant, wall: at.wall, author, reason };
+  await tx.updateTable("topUp").set({ status: "reversed" }).where("checkoutId", "=", checkoutId).execute();
+  const reversal = { txnId, at: at.instant, wall: at.wall, author, reason };
   await tx.insertInto("reversal").values(reversal).execute();
 }

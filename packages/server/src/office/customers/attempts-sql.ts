@@ -1,6 +1,5 @@
 import type { Environment } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { AttemptRow } from "../../store/staff-tables.ts";
 import type { Attempt } from "../../store/store.ts";
 import type { Db } from "../office.ts";
 
@@ -21,7 +20,7 @@ export async function readAttempts(
   if (filter.codes?.length === 0) return [];
   const query = filtered(db, filter).selectAll().orderBy("id", "desc").limit(limit);
   const rows = await (before === undefined ? query : query.where("id", "<", before)).execute();
-  return rows.map((row) => ({ id: row.id, ...toAttempt(row) }));
+  return rows.map((row) => ({ ...row, code: row.code ?? undefined }));
 }
 
 /** Counts refused calls since a time, by their reasons, most first. */
@@ -43,19 +42,7 @@ export async function countAttempts(
 function filtered(db: Db, { environment, codes, partnerId, reason }: AttemptFilter) {
   let query = db.selectFrom("attempt").where("environment", "=", environment);
   if (codes !== undefined) query = query.where("code", "in", codes);
-  if (partnerId !== undefined) query = query.where("partner_id", "=", partnerId);
+  if (partnerId !== undefined) query = query.where("partnerId", "=", partnerId);
   if (reason !== undefined) query = query.where("reason", "=", reason);
   return query;
-}
-
-function toAttempt({
-  at,
-  partner_id: partnerId,
-  environment,
-  operation,
-  reason,
-  code,
-  request_id,
-}: AttemptRow): Attempt {
-  return { at, partnerId, environment, operation, reason, code: code ?? undefined, requestId: request_id };
 }

@@ -3,7 +3,6 @@ import type { Service } from "../../domain/bouquet.ts";
 import type { ConnectionKey, ConnectionName, CustomerProfile, Environment } from "../../domain/customer.ts";
 import type { StaffAct } from "../../domain/staff.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
-import { toProfile } from "../../store/rows.ts";
 import { codesToFind } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
 import type { Db } from "../office.ts";
@@ -48,7 +47,7 @@ export async function findCuids(
   after = "",
 ): Promise<string[]> {
   const query = db
-    .selectFrom("customer_code")
+    .selectFrom("customerCode")
     .select("cuid")
     .distinct()
     .where("environment", "=", environment)
@@ -70,8 +69,8 @@ export async function findCuidsByName(
   const words = name.toLowerCase().split(/\s+/).filter(Boolean);
   const found: string[] = [];
   if (words.length === 0) return found;
-  for await (const { cuid, first_name, last_name } of namesOf(db, environment, after)) {
-    const full = `${first_name} ${last_name}`.toLowerCase();
+  for await (const { cuid, firstName, lastName } of namesOf(db, environment, after)) {
+    const full = `${firstName} ${lastName}`.toLowerCase();
     if (words.every((word) => full.includes(word))) found.push(cuid);
     if (found.length >= limit) break;
   }
@@ -82,7 +81,7 @@ async function* namesOf(db: Db, environment: Environment, beyond: string) {
   for (let after = beyond; ; ) {
     const page = await db
       .selectFrom("customer")
-      .select(["cuid", "first_name", "last_name"])
+      .select(["cuid", "firstName", "lastName"])
       .where("cuid", ">", after)
       .where("environment", "=", environment)
       .orderBy("cuid")
@@ -96,24 +95,21 @@ async function* namesOf(db: Db, environment: Environment, beyond: string) {
 }
 
 /** How staff blocked the customer's connections that are blocked now. */
-export async function findBlocks(db: Db, environment: Environment, cuid: string): Promise<StaffBlock[]> {
-  const query = db
-    .selectFrom("connection_block as b")
+export function findBlocks(db: Db, environment: Environment, cuid: string): Promise<StaffBlock[]> {
+  return db
+    .selectFrom("connectionBlock as b")
     .innerJoin("connection as n", (join) =>
       join
         .onRef("n.cuid", "=", "b.cuid")
         .onRef("n.environment", "=", "b.environment")
         .onRef("n.service", "=", "b.service")
-        .onRef("n.req_id", "=", "b.req_id"),
+        .onRef("n.reqId", "=", "b.reqId"),
     )
-    .select(["b.service", "b.req_id", "b.at", "b.wall", "b.author", "b.reason"])
+    .select(["b.service", "b.reqId", "b.at", "b.wall", "b.author", "b.reason"])
     .where("b.cuid", "=", cuid)
     .where("b.environment", "=", environment)
-    .where("n.blocked", "=", 1);
-  const rows = await query.execute();
-  return rows.map(({ service, req_id: reqId, at, wall, author, reason }) => {
-    return { service, reqId, at, wall, author, reason };
-  });
+    .where("n.blocked", "=", 1)
+    .execute();
 }
 
 /** Subscriptions that end later than one time, and not later than another, by their ends. */
@@ -127,23 +123,21 @@ export async function listEnds(
     .leftJoin("customer as c", (join) =>
       join.onRef("c.cuid", "=", "s.cuid").onRef("c.environment", "=", "s.environment"),
     )
-    .select(["s.cuid", "s.service", "s.req_id", "s.plan", "s.code", "s.end_time"])
-    .select(["c.first_name", "c.last_name", "c.mobile", "c.status"])
+    .select(["s.cuid", "s.service", "s.reqId", "s.plan", "s.code", "s.endTime"])
+    .select(["c.firstName", "c.lastName", "c.mobile", "c.status"])
     .where("s.environment", "=", environment)
-    .where("s.end_time", ">", after)
-    .where("s.end_time", "<=", until)
+    .where("s.endTime", ">", after)
+    .where("s.endTime", "<=", until)
     .orderBy(END_KEY)
     .limit(limit);
   if (service !== undefined) query = query.where("s.service", "=", service);
   if (beyond !== undefined) query = query.where(isBeyond(beyond));
-  return (await query.execute()).map(({ first_name, last_name, mobile, status, ...row }) => ({
-    ...{ cuid: row.cuid, service: row.service, reqId: row.req_id, plan: row.plan },
-    ...{ end: row.end_time ?? "", bouquetCode: row.code ?? "" },
-    profile:
-      first_name === null || last_name === null || status === null
-        ? undefined
-        : toProfile({ cuid: row.cuid, first_name, last_name, mobile, status }),
-  }));
+  return (await query.execute()).map(({ cuid, service: of, reqId, plan, code, endTime, ...customer }) => {
+    const { firstName, lastName, mobile, status } = customer;
+    const isKnown = firstName !== null && lastName !== null && status !== null;
+    const profile = isKnown ? { cuid, firstName, lastName, mobile: mobile ?? undefined, status } : undefined;
+    return { cuid, service: of, reqId, plan, end: endTime ?? "", bouquetCode: code ?? "", profile };
+  });
 }
 
 const END_KEY = sql`s.end_time, s.cuid, s.service, s.req_id, s.plan`;

@@ -32,22 +32,22 @@ export interface RunEnd {
 /** Records that an import begins. @returns its number. */
 export function beginRun(engine: Engine, { asOf, ...run }: ImportRun, at: Instant): Promise<number> {
   return engine.change(async (tx) => {
-    const id = (await lastId(tx, "import_run")) + 1;
+    const id = (await lastId(tx, "importRun")) + 1;
     // One that still goes on, beside this one, says at its end how it ended.
     await tx
-      .updateTable("import_run")
-      .set({ outcome: "failed", ended_at: at })
+      .updateTable("importRun")
+      .set({ outcome: "failed", endedAt: at })
       .where("outcome", "=", "running")
       .where("kind", "=", run.kind)
       .where("environment", "=", run.environment)
       .execute();
-    const open = { ended_at: null, outcome: "running", report: null, problem: null } as const;
+    const open = { endedAt: null, outcome: "running", report: null, problem: null } as const;
     await tx
-      .insertInto("import_run")
-      .values({ id, ...run, as_of: asOf ?? null, started_at: at, ...open })
+      .insertInto("importRun")
+      .values({ id, ...run, asOf: asOf ?? null, startedAt: at, ...open })
       .execute();
     await tx
-      .deleteFrom("import_run")
+      .deleteFrom("importRun")
       .where("id", "<=", id - IMPORTS_KEPT)
       .execute();
     return id;
@@ -57,16 +57,16 @@ export function beginRun(engine: Engine, { asOf, ...run }: ImportRun, at: Instan
 export function endRun(engine: Engine, id: number, { outcome, report, problem }: RunEnd, at: Instant): Promise<void> {
   return engine.transact(async (tx) => {
     const counts = report === undefined ? null : JSON.stringify(report);
-    const values = { ended_at: at, outcome, report: counts, problem: problem ?? null };
-    await tx.updateTable("import_run").set(values).where("id", "=", id).execute();
+    const values = { endedAt: at, outcome, report: counts, problem: problem ?? null };
+    await tx.updateTable("importRun").set(values).where("id", "=", id).execute();
   });
 }
 
 /** Newest first; all that are kept. */
 export async function listRuns(db: Db): Promise<Static<typeof ImportRunSchema>[]> {
-  const rows = await db.selectFrom("import_run").selectAll().orderBy("id", "desc").execute();
-  return rows.map(({ as_of: asOf, started_at, ended_at, report, ...run }) => ({
-    ...{ ...run, asOf, startedAt: isoTime(started_at), endedAt: isoTimeOrNull(ended_at ?? undefined) },
+  const rows = await db.selectFrom("importRun").selectAll().orderBy("id", "desc").execute();
+  return rows.map(({ asOf, startedAt, endedAt, report, ...run }) => ({
+    ...{ ...run, asOf, startedAt: isoTime(startedAt), endedAt: isoTimeOrNull(endedAt ?? undefined) },
     report: report === null ? null : (JSON.parse(report) as Record<string, number | boolean>),
   }));
 }
@@ -91,10 +91,10 @@ export function replaceHeldBack(
 ): Promise<void> {
   return engine.change(async (tx) => {
     // Numbers are not used again: a page may still show a deleted record, and would settle another one.
-    const first = Math.max((await lastId(tx, "held_back")) + 1, at);
-    await tx.deleteFrom("held_back").where("environment", "=", environment).execute();
+    const first = Math.max((await lastId(tx, "heldBack")) + 1, at);
+    await tx.deleteFrom("heldBack").where("environment", "=", environment).execute();
     const rows = heldBack.map((record, index) => heldBackRow(record, first + index));
-    for (const some of portionsOf(rows, ROWS_AT_ONCE)) await tx.insertInto("held_back").values(some).execute();
+    for (const some of portionsOf(rows, ROWS_AT_ONCE)) await tx.insertInto("heldBack").values(some).execute();
   });
 }
 
@@ -104,75 +104,68 @@ export async function listHeldBack(
   environment: Environment,
   { after = 0, limit }: { readonly after: number | undefined; readonly limit: number },
 ): Promise<NumberedHeldBack[]> {
-  const query = db.selectFrom("held_back").selectAll().where("environment", "=", environment);
+  const query = db.selectFrom("heldBack").selectAll().where("environment", "=", environment);
   const rows = await query.where("id", ">", after).orderBy("id").limit(limit).execute();
   return rows.map(toHeldBack);
 }
 
 export async function countHeldBack(db: Db, environment: Environment): Promise<number> {
-  const query = db.selectFrom("held_back").where("environment", "=", environment);
+  const query = db.selectFrom("heldBack").where("environment", "=", environment);
   const counted = await query.select((eb) => eb.fn.countAll().as("count")).executeTakeFirstOrThrow();
   return Number(counted.count);
 }
 
 export async function findHeldBack(db: Db, id: number): Promise<NumberedHeldBack | undefined> {
-  const row = await db.selectFrom("held_back").selectAll().where("id", "=", id).executeTakeFirst();
+  const row = await db.selectFrom("heldBack").selectAll().where("id", "=", id).executeTakeFirst();
   return row && toHeldBack(row);
 }
 
 /** All that is held back of a customer. */
 export async function heldBackOf(db: Db, environment: Environment, cuid: string): Promise<NumberedHeldBack[]> {
-  const query = db.selectFrom("held_back").selectAll().where("environment", "=", environment).where("cuid", "=", cuid);
+  const query = db.selectFrom("heldBack").selectAll().where("environment", "=", environment).where("cuid", "=", cuid);
   return (await query.orderBy("id").execute()).map(toHeldBack);
 }
 
 export async function deleteHeldBack(tx: Db, environment: Environment, cuid: string): Promise<void> {
-  await tx.deleteFrom("held_back").where("environment", "=", environment).where("cuid", "=", cuid).execute();
+  await tx.deleteFrom("heldBack").where("environment", "=", environment).where("cuid", "=", cuid).execute();
 }
 
-async function lastId(tx: Db, table: "import_run" | "held_back"): Promise<number> {
+async function lastId(tx: Db, table: "importRun" | "heldBack"): Promise<number> {
   return (await tx.selectFrom(table).select("id").orderBy("id", "desc").limit(1).executeTakeFirst())?.id ?? 0;
 }
 
 function heldBackRow(record: HeldBackRecord, id: number): HeldBackRow {
-  const { environment, cuid, service, reqId, plan, bouquetCode, goodwill, goodwillDays, line, sourceRow } = record;
+  const { bouquetCode: code, goodwill, goodwillDays, ...others } = record;
   return {
-    ...{ id, environment, cuid, service, req_id: reqId, plan, code: bouquetCode },
-    ...{ kept_end: record.keptEnd ?? null, stated_end: record.statedEnd ?? null, txn_id: record.txnId ?? null },
-    ...{ goodwill_days: goodwill?.days ?? goodwillDays ?? null, goodwill_at: goodwill?.at ?? null },
-    ...{ lacking_end: goodwill?.lackingEnd ?? null, line, source_row: sourceRow },
+    ...others,
+    id,
+    code,
+    keptEnd: record.keptEnd ?? null,
+    statedEnd: record.statedEnd ?? null,
+    txnId: record.txnId ?? null,
+    goodwillDays: goodwill?.days ?? goodwillDays ?? null,
+    goodwillAt: goodwill?.at ?? null,
+    lackingEnd: goodwill?.lackingEnd ?? null,
   };
 }
 
 function toHeldBack(row: HeldBackRow): NumberedHeldBack {
-  const {
-    id,
-    environment,
-    cuid,
-    service,
-    req_id: reqId,
-    plan,
-    code: bouquetCode,
-    line,
-    goodwill_days,
-    goodwill_at,
-    lacking_end,
-  } = row;
-  const days = goodwill_days ?? undefined;
-  const lackingEnd = lacking_end ?? undefined;
+  const { code: bouquetCode, goodwillDays: days, goodwillAt: at, lackingEnd, ...others } = row;
+  const isGiven = days !== null && at !== null;
   return {
-    ...{ id, environment, cuid, service, reqId, plan, bouquetCode },
-    ...{ keptEnd: row.kept_end ?? undefined, statedEnd: row.stated_end ?? undefined, txnId: row.txn_id ?? undefined },
-    ...(days === undefined || goodwill_at === null
-      ? { goodwillDays: days, goodwill: undefined }
-      : { goodwillDays: undefined, goodwill: { days, at: goodwill_at, lackingEnd } }),
-    ...{ line, sourceRow: row.source_row },
+    ...others,
+    bouquetCode,
+    keptEnd: row.keptEnd ?? undefined,
+    statedEnd: row.statedEnd ?? undefined,
+    txnId: row.txnId ?? undefined,
+    goodwillDays: isGiven ? undefined : (days ?? undefined),
+    goodwill: isGiven ? { days, at, lackingEnd: lackingEnd ?? undefined } : undefined,
   };
 }
 
 /** Whether anything was topped up or granted: from then on, a customers file must say how far its records reach. */
 export async function hasGrants(db: Db, environment: Environment): Promise<boolean> {
-  const query = db.selectFrom("ledger_entry").select("seq").where("environment", "=", environment);
+  const query = db.selectFrom("ledgerEntry").select("seq").where("environment", "=", environment);
   return (await query.where("kind", "in", ["top_up", "goodwill"]).limit(1).executeTakeFirst()) !== undefined;
 }
 
@@ -182,7 +175,7 @@ export async function countRunning(db: Db, environment: Environment, now: WallTi
     .selectFrom("subscription")
     .select((eb) => eb.fn.countAll<number>().as("count"))
     .where("environment", "=", environment)
-    .where("end_time", ">", now);
+    .where("endTime", ">", now);
   const customers = db
     .selectFrom("customer")
     .select((eb) => eb.fn.countAll<number>().as("count"))

@@ -96,9 +96,9 @@ async function* countRows(chunks: AsyncIterable<ArchiveChunk>, onRows?: OnRows):
 
 /** Records when the newest backup was taken. */
 export function noteBackup(engine: Engine, at: Instant): Promise<unknown> {
-  return engine.transact((tx) => putOnlyRow(tx, "backup_taken", { at }));
+  return engine.transact((tx) => putOnlyRow(tx, "backupTaken", { at }));
 }
 
 export async function lastBackupAt(db: Db): Promise<Instant | undefined> {
-  return (await db.selectFrom("backup_taken").select("at").executeTakeFirst())?.at;
+  return (await db.selectFrom("backupTaken").select("at").executeTakeFirst())?.at;
 }

@@ -169,8 +169,8 @@ export const rotateCheckoutSecret = operation({
       if (rotated === "too_soon")
         throw new Refused("conflict", "too many secrets may still be in use: rotate again in a quarter of an hour");
       const { id, createdAt } = rotated.added;
-      const values = { key, created_at: createdAt };
-      const insert = tx.insertInto("checkout_secret").values({ id, ...values });
+      const values = { key, createdAt };
+      const insert = tx.insertInto("checkoutSecret").values({ id, ...values });
       const write = () => insert.onConflict((on) => on.column("id").doUpdateSet(values)).execute();
       const answer = { id, sealsFrom: isoTime(createdAt + SECRET_REST_MS) };
       return { answer, change: { write, audit: [secretRotated(rotated)] } };

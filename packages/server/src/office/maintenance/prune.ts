@@ -22,7 +22,7 @@ export async function moveHorizon(office: Decider, before: Instant): Promise<voi
   await decide(office, "reference", async (tx) => {
     const former = await readHorizon(tx);
     if (former !== undefined && former >= before) return { answer: undefined };
-    const write = () => putOnlyRow(tx, "retention", { pruned_before: before });
+    const write = () => putOnlyRow(tx, "retention", { prunedBefore: before });
     return { answer: undefined, change: { write, audit: [horizonMoved(former, before)] } };
   });
 }
@@ -96,8 +96,8 @@ function deleteGone(office: Decider, environment: Environment, cuids: readonly s
         await engine.deleteEntries(tx, ledger, ledger.plan, ledger.firstKept);
         const txnIds = txnIdsOf(ledger.gone);
         if (txnIds.length === 0) continue;
-        await tx.deleteFrom("reversal").where("txn_id", "in", txnIds).execute();
-        await tx.deleteFrom("top_up").where("txn_id", "in", txnIds).execute();
+        await tx.deleteFrom("reversal").where("txnId", "in", txnIds).execute();
+        await tx.deleteFrom("topUp").where("txnId", "in", txnIds).execute();
       }
     };
     return { answer: all.flatMap(({ gone }) => gone), change: { write, audit: [] } };
@@ -109,21 +109,21 @@ async function* goneCheckouts(office: Decider, before: Instant): AsyncGenerator<
   for (let after: string | undefined = ""; after !== undefined; ) {
     const page = await retiredAfter(office.store.engine.db, after);
     const gone = page
-      .filter(({ checkout_id: id, at }) => at < before && (checkoutIssuedAt(id) ?? 0) < before)
-      .map(({ checkout_id: id }) => id);
+      .filter(({ checkoutId: id, at }) => at < before && (checkoutIssuedAt(id) ?? 0) < before)
+      .map(({ checkoutId: id }) => id);
     if (gone.length > 0)
       await decide(atNow(office), [], async (tx) => {
-        const write = () => tx.deleteFrom("retired_checkout").where("checkout_id", "in", gone).execute();
+        const write = () => tx.deleteFrom("retiredCheckout").where("checkoutId", "in", gone).execute();
         return { answer: undefined, change: { write, audit: [] } };
       });
     yield gone.length;
-    after = page.length < RETIRED_AT_ONCE ? undefined : page.at(-1)?.checkout_id;
+    after = page.length < RETIRED_AT_ONCE ? undefined : page.at(-1)?.checkoutId;
   }
 }
 
 function retiredAfter(db: Db, id: string) {
-  const query = db.selectFrom("retired_checkout").selectAll().where("checkout_id", ">", id);
-  return query.orderBy("checkout_id").limit(RETIRED_AT_ONCE).execute();
+  const query = db.selectFrom("retiredCheckout").selectAll().where("checkoutId", ">", id);
+  return query.orderBy("checkoutId").limit(RETIRED_AT_ONCE).execute();
 }
 
 function txnIdsOf(entries: readonly Entry[]): string[] {

@@ -30,13 +30,13 @@ export async function updatePartner(tx: Db, partner: Partner): Promise<void> {
 
 function partnerRow({ id, name, status, createdAt, allowedAddresses: allowed }: Partner): PartnerRow {
   const addresses = allowed === undefined ? null : JSON.stringify(allowed.ranges);
-  return { id, name, status, created_at: createdAt, allowed_addresses: addresses };
+  return { id, name, status, createdAt, allowedAddresses: addresses };
 }
 
 /** In the order in which they were issued. @param partner all, if undefined. */
 export async function readTokens(db: Db, partner?: Partner): Promise<AccessToken[]> {
-  const all = tokensIn(db).orderBy("t.created_at").orderBy("t.id");
-  const query = partner === undefined ? all : all.where("t.partner_id", "=", partner.id);
+  const all = tokensIn(db).orderBy("t.createdAt").orderBy("t.id");
+  const query = partner === undefined ? all : all.where("t.partnerId", "=", partner.id);
   return (await query.execute()).map(toAccessToken);
 }
 
@@ -48,23 +48,23 @@ export async function findTokenById(db: Db, id: string): Promise<AccessToken | u
 export async function insertToken(tx: Db, token: AccessToken, hash: Uint8Array): Promise<void> {
   const { id, partner, environment, createdAt } = token;
   const row: AccessTokenRow = {
-    ...{ hash, id, partner_id: partner.id, environment, created_at: createdAt },
+    ...{ hash, id, partnerId: partner.id, environment, createdAt },
     ...endColumns(token),
   };
-  await tx.insertInto("access_token").values(row).execute();
+  await tx.insertInto("accessToken").values(row).execute();
 }
 
 /** Writes when and why a token ends; nothing else of a token changes. */
 export async function updateTokenEnd(tx: Db, token: AccessToken): Promise<void> {
-  await tx.updateTable("access_token").set(endColumns(token)).where("id", "=", token.id).execute();
+  await tx.updateTable("accessToken").set(endColumns(token)).where("id", "=", token.id).execute();
 }
 
 function endColumns({ expiresAt, revokedAt, replacedBy }: AccessToken) {
-  return { expires_at: expiresAt ?? null, revoked_at: revokedAt ?? null, replaced_by: replacedBy ?? null };
+  return { expiresAt: expiresAt ?? null, revokedAt: revokedAt ?? null, replacedBy: replacedBy ?? null };
 }
 
 /** When each token was last used, by its id, if it was ever used. */
 export async function readLastUses(db: Db): Promise<ReadonlyMap<string, Instant>> {
-  const rows = await db.selectFrom("access_token_use").selectAll().execute();
-  return new Map(rows.map(({ token_id, last_used_at }) => [token_id, last_used_at]));
+  const rows = await db.selectFrom("accessTokenUse").selectAll().execute();
+  return new Map(rows.map(({ tokenId, lastUsedAt }) => [tokenId, lastUsedAt]));
 }

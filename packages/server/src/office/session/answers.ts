@@ -23,22 +23,22 @@ export function beginAnswer(
 ): Promise<KeptAnswer | "too_many" | undefined> {
   const { hash, owner } = asked;
   return engine.transact(async (tx) => {
-    const insert = tx.insertInto("staff_answer").values({ ...asked, status: null, body: null });
+    const insert = tx.insertInto("staffAnswer").values({ ...asked, status: null, body: null });
     const { numInsertedOrUpdatedRows: inserted } = await insert
       .onConflict((on) => on.column("hash").doNothing())
       .executeTakeFirstOrThrow();
     if (inserted !== 1n) {
-      const kept = await tx.selectFrom("staff_answer").selectAll().where("hash", "=", hash).executeTakeFirstOrThrow();
+      const kept = await tx.selectFrom("staffAnswer").selectAll().where("hash", "=", hash).executeTakeFirstOrThrow();
       return { request: kept.request, status: kept.status ?? undefined, body: kept.body ?? undefined };
     }
     if (most === undefined) return undefined;
     const { count } = await tx
-      .selectFrom("staff_answer")
+      .selectFrom("staffAnswer")
       .select((eb) => eb.fn.countAll<number>().as("count"))
       .where("owner", "=", owner)
       .executeTakeFirstOrThrow();
     if (Number(count) <= most) return undefined;
-    await tx.deleteFrom("staff_answer").where("hash", "=", hash).execute();
+    await tx.deleteFrom("staffAnswer").where("hash", "=", hash).execute();
     return "too_many";
   });
 }
@@ -51,10 +51,10 @@ export async function keepAnswer(
   body: string | undefined,
 ): Promise<void> {
   const values = { status, body: body ?? null };
-  await engine.transact((tx) => tx.updateTable("staff_answer").set(values).where("hash", "=", hash).execute());
+  await engine.transact((tx) => tx.updateTable("staffAnswer").set(values).where("hash", "=", hash).execute());
 }
 
 /** Deletes what was recorded before. */
 export async function pruneAnswers(engine: Engine, before: Instant): Promise<void> {
-  await engine.transact((tx) => tx.deleteFrom("staff_answer").where("at", "<", before).execute());
+  await engine.transact((tx) => tx.deleteFrom("staffAnswer").where("at", "<", before).execute());
 }

@@ -30,17 +30,17 @@ export function useCode(
   return engine.transact(async (tx) => {
     if ("totpStep" in code) {
       const step = code.totpStep;
-      const later = tx.updateTable("staff").set({ totp_step: step }).where("id", "=", id);
-      const isLater = later.where((eb) => eb.or([eb("totp_step", "is", null), eb("totp_step", "<", step)]));
+      const later = tx.updateTable("staff").set({ totpStep: step }).where("id", "=", id);
+      const isLater = later.where((eb) => eb.or([eb("totpStep", "is", null), eb("totpStep", "<", step)]));
       return (await isLater.executeTakeFirst()).numUpdatedRows > 0n;
     }
-    const row = await tx.selectFrom("staff").select("recovery_codes").where("id", "=", id).executeTakeFirst();
+    const row = await tx.selectFrom("staff").select("recoveryCodes").where("id", "=", id).executeTakeFirst();
     if (row === undefined) return false;
-    const codes = JSON.parse(row.recovery_codes) as string[];
+    const codes = JSON.parse(row.recoveryCodes) as string[];
     if (!codes.includes(code.recoveryCode)) return false;
     const left = JSON.stringify(codes.filter((each) => each !== code.recoveryCode));
-    const use = tx.updateTable("staff").set({ recovery_codes: left }).where("id", "=", id);
-    const used = await use.where("recovery_codes", "=", row.recovery_codes).executeTakeFirst();
+    const use = tx.updateTable("staff").set({ recoveryCodes: left }).where("id", "=", id);
+    const used = await use.where("recoveryCodes", "=", row.recoveryCodes).executeTakeFirst();
     return used.numUpdatedRows > 0n;
   });
 }
@@ -58,17 +58,17 @@ export function beginLogIn(
   decide: (failures: readonly LogInFailure[]) => number,
 ): Promise<number> {
   return engine.change(async (tx) => {
-    await tx.deleteFrom("log_in_failure").where("at", "<=", since).execute();
-    const query = tx.selectFrom("log_in_failure").select(["name", "at"]).where("source", "=", attempt.source);
+    await tx.deleteFrom("logInFailure").where("at", "<=", since).execute();
+    const query = tx.selectFrom("logInFailure").select(["name", "at"]).where("source", "=", attempt.source);
     const waitMs = decide(await query.orderBy("at", "desc").execute());
-    if (waitMs === 0) await tx.insertInto("log_in_failure").values(attempt).execute();
+    if (waitMs === 0) await tx.insertInto("logInFailure").values(attempt).execute();
     return waitMs;
   });
 }
 
 /** Does not count a log-in any more. */
 export async function forgetLogIn(engine: Engine, id: string): Promise<void> {
-  await engine.transact((tx) => tx.deleteFrom("log_in_failure").where("id", "=", id).execute());
+  await engine.transact((tx) => tx.deleteFrom("logInFailure").where("id", "=", id).execute());
 }
 
 /**
@@ -80,23 +80,16 @@ export function openSession(
   hash: Uint8Array,
   staffId: number,
   password: string,
-  { id, createdAt, lastUsedAt, address, userAgent }: StaffSession,
+  session: StaffSession,
 ): Promise<boolean> {
+  const { address } = session;
   return engine.change(async (tx) => {
     const row = await tx.selectFrom("staff").selectAll().where("id", "=", staffId).executeTakeFirst();
     if (row?.password !== password) return false;
     const networks = JSON.stringify(remembered(toSecrets(row).networks, address));
     if (networks !== row.networks) await tx.updateTable("staff").set({ networks }).where("id", "=", staffId).execute();
-    const session: StaffSessionRow = {
-      hash,
-      id,
-      staff_id: staffId,
-      created_at: createdAt,
-      last_used_at: lastUsedAt,
-      address: address ?? null,
-      user_agent: userAgent ?? null,
-    };
-    await tx.insertInto("staff_session").values(session).execute();
+    const values = { hash, staffId, ...session, address: address ?? null, userAgent: session.userAgent ?? null };
+    await tx.insertInto("staffSession").values(values).execute();
     return true;
   });
 }
@@ -113,27 +106,27 @@ export async function findSession(
   db: Db,
   hash: Uint8Array,
 ): Promise<{ readonly member: StaffMember; readonly session: StaffSession } | undefined> {
-  const session = await db.selectFrom("staff_session").selectAll().where("hash", "=", hash).executeTakeFirst();
+  const session = await db.selectFrom("staffSession").selectAll().where("hash", "=", hash).executeTakeFirst();
   if (session === undefined) return undefined;
-  const row = await db.selectFrom("staff").selectAll().where("id", "=", session.staff_id).executeTakeFirst();
+  const row = await db.selectFrom("staff").selectAll().where("id", "=", session.staffId).executeTakeFirst();
   return row && { member: toMember(row), session: toSession(session) };
 }
 
 export async function touchSession(engine: Engine, hash: Uint8Array, at: Instant): Promise<void> {
-  const used = { last_used_at: at };
-  await engine.transact((tx) => tx.updateTable("staff_session").set(used).where("hash", "=", hash).execute());
+  const used = { lastUsedAt: at };
+  await engine.transact((tx) => tx.updateTable("staffSession").set(used).where("hash", "=", hash).execute());
 }
 
 /** Newest first. */
 export async function listSessions(db: Db, staffId: number): Promise<StaffSession[]> {
-  const query = db.selectFrom("staff_session").selectAll().where("staff_id", "=", staffId);
-  return (await query.orderBy("created_at", "desc").orderBy("id").execute()).map(toSession);
+  const query = db.selectFrom("staffSession").selectAll().where("staffId", "=", staffId);
+  return (await query.orderBy("createdAt", "desc").orderBy("id").execute()).map(toSession);
 }
 
 /** @returns false if the person has no such session. */
 export function endSession(engine: Engine, staffId: number, id: string): Promise<boolean> {
   return engine.transact(async (tx) => {
-    const session = tx.deleteFrom("staff_session").where("staff_id", "=", staffId).where("id", "=", id);
+    const session = tx.deleteFrom("staffSession").where("staffId", "=", staffId).where("id", "=", id);
     return (await session.executeTakeFirst()).numDeletedRows > 0n;
   });
 }
@@ -142,23 +135,23 @@ export function endSession(engine: Engine, staffId: number, id: string): Promise
 export async function pruneSessions(engine: Engine, begunBefore: Instant, usedBefore: Instant): Promise<void> {
   await engine.transact((tx) =>
     tx
-      .deleteFrom("staff_session")
-      .where((eb) => eb.or([eb("created_at", "<", begunBefore), eb("last_used_at", "<", usedBefore)]))
+      .deleteFrom("staffSession")
+      .where((eb) => eb.or([eb("createdAt", "<", begunBefore), eb("lastUsedAt", "<", usedBefore)]))
       .execute(),
   );
 }
 
 export async function findKey(db: Db, hash: Uint8Array): Promise<StaffKey | undefined> {
-  const row = await db.selectFrom("staff_key").selectAll().where("hash", "=", hash).executeTakeFirst();
+  const row = await db.selectFrom("staffKey").selectAll().where("hash", "=", hash).executeTakeFirst();
   return row && toKey(row);
 }
 
 export async function touchKey(engine: Engine, hash: Uint8Array, at: Instant): Promise<void> {
-  const used = { last_used_at: at };
-  await engine.transact((tx) => tx.updateTable("staff_key").set(used).where("hash", "=", hash).execute());
+  const used = { lastUsedAt: at };
+  await engine.transact((tx) => tx.updateTable("staffKey").set(used).where("hash", "=", hash).execute());
 }
 
 function toSession(row: StaffSessionRow): StaffSession {
-  const { id, created_at: createdAt, last_used_at: lastUsedAt, address, user_agent } = row;
-  return { id, createdAt, lastUsedAt, address: address ?? undefined, userAgent: user_agent ?? undefined };
+  const { id, createdAt, lastUsedAt, address, userAgent } = row;
+  return { id, createdAt, lastUsedAt, address: address ?? undefined, userAgent: userAgent ?? undefined };
 }

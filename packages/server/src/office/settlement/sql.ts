@@ -21,7 +21,7 @@ export async function sumTopUps(db: Db, zone: Zone, of: SettledDay): Promise<Set
   const range = rangeOf(times.from, times.until);
   const rows: SumRow[] = [];
   for await (const step of stepsOf(db, range)) {
-    const sums = inRange(topUps(db), step).where("txn_date", ">=", of.day).where("txn_date", "<", dayAfter(of.day));
+    const sums = inRange(topUps(db), step).where("txnDate", ">=", of.day).where("txnDate", "<", dayAfter(of.day));
     rows.push(...(await sumUp(sums, of)));
   }
   return addUp(rows);
@@ -31,16 +31,16 @@ export async function sumTopUps(db: Db, zone: Zone, of: SettledDay): Promise<Set
 export async function sumReversals(db: Db, of: SettledDay): Promise<SettlementSum[]> {
   const reversals = db
     .selectFrom("reversal")
-    .select("txn_id")
+    .select("txnId")
     .where("wall", ">=", of.day)
     .where("wall", "<", dayAfter(of.day));
-  return addUp(await sumUp(topUps(db).where("t.txn_id", "in", reversals), of));
+  return addUp(await sumUp(topUps(db).where("t.txnId", "in", reversals), of));
 }
 
 interface SumRow {
-  readonly partner_id: number;
+  readonly partnerId: number;
   readonly service: Service;
-  readonly bouquet_code: string;
+  readonly bouquetCode: string;
   readonly count: number;
   /** A text: it may be more than a number holds exactly. */
   readonly amount: string;
@@ -48,19 +48,19 @@ interface SumRow {
 
 async function sumUp(query: TopUps, { environment, partnerId }: SettledDay): Promise<SumRow[]> {
   return filtered(query, { environment, partnerId })
-    .select((eb) => ["t.partner_id", "t.service", "t.bouquet_code", eb.fn.countAll<number>().as("count")])
+    .select((eb) => ["t.partnerId", "t.service", "t.bouquetCode", eb.fn.countAll<number>().as("count")])
     .select(sql<string>`cast(sum(t.amount) as text)`.as("amount"))
-    .groupBy(["t.partner_id", "t.service", "t.bouquet_code"])
+    .groupBy(["t.partnerId", "t.service", "t.bouquetCode"])
     .execute();
 }
 
 /** A sum for each partner, service and bouquet. */
 function addUp(rows: readonly SumRow[]): SettlementSum[] {
   const sums = new Map<string, SettlementSum>();
-  for (const { partner_id: partnerId, service, bouquet_code: bouquetCode, count, amount } of rows) {
-    const key = JSON.stringify([partnerId, service, bouquetCode]);
-    const before = sums.get(key) ?? { partnerId, service, bouquetCode, count: 0, amount: 0n };
-    sums.set(key, { ...before, count: before.count + Number(count), amount: before.amount + BigInt(amount) });
+  for (const row of rows) {
+    const key = JSON.stringify([row.partnerId, row.service, row.bouquetCode]);
+    const { count, amount } = sums.get(key) ?? { count: 0, amount: 0n };
+    sums.set(key, { ...row, count: count + Number(row.count), amount: amount + BigInt(row.amount) });
   }
   return [...sums.values()];
 }

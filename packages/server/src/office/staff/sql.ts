@@ -28,8 +28,8 @@ export async function insertMember(
   { id, name, role, createdAt }: StaffMember,
   password: string,
 ): Promise<void> {
-  const none = { totp_secret: null, totp_step: null, recovery_codes: "[]", networks: "[]" };
-  const row: StaffRow = { id, name, role, password, ...none, created_at: createdAt };
+  const none = { totpSecret: null, totpStep: null, recoveryCodes: "[]", networks: "[]" };
+  const row: StaffRow = { id, name, role, password, ...none, createdAt };
   await tx.insertInto("staff").values(row).execute();
 }
 
@@ -48,9 +48,9 @@ function columnsOf({ role, password, recoveryCodes, ...to }: Partial<AccountValu
   return {
     ...(role === undefined ? {} : { role }),
     ...(password === undefined ? {} : { password }),
-    ...("totpSecret" in to ? { totp_secret: to.totpSecret ?? null } : {}),
-    ...("totpStep" in to ? { totp_step: to.totpStep ?? null } : {}),
-    ...(recoveryCodes === undefined ? {} : { recovery_codes: JSON.stringify(recoveryCodes) }),
+    ...("totpSecret" in to ? { totpSecret: to.totpSecret ?? null } : {}),
+    ...("totpStep" in to ? { totpStep: to.totpStep ?? null } : {}),
+    ...(recoveryCodes === undefined ? {} : { recoveryCodes: JSON.stringify(recoveryCodes) }),
   };
 }
 
@@ -60,34 +60,34 @@ export async function deleteMember(tx: Db, { id }: StaffMember): Promise<void> {
 }
 
 async function endSessions(tx: Db, staffId: number, keepSession?: string): Promise<void> {
-  const sessions = tx.deleteFrom("staff_session").where("staff_id", "=", staffId);
+  const sessions = tx.deleteFrom("staffSession").where("staffId", "=", staffId);
   await (keepSession === undefined ? sessions : sessions.where("id", "<>", keepSession)).execute();
 }
 
 /** By name. */
 export async function readKeys(db: Db): Promise<StaffKey[]> {
-  return (await db.selectFrom("staff_key").selectAll().orderBy("name").execute()).map(toKey);
+  return (await db.selectFrom("staffKey").selectAll().orderBy("name").execute()).map(toKey);
 }
 
 export async function insertKey(tx: Db, { name, role, createdAt }: StaffKey, hash: Uint8Array): Promise<void> {
-  const row: StaffKeyRow = { hash, name, role, created_at: createdAt, last_used_at: null };
-  await tx.insertInto("staff_key").values(row).execute();
+  const row: StaffKeyRow = { hash, name, role, createdAt, lastUsedAt: null };
+  await tx.insertInto("staffKey").values(row).execute();
 }
 
 export async function deleteKey(tx: Db, { name }: StaffKey): Promise<void> {
-  await tx.deleteFrom("staff_key").where("name", "=", name).execute();
+  await tx.deleteFrom("staffKey").where("name", "=", name).execute();
 }
 
-export function toMember({ id, name, role, created_at: createdAt, totp_secret }: StaffRow): StaffMember {
-  return { id, name, role, createdAt, hasTotp: totp_secret !== null };
+export function toMember({ id, name, role, createdAt, totpSecret }: StaffRow): StaffMember {
+  return { id, name, role, createdAt, hasTotp: totpSecret !== null };
 }
 
-export function toSecrets({ password, totp_secret, totp_step, ...row }: StaffRow): StaffSecrets {
-  const recoveryCodes = JSON.parse(row.recovery_codes) as string[];
+export function toSecrets({ password, totpSecret, totpStep, ...row }: StaffRow): StaffSecrets {
+  const recoveryCodes = JSON.parse(row.recoveryCodes) as string[];
   const networks = JSON.parse(row.networks) as string[];
-  return { password, totpSecret: totp_secret ?? undefined, totpStep: totp_step ?? undefined, recoveryCodes, networks };
+  return { password, totpSecret: totpSecret ?? undefined, totpStep: totpStep ?? undefined, recoveryCodes, networks };
 }
 
-export function toKey({ name, role, created_at: createdAt, last_used_at }: StaffKeyRow): StaffKey {
-  return { name, role, createdAt, lastUsedAt: last_used_at ?? undefined };
+export function toKey({ name, role, createdAt, lastUsedAt }: StaffKeyRow): StaffKey {
+  return { name, role, createdAt, lastUsedAt: lastUsedAt ?? undefined };
 }

@@ -32,12 +32,11 @@ export async function sumHours(db: Db, from: Instant, until: Instant | undefined
   const sums: HourSum[] = [];
   for await (const step of stepsOf(db, rangeOf(from, until))) {
     const rows = await inRange(topUps(db), step)
-      .select(["t.environment", "t.partner_id", "t.service", "t.bouquet_code"])
+      .select(["t.environment", "t.partnerId", "t.service", "t.bouquetCode"])
       .select((eb) => [HOUR.as("hour"), eb.fn.countAll().as("count"), AMOUNT.as("amount")])
-      .groupBy(["t.environment", "t.partner_id", "t.service", "t.bouquet_code", HOUR])
+      .groupBy(["t.environment", "t.partnerId", "t.service", "t.bouquetCode", HOUR])
       .execute();
-    for (const { environment, partner_id: partnerId, service, bouquet_code: bouquetCode, hour, ...sum } of rows)
-      sums.push({ environment, hour, partnerId, service, bouquetCode, ...read(sum) });
+    for (const row of rows) sums.push({ ...row, ...read(row) });
   }
   return sums;
 }
@@ -46,15 +45,13 @@ export async function sumHours(db: Db, from: Instant, until: Instant | undefined
 export async function sumReversedDays(db: Db, from: string): Promise<ReversedDay[]> {
   const rows = await db
     .selectFrom("reversal as r")
-    .innerJoin("top_up as t", "t.txn_id", "r.txn_id")
+    .innerJoin("topUp as t", "t.txnId", "r.txnId")
     .where("r.wall", ">=", from)
-    .select(["t.environment", "t.partner_id"])
+    .select(["t.environment", "t.partnerId"])
     .select((eb) => [DAY.as("day"), eb.fn.countAll().as("count"), AMOUNT.as("amount")])
-    .groupBy(["t.environment", "t.partner_id", DAY])
+    .groupBy(["t.environment", "t.partnerId", DAY])
     .execute();
-  return rows.map(({ environment, day, partner_id: partnerId, ...sum }) => {
-    return { environment, day, partnerId, ...read(sum) };
-  });
+  return rows.map((row) => ({ ...row, ...read(row) }));
 }
 
 const HOUR = sql<string>`substr(t.txn_date, 1, 13)`;

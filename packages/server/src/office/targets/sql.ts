@@ -28,20 +28,11 @@ export async function newTargetId(tx: Db, now: Instant): Promise<number> {
 
 /** The target gets the events that are written from now on. */
 export async function insertTarget(tx: Db, target: Target): Promise<void> {
-  const { id, name, billing, createdAt, config, secrets } = target;
-  const texts = { config: JSON.stringify(config), secrets: JSON.stringify(secrets) };
-  const row = {
-    id,
-    name,
-    billing: flag(billing),
-    paused: flag(false),
-    created_at: createdAt,
-    place: await lastEvent(tx),
-  };
-  await tx
-    .insertInto("target")
-    .values({ ...row, ...texts })
-    .execute();
+  const { id, name, createdAt } = target;
+  const [config, secrets] = [JSON.stringify(target.config), JSON.stringify(target.secrets)];
+  const [billing, place] = [flag(target.billing), await lastEvent(tx)];
+  const row = { id, name, config, secrets, billing, paused: flag(false), createdAt, place };
+  await tx.insertInto("target").values(row).execute();
 }
 
 export async function updateTarget(tx: Db, { id }: Target, values: Partial<TargetRow>): Promise<void> {
@@ -49,7 +40,7 @@ export async function updateTarget(tx: Db, { id }: Target, values: Partial<Targe
 }
 
 export async function deleteTarget(tx: Db, { id }: Target): Promise<void> {
-  await tx.deleteFrom("delivery").where("target_id", "=", id).execute();
+  await tx.deleteFrom("delivery").where("targetId", "=", id).execute();
   await tx.deleteFrom("target").where("id", "=", id).execute();
 }
 
@@ -57,15 +48,15 @@ export async function countDeliveries(db: Db, { id }: Target): Promise<number> {
   const query = db
     .selectFrom("delivery")
     .select((eb) => eb.fn.countAll().as("count"))
-    .where("target_id", "=", id);
+    .where("targetId", "=", id);
   return Number((await query.executeTakeFirstOrThrow()).count);
 }
 
 /** Sends again now all that failed, is set aside, or waits behind such an event. */
 export async function resendAll(tx: Db, target: Target, now: Instant): Promise<void> {
-  await updateTarget(tx, target, { resent_at: now });
-  const again = { set_aside: flag(false), attempts: 0, failed_at: null, next_at: now };
-  await tx.updateTable("delivery").set(again).where("target_id", "=", target.id).execute();
+  await updateTarget(tx, target, { resentAt: now });
+  const again = { setAside: flag(false), attempts: 0, failedAt: null, nextAt: now };
+  await tx.updateTable("delivery").set(again).where("targetId", "=", target.id).execute();
 }
 
 /** Moves the place of a feed on, never back. */
@@ -92,11 +83,11 @@ export async function readProgress(db: Db, target: Target): Promise<TargetProgre
   const waiting = await db
     .selectFrom("delivery as d")
     .innerJoin("event as e", "e.seq", "d.seq")
-    .select((eb) => ["d.set_aside", eb.fn.countAll().as("count"), eb.fn.min("e.at").as("oldest")])
-    .where("d.target_id", "=", target.id)
-    .groupBy("d.set_aside")
+    .select((eb) => ["d.setAside", eb.fn.countAll().as("count"), eb.fn.min("e.at").as("oldest")])
+    .where("d.targetId", "=", target.id)
+    .groupBy("d.setAside")
     .execute();
-  const countOf = (aside: 0 | 1) => Number(waiting.find(({ set_aside }) => set_aside === aside)?.count ?? 0);
+  const countOf = (aside: 0 | 1) => Number(waiting.find(({ setAside }) => setAside === aside)?.count ?? 0);
   const oldest = [behind, ...waiting].flatMap((each) => (each.oldest === null ? [] : [Number(each.oldest)]));
   return {
     behind: Number(behind.count),

@@ -7,7 +7,6 @@ import type { StaffAct } from "../../domain/staff.ts";
 import { firstTransactionId, isTransactionId, type Transaction, type TransactionStatus } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
-import { toTransaction } from "../../store/rows.ts";
 import type { TopUpRow } from "../../store/tables.ts";
 import type { Db } from "../office.ts";
 
@@ -70,23 +69,27 @@ interface Range {
 
 /** @param id a txnId or a checkoutId. */
 export async function findTransaction(db: Db, id: string): Promise<Transaction | undefined> {
-  const column = isTransactionId(id) ? "txn_id" : "checkout_id";
-  const row = await db.selectFrom("top_up").selectAll().where(column, "=", id).executeTakeFirst();
+  const column = isTransactionId(id) ? "txnId" : "checkoutId";
+  const row = await db.selectFrom("topUp").selectAll().where(column, "=", id).executeTakeFirst();
   return row && toTransaction(row);
 }
 
 /** By their txnIds. */
 export async function findByTxnIds(db: Db, txnIds: readonly string[]): Promise<Map<string, Transaction>> {
   if (txnIds.length === 0) return new Map();
-  const rows = await db.selectFrom("top_up").selectAll().where("txn_id", "in", txnIds).execute();
-  return new Map(rows.map((row) => [row.txn_id, toTransaction(row)]));
+  const rows = await db.selectFrom("topUp").selectAll().where("txnId", "in", txnIds).execute();
+  return new Map(rows.map((row) => [row.txnId, toTransaction(row)]));
+}
+
+function toTransaction({ amount, udf1, udf2, ...row }: TopUpRow): Transaction {
+  return { ...row, amount: BigInt(amount), udf1: udf1 ?? undefined, udf2: udf2 ?? undefined };
 }
 
 /** Of those that were reversed, by their txnIds. */
 export async function findReversals(db: Db, txnIds: readonly string[]): Promise<Map<string, RecordedReversal>> {
   if (txnIds.length === 0) return new Map();
-  const rows = await db.selectFrom("reversal").selectAll().where("txn_id", "in", txnIds).execute();
-  return new Map(rows.map(({ txn_id, ...reversal }) => [txn_id, reversal]));
+  const rows = await db.selectFrom("reversal").selectAll().where("txnId", "in", txnIds).execute();
+  return new Map(rows.map(({ txnId, ...reversal }) => [txnId, reversal]));
 }
 
 /** A page of top-ups, newest first, or oldest first after `page.after`. */
@@ -149,12 +152,12 @@ async function* topUpsOfCustomer(
     .filter((txnId) => txnId >= least && txnId < beyond)
     .sort();
   if (order === "desc") txnIds.reverse();
-  for (const some of portionsOf(txnIds, ROWS_AT_ONCE)) yield topUps(engine.db).where("t.txn_id", "in", some);
+  for (const some of portionsOf(txnIds, ROWS_AT_ONCE)) yield topUps(engine.db).where("t.txnId", "in", some);
 }
 
 /** @param found how many rows of the page have been found. */
 function pageOf(query: TopUps, filter: TransactionFilter, page: TransactionPage, found: number): Promise<TopUpRow[]> {
-  const rows = filtered(query, filter).selectAll("t").orderBy("t.txn_id", orderOf(page));
+  const rows = filtered(query, filter).selectAll("t").orderBy("t.txnId", orderOf(page));
   return rows.limit(page.limit - found).execute();
 }
 
@@ -183,8 +186,8 @@ export function rangeOf(from: Instant | undefined, until: Instant | undefined, b
 export async function* stepsOf(db: Db, range: Range, order: Order = "desc"): AsyncGenerator<Range> {
   for (let rest = range; ; ) {
     const boundary = await inRange(topUps(db), rest)
-      .select("t.txn_id")
-      .orderBy("t.txn_id", order)
+      .select("t.txnId")
+      .orderBy("t.txnId", order)
       .offset(STEP_ROWS - 1)
       .limit(1)
       .executeTakeFirst();
@@ -193,8 +196,8 @@ export async function* stepsOf(db: Db, range: Range, order: Order = "desc"): Asy
       return;
     }
     const [older, newer] = [
-      { least: rest.least, beyond: boundary.txn_id },
-      { least: boundary.txn_id, beyond: rest.beyond },
+      { least: rest.least, beyond: boundary.txnId },
+      { least: boundary.txnId, beyond: rest.beyond },
     ];
     yield order === "asc" ? older : newer;
     rest = order === "asc" ? newer : older;
@@ -202,23 +205,19 @@ export async function* stepsOf(db: Db, range: Range, order: Order = "desc"): Asy
 }
 
 export function topUps(db: Db) {
-  return db.selectFrom("top_up as t");
+  return db.selectFrom("topUp as t");
 }
 
 export type TopUps = ReturnType<typeof topUps>;
 
 export function inRange(query: TopUps, { least, beyond }: Range): TopUps {
-  return query.where("t.txn_id", ">=", least).where("t.txn_id", "<", beyond);
+  return query.where("t.txnId", ">=", least).where("t.txnId", "<", beyond);
 }
 
 export function filtered(query: TopUps, filter: TransactionFilter): TopUps {
-  const { environment, partnerId, service, cuid, reqId, bouquetCode, amount, status, udf1, udf2 } = filter;
-  const given = {
-    ...{ environment, partner_id: partnerId, service, cuid, req_id: reqId, bouquet_code: bouquetCode },
-    ...{ amount: amount === undefined ? undefined : Number(amount), status, udf1, udf2 },
-  };
-  let narrowed = query;
-  for (const [column, value] of Object.entries(given) as [keyof TopUpRow, string | number | undefined][])
+  const { from: _, until: __, amount, ...equal } = filter;
+  let narrowed = amount === undefined ? query : query.where("t.amount", "=", Number(amount));
+  for (const [column, value] of Object.entries(equal) as [keyof typeof equal, string | number | undefined][])
     if (value !== undefined) narrowed = narrowed.where(`t.${column}`, "=", value);
   return narrowed;
 }

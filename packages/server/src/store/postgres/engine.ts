@@ -3,7 +3,7 @@ import { ARCHIVE_TABLES } from "../archive.ts";
 import { toLedgers } from "../customer-files.ts";
 import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
 import type { ArchiveValue, Writers } from "../store.ts";
-import type { LedgerEntryRow, Tables } from "../tables.ts";
+import type { LedgerEntryRow, Raw, Tables } from "../tables.ts";
 import { type Database, endClient, openClient } from "./session/database.ts";
 import { translateAtConnecting } from "./session/error-translation.ts";
 import {
@@ -58,7 +58,7 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
       return row?.holder;
     },
     async readLedgers(tx, environment, cuids) {
-      return toLedgers(await run<LedgerEntryRow>(tx, { ...ENTRIES, values: [textArray(cuids), environment] }));
+      return toLedgers(await run<Raw<LedgerEntryRow>>(tx, { ...ENTRIES, values: [textArray(cuids), environment] }));
     },
     async appendEntry(tx, key, plan, entry) {
       for (const query of appendEntries([{ key, plan, entry }])) await run(tx, query);
@@ -89,7 +89,7 @@ export function kyselyOn(withSession: WithSession): Kysely<Tables> {
 }
 
 async function run<Row>(tx: Kysely<Tables>, { text, values = [] }: Query): Promise<Row[]> {
-  return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as Row[];
+  return (await tx.withoutPlugins().executeQuery(CompiledQuery.raw(text, [...values]))).rows as Row[];
 }
 
 const HOLDER: Prepared = { name: "lease_holder", text: "SELECT holder FROM lease WHERE name = $1 FOR SHARE" };

@@ -7,19 +7,18 @@ import type { Environment } from "../../domain/customer.ts";
 import { findToken, listSecrets } from "../access.ts";
 import { currentRevision, readCatalogue } from "../catalogues.ts";
 import { ReferenceCache, tokenKey } from "../reference-cache.ts";
-import { refuseOtherProvider } from "../settings.ts";
+import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
-import type { ProviderRow, Tables } from "../tables.ts";
+import type { Tables } from "../tables.ts";
 import { endClient, openClient } from "./session/database.ts";
 import { type Prepared, Session } from "./session/session.ts";
 
 /** Every change of reference data has an entry in the audit trail. */
 const POLL: Prepared = {
   name: "reference_changes",
-  text: `SELECT (SELECT coalesce(max(seq), 0) FROM audit_entry) AS version, time_zone, currency_exponent, default_country
-    FROM provider`,
+  text: `SELECT (SELECT coalesce(max(seq), 0) FROM audit_entry) AS version, p.* FROM (${SELECT_PROVIDER}) AS p`,
 };
-type PollRow = Omit<ProviderRow, "only_row"> & { version: number };
+type PollRow = ProviderValues & { version: number };
 
 const POLL_EVERY_MS = 400;
 /** How long an answer holds, and with it the cache. Less than the second that is promised. */

@@ -14,9 +14,9 @@ import {
 } from "../customer-files.ts";
 import { RightsEnded } from "../errors.ts";
 import { AUDIT_COLUMNS, auditRow, CONNECTION_KEY, ENTRY_COLUMNS, entryRow } from "../rows.ts";
-import { refuseOtherProvider } from "../settings.ts";
+import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
-import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../tables.ts";
+import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw } from "../tables.ts";
 import { type Database, rowMaker, type Value } from "./database.ts";
 import { kyselyOn, othersFirst } from "./engine.ts";
 import { eventInsertion, FIND_TARGET } from "./events.ts";
@@ -50,7 +50,6 @@ const APPEND_IMPORTS = appendEntries(
   [...SAME, ...[...OF_LEDGER, ...OF_ENTRY].map((name, index) => [name, jsonValue(name, index)] as const)],
   "FROM jsonb_each(?1)",
 );
-const PROVIDER = "SELECT time_zone, currency_exponent, default_country FROM provider";
 const LAST_AUDIT = "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1";
 
 /** A part of a file changes pages all over the database: more of them reach the file in one go. In pages, 64 MiB. */
@@ -62,10 +61,10 @@ export function customerImports(
   provider: ProviderSettings,
 ): Pick<Store, "importCustomers" | "confirmCustomers" | "previewCustomers"> {
   database.exec(LESS_OFTEN);
-  const customersOf = findMany<CustomerRow>(database, these("customer", CUSTOMER), CUSTOMER);
+  const customersOf = findMany<Raw<CustomerRow>>(database, these("customer", CUSTOMER), CUSTOMER);
   const connections = `${these("connection", CONNECTION)} ORDER BY cuid, position`;
-  const connectionsOf = findMany<ConnectionRow>(database, connections, CONNECTION);
-  const entriesOf = findMany<LedgerEntryRow>(database, ENTRIES, ENTRY_VALUES);
+  const connectionsOf = findMany<Raw<ConnectionRow>>(database, connections, CONNECTION);
+  const entriesOf = findMany<Raw<LedgerEntryRow>>(database, ENTRIES, ENTRY_VALUES);
   const ownersOf = database.prepareRows<ConnectionOwner>(OWNERS);
   const confirm = database.prepare(CONFIRM);
   const putCustomers = putMany(database, "customer", ["cuid", "environment"], CUSTOMER);
@@ -82,7 +81,7 @@ export function customerImports(
   const appendAudit = insertMany(database, "INSERT INTO audit_entry", AUDIT_COLUMNS);
 
   function* partsOf(rows: readonly CustomerRowOfFile[]): Generator<readonly CustomerRowOfFile[]> {
-    refuseOtherProvider(database.prepare(PROVIDER).get() as ProviderRow | undefined, provider);
+    refuseOtherProvider(database.prepare(SELECT_PROVIDER).get() as ProviderValues | undefined, provider);
     yield* portionsOf(rows, CUSTOMERS_AT_ONCE);
   }
 

@@ -4,7 +4,7 @@ import { toLedgers } from "../customer-files.ts";
 import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
 import { LEDGER_KEY } from "../rows.ts";
 import type { ArchiveValue, Writers } from "../store.ts";
-import type { LedgerEntryRow, Tables } from "../tables.ts";
+import type { LedgerEntryRow, Raw, RawTables, Tables } from "../tables.ts";
 import { type Database, translating, type Value } from "./database.ts";
 import { APPEND_ENTRY, DELETE_ENTRIES, ENTRIES, entryValues, ledgerValues, OF_LEDGER, PUT_HEAD } from "./ledgers.ts";
 
@@ -58,7 +58,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     },
     awaitCommits: () => transact(async () => {}),
     async readLedgers(tx, environment, cuids) {
-      return toLedgers(await run<LedgerEntryRow>(tx, ENTRIES, [JSON.stringify(cuids), environment]));
+      return toLedgers(await run<Raw<LedgerEntryRow>>(tx, ENTRIES, [JSON.stringify(cuids), environment]));
     },
     async appendEntry(tx, key, plan, entry) {
       await run(tx, APPEND_ENTRY, entryValues(key, plan, entry));
@@ -111,7 +111,7 @@ function overView(database: Database): Kysely<Tables> {
 }
 
 async function run<Row>(tx: Kysely<Tables>, query: string, values: readonly Value[]): Promise<Row[]> {
-  return (await tx.executeQuery(CompiledQuery.raw(query, [...values]))).rows as Row[];
+  return (await tx.withoutPlugins().executeQuery(CompiledQuery.raw(query, [...values]))).rows as Row[];
 }
 
 /** Where writers are to wait, it holds the right to write, and writes nothing. */
@@ -159,7 +159,7 @@ function end(database: Database): void {
 }
 
 /** What inserts a row. A subscription leads to no entry until its entries come. */
-function insertionInto(database: Database, table: keyof Tables, columns: readonly string[]) {
+function insertionInto(database: Database, table: keyof RawTables, columns: readonly string[]) {
   const names = columns.join(", ");
   const values = columns.map((_, index) => `?${index + 1}`).join(", ");
   if (table !== "ledger_entry") {

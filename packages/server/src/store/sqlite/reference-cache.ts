@@ -5,21 +5,21 @@ import type { Environment } from "../../domain/customer.ts";
 import { type TokenRow, toAccessToken } from "../access.ts";
 import { ReferenceCache, tokenKey } from "../reference-cache.ts";
 import { toBouquet } from "../rows.ts";
-import { refuseOtherProvider } from "../settings.ts";
+import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
-import type { BouquetRow, CheckoutSecretRow, ProviderRow } from "../tables.ts";
+import type { BouquetRow } from "../tables.ts";
 import type { Database } from "./database.ts";
 
 /** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
 const MOST_REVISIONS = 16;
 
-const TOKEN = `SELECT t.id, t.environment, t.created_at, t.expires_at, t.revoked_at, t.replaced_by,
-    p.id AS partner_id, p.name, p.status, p.created_at AS partner_created_at, p.allowed_addresses
+const TOKEN = `SELECT t.id, t.environment, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
+    t.revoked_at AS "revokedAt", t.replaced_by AS "replacedBy", p.id AS "partnerId", p.name, p.status,
+    p.created_at AS "partnerCreatedAt", p.allowed_addresses AS "allowedAddresses"
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.hash = ?`;
-const SECRETS = "SELECT id, key, created_at FROM checkout_secret ORDER BY created_at DESC, id DESC";
+const SECRETS = 'SELECT id, key, created_at AS "createdAt" FROM checkout_secret ORDER BY created_at DESC, id DESC';
 const CURRENT_REVISION = "SELECT max(revision) AS revision FROM catalogue_revision WHERE environment = ?";
-const BOUQUETS = "SELECT * FROM bouquet WHERE revision = ? ORDER BY position";
-const PROVIDER = "SELECT time_zone, currency_exponent, default_country FROM provider";
+const BOUQUETS = 'SELECT *, add_on AS "addOn" FROM bouquet WHERE revision = ? ORDER BY position';
 
 /**
  * The reference cache on SQLite, which tells cheaply whether another connection has committed since. If the audit trail has
@@ -48,7 +48,7 @@ export class SqliteReferenceCache {
     this.#version = database.prepareRows<{ data_version: number }>("PRAGMA data_version");
     this.#lastChange = database.prepareRows<{ seq: number | null }>("SELECT max(seq) AS seq FROM audit_entry");
     this.#token = database.prepareRows<TokenRow>(TOKEN);
-    this.#secrets = database.prepareRows<CheckoutSecretRow>(SECRETS);
+    this.#secrets = database.prepareRows<CheckoutSecret>(SECRETS);
     this.#currentRevision = database.prepareRows<{ revision: number | null }>(CURRENT_REVISION);
     this.#bouquets = database.prepareRows<BouquetRow>(BOUQUETS);
   }
@@ -59,8 +59,7 @@ export class SqliteReferenceCache {
 
   /** Newest first. */
   listSecrets(): readonly CheckoutSecret[] {
-    const load = () => this.#secrets().map(({ id, key, created_at: createdAt }) => ({ id, key, createdAt }));
-    return this.#cache.recall("secrets", load);
+    return this.#cache.recall("secrets", () => this.#secrets());
   }
 
   currentCatalogue(environment: Environment): Catalogue | undefined {
@@ -72,7 +71,7 @@ export class SqliteReferenceCache {
   /** @throws StoreUnavailable if this process would take a stored price for another. */
   readCatalogue(revision: number): Catalogue | undefined {
     return this.#revisions.recall(`revision ${revision}`, () => {
-      refuseOtherProvider(this.#database.prepare(PROVIDER).get() as ProviderRow | undefined, this.#provider);
+      refuseOtherProvider(this.#database.prepare(SELECT_PROVIDER).get() as ProviderValues | undefined, this.#provider);
       const bouquets = this.#bouquets(revision).map(toBouquet);
       return bouquets.length === 0 ? undefined : { revision, bouquets };
     });

@@ -12,7 +12,7 @@ import {
   settleBatch,
 } from "../settling.ts";
 import type { Outcome, ProviderSettings } from "../store.ts";
-import type { TopUpRow } from "../tables.ts";
+import type { Raw, TopUpRow } from "../tables.ts";
 import type { ConnectionToTopUp, CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
 import { eventInsertion, FIND_TARGET } from "./events.ts";
@@ -24,7 +24,7 @@ const INSERT = `INSERT INTO top_up (${TOP_UP_COLUMNS.join(", ")}) VALUES (${TOP_
 const FIND_RETIRED = "SELECT at FROM retired_checkout WHERE checkout_id = ?";
 const RETIRE =
   "INSERT INTO retired_checkout (checkout_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)";
-const FIND_TOKEN = `SELECT t.expires_at, t.revoked_at, p.status
+const FIND_TOKEN = `SELECT t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", p.status
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.id = ?`;
 /** What is on record with a checkout: a top-up, that it was retired, or both. */
 const ON_RECORD = `SELECT 'top_up' AS what FROM top_up WHERE checkout_id = ?1
@@ -46,7 +46,7 @@ interface Snapshot extends TopUpSnapshot {
 
 /** The SQL of top-ups. */
 export function topUpTables({ database, provider, clock, customers, reference }: TopUpParts) {
-  const findRow = database.prepareRows<TopUpRow>(FIND);
+  const findRow = database.prepareRows<Raw<TopUpRow>>(FIND);
   const insertRow = database.prepare(INSERT);
   const findRetired = database.prepareRows<{ at: Instant }>(FIND_RETIRED);
   const retire = database.prepare(RETIRE);

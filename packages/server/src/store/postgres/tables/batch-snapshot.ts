@@ -7,13 +7,13 @@ import type { Instant } from "../../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../../access.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../../rows.ts";
 import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../../settling.ts";
-import type { CustomerRow, TopUpRow } from "../../tables.ts";
+import type { CustomerRow, Raw, TopUpRow } from "../../tables.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
 /** What is on record of a checkout that was asked for; without a top-up, all but the first two is null. */
 export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant | null } & (
-  | TopUpRow
+  | Raw<TopUpRow>
   | { readonly checkout_id: null }
 );
 

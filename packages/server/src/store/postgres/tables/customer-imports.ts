@@ -5,9 +5,9 @@ import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileW
 import type { Engine } from "../../engine.ts";
 import { hasTarget } from "../../events.ts";
 import { CONNECTION_KEY } from "../../rows.ts";
-import { refuseOtherProvider } from "../../settings.ts";
+import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../../store.ts";
-import type { ConnectionRow, CustomerRow, LedgerEntryRow, ProviderRow } from "../../tables.ts";
+import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw } from "../../tables.ts";
 import { kyselyOn } from "../engine.ts";
 import type { Database } from "../session/database.ts";
 import { LOCK_CUSTOMERS, LOCK_IMPORT } from "../session/locks.ts";
@@ -47,10 +47,7 @@ const CONFIRM = withRows(
 );
 const ADD_CODES = insertRows("customer_code", CODE, "ON CONFLICT DO NOTHING");
 
-const READ_PROVIDER: Prepared = {
-  name: "provider",
-  text: "SELECT time_zone, currency_exponent, default_country FROM provider",
-};
+const READ_PROVIDER: Prepared = { name: "provider", text: SELECT_PROVIDER };
 /** The settings stay what they are until the transaction ends. */
 const HOLD_PROVIDER: Prepared = { name: "provider_hold", text: `${READ_PROVIDER.text} FOR SHARE` };
 const ONE_VIEW: Prepared = { name: "one_view", text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" };
@@ -69,7 +66,11 @@ export function customerImports(
   ) => {
     const cuids = textArray(rows.map(({ stated }) => stated.cuid));
     const loaded = await session.runAll(STORED.map((statement) => ({ ...statement, values: [cuids, environment] })));
-    const [customers, connections, entries] = loaded as [CustomerRow[], ConnectionRow[], LedgerEntryRow[]];
+    const [customers, connections, entries] = loaded as [
+      Raw<CustomerRow>[],
+      Raw<ConnectionRow>[],
+      Raw<LedgerEntryRow>[],
+    ];
     const part = new CustomerFilePart(environment, rows, { customers, connections, entries });
     const names = part.newNames();
     const owners =
@@ -84,7 +85,7 @@ export function customerImports(
       const customers = rows.map(({ stated }) => ({ cuid: stated.cuid, environment }));
       const opening = [LOCK_IMPORT, HOLD_PROVIDER, LOCK_CUSTOMERS(customers)];
       return database.transactPatiently(opening, async ([, stored = []], session) => {
-        refuseOtherProvider(stored[0] as ProviderRow | undefined, provider);
+        refuseOtherProvider(stored[0] as ProviderValues | undefined, provider);
         const { effects, writes, events } = await change(session, environment, rows, rules);
         await session.runAll(queriesOf(writes));
         const tx = kyselyOn((ask) => ask(session));
@@ -103,7 +104,7 @@ export function customerImports(
     /** It holds no lock, and sees one moment. */
     previewCustomers: (environment, rows, rules) =>
       database.transact([ONE_VIEW, READ_PROVIDER], async ([, stored = []], session) => {
-        refuseOtherProvider(stored[0] as ProviderRow | undefined, provider);
+        refuseOtherProvider(stored[0] as ProviderValues | undefined, provider);
         return (await change(session, environment, rows, rules)).effects;
       }),
   };

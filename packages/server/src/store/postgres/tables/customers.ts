@@ -14,7 +14,7 @@ import {
 } from "../../rows.ts";
 import { codesToFind } from "../../settings.ts";
 import type { ProviderSettings, Store } from "../../store.ts";
-import type { SubscriptionRow } from "../../tables.ts";
+import type { Raw, SubscriptionRow } from "../../tables.ts";
 import type { Database } from "../session/database.ts";
 import type { Prepared, Query } from "../session/session.ts";
 import { insertRows, isAsked, putRows, qualified, textArray } from "./columns.ts";
@@ -82,7 +82,7 @@ export function customerTables(
  */
 export function appendEntries(entries: readonly NewEntry[]): Query[] {
   if (entries.length === 0) return [];
-  const heads = new Map<string, SubscriptionRow>();
+  const heads = new Map<string, Raw<SubscriptionRow>>();
   const rows = entries.map(({ key, plan, entry }) => {
     const ledger = { ...keyColumns(key), plan };
     heads.set(JSON.stringify(Object.values(ledger)), { ...ledger, ...headRow(entry) });

@@ -39,7 +39,7 @@ const TOKEN_KEY = ["id"] as const;
 const TOKENS = withRows(
   {
     name: "tokens",
-    text: `SELECT t.id, t.expires_at, t.revoked_at, p.status FROM ${asked(TOKEN_KEY)}
+    text: `SELECT t.id, t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", p.status FROM ${asked(TOKEN_KEY)}
       JOIN access_token AS t ON t.id = k.id JOIN partner AS p ON p.id = t.partner_id`,
   },
   TOKEN_KEY,
