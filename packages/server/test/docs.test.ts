@@ -111,8 +111,8 @@ describe("the command lines in the documentation", () => {
   });
 });
 
-test.each(["README.md", "docs/setup.md"])("the alias of %s works from a folder with a blank in its name", (path) => {
-  const alias = /^alias topupd=.*$/m.exec(page(path).text)?.[0] ?? "";
+test("the alias of docs/setup.md works from a folder with a blank in its name", () => {
+  const alias = /^alias topupd=.*$/m.exec(page("docs/setup.md").text)?.[0] ?? "";
   const folder = join(temporaryFolder(), "top up");
   const bin = join(folder, "packages/server/bin");
   mkdirSync(bin, { recursive: true });
