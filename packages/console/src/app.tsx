@@ -7,7 +7,7 @@ import { type PageProps, type PageRoute, ROUTES } from "./routes.ts";
 import { EnvironmentProvider, useEnvironment } from "./shell/environment.tsx";
 import { Layout } from "./shell/layout.tsx";
 import { LogIn } from "./shell/log-in.tsx";
-import { ErrorBoundary, Forbidden, NotFound } from "./shell/plain-pages.tsx";
+import { ErrorBoundary, Forbidden, NotFound } from "./shell/page-head.tsx";
 import { ToastProvider } from "./shell/toasts.tsx";
 
 /** A page's code is loaded when it is opened. */

@@ -1,8 +1,7 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { Link } from "wouter";
-import { Icon, type IconName } from "./icon.tsx";
 
-export type ButtonKind = "primary" | "plain" | "danger" | "quiet";
+type ButtonKind = "primary" | "plain" | "danger" | "quiet";
 
 interface Look {
   readonly kind?: ButtonKind;
@@ -49,5 +48,33 @@ export function DownloadButton({ href, kind = "plain", icon = "download", childr
       <Icon name={icon} />
       {children}
     </a>
+  );
+}
+
+const PATHS = {
+  menu: "M3 6h14M3 10h14M3 14h14",
+  search: "M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17",
+  close: "M5 5l10 10M15 5 5 15",
+  check: "M4 10.5l4 4 8-9",
+  copy: "M7 7h9v9H7zM4 13V4h9",
+  down: "M5 8l5 5 5-5",
+  up: "M5 12l5-5 5 5",
+  person: "M10 10a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3.5 17a6.5 6.5 0 0 1 13 0",
+  download: "M10 3v10M5.5 9 10 13.5 14.5 9M4 17h12",
+  upload: "M10 13V3M5.5 7 10 2.5 14.5 7M4 17h12",
+  alert: "M10 3 2 17h16zM10 8v4M10 14.5v.1",
+  info: "M10 18a8 8 0 1 0 0-16 8 8 0 0 0 0 16zM10 9v5M10 6.4v.1",
+  more: "M4.5 10a.5.5 0 1 0 1 0 .5.5 0 1 0-1 0M9.5 10a.5.5 0 1 0 1 0 .5.5 0 1 0-1 0M14.5 10a.5.5 0 1 0 1 0 .5.5 0 1 0-1 0",
+  arrow: "M4 10h12M11 5l5 5-5 5",
+} as const;
+
+type IconName = keyof typeof PATHS;
+
+/** A decorative icon: its control or the text beside it has the name. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg className="icon" viewBox="0 0 20 20" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
   );
 }

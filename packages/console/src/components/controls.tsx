@@ -5,7 +5,9 @@ import {
   type TextareaHTMLAttributes,
   useId,
 } from "react";
-import { useField } from "./form.tsx";
+import { useMe } from "../api/session.tsx";
+import { texts } from "../texts/index.ts";
+import { Field, type FormValues, useField } from "./form.tsx";
 
 /** Within a Field. */
 export function TextInput(props: InputHTMLAttributes<HTMLInputElement>) {
@@ -18,7 +20,7 @@ export function TextArea(props: TextareaHTMLAttributes<HTMLTextAreaElement>) {
 }
 
 /** Options as pairs of value and label. */
-export type Options = readonly (readonly [value: string, label: string])[];
+type Options = readonly (readonly [value: string, label: string])[];
 
 /** Within a Field. `any`: the choice of nothing, with value "". */
 export function Select({
@@ -61,4 +63,45 @@ export function Checkbox({
       )}
     </div>
   );
+}
+
+interface ChoiceProps<Value extends string> {
+  /** Accessible name of the group. */
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly (readonly [value: Value, label: string])[];
+  readonly onChoose: (value: Value) => void;
+}
+
+/** One of a few, which holds at once. */
+export function Choice<Value extends string>({ label, value, options, onChoose }: ChoiceProps<Value>) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row everywhere
+    <div className="choice" role="group" aria-label={label}>
+      {options.map(([option, text]) => (
+        <button key={option} type="button" aria-pressed={option === value} onClick={() => onChoose(option)}>
+          {text}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** A field for one's own password, asked before a change that would outlast a stolen session. */
+export function OwnPasswordField() {
+  const { name } = useMe();
+  return (
+    <>
+      {/* Password managers see by it whose password it is. */}
+      <input type="text" autoComplete="username" value={name} readOnly hidden />
+      <Field name="ownPassword" label={texts.common.ownPassword}>
+        <TextInput required type="password" autoComplete="current-password" />
+      </Field>
+    </>
+  );
+}
+
+/** The field of the staff API's request. */
+export function ownPassword(values: FormValues): { readonly ownPassword: string } {
+  return { ownPassword: values.raw("ownPassword") };
 }

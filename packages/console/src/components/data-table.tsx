@@ -6,13 +6,12 @@ import {
   type SortingState,
   useReactTable,
 } from "@tanstack/react-table";
-import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
+import { type ComponentProps, type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { Pages } from "../api/hooks.ts";
 import { formatCount } from "../format.ts";
 import { texts } from "../texts/index.ts";
-import { Button } from "./button.tsx";
-import { Icon } from "./icon.tsx";
+import { Button, Icon } from "./button.tsx";
 import { ErrorNote, Loading } from "./states.tsx";
 
 export interface Column<Row> {
@@ -126,7 +125,7 @@ export function PagedTable<Row>({ pages, ...table }: Omit<DataTableProps<Row>, "
   );
 }
 
-export function LoadMore({ pages }: { pages: Pages<unknown> }) {
+function LoadMore({ pages }: { pages: Pages<unknown> }) {
   const { common } = texts;
   if (pages.items.length === 0) return null;
   const count = formatCount(pages.items.length);
@@ -169,4 +168,28 @@ function walkRows(event: KeyboardEvent<HTMLElement>): void {
   if (next === undefined) return;
   event.preventDefault();
   next.focus();
+}
+
+const AT_ONCE = 200;
+
+/** A DataTable that shows many loaded rows step by step. Its columns have no `sort`. */
+export function LongTable<Row>({
+  rows,
+  atOnce = AT_ONCE,
+  ...table
+}: ComponentProps<typeof DataTable<Row>> & { atOnce?: number }) {
+  const [most, setMost] = useState(atOnce);
+  return (
+    <>
+      <DataTable {...table} rows={rows.slice(0, most)} />
+      {rows.length > most && (
+        <div className="load-more">
+          <p className="muted" role="status">
+            {texts.common.someShown(formatCount(most))}
+          </p>
+          <Button onClick={() => setMost(most + atOnce)}>{texts.common.loadMore}</Button>
+        </div>
+      )}
+    </>
+  );
 }

@@ -1,10 +1,9 @@
 import * as Radix from "@radix-ui/react-dialog";
 import { type ReactNode, useRef } from "react";
 import { texts } from "../texts/index.ts";
-import { Button } from "./button.tsx";
+import { Button, Icon } from "./button.tsx";
 import { TextInput } from "./controls.tsx";
 import { Field, Form, type FormValues } from "./form.tsx";
-import { Icon } from "./icon.tsx";
 
 interface DialogProps {
   readonly open: boolean;

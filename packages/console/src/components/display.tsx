@@ -3,8 +3,7 @@ import { useMe } from "../api/session.tsx";
 import type { Run } from "../api/staff-api.d.ts";
 import { formatAge, formatAmount, formatSeconds, formatTime } from "../format.ts";
 import { texts } from "../texts/index.ts";
-import { Button } from "./button.tsx";
-import { Icon } from "./icon.tsx";
+import { Button, Icon } from "./button.tsx";
 import type { Tone } from "./states.tsx";
 
 /** A status in a word. */
@@ -161,5 +160,37 @@ function RunEnd({ run }: { run: Run | null }) {
       </p>
       <p className="muted">{run.name}</p>
     </>
+  );
+}
+
+export interface HistoryItem {
+  readonly id: string;
+  /** An instant or a wall time. */
+  readonly at: string;
+  /** The event, one sentence. */
+  readonly text: ReactNode;
+  /** Whether it no longer holds: it is struck out, and the note says why. */
+  readonly struck?: boolean;
+  readonly note?: ReactNode;
+  readonly actions?: ReactNode;
+}
+
+/** Events of one record, in the given order. */
+export function History({ label, items }: { label: string; items: readonly HistoryItem[] }) {
+  return (
+    <ol className="history" aria-label={label}>
+      {items.map(({ id, at, text, struck = false, note, actions }) => (
+        <li key={id}>
+          <p className="history-time">
+            <Time of={at} />
+          </p>
+          <div>
+            <p>{struck ? <s>{text}</s> : text}</p>
+            {note !== undefined && <p className="history-note">{note}</p>}
+            {actions !== undefined && <div className="history-actions">{actions}</div>}
+          </div>
+        </li>
+      ))}
+    </ol>
   );
 }

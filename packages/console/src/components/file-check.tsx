@@ -1,8 +1,8 @@
 import type { FieldChange, RejectedLine } from "../api/staff-api.d.ts";
 import { formatCount } from "../format.ts";
 import { texts } from "../texts/index.ts";
-import { Icon } from "./icon.tsx";
-import { LongTable } from "./long-table.tsx";
+import { Icon } from "./button.tsx";
+import { LongTable } from "./data-table.tsx";
 
 const t = texts.imports;
 

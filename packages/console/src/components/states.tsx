@@ -1,8 +1,7 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { ApiProblem } from "../api/problem.ts";
 import { texts } from "../texts/index.ts";
-import { Button } from "./button.tsx";
-import { Icon } from "./icon.tsx";
+import { Button, Icon } from "./button.tsx";
 
 /** An empty list: its meaning and the next step. */
 export function EmptyState({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
@@ -93,6 +92,17 @@ export function Progress({ label, share }: { label: string; share: number }) {
       <span>{label}</span>
       <progress max={100} value={percent} aria-label={label} />
       <span className="number">{percent} %</span>
+    </div>
+  );
+}
+
+/** Result below a form. It takes the focus when it appears; a new `key` makes a new result. */
+export function Result({ children }: { children: ReactNode }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.focus(), []);
+  return (
+    <div ref={place} className="result stack" tabIndex={-1}>
+      {children}
     </div>
   );
 }

@@ -1,7 +1,11 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
+import { useLocation } from "wouter";
 import type { Environment } from "../api/names.ts";
 import { useMe } from "../api/session.tsx";
+import { Button } from "../components/button.tsx";
+import { Note } from "../components/states.tsx";
 import { readStored, store } from "../storage.ts";
+import { texts } from "../texts/index.ts";
 
 const EnvironmentContext = createContext<readonly [Environment, (next: Environment) => void] | undefined>(undefined);
 
@@ -31,4 +35,27 @@ export function useEnvironmentChoice() {
   const value = useContext(EnvironmentContext);
   if (value === undefined) throw new Error("There is no environment outside of the shell");
   return value;
+}
+
+/** A note with a link if the shown record belongs to the other environment. */
+export function OtherEnvironment({ of }: { of: Environment }) {
+  const [environment] = useEnvironmentChoice();
+  if (of === environment) return null;
+  return (
+    <Note tone="warning">
+      <p>{texts.customers.otherEnvironment(texts.common.environments[of])}</p>
+      <SwitchEnvironment to={of} />
+    </Note>
+  );
+}
+
+/** `href`: the page to go to there; this one unless given. */
+export function SwitchEnvironment({ to, href }: { to: Environment; href?: string }) {
+  const [, choose] = useEnvironmentChoice();
+  const [, navigate] = useLocation();
+  const go = () => {
+    choose(to);
+    if (href !== undefined) navigate(href);
+  };
+  return <Button onClick={go}>{texts.customers.switchTo(texts.common.environments[to])}</Button>;
 }

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useLogOut, useMe } from "../api/session.tsx";
+import { Icon } from "../components/button.tsx";
 import { Badge } from "../components/display.tsx";
-import { Icon } from "../components/icon.tsx";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "../components/menu.tsx";
 import { type PageRoute, ROUTES } from "../routes.ts";
 import { texts } from "../texts/index.ts";

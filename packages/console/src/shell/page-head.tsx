@@ -1,6 +1,10 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { Component, type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
+import { Button, LinkButton } from "../components/button.tsx";
+import { EmptyState } from "../components/states.tsx";
 import { texts } from "../texts/index.ts";
+
+const t = texts.shell;
 
 /** Page whose heading already had the focus. The first page of a visit keeps the browser's focus. */
 let focused = location.pathname;
@@ -43,4 +47,41 @@ export function PageHead({ title, lead, up, actions }: PageHeadProps) {
       {actions !== undefined && <div className="row">{actions}</div>}
     </header>
   );
+}
+
+export function NotFound() {
+  return (
+    <>
+      <PageHead title={t.notFoundTitle} />
+      <EmptyState title={t.notFoundText} action={<LinkButton href="/">{t.toOverview}</LinkButton>} />
+    </>
+  );
+}
+
+export function Forbidden() {
+  return (
+    <>
+      <PageHead title={t.forbiddenTitle} />
+      <EmptyState title={t.forbiddenText} action={<LinkButton href="/">{t.toOverview}</LinkButton>} />
+    </>
+  );
+}
+
+/** Shows that a page failed, in place of an empty window. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError() {
+    return { failed: true };
+  }
+
+  override render() {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <div className="stack">
+        <PageHead title={t.crashTitle} />
+        <EmptyState title={t.crashText} action={<Button onClick={() => window.location.reload()}>{t.reload}</Button>} />
+      </div>
+    );
+  }
 }

@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from "react";
-import { Icon } from "../components/icon.tsx";
+import { Icon } from "../components/button.tsx";
 import { texts } from "../texts/index.ts";
 
 const SHOWN_MS = 6_000;

@@ -1,12 +1,20 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { useApi, useSend } from "../../api/hooks.ts";
+import { ApiProblem } from "../../api/problem.ts";
 import { useMe } from "../../api/session.tsx";
-import { Grid } from "../../components/display.tsx";
+import type { StaffSession } from "../../api/staff-api.d.ts";
+import { Button } from "../../components/button.tsx";
+import { OwnPasswordField, ownPassword, TextInput } from "../../components/controls.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Badge, Card, Grid, Time } from "../../components/display.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
+import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { PasswordCard } from "./password-card.tsx";
-import { RecoveryCodes } from "./recovery-codes.tsx";
-import { SessionsCard } from "./sessions-card.tsx";
-import { TotpCard } from "./totp-card.tsx";
+import { RecoveryCodes, TotpCard } from "./one-time-codes.tsx";
+
+const t = texts.account;
 
 export default function Account() {
   const { name, role } = useMe();
@@ -30,4 +38,107 @@ export default function Account() {
       <SessionsCard />
     </>
   );
+}
+
+function PasswordCard() {
+  const send = useSend("PUT /session/password");
+  const toast = useToast();
+  /** Empties the fields when it was changed. */
+  const [times, setTimes] = useState(0);
+  const submit = async (values: FormValues) => {
+    const password = values.raw("password");
+    if (values.raw("again") !== password) throw ApiProblem.ofField("again", t.notTheSame);
+    await send.mutateAsync({ password, ...ownPassword(values) });
+    setTimes(times + 1);
+    toast(t.changed);
+  };
+  return (
+    <Card title={t.password}>
+      <Form key={times} submit={t.change} onSubmit={submit}>
+        <OwnPasswordField />
+        <Field name="password" label={t.next} hint={t.nextHint}>
+          <TextInput required type="password" minLength={12} maxLength={256} autoComplete="new-password" />
+        </Field>
+        <Field name="again" label={t.again}>
+          <TextInput required type="password" autoComplete="new-password" />
+        </Field>
+      </Form>
+    </Card>
+  );
+}
+
+/** Sessions of the account. */
+function SessionsCard() {
+  const sessions = useApi("GET /session/all");
+  return (
+    <Card title={t.sessions}>
+      <Loaded of={sessions}>
+        {({ items }) => (
+          <DataTable
+            label={t.sessionsList}
+            columns={COLUMNS}
+            rows={items}
+            rowKey={({ id }) => id}
+            empty={<EmptyState title={t.noSessions} />}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+const COLUMNS: readonly Column<StaffSession>[] = [
+  {
+    ...{ id: "device", header: t.device },
+    cell: ({ userAgent, current }) => (
+      <span className="row" title={userAgent ?? undefined}>
+        {deviceOf(userAgent)} {current && <Badge tone="info">{t.thisOne}</Badge>}
+      </span>
+    ),
+  },
+  { id: "address", header: t.address, cell: ({ address }) => <span className="number">{address ?? "–"}</span> },
+  { id: "since", header: t.since, cell: ({ createdAt }) => <Time of={createdAt} /> },
+  { id: "lastUse", header: t.lastUse, cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age /> },
+  {
+    ...{ id: "actions", header: texts.common.actions, hideHeader: true, isNumber: true },
+    cell: (session) => !session.current && <EndButton session={session} />,
+  },
+];
+
+function EndButton({ session: { id, userAgent } }: { session: StaffSession }) {
+  const send = useSend("DELETE /session/all/:id");
+  const toast = useToast();
+  const end = () =>
+    send.mutateAsync({ id }).then(
+      () => toast(t.ended),
+      (error: Error) => toast(error.message),
+    );
+  const device = useMemo(() => deviceOf(userAgent), [userAgent]);
+  return (
+    <Button kind="quiet" busy={send.isPending} aria-label={t.endOf(device)} onClick={() => void end()}>
+      {t.end}
+    </Button>
+  );
+}
+
+/** Each names itself after those that it is like: the first that fits is the one. */
+const BROWSERS = [
+  [/\bEdg/, "Edge"],
+  [/\bFirefox\//, "Firefox"],
+  [/Chrome\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+] as const;
+const SYSTEMS = [
+  [/iPhone|iPad/, "iOS"],
+  [/Android/, "Android"],
+  [/Windows/, "Windows"],
+  [/Mac OS X/, "macOS"],
+  [/Linux|X11/, "Linux"],
+] as const;
+
+function deviceOf(userAgent: string | null): string {
+  if (userAgent === null) return t.unknownDevice;
+  const [browser, system] = [BROWSERS, SYSTEMS].map((kinds) => kinds.find(([shape]) => shape.test(userAgent))?.[1]);
+  if (browser !== undefined && system !== undefined) return t.deviceOn(browser, system);
+  return browser ?? userAgent.slice(0, 60);
 }

@@ -9,11 +9,10 @@ import { Time } from "../../components/display.tsx";
 import { Filters, useFilters } from "../../components/filters.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState } from "../../components/states.tsx";
+import { customerHref, transactionHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { customerHref } from "../customers/links.ts";
-import { transactionHref } from "../transactions/links.ts";
 import { Change } from "./change.tsx";
 
 const t = texts.audit;

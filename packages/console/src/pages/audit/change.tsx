@@ -3,13 +3,12 @@ import { Link } from "wouter";
 import { usePages } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { AuditEntry } from "../../api/staff-api.d.ts";
-import { Button } from "../../components/button.tsx";
-import { Icon } from "../../components/icon.tsx";
+import { Button, Icon } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/states.tsx";
 import { formatCount, formatTime } from "../../format.ts";
+import { customerHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
-import { customerHref } from "../customers/links.ts";
 
 const t = texts.audit;
 

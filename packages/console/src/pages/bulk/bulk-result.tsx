@@ -7,10 +7,10 @@ import { ConfirmDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Grid, Stat, Time } from "../../components/display.tsx";
 import { EmptyState, Note } from "../../components/states.tsx";
 import { countOf, formatCount } from "../../format.ts";
+import { customerHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
-import { customerHref } from "../customers/links.ts";
 import type { BulkRequest } from "./bulk-form.tsx";
 
 const t = texts.bulk;

@@ -7,12 +7,12 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.customers;
 
-export const ATTEMPTS_ID = "refused-calls";
+export const REFUSED_CALLS_ID = "refused-calls";
 
 /** The calls of partners for a customer that were refused. */
-export function Attempts({ attempts }: { attempts: Pages<Attempt> }) {
+export function RefusedCalls({ attempts }: { attempts: Pages<Attempt> }) {
   return (
-    <div id={ATTEMPTS_ID} tabIndex={-1}>
+    <div id={REFUSED_CALLS_ID} tabIndex={-1}>
       <Card title={t.attempts}>
         <PagedTable
           label={t.attempts}

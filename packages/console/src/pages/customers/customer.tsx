@@ -6,11 +6,10 @@ import { Badge, Card, KeyValue, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { wallNow } from "../../format.ts";
 import type { PageProps } from "../../routes.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
-import { SwitchEnvironment } from "../../shell/other-environment.tsx";
+import { SwitchEnvironment, useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { ATTEMPTS_ID, Attempts } from "./attempts.tsx";
+import { REFUSED_CALLS_ID, RefusedCalls } from "./attempts.tsx";
 import { connectionName } from "./connection-badge.tsx";
 import { ConnectionCard } from "./connection-card.tsx";
 import { GoneConnections } from "./gone-connections.tsx";
@@ -41,7 +40,7 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
             <>
               <Profile customer={found} attempts={attempts} />
               <Loaded of={ledgers}>{({ plans }) => <Connections customer={found} ledgers={plans} />}</Loaded>
-              <Attempts attempts={attempts} />
+              <RefusedCalls attempts={attempts} />
             </>
           )}
         </Loaded>
@@ -82,7 +81,7 @@ function Profile({ customer, attempts }: { customer: CustomerData; attempts: Pag
             last === undefined ? (
               ((attempts.first && texts.common.none) ?? null)
             ) : (
-              <a key="attempts" href={`#${ATTEMPTS_ID}`}>
+              <a key="attempts" href={`#${REFUSED_CALLS_ID}`}>
                 <Time of={last.at} />
               </a>
             ),

@@ -7,14 +7,12 @@ import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Badge, Card } from "../../components/display.tsx";
 import { useFilters } from "../../components/filters.tsx";
 import { EmptyState } from "../../components/states.tsx";
-import { useEnvironment } from "../../shell/environment.tsx";
-import { OtherEnvironment } from "../../shell/other-environment.tsx";
+import { customerHref, transactionHref } from "../../links.ts";
+import { OtherEnvironment, useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { TransactionFacts } from "../transactions/facts.tsx";
-import { transactionHref } from "../transactions/links.ts";
 import { ConnectionBadge, connectionName } from "./connection-badge.tsx";
-import { customerHref } from "./links.ts";
 
 const t = texts.customers;
 

@@ -3,10 +3,10 @@ import { Link } from "wouter";
 import { useMay, useMe } from "../../api/session.tsx";
 import type { PlanLedger } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
-import { History, type HistoryItem } from "../../components/history.tsx";
+import { History, type HistoryItem } from "../../components/display.tsx";
 import { formatCount } from "../../format.ts";
+import { transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
-import { transactionHref } from "../transactions/links.ts";
 import { ReversalDialog, type ReversibleTopUp } from "../transactions/reversal-dialog.tsx";
 import { entryWords, minuteOf } from "./ledger-words.ts";
 

@@ -6,9 +6,10 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Grid, KeyValue, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { formatCount, formatTime } from "../../format.ts";
+import { targetHref } from "../../links.ts";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { StateBadge, targetPath } from "../targets/state.tsx";
+import { StateBadge } from "../targets/state.tsx";
 
 const t = texts.health;
 
@@ -75,7 +76,7 @@ function Shown({ health }: { health: HealthData }) {
               columns={TARGET_COLUMNS}
               rows={targets}
               rowKey={({ name }) => name}
-              rowHref={targetPath}
+              rowHref={targetHref}
               empty={<EmptyState title={t.noTargets}>{t.noTargetsText}</EmptyState>}
             />
           </Card>

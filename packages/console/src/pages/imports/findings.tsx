@@ -2,14 +2,14 @@ import type { ComponentProps } from "react";
 import { Link } from "wouter";
 import type { Upload } from "../../api/staff-api.d.ts";
 import { Select } from "../../components/controls.tsx";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, LongTable } from "../../components/data-table.tsx";
 import { Badge, Code, Time } from "../../components/display.tsx";
 import { FieldChanges, RejectedLines } from "../../components/file-check.tsx";
 import { Field } from "../../components/form.tsx";
-import { LongTable } from "../../components/long-table.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
+import { customerHref, transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.imports;
@@ -113,7 +113,7 @@ const LINE: Column<{ readonly line: number }> = {
 const CUSTOMER: Column<{ readonly cuid: string }> = {
   id: "cuid",
   header: t.customer,
-  cell: ({ cuid }) => <Link href={`/customers/${encodeURIComponent(cuid)}`}>{cuid}</Link>,
+  cell: ({ cuid }) => <Link href={customerHref({ cuid })}>{cuid}</Link>,
 };
 
 const CONNECTION: Column<Pick<OfConnection, "service" | "reqId">> = {
@@ -151,7 +151,7 @@ export const HELD_BACK_COLUMNS: readonly Column<HeldBackLine>[] = [
       ) : txnId === null ? (
         t.goodwill
       ) : (
-        <Link href={`/transactions/${txnId}`}>{t.topUp}</Link>
+        <Link href={transactionHref({ txnId })}>{t.topUp}</Link>
       ),
   },
   {

@@ -5,9 +5,9 @@ import { useMay } from "../../api/session.tsx";
 import type { Upload } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Checkbox } from "../../components/controls.tsx";
-import { Badge, Card, Grid, KeyValue, Stat } from "../../components/display.tsx";
+import { Badge, Card, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
 import { Form } from "../../components/form.tsx";
-import { Loaded, Note } from "../../components/states.tsx";
+import { Loaded, Note, Progress } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import type { PageProps } from "../../routes.ts";
 import { PageHead } from "../../shell/page-head.tsx";
@@ -15,9 +15,9 @@ import { useToast } from "../../shell/toasts.tsx";
 import { readStored, store } from "../../storage.ts";
 import { texts } from "../../texts/index.ts";
 import { GoodwillQuestion, UploadFindings } from "./findings.tsx";
-import { AsOf, isUnderWay, LAST_UPLOAD, UploadProgress } from "./progress.tsx";
 
 const t = texts.imports;
+
 const TONES = {
   checking: "info",
   checked: "warning",
@@ -136,4 +136,31 @@ function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload 
       </Form>
     </Card>
   );
+}
+
+/** Storage key of the last sent file. */
+export const LAST_UPLOAD = "lastUpload";
+
+export function isUnderWay(state: Upload["state"]): boolean {
+  return state === "checking" || state === "writing";
+}
+
+/** How far the check, or the import, is. */
+function UploadProgress({ upload: { state, lines, report } }: { upload: Upload }) {
+  const all = (report?.["accepted"] ?? 0) + (report?.["rejected"] ?? 0);
+  return (
+    <Note>
+      {state === "writing" && all > 0 ? (
+        <Progress label={t.writing} share={lines / all} />
+      ) : (
+        <p role="status">{t.checking(formatCount(lines))}</p>
+      )}
+      <p>{t.canLeave}</p>
+    </Note>
+  );
+}
+
+/** Shows an `as of` as given: UTC instant or provider's wall time. */
+export function AsOf({ of }: { of: string }) {
+  return Number.isNaN(Date.parse(of.replace(" ", "T"))) ? of : <Time of={of} />;
 }

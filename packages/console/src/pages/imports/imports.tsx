@@ -1,18 +1,21 @@
-import { useApi, usePoll } from "../../api/hooks.ts";
-import { useMay } from "../../api/session.tsx";
+import { useLocation } from "wouter";
+import { useApi, usePoll, useUpload } from "../../api/hooks.ts";
+import { useMay, useMe } from "../../api/session.tsx";
 import type { ImportRun } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
+import { Checkbox, FileInput, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Badge, Time } from "../../components/display.tsx";
-import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { Badge, Card, Time } from "../../components/display.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { EmptyState, Loaded, Note, Progress } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
-import { readStored } from "../../storage.ts";
+import { readStored, store } from "../../storage.ts";
 import { texts } from "../../texts/index.ts";
 import { HeldBackList } from "./held-back.tsx";
-import { AsOf, isUnderWay, LAST_UPLOAD } from "./progress.tsx";
-import { CustomersUpload } from "./upload.tsx";
+import { AsOf, isUnderWay, LAST_UPLOAD } from "./import.tsx";
 
 const t = texts.imports;
 
@@ -103,4 +106,55 @@ function countsOf(report: NonNullable<ImportRun["report"]>): string {
     return typeof count === "number" && count > 0 ? `${formatCount(count)} ${what}` : [];
   });
   return parts.join(", ") || t.nothing;
+}
+
+/** Sends a customers file to be checked, and goes to its page. */
+function CustomersUpload() {
+  const environment = useEnvironment();
+  const { timeZone } = useMe().provider;
+  const upload = useUpload("POST /imports");
+  const [, navigate] = useLocation();
+
+  const submit = async (values: FormValues) => {
+    const file = values.file("file");
+    if (file === undefined) return;
+    const tolerance = values.optional("toleranceDays");
+    const { id } = await upload.mutateAsync({
+      file,
+      environment,
+      asOf: values.optional("asOf"),
+      skipInvalid: values.checked("skipInvalid") || undefined,
+      oldRecords: values.checked("oldRecords") || undefined,
+      toleranceDays: tolerance === undefined ? undefined : Number(tolerance),
+      run: values.checked("run") || undefined,
+    });
+    store(LAST_UPLOAD, id);
+    navigate(`/imports/${id}`);
+  };
+
+  return (
+    <Card>
+      <Form submit={t.check} onSubmit={submit}>
+        <Field name="file" label={t.customersFile} hint={t.customersFileHint}>
+          <FileInput required accept=".csv,.ndjson,.jsonl,.json" />
+        </Field>
+        <Field name="asOf" label={t.asOf} hint={t.asOfHint(timeZone)}>
+          <TextInput maxLength={64} />
+        </Field>
+        <details>
+          <summary>{t.options}</summary>
+          <div className="stack">
+            <Checkbox name="skipInvalid" label={t.skipInvalid} hint={t.skipInvalidHint} />
+            <Checkbox name="oldRecords" label={t.oldRecords} />
+            <Checkbox name="run" label={t.runAtOnce} />
+            <Field name="toleranceDays" label={t.toleranceDays} hint={t.toleranceHint}>
+              <TextInput type="number" min={1} max={31} placeholder="1" />
+            </Field>
+          </div>
+        </details>
+        {upload.isPending && <Progress label={t.sending} share={upload.progress} />}
+        <p className="muted">{t.checkHint}</p>
+      </Form>
+    </Card>
+  );
 }

@@ -1,11 +1,52 @@
+import { sumAmounts } from "../../amounts.ts";
 import { useInCurrency } from "../../api/session.tsx";
 import type { Share, Statistics } from "../../api/staff-api.d.ts";
 import { type Bar, Bars, ShareBars } from "../../components/charts.tsx";
-import { Card, Grid } from "../../components/display.tsx";
+import { Amount, Card, Grid, Stat } from "../../components/display.tsx";
 import { formatAmount, formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.overview;
+
+export function KeyFigures({ statistics: { days } }: { statistics: Statistics }) {
+  const [today, yesterday] = [days.at(-1), days.at(-2)];
+  const reversals = sumOf(days.map((day) => day.reversals));
+  return (
+    <Grid>
+      <Taken label={t.figures.today} days={today ? [today] : []} />
+      <Taken label={t.figures.yesterday} days={yesterday ? [yesterday] : []} />
+      <Taken label={t.figures.month} days={days} />
+      <Stat
+        label={t.figures.reversals}
+        value={formatCount(reversals)}
+        note={
+          reversals === 0 ? (
+            t.figures.noneReversed
+          ) : (
+            <>
+              <Amount of={sumAmounts(days.map(({ reversed }) => reversed))} /> {t.figures.reversed}
+            </>
+          )
+        }
+      />
+    </Grid>
+  );
+}
+
+/** Revenue of the given days. */
+function Taken({ label, days }: { label: string; days: Statistics["days"] }) {
+  return (
+    <Stat
+      label={label}
+      value={<Amount of={sumAmounts(days.map(({ amount }) => amount))} />}
+      note={t.figures.topUps(formatCount(sumOf(days.map(({ topUps }) => topUps))))}
+    />
+  );
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
 
 /** Unit of the charts: money or number of top-ups. */
 type Measure = "amount" | "topUps";

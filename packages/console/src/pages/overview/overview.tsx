@@ -1,17 +1,18 @@
-import { usePoll } from "../../api/hooks.ts";
+import { Link } from "wouter";
+import { useApi, usePoll } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { Statistics } from "../../api/staff-api.d.ts";
+import type { AttentionItem, Statistics } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
-import { Choice } from "../../components/choice.tsx";
+import { Choice } from "../../components/controls.tsx";
+import { Card } from "../../components/display.tsx";
 import { useFilters } from "../../components/filters.tsx";
-import { EmptyState, Loaded, Note } from "../../components/states.tsx";
-import { formatTime } from "../../format.ts";
+import { EmptyState, Loaded, Note, type Tone } from "../../components/states.tsx";
+import { countOf, formatAge, formatTime } from "../../format.ts";
+import { partnerHref, targetHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { Attention } from "./attention.tsx";
-import { Charts } from "./charts.tsx";
-import { KeyFigures } from "./key-figures.tsx";
+import { Charts, KeyFigures } from "./charts.tsx";
 
 const t = texts.overview;
 
@@ -79,4 +80,78 @@ function GettingStarted() {
       {t.nothingYetText}
     </EmptyState>
   );
+}
+
+/** Open problems, each with a link to the page that fixes it. */
+function Attention() {
+  const environment = useEnvironment();
+  const attention = useApi("GET /attention", { environment });
+  return (
+    <Card title={t.attention.title}>
+      <Loaded of={attention}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Note tone="success">
+              <p>{t.attention.nothing}</p>
+            </Note>
+          ) : (
+            items.map((item) => <Item key={`${item.kind} ${item.subject} ${item.at}`} item={item} />)
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Item({ item }: { item: AttentionItem }) {
+  const { timeZone } = useMe().provider;
+  const { tone, text, href, link } = describe(item, timeZone);
+  return (
+    <Note tone={tone}>
+      <p>
+        {text} <Link href={href}>{link}</Link>
+      </p>
+    </Note>
+  );
+}
+
+interface Described {
+  readonly tone: Tone;
+  readonly text: string;
+  /** Page that fixes the problem. */
+  readonly href: string;
+  readonly link: string;
+}
+
+function describe({ kind, count, subject, at }: AttentionItem, timeZone: string): Described {
+  const name = subject ?? "";
+  const age = at === null ? "" : formatAge(at);
+  const events = countOf(count ?? 0, "event");
+  const target = { href: targetHref({ name }), link: t.attention.toTarget };
+  switch (kind) {
+    case "recording_fails":
+      return {
+        ...{ tone: "danger", text: t.attention.recording_fails(at === null ? "" : formatTime(at, timeZone)) },
+        ...{ href: "/health", link: t.attention.toHealth },
+      };
+    case "failed_deliveries":
+      return { tone: "warning", text: t.attention.failed_deliveries(events, name), ...target };
+    case "target_behind":
+      return { tone: "warning", text: t.attention.target_behind(events, name, age), ...target };
+    case "held_back":
+      return {
+        ...{ tone: "warning", text: t.attention.held_back(countOf(count ?? 0, "subscription")) },
+        ...{ href: "/imports?tab=held-back", link: t.attention.toHeldBack },
+      };
+    case "token_ending":
+      return {
+        ...{ tone: "warning", text: t.attention.token_ending(name, age) },
+        ...{ href: partnerHref({ name }), link: t.attention.toPartner },
+      };
+    case "no_backup":
+      return {
+        ...{ tone: "warning", text: at === null ? t.attention.noBackupEver : t.attention.no_backup(age) },
+        ...{ href: "/health", link: t.attention.toHealth },
+      };
+  }
 }

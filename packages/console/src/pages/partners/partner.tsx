@@ -3,9 +3,11 @@ import { useApi, usePages, useSend } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
 import type { Partner as PartnerData } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
+import { TextArea } from "../../components/controls.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
-import { ConfirmDialog } from "../../components/dialog.tsx";
-import { Code, Time } from "../../components/display.tsx";
+import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
+import { Card, Code, Time } from "../../components/display.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import type { PageProps } from "../../routes.ts";
@@ -13,7 +15,6 @@ import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { AllowedAddresses } from "./addresses.tsx";
 import { PartnerMonth } from "./month.tsx";
 import { Tokens } from "./tokens.tsx";
 
@@ -47,7 +48,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
                   ),
                 },
                 { id: "month", label: t.month, content: <PartnerMonth name={name} /> },
-                { id: "attempts", label: t.attempts, content: <Attempts name={name} /> },
+                { id: "attempts", label: t.attempts, content: <RefusedCalls name={name} /> },
               ]}
             />
           </>
@@ -81,7 +82,7 @@ function StatusButton({ partner: { name, status } }: { partner: PartnerData }) {
   );
 }
 
-function Attempts({ name }: { name: string }) {
+function RefusedCalls({ name }: { name: string }) {
   const attempts = usePages("GET /refused-calls", { environment: useEnvironment(), partner: name });
   return (
     <>
@@ -100,5 +101,47 @@ function Attempts({ name }: { name: string }) {
         empty={<EmptyState title={t.noAttempts}>{t.noAttemptsHint}</EmptyState>}
       />
     </>
+  );
+}
+
+/** IP addresses that a partner may call from. */
+function AllowedAddresses({ partner: { name, allowedAddresses } }: { partner: PartnerData }) {
+  const [isOpen, setOpen] = useState(false);
+  const mayChange = useMay("administer");
+  const send = useSend("PATCH /partners/:name");
+  const toast = useToast();
+
+  const save = async (values: FormValues) => {
+    const lines = values.text("allowedAddresses").split(/[\s,]+/);
+    const given = lines.filter((line) => line !== "");
+    await send.mutateAsync({ name, allowedAddresses: given.length === 0 ? null : given });
+    toast(t.addressesDone(given.length));
+    setOpen(false);
+  };
+
+  return (
+    <Card
+      title={t.addressesTitle}
+      actions={mayChange && <Button onClick={() => setOpen(true)}>{t.addressesEdit}</Button>}
+    >
+      {allowedAddresses === null ? (
+        <p>{t.anywhere}</p>
+      ) : (
+        <ul aria-label={t.addressesTitle}>
+          {allowedAddresses.map((address) => (
+            <li key={address}>
+              <Code>{address}</Code>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Dialog open={isOpen} onOpenChange={setOpen} title={t.addressesTitle} description={t.addressesText}>
+        <Form submit={t.addressesSave} onSubmit={save}>
+          <Field name="allowedAddresses" label={t.addressesTitle} hint={t.addressesHint}>
+            <TextArea rows={6} defaultValue={allowedAddresses?.join("\n")} spellCheck={false} />
+          </Field>
+        </Form>
+      </Dialog>
+    </Card>
   );
 }

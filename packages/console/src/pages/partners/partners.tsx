@@ -11,6 +11,7 @@ import { Badge, Time } from "../../components/display.tsx";
 import { Field, Form } from "../../components/form.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
+import { partnerHref } from "../../links.ts";
 import { PageHead } from "../../shell/page-head.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
@@ -36,7 +37,7 @@ export default function Partners() {
             columns={COLUMNS}
             rows={items}
             rowKey={({ name }) => name}
-            rowHref={({ name }) => partnerPath(name)}
+            rowHref={partnerHref}
             empty={<EmptyState title={t.none}>{t.noneHint}</EmptyState>}
           />
         )}
@@ -91,7 +92,7 @@ function AddPartner(dialog: { open: boolean; onOpenChange: (open: boolean) => vo
         onSubmit={async (values) => {
           const { name } = await send.mutateAsync({ name: values.text("name") });
           toast(t.addDone(name));
-          navigate(partnerPath(name));
+          navigate(partnerHref({ name }));
         }}
       >
         <Field name="name" label={t.name} hint={t.nameHint}>
@@ -104,8 +105,4 @@ function AddPartner(dialog: { open: boolean; onOpenChange: (open: boolean) => vo
 
 export function PartnerStatus({ status }: Pick<Partner, "status">) {
   return <Badge tone={status === "active" ? "success" : "danger"}>{t.statuses[status]}</Badge>;
-}
-
-function partnerPath(name: string): string {
-  return `/partners/${encodeURIComponent(name)}`;
 }

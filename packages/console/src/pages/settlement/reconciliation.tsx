@@ -6,8 +6,7 @@ import type { Reconciliation as ReconciliationData } from "../../api/staff-api.d
 import { FileInput, Select, TextInput } from "../../components/controls.tsx";
 import { Card, Grid } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
-import { Result } from "../../components/result.tsx";
-import { Progress } from "../../components/states.tsx";
+import { Progress, Result } from "../../components/states.tsx";
 import { wallNow } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";

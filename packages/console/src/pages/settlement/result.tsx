@@ -1,11 +1,11 @@
 import { Link } from "wouter";
 import type { Reconciliation } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, DataTable, LongTable } from "../../components/data-table.tsx";
 import { Amount, Card, Code, Time } from "../../components/display.tsx";
-import { LongTable } from "../../components/long-table.tsx";
 import { Note } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
+import { transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { type Difference, differencesCsv } from "./differences-csv.ts";
 
@@ -145,7 +145,7 @@ const BOOKS: readonly Column<Difference>[] = [
   {
     id: "transaction",
     header: t.transaction,
-    cell: ({ txnId }) => (txnId === null ? "–" : <Link href={`/transactions/${txnId}`}>{txnId}</Link>),
+    cell: ({ txnId }) => (txnId === null ? "–" : <Link href={transactionHref({ txnId })}>{txnId}</Link>),
   },
 ];
 

@@ -6,19 +6,20 @@ import { useMe } from "../../api/session.tsx";
 import type { Settlement as SettlementData } from "../../api/staff-api.d.ts";
 import { Button, DownloadButton } from "../../components/button.tsx";
 import { Select } from "../../components/controls.tsx";
-import { Amount, Card, Grid, Stat } from "../../components/display.tsx";
+import { type Column, DataTable, LongTable } from "../../components/data-table.tsx";
+import { Amount, Card, Code, Grid, Stat } from "../../components/display.tsx";
 import { Filters, useFilters } from "../../components/filters.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
-import { countOf, wallNow } from "../../format.ts";
+import { countOf, formatCount, wallNow } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { daysOf } from "./days.ts";
 import { PERIOD_NAMES, PeriodFields } from "./period.tsx";
-import { LinesTable, PartnersTable, type SettlementAmounts } from "./tables.tsx";
 
 const t = texts.settlement;
+
 const NAMES = ["partner", ...PERIOD_NAMES, "lines"] as const;
 
 /** Amounts that partners owe, as a page to print. */
@@ -101,4 +102,79 @@ function sumByPartner(lines: SettlementData["lines"]): (SettlementAmounts & { pa
     const counts = { topUps: count("topUps"), reversals: count("reversals") };
     return { partner, ...counts, gross: amount("gross"), reversed: amount("reversed"), net: amount("net") };
   });
+}
+
+type SettlementAmounts = SettlementData["total"];
+type SettlementLine = SettlementData["lines"][number];
+
+interface PartnerAmounts extends SettlementAmounts {
+  readonly partner: string;
+}
+
+/** A row for each partner, and the total below. */
+function PartnersTable({ partners, total }: { partners: PartnerAmounts[]; total: SettlementAmounts }) {
+  const isTotal = ({ partner }: PartnerAmounts) => partner === "";
+  return (
+    <DataTable
+      label={t.byPartner}
+      rows={partners.length === 1 ? partners : [...partners, { partner: "", ...total }]}
+      rowKey={({ partner }) => partner}
+      columns={[
+        {
+          id: "partner",
+          header: t.partner,
+          cell: (row) => (isTotal(row) ? <strong>{t.total}</strong> : row.partner),
+        },
+        ...amountColumns<PartnerAmounts>(isTotal),
+      ]}
+      empty={null}
+    />
+  );
+}
+
+function LinesTable({ lines }: { lines: SettlementLine[] }) {
+  const hasService = lines.some(({ service }) => service !== null);
+  const hasBouquet = lines.some(({ bouquetId }) => bouquetId !== null);
+  return (
+    <LongTable
+      label={t.byDay}
+      atOnce={1_000}
+      rows={lines}
+      rowKey={({ day, partner, service, bouquetId }) => [day, partner, service, bouquetId].join(" ")}
+      columns={[
+        { id: "day", header: t.day, cell: ({ day }) => <span className="number">{day}</span> },
+        { id: "partner", header: t.partner, cell: ({ partner }) => partner },
+        ...(hasService ? [SERVICE] : []),
+        ...(hasBouquet ? [BOUQUET] : []),
+        ...amountColumns<SettlementLine>(() => false),
+      ]}
+      empty={null}
+    />
+  );
+}
+
+const SERVICE: Column<SettlementLine> = {
+  id: "service",
+  header: t.service,
+  cell: ({ service }) => service && texts.common.services[service],
+};
+
+const BOUQUET: Column<SettlementLine> = {
+  id: "bouquet",
+  header: t.bouquet,
+  cell: ({ bouquetId }) => <Code>{bouquetId}</Code>,
+};
+
+function amountColumns<Row extends SettlementAmounts>(isStrong: (row: Row) => boolean): Column<Row>[] {
+  const column = (name: keyof SettlementAmounts): Column<Row> => ({
+    id: name,
+    header: t[name],
+    cell: (row) => {
+      const value = row[name];
+      const shown = typeof value === "number" ? formatCount(value) : <Amount of={value} />;
+      return isStrong(row) || name === "net" ? <strong>{shown}</strong> : shown;
+    },
+    isNumber: true,
+  });
+  return (["topUps", "gross", "reversals", "reversed", "net"] as const).map(column);
 }

@@ -3,17 +3,16 @@ import { useApi, useSend } from "../../api/hooks.ts";
 import type { Role } from "../../api/names.ts";
 import type { AddedStaffKey, StaffKey } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
-import { TextInput } from "../../components/controls.tsx";
+import { OwnPasswordField, ownPassword, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { Card, Time } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { OnceDialog } from "../../components/once-dialog.tsx";
-import { OwnPasswordField, ownPassword } from "../../components/own-password.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { RoleField } from "./role-field.tsx";
+import { RoleField } from "./people.tsx";
 
 const t = texts.staff;
 

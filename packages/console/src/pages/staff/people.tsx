@@ -1,15 +1,19 @@
 import { useMemo, useState } from "react";
-import { useApi } from "../../api/hooks.ts";
+import { useApi, useSend } from "../../api/hooks.ts";
+import type { Role } from "../../api/names.ts";
+import type { Input } from "../../api/request.ts";
 import { useMe } from "../../api/session.tsx";
 import type { StaffMember } from "../../api/staff-api.d.ts";
-import { Button } from "../../components/button.tsx";
+import { Button, Icon } from "../../components/button.tsx";
+import { OwnPasswordField, ownPassword, Select, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { Badge, Card, Time } from "../../components/display.tsx";
-import { Icon } from "../../components/icon.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { Menu, MenuItem } from "../../components/menu.tsx";
 import { Loaded } from "../../components/states.tsx";
+import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { AddPerson, ChangeRole, RemovePerson, SetPassword, SwitchTotpOff } from "./person-dialogs.tsx";
 
 const t = texts.staff;
 
@@ -95,5 +99,129 @@ function Actions({ of: { name, hasTotp }, onAsk }: { of: StaffMember; onAsk: (wh
         {t.remove}
       </MenuItem>
     </Menu>
+  );
+}
+
+interface DialogProps {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+}
+
+type MemberDialogProps = DialogProps & { readonly member: StaffMember };
+
+function AddPerson({ open, onOpenChange }: DialogProps) {
+  const send = useSend("POST /staff");
+  const toast = useToast();
+  const submit = async (values: FormValues) => {
+    const person = { name: values.text("name"), role: values.text("role") as Role, password: values.raw("password") };
+    const { name } = await send.mutateAsync({ ...person, ...ownPassword(values) });
+    onOpenChange(false);
+    toast(t.personAdded(name));
+  };
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={t.addPerson} description={t.addPersonText}>
+      <Form submit={t.addPerson} onSubmit={submit}>
+        <Field name="name" label={t.name} hint={t.nameHint}>
+          <TextInput required maxLength={64} />
+        </Field>
+        <RoleField />
+        <PasswordField />
+        <OwnPasswordField />
+      </Form>
+    </Dialog>
+  );
+}
+
+function ChangeRole({ member: { name, role }, open, onOpenChange }: MemberDialogProps) {
+  const change = useChange(name, onOpenChange);
+  const submit = (values: FormValues) => {
+    const next = values.text("role") as Role;
+    return change({ role: next, ...ownPassword(values) }, t.roleChanged(name, texts.common.roles[next]));
+  };
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={t.changeRoleTitle(name)} description={t.endsLogIns}>
+      <Form submit={t.save} onSubmit={submit}>
+        <RoleField initially={role} />
+        <OwnPasswordField />
+      </Form>
+    </Dialog>
+  );
+}
+
+function SetPassword({ member: { name }, open, onOpenChange }: MemberDialogProps) {
+  const change = useChange(name, onOpenChange);
+  const submit = (values: FormValues) =>
+    change({ password: values.raw("password"), ...ownPassword(values) }, t.passwordSet(name));
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={t.newPasswordTitle(name)} description={t.endsLogIns}>
+      <Form submit={t.save} onSubmit={submit}>
+        <PasswordField />
+        <OwnPasswordField />
+      </Form>
+    </Dialog>
+  );
+}
+
+function SwitchTotpOff({ member: { name }, open, onOpenChange }: MemberDialogProps) {
+  const change = useChange(name, onOpenChange);
+  return (
+    <ConfirmDialog
+      {...{ open, onOpenChange, title: t.totpOffTitle(name), description: t.totpOffText, confirm: t.totpOff }}
+      onConfirm={(_, values) => change({ totp: false, ...ownPassword(values) }, t.totpIsOff(name))}
+    >
+      <OwnPasswordField />
+    </ConfirmDialog>
+  );
+}
+
+function RemovePerson({ member: { name }, open, onOpenChange }: MemberDialogProps) {
+  const send = useSend("DELETE /staff/:name");
+  const toast = useToast();
+  return (
+    <ConfirmDialog
+      {...{ open, onOpenChange, title: t.removeTitle(name), description: t.removeText, confirm: t.remove }}
+      danger
+      onConfirm={async (_, values) => {
+        await send.mutateAsync({ name, ...ownPassword(values) });
+        toast(t.removed(name));
+      }}
+    >
+      <OwnPasswordField />
+    </ConfirmDialog>
+  );
+}
+
+/** It is read out to the person or copied: it shows. */
+function PasswordField() {
+  return (
+    <Field name="password" label={t.password} hint={t.passwordHint}>
+      <TextInput required minLength={12} maxLength={256} autoCapitalize="none" className="code" />
+    </Field>
+  );
+}
+
+function useChange(name: string, onOpenChange: (open: boolean) => void) {
+  const send = useSend("PATCH /staff/:name");
+  const toast = useToast();
+  return async (changes: Omit<Input<"PATCH /staff/:name">, "name">, done: string) => {
+    await send.mutateAsync({ name, ...changes });
+    onOpenChange(false);
+    toast(done);
+  };
+}
+
+export const ROLES: readonly Role[] = ["viewer", "support", "finance", "admin"];
+
+/** Says what the chosen role may do. */
+export function RoleField({ initially = "viewer" }: { initially?: Role }) {
+  const [role, setRole] = useState(initially);
+  return (
+    <Field name="role" label={texts.staff.role} hint={texts.staff.roleTexts[role]}>
+      <Select
+        value={role}
+        options={ROLES.map((one) => [one, texts.common.roles[one]] as const)}
+        onChange={({ target }) => setRole(target.value as Role)}
+      />
+    </Field>
   );
 }

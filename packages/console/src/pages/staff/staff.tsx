@@ -3,8 +3,7 @@ import { Card, KeyValue } from "../../components/display.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { Keys } from "./keys.tsx";
-import { People } from "./people.tsx";
-import { ROLES } from "./role-field.tsx";
+import { People, ROLES } from "./people.tsx";
 
 const t = texts.staff;
 

@@ -34,7 +34,3 @@ export function kindOf({ kind, service }: Target): string {
   const name = texts.targets.kinds[kind];
   return service === null ? name : `${name}, ${texts.common.services[service]}`;
 }
-
-export function targetPath({ name }: Pick<Target, "name">): string {
-  return `/targets/${encodeURIComponent(name)}`;
-}

@@ -1,16 +1,24 @@
 import { useState } from "react";
-import { useApi } from "../../api/hooks.ts";
-import { useMay } from "../../api/session.tsx";
+import { useApi, useSend } from "../../api/hooks.ts";
+import type { Service } from "../../api/names.ts";
+import { ApiProblem } from "../../api/problem.ts";
+import type { Input } from "../../api/request.ts";
+import { useMay, useMe } from "../../api/session.tsx";
 import type { Target } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
+import { Checkbox, Select, TextArea, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { Time } from "../../components/display.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { OnceDialog } from "../../components/once-dialog.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
+import { targetHref } from "../../links.ts";
 import { PageHead } from "../../shell/page-head.tsx";
+import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { AddTarget } from "./add-target.tsx";
-import { kindOf, StateBadge, stateOf, targetPath } from "./state.tsx";
+import { kindOf, StateBadge, stateOf } from "./state.tsx";
 
 const t = texts.targets;
 
@@ -47,12 +55,127 @@ export default function Targets() {
             columns={COLUMNS}
             rows={items}
             rowKey={({ name }) => name}
-            rowHref={targetPath}
+            rowHref={targetHref}
             empty={<EmptyState title={t.emptyTitle}>{mayAdd ? t.empty : t.emptyReader}</EmptyState>}
           />
         )}
       </Loaded>
       <AddTarget open={adding} onOpenChange={setAdding} />
     </>
+  );
+}
+
+type Kind = Target["kind"];
+type TargetInput = Input<"POST /targets">;
+const KINDS: readonly Kind[] = ["webhook", "feed", "radius"];
+const SERVICES: readonly Service[] = ["internet", "tv", "iptv"];
+
+/** Asks for what the kind needs; of a webhook, the secret shows afterwards. */
+function AddTarget({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  const send = useSend("POST /targets");
+  const toast = useToast();
+  const [kind, setKind] = useState<Kind>("webhook");
+  const [added, setAdded] = useState<{ name: string; secret: string }>();
+
+  const submit = async (values: FormValues) => {
+    const { target, secret } = await send.mutateAsync(inputOf(kind, values));
+    onOpenChange(false);
+    toast(t.added(target.name));
+    if (secret !== null) setAdded({ name: target.name, secret });
+  };
+
+  return (
+    <>
+      <Dialog open={open} onOpenChange={onOpenChange} title={t.add} description={t.addDescription}>
+        <Form submit={t.add} onSubmit={submit}>
+          <Field name="kind" label={t.kind} hint={t.kindHints[kind]}>
+            <Select
+              value={kind}
+              options={KINDS.map((one) => [one, t.kinds[one]] as const)}
+              onChange={({ target }) => setKind(target.value as Kind)}
+            />
+          </Field>
+          <Field name="name" label={t.name} hint={t.nameHint}>
+            <TextInput required maxLength={64} autoCapitalize="none" />
+          </Field>
+          {kind === "webhook" && <WebhookFields />}
+          {kind === "radius" ? <RadiusFields /> : <Checkbox name="billing" label={t.billing} hint={t.billingHint} />}
+        </Form>
+      </Dialog>
+      {added && (
+        <OnceDialog
+          title={t.secretTitle(added.name)}
+          description={t.secretLead}
+          label={t.secret}
+          value={added.secret}
+          onClose={() => setAdded(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function WebhookFields() {
+  return (
+    <>
+      <Field name="webhook.url" label={t.url} hint={t.urlHint}>
+        <TextInput required type="url" placeholder="https://" />
+      </Field>
+      <Checkbox name="allowPrivate" label={t.allowPrivate} hint={t.allowPrivateHint} />
+    </>
+  );
+}
+
+function RadiusFields() {
+  const { timeZone } = useMe().provider;
+  return (
+    <>
+      <Field name="radius.database" label={t.database} hint={t.databaseHint}>
+        <TextInput required autoCapitalize="none" placeholder="mysql://topupd:PASSWORD@radius.example.net/radius" />
+      </Field>
+      <Field name="radius.service" label={t.service} hint={t.serviceHint}>
+        <Select options={SERVICES.map((service) => [service, texts.common.services[service]] as const)} />
+      </Field>
+      <Field name="radius.timeZone" label={t.timeZone} hint={t.timeZoneHint(timeZone)}>
+        <TextInput placeholder={timeZone} />
+      </Field>
+      <Field name="radius.groups" label={t.groups} hint={t.groupsHint}>
+        <TextArea spellCheck={false} placeholder={"Fiber 60 = 60M\nFiber 100 = 100M"} />
+      </Field>
+      <Field name="radius.defaultGroup" label={t.defaultGroup}>
+        <TextInput />
+      </Field>
+    </>
+  );
+}
+
+function inputOf(kind: Kind, values: FormValues): TargetInput {
+  const name = values.text("name");
+  if (kind === "radius") return { name, radius: radiusOf(values) };
+  const billing = values.checked("billing");
+  if (kind === "feed") return { name, billing };
+  return { name, billing, webhook: { url: values.text("webhook.url"), allowPrivate: values.checked("allowPrivate") } };
+}
+
+function radiusOf(values: FormValues): NonNullable<TargetInput["radius"]> {
+  const [timeZone, defaultGroup] = [values.optional("radius.timeZone"), values.optional("radius.defaultGroup")];
+  return {
+    database: values.text("radius.database"),
+    service: values.text("radius.service") as Service,
+    ...(timeZone && { timeZone }),
+    groups: groupsOf(values.text("radius.groups")),
+    ...(defaultGroup && { defaultGroup }),
+  };
+}
+
+/** Reads lines of `PLAN = GROUP`; a plan may contain an equals sign. */
+function groupsOf(text: string): Record<string, string> {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, plan, group] = /^(.*\S)\s*=\s*([^=]*[^=\s])\s*$/.exec(line) ?? [];
+      if (plan === undefined || group === undefined) throw ApiProblem.ofField("radius.groups", t.groupsProblem(line));
+      return [plan.trim(), group];
+    }),
   );
 }

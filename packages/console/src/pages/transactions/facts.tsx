@@ -1,9 +1,9 @@
 import { Link } from "wouter";
 import type { Transaction } from "../../api/staff-api.d.ts";
 import { Amount, Badge, KeyValue, Time } from "../../components/display.tsx";
+import { customerHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
-import { customerHref } from "../customers/links.ts";
 
 const t = texts.transactions;
 

@@ -6,12 +6,12 @@ import type { TransactionDetail } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Amount, Card, Code, KeyValue, RunChange, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
+import { customerHref, partnerHref } from "../../links.ts";
 import type { PageProps } from "../../routes.ts";
-import { OtherEnvironment } from "../../shell/other-environment.tsx";
+import { OtherEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
-import { customerHref } from "../customers/links.ts";
 import { TransactionBadge } from "./facts.tsx";
 import { ReversalDialog } from "./reversal-dialog.tsx";
 
@@ -74,7 +74,7 @@ function Fields({ transaction }: { transaction: TransactionDetail }) {
           [t.at, <Time key="at" of={txnDate} />],
           [
             t.partner,
-            <Link key="partner" href={`/partners/${encodeURIComponent(partner)}`}>
+            <Link key="partner" href={partnerHref({ name: partner })}>
               {partner}
             </Link>,
           ],

@@ -11,12 +11,12 @@ import { Filters, MoreFilters, useFilters } from "../../components/filters.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState, ErrorNote, Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
+import { transactionHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
 import { TransactionBadge } from "./facts.tsx";
-import { transactionHref } from "./links.ts";
 
 const t = texts.transactions;
 

@@ -1,16 +1,17 @@
+import qrcode from "qrcode-generator";
 import { useState } from "react";
 import { useSend } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { TotpOffer } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
-import { TextInput } from "../../components/controls.tsx";
+import { OwnPasswordField, ownPassword, TextInput } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { Badge, Card, Copyable } from "../../components/display.tsx";
+import { Badge, Card, Code, Copyable } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
-import { OwnPasswordField, ownPassword } from "../../components/own-password.tsx";
+import { Note } from "../../components/states.tsx";
+import { PageHead } from "../../shell/page-head.tsx";
 import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { QrCode } from "./qr-code.tsx";
 
 const t = texts.account;
 
@@ -125,4 +126,68 @@ function SwitchOff({ open, onClose }: { open: boolean; onClose: () => void }) {
 /** Groups of four characters, easier to type; apps accept the blanks. */
 function inFours(secret: string): string {
   return secret.replace(/.{4}(?=.)/g, "$& ");
+}
+
+/** Shown once, in place of the page. */
+export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+  const [copied, setCopied] = useState<boolean>();
+  const copy = () =>
+    navigator.clipboard.writeText(codes.join("\n")).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  return (
+    <>
+      <PageHead title={t.recoveryTitle} lead={t.recoveryLead} />
+      <Card>
+        <ol className="secret-codes" aria-label={t.recoveryList}>
+          {codes.map((code) => (
+            <li key={code}>
+              <Code>{code}</Code>
+            </li>
+          ))}
+        </ol>
+        <div className="row no-print">
+          <Button icon="copy" onClick={() => void copy()}>
+            {t.copyAll}
+          </Button>
+          <Button onClick={() => window.print()}>{texts.common.print}</Button>
+          <span className="muted" role="status">
+            {copied === undefined ? "" : copied ? texts.common.copied : texts.common.copyFailed}
+          </span>
+        </div>
+      </Card>
+      <div className="no-print">
+        <Note tone="warning">
+          <p>{t.recoveryOnce}</p>
+          <Button kind="primary" onClick={onClose}>
+            {texts.common.kept}
+          </Button>
+        </Note>
+      </div>
+    </>
+  );
+}
+
+/** Blank modules around it, as readers need them. */
+const QUIET = 4;
+
+/** A text as a QR code. It is dark on white in both themes: not every reader takes the reverse. */
+function QrCode({ of, label }: { of: string; label: string }) {
+  const code = qrcode(0, "M");
+  code.addData(of);
+  code.make();
+  const count = code.getModuleCount();
+  const modules = Array.from(
+    { length: count * count },
+    (_, index) => [index % count, Math.floor(index / count)] as const,
+  );
+  const dark = modules.filter(([column, row]) => code.isDark(row, column));
+  const size = count + 2 * QUIET;
+  return (
+    <svg className="qr-code" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label} shapeRendering="crispEdges">
+      <rect width={size} height={size} fill="#fff" />
+      <path d={dark.map(([column, row]) => `M${column + QUIET} ${row + QUIET}h1v1h-1z`).join("")} fill="#000" />
+    </svg>
+  );
 }
