@@ -3,12 +3,12 @@ import { type ComponentType, lazy, Suspense, useState } from "react";
 import { Route, Switch } from "wouter";
 import { createClient, MeContext, useMay, useSession } from "./api/session.tsx";
 import { ErrorNote, Loading } from "./components/states.tsx";
+import { ToastProvider } from "./components/toasts.tsx";
 import { type PageProps, type PageRoute, ROUTES } from "./routes.ts";
 import { EnvironmentProvider, useEnvironment } from "./shell/environment.tsx";
 import { Layout } from "./shell/layout.tsx";
 import { LogIn } from "./shell/log-in.tsx";
 import { ErrorBoundary, Forbidden, NotFound } from "./shell/page-head.tsx";
-import { ToastProvider } from "./shell/toasts.tsx";
 
 /** A page's code is loaded when it is opened. */
 const PAGES: readonly (PageRoute & { readonly Page: ComponentType<PageProps> })[] = ROUTES.map((route) => ({

@@ -1,5 +1,5 @@
 import type { ComponentType } from "react";
-import type { Permission } from "./api/names.ts";
+import type { Permission } from "./api/request.ts";
 import { texts } from "./texts/index.ts";
 
 /** Decoded parts of the page's address. */
@@ -7,144 +7,55 @@ export interface PageProps {
   readonly params: Readonly<Record<string, string>>;
 }
 
+type NavGroup = keyof typeof texts.shell.groups;
+
 export interface PageRoute {
   readonly path: string;
   readonly title: string;
   readonly permission: Permission;
   readonly load: () => Promise<{ default: ComponentType<PageProps> }>;
   /** Place in the navigation, and the letter after `g` that opens the page. */
-  readonly nav?: { readonly group: keyof typeof texts.shell.groups; readonly key: string };
+  readonly nav: { readonly group: NavGroup; readonly key: string } | undefined;
 }
-
-const { pages } = texts.shell;
 
 /** All pages, in the order of the navigation. */
 export const ROUTES: readonly PageRoute[] = [
-  {
-    path: "/",
-    title: pages.overview,
-    permission: "read",
-    load: () => import("./pages/overview/overview.tsx"),
-    nav: { group: "work", key: "o" },
-  },
-  {
-    path: "/customers",
-    title: pages.customers,
-    permission: "read",
-    load: () => import("./pages/customers/customers.tsx"),
-    nav: { group: "work", key: "c" },
-  },
-  {
-    path: "/customers/:cuid",
-    title: pages.customer,
-    permission: "read",
-    load: () => import("./pages/customers/customer.tsx"),
-  },
-  {
-    path: "/transactions",
-    title: pages.transactions,
-    permission: "read",
-    load: () => import("./pages/transactions/transactions.tsx"),
-    nav: { group: "work", key: "t" },
-  },
-  {
-    path: "/transactions/:id",
-    title: pages.transaction,
-    permission: "read",
-    load: () => import("./pages/transactions/transaction.tsx"),
-  },
-  {
-    path: "/bulk",
-    title: pages.bulk,
-    permission: "correct",
-    load: () => import("./pages/bulk/bulk.tsx"),
-    nav: { group: "work", key: "b" },
-  },
-  {
-    path: "/partners",
-    title: pages.partners,
-    permission: "read",
-    load: () => import("./pages/partners/partners.tsx"),
-    nav: { group: "provider", key: "p" },
-  },
-  {
-    path: "/partners/:name",
-    title: pages.partner,
-    permission: "read",
-    load: () => import("./pages/partners/partner.tsx"),
-  },
-  {
-    path: "/catalogue",
-    title: pages.catalogue,
-    permission: "read",
-    load: () => import("./pages/catalogue/catalogue.tsx"),
-    nav: { group: "provider", key: "k" },
-  },
-  {
-    path: "/imports",
-    title: pages.imports,
-    permission: "read",
-    load: () => import("./pages/imports/imports.tsx"),
-    nav: { group: "provider", key: "i" },
-  },
-  {
-    path: "/imports/:id",
-    title: pages.import,
-    permission: "read",
-    load: () => import("./pages/imports/import.tsx"),
-  },
-  {
-    path: "/settlement",
-    title: pages.settlement,
-    permission: "settle",
-    load: () => import("./pages/settlement/settlement.tsx"),
-    nav: { group: "money", key: "s" },
-  },
-  {
-    path: "/reconciliation",
-    title: pages.reconciliation,
-    permission: "settle",
-    load: () => import("./pages/settlement/reconciliation.tsx"),
-    nav: { group: "money", key: "r" },
-  },
-  {
-    path: "/targets",
-    title: pages.targets,
-    permission: "read",
-    load: () => import("./pages/targets/targets.tsx"),
-    nav: { group: "system", key: "e" },
-  },
-  {
-    path: "/targets/:name",
-    title: pages.target,
-    permission: "read",
-    load: () => import("./pages/targets/target.tsx"),
-  },
-  {
-    path: "/audit",
-    title: pages.audit,
-    permission: "read",
-    load: () => import("./pages/audit/audit.tsx"),
-    nav: { group: "system", key: "a" },
-  },
-  {
-    path: "/staff",
-    title: pages.staff,
-    permission: "administer",
-    load: () => import("./pages/staff/staff.tsx"),
-    nav: { group: "system", key: "u" },
-  },
-  {
-    path: "/health",
-    title: pages.health,
-    permission: "read",
-    load: () => import("./pages/health/health.tsx"),
-    nav: { group: "system", key: "h" },
-  },
-  {
-    path: "/account",
-    title: pages.account,
-    permission: "read",
-    load: () => import("./pages/account/account.tsx"),
-  },
+  page("/", "overview", "read", () => import("./pages/overview/overview.tsx"), "work", "o"),
+  page("/customers", "customers", "read", () => import("./pages/customers/customers.tsx"), "work", "c"),
+  page("/customers/:cuid", "customer", "read", () => import("./pages/customers/customer.tsx")),
+  page("/transactions", "transactions", "read", () => import("./pages/transactions/transactions.tsx"), "work", "t"),
+  page("/transactions/:id", "transaction", "read", () => import("./pages/transactions/transaction.tsx")),
+  page("/bulk", "bulk", "correct", () => import("./pages/bulk/bulk.tsx"), "work", "b"),
+  page("/partners", "partners", "read", () => import("./pages/partners/partners.tsx"), "provider", "p"),
+  page("/partners/:name", "partner", "read", () => import("./pages/partners/partner.tsx")),
+  page("/catalogue", "catalogue", "read", () => import("./pages/catalogue/catalogue.tsx"), "provider", "k"),
+  page("/imports", "imports", "read", () => import("./pages/imports/imports.tsx"), "provider", "i"),
+  page("/imports/:id", "import", "read", () => import("./pages/imports/import.tsx")),
+  page("/settlement", "settlement", "settle", () => import("./pages/settlement/settlement.tsx"), "money", "s"),
+  page(
+    "/reconciliation",
+    "reconciliation",
+    "settle",
+    () => import("./pages/settlement/reconciliation.tsx"),
+    "money",
+    "r",
+  ),
+  page("/targets", "targets", "read", () => import("./pages/targets/targets.tsx"), "system", "e"),
+  page("/targets/:name", "target", "read", () => import("./pages/targets/target.tsx")),
+  page("/audit", "audit", "read", () => import("./pages/audit/audit.tsx"), "system", "a"),
+  page("/staff", "staff", "administer", () => import("./pages/staff/staff.tsx"), "system", "u"),
+  page("/health", "health", "read", () => import("./pages/health/health.tsx"), "system", "h"),
+  page("/account", "account", "read", () => import("./pages/account/account.tsx")),
 ];
+
+function page(
+  path: string,
+  name: keyof typeof texts.shell.pages,
+  permission: Permission,
+  load: PageRoute["load"],
+  group?: NavGroup,
+  key?: string,
+): PageRoute {
+  const nav = group === undefined || key === undefined ? undefined : { group, key };
+  return { path, title: texts.shell.pages[name], permission, load, nav };
+}

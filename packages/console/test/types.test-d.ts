@@ -1,7 +1,6 @@
 import { apiUrl } from "../src/api/client.ts";
-import { useApi, usePages, usePoll, useSend, useUpload } from "../src/api/hooks.ts";
+import { useApi, useCorrection, usePages, usePoll, useSend, useUpload } from "../src/api/hooks.ts";
 import { asInput } from "../src/api/request.ts";
-import { useCorrection } from "../src/api/use-correction.ts";
 
 /* Each line below the directive must fail to compile; tsc checks that, and nothing runs. */
 

@@ -10,7 +10,17 @@ import { useState } from "react";
 import { ask, upload } from "./client.ts";
 import { RequestKeys } from "./keys.ts";
 import type { ApiProblem } from "./problem.ts";
-import type { Answer, ChangeKey, Input, PageKey, PreviewKey, ReadKey, UploadKey } from "./request.ts";
+import type {
+  Answer,
+  ChangeKey,
+  CorrectionInput,
+  CorrectionKey,
+  Input,
+  PageKey,
+  PreviewKey,
+  ReadKey,
+  UploadKey,
+} from "./request.ts";
 
 /** Makes the input optional if none of its fields is required. */
 type Asked<K extends ReadKey> =
@@ -101,6 +111,24 @@ export function useSend<K extends ChangeKey>(key: K) {
     // Also after a failure: only its answer may be lost.
     onSettled: () => readAgain(client),
   });
+}
+
+/** Reason in a preview: the API requires one and does not store it. */
+const NO_REASON = "preview";
+
+/** Previews a correction, and commits it with a reason. An input of null previews nothing yet. */
+export function useCorrection<K extends CorrectionKey>(key: K, input: CorrectionInput<K> | null) {
+  const withReason = (reason: string) => ({ ...input, reason }) as Input<K>;
+  const send = useSend(key);
+  const { data, error, isFetching } = usePreview(key, input && withReason(NO_REASON));
+  const effect = input === null || error !== null ? undefined : data;
+  return {
+    /** Preview of the correction; the previous one until the new one is loaded. */
+    effect,
+    error: input === null ? null : error,
+    isReady: effect !== undefined && !isFetching,
+    commit: (reason: string) => send.mutateAsync(withReason(reason)),
+  };
 }
 
 /** Sends a file; `progress` is the share that has gone out, from 0 to 1. */

@@ -1,4 +1,4 @@
-import type { Api } from "./staff-api.d.ts";
+import type { Api, Me, Transaction } from "./staff-api.d.ts";
 
 /** Names an operation of the staff API, such as `GET /partners/:name`. */
 export type Key = keyof Api;
@@ -16,6 +16,14 @@ export type UploadKey = KeyWith<"file">;
 export type ChangeKey = Exclude<Key, `GET ${string}` | UploadKey>;
 export type PreviewKey = ChangeKey & KeyWith<"preview">;
 export type CorrectionKey = PreviewKey & KeyWith<"reason">;
+export type CorrectionInput<K extends CorrectionKey> = Omit<Input<K>, "reason" | "preview">;
+
+/* Types of the staff API without a name of their own. */
+
+export type Environment = Me["provider"]["environment"];
+export type Role = Me["role"];
+export type Permission = Me["permissions"][number];
+export type Service = Transaction["service"];
 
 type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 

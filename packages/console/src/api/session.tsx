@@ -2,8 +2,8 @@ import { MutationCache, QueryCache, QueryClient, useQuery, useQueryClient } from
 import { createContext, useContext } from "react";
 import { readStored, store } from "../storage.ts";
 import { ask } from "./client.ts";
-import type { Permission } from "./names.ts";
 import { ApiProblem } from "./problem.ts";
+import type { Permission } from "./request.ts";
 import type { Me } from "./staff-api.d.ts";
 
 const SESSION = ["GET /session"] as const;

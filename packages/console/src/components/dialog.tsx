@@ -1,25 +1,28 @@
 import * as Radix from "@radix-ui/react-dialog";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useRef, useState } from "react";
+import { useCorrection } from "../api/hooks.ts";
+import type { Answer, CorrectionInput, CorrectionKey } from "../api/request.ts";
 import { texts } from "../texts/index.ts";
 import { Button, Icon } from "./button.tsx";
 import { TextInput } from "./controls.tsx";
+import { Copyable } from "./display.tsx";
 import { Field, Form, type FormValues } from "./form.tsx";
+import { ErrorNote, Loading } from "./states.tsx";
+import { useToast } from "./toasts.tsx";
 
 interface DialogProps {
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
   readonly title: string;
   /** Purpose of the dialog, one sentence. */
   readonly description?: ReactNode;
-  readonly wide?: boolean;
+  readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
 /** A dialog that Escape closes. Focus starts in the first field and returns to the previous element. */
-export function Dialog({ open, onOpenChange, title, description, wide = false, children }: DialogProps) {
+export function Dialog({ title, description, onClose, children }: DialogProps) {
   const content = useRef<HTMLDivElement>(null);
   const opener = useRef<Element>(null);
-  const begin = (event: Event) => {
+  const focusField = (event: Event) => {
     opener.current = document.activeElement;
     const field = content.current?.querySelector<HTMLElement>("input, select, textarea");
     if (!field) return;
@@ -27,20 +30,20 @@ export function Dialog({ open, onOpenChange, title, description, wide = false, c
     field.focus();
   };
   // The action may have removed the button that opened the dialog.
-  const end = (event: Event) => {
+  const focusOpener = (event: Event) => {
     event.preventDefault();
-    const former = opener.current?.isConnected ? opener.current : document.querySelector("h1");
-    (former as HTMLElement | null)?.focus();
+    const previous = opener.current?.isConnected ? opener.current : document.querySelector("h1");
+    (previous as HTMLElement | null)?.focus();
   };
   return (
-    <Radix.Root open={open} onOpenChange={onOpenChange}>
+    <Radix.Root open onOpenChange={onClose}>
       <Radix.Portal>
         <Radix.Overlay className="overlay" />
         <Radix.Content
           ref={content}
-          onOpenAutoFocus={begin}
-          onCloseAutoFocus={end}
-          className={wide ? "dialog dialog-wide" : "dialog"}
+          onOpenAutoFocus={focusField}
+          onCloseAutoFocus={focusOpener}
+          className="dialog"
           {...(description === undefined && { "aria-describedby": undefined })}
         >
           <header className="dialog-head">
@@ -57,50 +60,120 @@ export function Dialog({ open, onOpenChange, title, description, wide = false, c
   );
 }
 
-interface ConfirmDialogProps extends Omit<DialogProps, "children"> {
-  /** On the button that does it. */
-  readonly confirm: string;
+interface Outcome {
+  /** Text that confirms the action. */
+  readonly toast?: string;
+  /** Secret that replaces the dialog until staff have saved it. */
+  readonly secret?: Secret | undefined;
+}
+
+interface ActionDialogProps extends Omit<DialogProps, "children"> {
+  /** Label of the button that runs the action. */
+  readonly submit: string;
   readonly danger?: boolean;
-  /** Whether a reason is asked for. */
-  readonly reason?: boolean;
-  /** Until what it would do is known and allowed. */
   readonly disabled?: boolean;
   /** Runs the action. The dialog closes on success and shows the error otherwise. */
-  readonly onConfirm: (reason: string, values: FormValues) => Promise<unknown>;
-  /** The effect of the action: a BeforeAfter, or fields. */
+  readonly onSubmit: (values: FormValues) => Promise<Outcome>;
+  /** Fields, or the effect of the action. */
   readonly children?: ReactNode;
 }
 
-/** Asks before something is done. */
-export function ConfirmDialog({
-  confirm,
-  danger = false,
-  reason = false,
-  disabled = false,
-  onConfirm,
-  children,
-  ...dialog
-}: ConfirmDialogProps) {
-  const close = () => dialog.onOpenChange(false);
+/** Asks before an action runs, with the fields that the action needs. */
+export function ActionDialog({ submit, danger, disabled, onSubmit, children, ...dialog }: ActionDialogProps) {
+  const [secret, setSecret] = useState<Secret>();
+  const toast = useToast();
+  const run = async (values: FormValues) => {
+    const outcome = await onSubmit(values);
+    if (outcome.toast !== undefined) toast(outcome.toast);
+    if (outcome.secret === undefined) dialog.onClose();
+    else setSecret(outcome.secret);
+  };
+  if (secret !== undefined) return <SecretDialog {...secret} onClose={dialog.onClose} />;
   return (
     <Dialog {...dialog}>
       <Form
-        submit={confirm}
-        danger={danger}
-        disabled={disabled}
-        onSubmit={async (values) => {
-          await onConfirm(values.text("reason"), values);
-          close();
-        }}
-        actions={<Button onClick={close}>{texts.common.cancel}</Button>}
+        submit={submit}
+        danger={danger ?? false}
+        disabled={disabled ?? false}
+        onSubmit={run}
+        actions={<Button onClick={dialog.onClose}>{texts.common.cancel}</Button>}
       >
         {children}
-        {reason && (
-          <Field name="reason" label={texts.common.reason} hint={texts.common.reasonHint}>
-            <TextInput required maxLength={200} />
-          </Field>
-        )}
       </Form>
     </Dialog>
+  );
+}
+
+interface CorrectionDialogProps<K extends CorrectionKey> extends Omit<ActionDialogProps, "disabled" | "onSubmit"> {
+  readonly correction: K;
+  /** Null while a field is missing or wrong. */
+  readonly input: CorrectionInput<K> | null;
+  /** The previewed effect. */
+  readonly show: (effect: Answer<K>) => ReactNode;
+  /** Whether the correction changes nothing, so that it cannot be sent. */
+  readonly isIdle?: (effect: Answer<K>) => boolean;
+  /** Text that confirms the correction. */
+  readonly done: (effect: Answer<K>) => string;
+}
+
+/** Previews a correction, asks for a reason and sends it. `children`: fields above the preview. */
+export function CorrectionDialog<K extends CorrectionKey>(props: CorrectionDialogProps<K>) {
+  const { correction, input, show, isIdle, done, children, ...dialog } = props;
+  const { effect, error, isReady, commit } = useCorrection(correction, input);
+  return (
+    <ActionDialog
+      {...dialog}
+      disabled={!isReady || effect === undefined || isIdle?.(effect) === true}
+      onSubmit={async (values) => ({ toast: done(await commit(values.text("reason"))) })}
+    >
+      {children}
+      {error !== null && <ErrorNote error={error} />}
+      {input !== null && error === null && effect === undefined && <Loading />}
+      {effect !== undefined && (
+        <div role="status" className={isReady ? undefined : "outdated"}>
+          {show(effect)}
+        </div>
+      )}
+      <Field name="reason" label={texts.common.reason} hint={texts.common.reasonHint}>
+        <TextInput required maxLength={200} />
+      </Field>
+    </ActionDialog>
+  );
+}
+
+interface Secret {
+  readonly title: string;
+  /** Names the reader of the secret and its use. */
+  readonly description: string;
+  readonly label: string;
+  readonly value: string;
+  readonly note?: ReactNode;
+}
+
+/** Shows a secret only once: neither Escape nor a click outside closes the dialog by mistake. */
+function SecretDialog({ title, description, label, value, note, onClose }: Secret & { onClose: () => void }) {
+  return (
+    <Radix.Root open>
+      <Radix.Portal>
+        <Radix.Overlay className="overlay" />
+        <Radix.Content
+          className="dialog"
+          onEscapeKeyDown={(event) => event.preventDefault()}
+          onInteractOutside={(event) => event.preventDefault()}
+          // The previous dialog is gone, and the button that opened it may be gone too.
+          onCloseAutoFocus={() => document.querySelector<HTMLElement>("h1")?.focus()}
+        >
+          <Radix.Title>{title}</Radix.Title>
+          <Radix.Description className="muted">{description}</Radix.Description>
+          <Copyable label={label} value={value} once />
+          {note}
+          <div className="form-actions">
+            <Button kind="primary" onClick={onClose}>
+              {texts.common.kept}
+            </Button>
+          </div>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
   );
 }

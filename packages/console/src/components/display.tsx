@@ -8,7 +8,7 @@ import type { Tone } from "./states.tsx";
 
 /** A status in a word. */
 export function Badge({ tone = "neutral", children }: { tone?: Tone; children: ReactNode }) {
-  return <span className={`badge badge-${tone}`}>{children}</span>;
+  return <span className={`badge tone-${tone}`}>{children}</span>;
 }
 
 interface CardProps {

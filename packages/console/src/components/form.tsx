@@ -76,7 +76,7 @@ export function Form({ onSubmit, submit, danger = false, inline = false, childre
   const atFields = fields.filter(({ field }) => names.current.has(field));
 
   useEffect(() => {
-    if (failure !== undefined) form.current?.querySelector<HTMLElement>("[aria-invalid=true], .note-danger")?.focus();
+    if (failure !== undefined) form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus();
   }, [failure]);
 
   const send = async (event: SubmitEvent<HTMLFormElement>) => {

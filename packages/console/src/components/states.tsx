@@ -61,7 +61,7 @@ export type Tone = "neutral" | "info" | "success" | "warning" | "danger";
 export function Note({ tone = "info", children }: { tone?: Tone; children: ReactNode }) {
   const urgent = tone === "danger";
   return (
-    <div className={`note note-${tone}`} role={urgent ? "alert" : undefined} tabIndex={urgent ? -1 : undefined}>
+    <div className={`note tone-${tone}`} role={urgent ? "alert" : undefined} tabIndex={urgent ? -1 : undefined}>
       <Icon name={tone === "success" ? "check" : tone === "info" || tone === "neutral" ? "info" : "alert"} />
       <div className="note-body">{children}</div>
     </div>

@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
 import { useLocation } from "wouter";
-import type { Environment } from "../api/names.ts";
+import type { Environment } from "../api/request.ts";
 import { useMe } from "../api/session.tsx";
 import { Button } from "../components/button.tsx";
 import { Note } from "../components/states.tsx";

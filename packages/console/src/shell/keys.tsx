@@ -40,8 +40,9 @@ export function Keys({ routes, open, onOpenChange }: KeysProps) {
     store("keys", next ? null : "off");
     setOn(next);
   };
+  if (!open) return null;
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title={t.keys} description={t.keysHint}>
+    <Dialog onClose={() => onOpenChange(false)} title={t.keys} description={t.keysHint}>
       <Checkbox name="keys" label={t.keysOn} checked={isOn} onChange={({ target }) => choose(target.checked)} />
       <dl className="keys">
         {keys.map(([key, what]) => (

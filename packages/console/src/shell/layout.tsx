@@ -4,13 +4,13 @@ import { useLogOut, useMe } from "../api/session.tsx";
 import { Icon } from "../components/button.tsx";
 import { Badge } from "../components/display.tsx";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "../components/menu.tsx";
+import { useToast } from "../components/toasts.tsx";
 import { type PageRoute, ROUTES } from "../routes.ts";
 import { texts } from "../texts/index.ts";
 import { Brand } from "./brand.tsx";
 import { useEnvironment, useEnvironmentChoice } from "./environment.tsx";
 import { Keys } from "./keys.tsx";
 import { useTheme } from "./theme.ts";
-import { useToast } from "./toasts.tsx";
 
 const t = texts.shell;
 

@@ -94,7 +94,6 @@ export const partners = {
   otherBouquets: "Others",
   failures: "Refused calls by reason",
   calls: "Calls",
-  toTransactions: "Transactions",
 
   attemptsHint: "Calls that were refused in the last 30 days, newest first.",
   noAttempts: "No call was refused",

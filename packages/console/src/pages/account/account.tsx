@@ -9,8 +9,8 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Grid, Time } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
+import { useToast } from "../../components/toasts.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { RecoveryCodes, TotpCard } from "./one-time-codes.tsx";
 

@@ -5,12 +5,11 @@ import { useMe } from "../../api/session.tsx";
 import type { TotpOffer } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { OwnPasswordField, ownPassword, TextInput } from "../../components/controls.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { ActionDialog, Dialog } from "../../components/dialog.tsx";
 import { Badge, Card, Code, Copyable } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { Note } from "../../components/states.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.account;
@@ -36,14 +35,12 @@ export function TotpCard({ onSwitchedOn }: TotpCardProps) {
           {hasTotp ? t.switchOff : t.switchOn}
         </Button>
       </div>
-      {hasTotp ? (
-        <SwitchOff open={open} onClose={close} />
-      ) : (
+      {open && hasTotp && <SwitchOff onClose={close} />}
+      {open && !hasTotp && (
         <Dialog
-          open={open}
-          onOpenChange={(next) => !next && close()}
           title={t.switchOnTitle}
           description={offer === undefined ? t.switchOnText : t.secretLead}
+          onClose={close}
         >
           {offer === undefined ? (
             <AskForOffer onOffer={setOffer} />
@@ -101,25 +98,21 @@ function Confirm({ offer: { secret, uri }, onConfirmed }: ConfirmProps) {
   );
 }
 
-function SwitchOff({ open, onClose }: { open: boolean; onClose: () => void }) {
+function SwitchOff({ onClose }: { onClose: () => void }) {
   const send = useSend("DELETE /session/totp");
-  const toast = useToast();
-  const switchOff = async (values: FormValues) => {
-    await send.mutateAsync(ownPassword(values));
-    onClose();
-    toast(t.switchedOff);
-  };
   return (
-    <Dialog
-      open={open}
-      onOpenChange={(next) => !next && onClose()}
+    <ActionDialog
       title={t.switchOffTitle}
       description={t.switchOffText}
+      submit={t.switchOff}
+      onSubmit={async (values) => {
+        await send.mutateAsync(ownPassword(values));
+        return { toast: t.switchedOff };
+      }}
+      onClose={onClose}
     >
-      <Form submit={t.switchOff} onSubmit={switchOff}>
-        <OwnPasswordField />
-      </Form>
-    </Dialog>
+      <OwnPasswordField />
+    </ActionDialog>
   );
 }
 

@@ -8,7 +8,7 @@ import { Loaded } from "../../components/states.tsx";
 import { countOf } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
-import { DaysField } from "../customers/days-field.tsx";
+import { DaysField } from "../customers/corrections.tsx";
 
 const t = texts.bulk;
 

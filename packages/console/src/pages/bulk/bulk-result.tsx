@@ -3,7 +3,7 @@ import { useSend } from "../../api/hooks.ts";
 import type { BulkPreview, BulkRun } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { ConfirmDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Grid, Stat, Time } from "../../components/display.tsx";
 import { EmptyState, Note } from "../../components/states.tsx";
 import { countOf, formatCount } from "../../format.ts";
@@ -77,17 +77,21 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
           />
         </Card>
       )}
-      <ConfirmDialog
-        open={isAsking}
-        onOpenChange={setAsking}
-        title={confirm}
-        description={t.confirmText}
-        confirm={confirm}
-        danger={action === "block"}
-        onConfirm={async () => onStarted(await send.mutateAsync({ environment, ...request }))}
-      >
-        {repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
-      </ConfirmDialog>
+      {isAsking && (
+        <ActionDialog
+          title={confirm}
+          description={t.confirmText}
+          submit={confirm}
+          danger={action === "block"}
+          onSubmit={async () => {
+            onStarted(await send.mutateAsync({ environment, ...request }));
+            return {};
+          }}
+          onClose={() => setAsking(false)}
+        >
+          {repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
+        </ActionDialog>
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useApi, usePages } from "../../api/hooks.ts";
-import type { Service } from "../../api/names.ts";
+import type { Service } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
 import type { Bouquet, Catalogue as CatalogueData } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";

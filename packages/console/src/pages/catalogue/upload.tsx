@@ -5,14 +5,13 @@ import type { CatalogueChange } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Checkbox, FileInput } from "../../components/controls.tsx";
 import { type Column, LongTable } from "../../components/data-table.tsx";
-import { ConfirmDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Code, Grid, Stat } from "../../components/display.tsx";
 import { FieldChanges } from "../../components/file-check.tsx";
 import { Field, Form } from "../../components/form.tsx";
 import { Note, Progress, Result } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.catalogue;
@@ -60,7 +59,9 @@ function Diff({ file, change }: { file: File; change: CatalogueChange }) {
   return (
     <Card
       title={t.result}
-      actions={!isSame && <Publish file={file} disabled={largeChange !== null && !allowsLarge} {...{ allowsLarge }} />}
+      actions={
+        !isSame && <Publish file={file} allowsLarge={allowsLarge} disabled={largeChange !== null && !allowsLarge} />
+      }
     >
       {isSame && <Note tone="success">{t.same}</Note>}
       {!isSame && (
@@ -131,28 +132,28 @@ function Publish({ file, allowsLarge, disabled }: { file: File; allowsLarge: boo
   const [isOpen, setOpen] = useState(false);
   const environment = useEnvironment();
   const upload = useUpload("POST /catalogue");
-  const toast = useToast();
   const [, navigate] = useLocation();
   return (
     <>
       <Button kind="primary" disabled={disabled} onClick={() => setOpen(true)}>
         {t.publish}
       </Button>
-      <ConfirmDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title={t.publishTitle}
-        description={t.publishText}
-        confirm={t.publishConfirm}
-        onConfirm={async () => {
-          const allowLargeChange = allowsLarge || undefined;
-          const { revision } = await upload.mutateAsync({ file, environment, allowLargeChange });
-          toast(t.done(revision));
-          navigate("/catalogue");
-        }}
-      >
-        {upload.isPending && <Progress label={t.checking} share={upload.progress} />}
-      </ConfirmDialog>
+      {isOpen && (
+        <ActionDialog
+          title={t.publishTitle}
+          description={t.publishText}
+          submit={t.publishConfirm}
+          onSubmit={async () => {
+            const allowLargeChange = allowsLarge || undefined;
+            const { revision } = await upload.mutateAsync({ file, environment, allowLargeChange });
+            navigate("/catalogue");
+            return { toast: t.done(revision) };
+          }}
+          onClose={() => setOpen(false)}
+        >
+          {upload.isPending && <Progress label={t.checking} share={upload.progress} />}
+        </ActionDialog>
+      )}
     </>
   );
 }

@@ -1,14 +1,10 @@
-import { useState } from "react";
 import { useMay } from "../../api/session.tsx";
 import type { Connection, PlanLedger } from "../../api/staff-api.d.ts";
-import { Button } from "../../components/button.tsx";
 import { Badge, Card, Grid, Time } from "../../components/display.tsx";
 import { type Span, TimeLine } from "../../components/time-line.tsx";
 import { texts } from "../../texts/index.ts";
-import { BlockDialog } from "./block-dialog.tsx";
 import { connectionName, STATUS_TONES } from "./connection-badge.tsx";
-import { GoodwillDialog } from "./goodwill-dialog.tsx";
-import { GoodwillReversalDialog } from "./goodwill-reversal-dialog.tsx";
+import { Corrections } from "./corrections.tsx";
 import { LedgerHistory } from "./ledger-history.tsx";
 
 const t = texts.customers;
@@ -56,44 +52,6 @@ function Block({ by: { at, author, reason } }: { by: NonNullable<Connection["blo
   return (
     <>
       {t.blockedBy(author)} <Time of={at} />: {reason}
-    </>
-  );
-}
-
-type Correction = "goodwill" | "goodwill-reversal" | "block";
-
-/** Menu of corrections, and the dialog of the chosen one. */
-function Corrections({ cuid, connection, ledgers }: Omit<ConnectionCardProps, "spans" | "allSpans">) {
-  const [chosen, setChosen] = useState<Correction>();
-  const close = () => setChosen(undefined);
-  const name = connectionName(connection);
-  const block = connection.blockedByStaff === null ? t.block : t.unblock;
-  const given = ledgers.flatMap(({ plan, entries }) => {
-    const last = entries.findLast(({ kind, reversedBy }) => kind === "goodwill" && reversedBy === null);
-    return last === undefined ? [] : [{ plan, seq: last.seq }];
-  });
-  return (
-    <>
-      {ledgers.length > 0 && (
-        <Button aria-label={t.of(t.giveDays, name)} onClick={() => setChosen("goodwill")}>
-          {t.giveDays}
-        </Button>
-      )}
-      {given.length > 0 && (
-        <Button aria-label={t.of(t.takeBack, name)} onClick={() => setChosen("goodwill-reversal")}>
-          {t.takeBack}
-        </Button>
-      )}
-      <Button aria-label={t.of(block, name)} onClick={() => setChosen("block")}>
-        {block}
-      </Button>
-      {chosen === "goodwill" && (
-        <GoodwillDialog cuid={cuid} connection={connection} plans={ledgers.map(({ plan }) => plan)} onClose={close} />
-      )}
-      {chosen === "goodwill-reversal" && (
-        <GoodwillReversalDialog cuid={cuid} connection={connection} given={given} onClose={close} />
-      )}
-      {chosen === "block" && <BlockDialog cuid={cuid} connection={connection} onClose={close} />}
     </>
   );
 }

@@ -13,7 +13,7 @@ import { REFUSED_CALLS_ID, RefusedCalls } from "./attempts.tsx";
 import { connectionName } from "./connection-badge.tsx";
 import { ConnectionCard } from "./connection-card.tsx";
 import { GoneConnections } from "./gone-connections.tsx";
-import { spansOf } from "./spans.ts";
+import { spansOf } from "./ledger-words.ts";
 
 const t = texts.customers;
 

@@ -11,7 +11,7 @@ import { customerHref, transactionHref } from "../../links.ts";
 import { OtherEnvironment, useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { TransactionFacts } from "../transactions/facts.tsx";
+import { TransactionFacts } from "../transactions/top-up.tsx";
 import { ConnectionBadge, connectionName } from "./connection-badge.tsx";
 
 const t = texts.customers;

@@ -7,7 +7,7 @@ import { History, type HistoryItem } from "../../components/display.tsx";
 import { formatCount } from "../../format.ts";
 import { transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
-import { ReversalDialog, type ReversibleTopUp } from "../transactions/reversal-dialog.tsx";
+import { ReversalDialog, type ReversibleTopUp } from "../transactions/top-up.tsx";
 import { entryWords, minuteOf } from "./ledger-words.ts";
 
 const t = texts.customers;

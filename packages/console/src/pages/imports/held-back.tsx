@@ -5,11 +5,10 @@ import { useMay } from "../../api/session.tsx";
 import type { HeldBack } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
-import { ConfirmDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { BeforeAfter, Code, KeyValue } from "../../components/display.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { GoodwillQuestion, HELD_BACK_COLUMNS, KeptEnd, StatedEnd } from "./findings.tsx";
 
@@ -77,24 +76,22 @@ interface DecideProps extends Decision {
 function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
   const { id, cuid } = held;
   const send = useSend("POST /held-back/:id");
-  const toast = useToast();
   const [goodwill, setGoodwill] = useState("");
   const isShortened = decision === "shorten";
   const unclear = ofCustomer.filter((each) => each.goodwill !== null).length;
   const isAsked = isShortened && unclear > 0;
   return (
-    <ConfirmDialog
-      open
-      onOpenChange={onClose}
+    <ActionDialog
       title={isShortened ? t.shortenTitle : t.keepTitle}
       description={isShortened ? t.shortenText(cuid) : t.keepText}
-      confirm={isShortened ? t.shortenConfirm : t.keepConfirm}
+      submit={isShortened ? t.shortenConfirm : t.keepConfirm}
       danger={isShortened}
       disabled={isAsked && goodwill === ""}
-      onConfirm={async () => {
+      onSubmit={async () => {
         await send.mutateAsync({ id, decision, ...(isAsked && asInput("POST /held-back/:id", { goodwill })) });
-        toast(isShortened ? t.shortened(cuid) : t.kept);
+        return { toast: isShortened ? t.shortened(cuid) : t.kept };
       }}
+      onClose={onClose}
     >
       {(isShortened ? ofCustomer : [held]).map((each) => (
         <Ends key={each.id} held={each} isShortened={isShortened} />
@@ -106,7 +103,7 @@ function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
           onChange={({ currentTarget }) => setGoodwill(currentTarget.value)}
         />
       )}
-    </ConfirmDialog>
+    </ActionDialog>
   );
 }
 

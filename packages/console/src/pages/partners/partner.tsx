@@ -5,15 +5,14 @@ import type { Partner as PartnerData } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextArea } from "../../components/controls.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
-import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Card, Code, Time } from "../../components/display.tsx";
-import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { Field, type FormValues } from "../../components/form.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import type { PageProps } from "../../routes.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { PartnerMonth } from "./month.tsx";
 import { Tokens } from "./tokens.tsx";
@@ -61,23 +60,23 @@ export default function Partner({ params: { name = "" } }: PageProps) {
 function StatusButton({ partner: { name, status } }: { partner: PartnerData }) {
   const [isOpen, setOpen] = useState(false);
   const send = useSend("PATCH /partners/:name");
-  const toast = useToast();
   const isActive = status === "active";
   return (
     <>
       <Button onClick={() => setOpen(true)}>{isActive ? t.suspend : t.resume}</Button>
-      <ConfirmDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title={isActive ? t.suspendTitle(name) : t.resumeTitle(name)}
-        description={isActive ? t.suspendText : t.resumeText}
-        confirm={isActive ? t.suspendConfirm : t.resumeConfirm}
-        danger={isActive}
-        onConfirm={async () => {
-          await send.mutateAsync({ name, status: isActive ? "suspended" : "active" });
-          toast(isActive ? t.suspended(name) : t.resumed(name));
-        }}
-      />
+      {isOpen && (
+        <ActionDialog
+          title={isActive ? t.suspendTitle(name) : t.resumeTitle(name)}
+          description={isActive ? t.suspendText : t.resumeText}
+          submit={isActive ? t.suspendConfirm : t.resumeConfirm}
+          danger={isActive}
+          onSubmit={async () => {
+            await send.mutateAsync({ name, status: isActive ? "suspended" : "active" });
+            return { toast: isActive ? t.suspended(name) : t.resumed(name) };
+          }}
+          onClose={() => setOpen(false)}
+        />
+      )}
     </>
   );
 }
@@ -109,14 +108,12 @@ function AllowedAddresses({ partner: { name, allowedAddresses } }: { partner: Pa
   const [isOpen, setOpen] = useState(false);
   const mayChange = useMay("administer");
   const send = useSend("PATCH /partners/:name");
-  const toast = useToast();
 
   const save = async (values: FormValues) => {
     const lines = values.text("allowedAddresses").split(/[\s,]+/);
     const given = lines.filter((line) => line !== "");
     await send.mutateAsync({ name, allowedAddresses: given.length === 0 ? null : given });
-    toast(t.addressesDone(given.length));
-    setOpen(false);
+    return { toast: t.addressesDone(given.length) };
   };
 
   return (
@@ -135,13 +132,19 @@ function AllowedAddresses({ partner: { name, allowedAddresses } }: { partner: Pa
           ))}
         </ul>
       )}
-      <Dialog open={isOpen} onOpenChange={setOpen} title={t.addressesTitle} description={t.addressesText}>
-        <Form submit={t.addressesSave} onSubmit={save}>
+      {isOpen && (
+        <ActionDialog
+          title={t.addressesTitle}
+          description={t.addressesText}
+          submit={t.addressesSave}
+          onSubmit={save}
+          onClose={() => setOpen(false)}
+        >
           <Field name="allowedAddresses" label={t.addressesTitle} hint={t.addressesHint}>
             <TextArea rows={6} defaultValue={allowedAddresses?.join("\n")} spellCheck={false} />
           </Field>
-        </Form>
-      </Dialog>
+        </ActionDialog>
+      )}
     </Card>
   );
 }

@@ -6,14 +6,13 @@ import type { ListedPartner, Partner } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Time } from "../../components/display.tsx";
-import { Field, Form } from "../../components/form.tsx";
+import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { partnerHref } from "../../links.ts";
 import { PageHead } from "../../shell/page-head.tsx";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.partners;
@@ -42,7 +41,7 @@ export default function Partners() {
           />
         )}
       </Loaded>
-      <AddPartner open={isAdding} onOpenChange={setAdding} />
+      {isAdding && <AddPartner onClose={() => setAdding(false)} />}
     </>
   );
 }
@@ -81,25 +80,25 @@ const COLUMNS: readonly Column<ListedPartner>[] = [
   },
 ];
 
-function AddPartner(dialog: { open: boolean; onOpenChange: (open: boolean) => void }) {
+function AddPartner({ onClose }: { onClose: () => void }) {
   const send = useSend("POST /partners");
   const [, navigate] = useLocation();
-  const toast = useToast();
   return (
-    <Dialog {...dialog} title={t.add} description={t.addHint}>
-      <Form
-        submit={t.add}
-        onSubmit={async (values) => {
-          const { name } = await send.mutateAsync({ name: values.text("name") });
-          toast(t.addDone(name));
-          navigate(partnerHref({ name }));
-        }}
-      >
-        <Field name="name" label={t.name} hint={t.nameHint}>
-          <TextInput required maxLength={64} />
-        </Field>
-      </Form>
-    </Dialog>
+    <ActionDialog
+      title={t.add}
+      description={t.addHint}
+      submit={t.add}
+      onSubmit={async (values) => {
+        const { name } = await send.mutateAsync({ name: values.text("name") });
+        navigate(partnerHref({ name }));
+        return { toast: t.addDone(name) };
+      }}
+      onClose={onClose}
+    >
+      <Field name="name" label={t.name} hint={t.nameHint}>
+        <TextInput required maxLength={64} />
+      </Field>
+    </ActionDialog>
   );
 }
 

@@ -1,25 +1,23 @@
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { useApi, useSend } from "../../api/hooks.ts";
-import type { Environment } from "../../api/names.ts";
+import type { Environment } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
 import type { AccessToken, IssuedToken, RotatedToken } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Code, KeyValue, Time } from "../../components/display.tsx";
-import { Field, Form } from "../../components/form.tsx";
-import { OnceDialog } from "../../components/once-dialog.tsx";
+import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.partners;
 
 type Open = { readonly action: "issue" } | { readonly action: "rotate" | "revoke"; readonly token: AccessToken };
 
-/** A partner's access tokens: those that hold, and on demand those that did. */
+/** A partner's access tokens. Expired and revoked ones are hidden at first. */
 export function Tokens({ partner }: { partner: string }) {
   const tokens = useApi("GET /partners/:partner/tokens", { partner });
   const mayChange = useMay("administer");
@@ -117,93 +115,84 @@ function actions(open: (next: Open) => void): Column<AccessToken> {
   };
 }
 
-interface DialogOfPartner {
+function IssueToken({ partner, onClose }: { partner: string; onClose: () => void }) {
+  const [environment, setEnvironment] = useState<Environment>(useEnvironment());
+  const send = useSend("POST /partners/:partner/tokens");
+  return (
+    <ActionDialog
+      title={t.issue}
+      description={t.issueHint}
+      submit={t.issueConfirm}
+      onSubmit={async (values) => {
+        const expiresAt = values.optional("expiresAt");
+        return { secret: secretOf(partner, await send.mutateAsync({ partner, environment, expiresAt })) };
+      }}
+      onClose={onClose}
+    >
+      <Field name="environment" label={t.environment} hint={environment === "trial" ? t.trialEnds : undefined}>
+        <Select
+          options={Object.entries(texts.common.environments)}
+          value={environment}
+          onChange={({ target }) => setEnvironment(target.value as Environment)}
+        />
+      </Field>
+      {environment === "production" && (
+        <Field name="expiresAt" label={t.expiresAt} hint={t.expiresAtHint}>
+          <TextInput type="date" />
+        </Field>
+      )}
+    </ActionDialog>
+  );
+}
+
+interface TokenDialogProps {
   readonly partner: string;
+  readonly token: AccessToken;
   readonly onClose: () => void;
 }
 
-function IssueToken({ partner, onClose }: DialogOfPartner) {
-  const [environment, setEnvironment] = useState<Environment>(useEnvironment());
-  const [issued, setIssued] = useState<IssuedToken>();
-  const send = useSend("POST /partners/:partner/tokens");
-  if (issued !== undefined) return <NewToken partner={partner} issued={issued} onClose={onClose} />;
-  return (
-    <Dialog open onOpenChange={onClose} title={t.issue} description={t.issueHint}>
-      <Form
-        submit={t.issueConfirm}
-        onSubmit={async (values) => {
-          const expiresAt = values.optional("expiresAt");
-          setIssued(await send.mutateAsync({ partner, environment, expiresAt }));
-        }}
-      >
-        <Field name="environment" label={t.environment} hint={environment === "trial" ? t.trialEnds : undefined}>
-          <Select
-            options={Object.entries(texts.common.environments)}
-            value={environment}
-            onChange={({ target }) => setEnvironment(target.value as Environment)}
-          />
-        </Field>
-        {environment === "production" && (
-          <Field name="expiresAt" label={t.expiresAt} hint={t.expiresAtHint}>
-            <TextInput type="date" />
-          </Field>
-        )}
-      </Form>
-    </Dialog>
-  );
-}
-
-function RotateToken({ partner, token, onClose }: DialogOfPartner & { token: AccessToken }) {
-  const [rotated, setRotated] = useState<RotatedToken>();
+function RotateToken({ partner, token, onClose }: TokenDialogProps) {
   const send = useSend("POST /tokens/:id/rotation");
-  if (rotated !== undefined) {
-    return (
-      <NewToken partner={partner} issued={rotated} onClose={onClose}>
-        <KeyValue items={[[t.formerUntil, <Time key="until" of={rotated.formerUntil} />]]} />
-      </NewToken>
-    );
-  }
   return (
-    <Dialog open onOpenChange={onClose} title={t.rotateTitle} description={t.rotateHint}>
-      <Form
-        submit={t.rotateConfirm}
-        onSubmit={async (values) => {
-          const [overlapHours, expiresAt] = [values.number("overlapHours"), values.optional("expiresAt")];
-          setRotated(await send.mutateAsync({ id: token.id, overlapHours, expiresAt }));
-        }}
-      >
-        <TokenFacts token={token} />
-        <Field name="overlapHours" label={t.overlap} hint={t.overlapHint}>
-          <TextInput type="number" required min={0} max={8760} step="any" defaultValue={24} />
-        </Field>
-        {token.environment === "production" && (
-          <Field name="expiresAt" label={t.expiresAt} hint={t.rotateExpiresAtHint}>
-            <TextInput type="date" />
-          </Field>
-        )}
-      </Form>
-    </Dialog>
-  );
-}
-
-function RevokeToken({ token, onClose }: { token: AccessToken; onClose: () => void }) {
-  const send = useSend("DELETE /tokens/:id");
-  const toast = useToast();
-  return (
-    <ConfirmDialog
-      open
-      onOpenChange={onClose}
-      title={t.revokeTitle}
-      description={t.revokeText}
-      confirm={t.revokeConfirm}
-      danger
-      onConfirm={async () => {
-        await send.mutateAsync({ id: token.id });
-        toast(t.revoked(token.id));
+    <ActionDialog
+      title={t.rotateTitle}
+      description={t.rotateHint}
+      submit={t.rotateConfirm}
+      onSubmit={async (values) => {
+        const [overlapHours, expiresAt] = [values.number("overlapHours"), values.optional("expiresAt")];
+        return { secret: secretOf(partner, await send.mutateAsync({ id: token.id, overlapHours, expiresAt })) };
       }}
+      onClose={onClose}
     >
       <TokenFacts token={token} />
-    </ConfirmDialog>
+      <Field name="overlapHours" label={t.overlap} hint={t.overlapHint}>
+        <TextInput type="number" required min={0} max={8760} step="any" defaultValue={24} />
+      </Field>
+      {token.environment === "production" && (
+        <Field name="expiresAt" label={t.expiresAt} hint={t.rotateExpiresAtHint}>
+          <TextInput type="date" />
+        </Field>
+      )}
+    </ActionDialog>
+  );
+}
+
+function RevokeToken({ token, onClose }: Omit<TokenDialogProps, "partner">) {
+  const send = useSend("DELETE /tokens/:id");
+  return (
+    <ActionDialog
+      title={t.revokeTitle}
+      description={t.revokeText}
+      submit={t.revokeConfirm}
+      danger
+      onSubmit={async () => {
+        await send.mutateAsync({ id: token.id });
+        return { toast: t.revoked(token.id) };
+      }}
+      onClose={onClose}
+    >
+      <TokenFacts token={token} />
+    </ActionDialog>
   );
 }
 
@@ -219,28 +208,17 @@ function TokenFacts({ token: { id, environment, lastUsedAt } }: { token: AccessT
   );
 }
 
-interface NewTokenProps extends DialogOfPartner {
-  readonly issued: IssuedToken;
-  readonly children?: ReactNode;
-}
-
-/** The one time that the token itself is shown. */
-function NewToken({ partner, issued, onClose, children }: NewTokenProps) {
-  return (
-    <OnceDialog
-      title={t.newToken}
-      description={t.newTokenFor(partner)}
-      label={t.tokenValue}
-      value={issued.token}
-      onClose={onClose}
-    >
-      <KeyValue
-        items={[
-          [t.environment, texts.common.environments[issued.environment]],
-          [t.ends, issued.expiresAt === null ? texts.common.noEnd : <Time key="end" of={issued.expiresAt} />],
-        ]}
-      />
-      {children}
-    </OnceDialog>
-  );
+/** A new token, for the dialog that shows it only once. */
+function secretOf(partner: string, issued: IssuedToken | RotatedToken) {
+  const end = issued.expiresAt === null ? texts.common.noEnd : <Time key="end" of={issued.expiresAt} />;
+  const environment = [t.environment, texts.common.environments[issued.environment]] as const;
+  const previous =
+    "formerUntil" in issued ? [[t.formerUntil, <Time key="until" of={issued.formerUntil} />] as const] : [];
+  return {
+    title: t.newToken,
+    description: t.newTokenFor(partner),
+    label: t.tokenValue,
+    value: issued.token,
+    note: <KeyValue items={[environment, [t.ends, end], ...previous]} />,
+  };
 }

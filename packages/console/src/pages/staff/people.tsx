@@ -1,23 +1,22 @@
 import { useMemo, useState } from "react";
 import { useApi, useSend } from "../../api/hooks.ts";
-import type { Role } from "../../api/names.ts";
-import type { Input } from "../../api/request.ts";
+import type { Role } from "../../api/request.ts";
 import { useMe } from "../../api/session.tsx";
 import type { StaffMember } from "../../api/staff-api.d.ts";
 import { Button, Icon } from "../../components/button.tsx";
 import { OwnPasswordField, ownPassword, Select, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Time } from "../../components/display.tsx";
-import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { Field } from "../../components/form.tsx";
 import { Menu, MenuItem } from "../../components/menu.tsx";
 import { Loaded } from "../../components/states.tsx";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.staff;
 
-type Asking = "role" | "password" | "totp" | "remove";
+const DIALOGS = { role: ChangeRole, password: SetPassword, totp: SwitchTotpOff, remove: RemovePerson };
+type Asking = keyof typeof DIALOGS;
 
 /** People's accounts. */
 export function People() {
@@ -26,10 +25,8 @@ export function People() {
   const [adding, setAdding] = useState(false);
   const [asking, setAsking] = useState<{ what: Asking; member: StaffMember }>();
   const columns = useMemo(() => columnsFor(own, (what, member) => setAsking({ what, member })), [own]);
-  const dialog = (what: Asking) => ({
-    open: asking?.what === what,
-    onOpenChange: () => setAsking(undefined),
-  });
+  const Asked = asking && DIALOGS[asking.what];
+  const close = () => setAsking(undefined);
   return (
     <Card
       title={t.people}
@@ -45,15 +42,8 @@ export function People() {
           <DataTable label={t.people} columns={columns} rows={items} rowKey={({ name }) => name} empty={null} />
         )}
       </Loaded>
-      <AddPerson open={adding} onOpenChange={setAdding} />
-      {asking && (
-        <>
-          <ChangeRole member={asking.member} {...dialog("role")} />
-          <SetPassword member={asking.member} {...dialog("password")} />
-          <SwitchTotpOff member={asking.member} {...dialog("totp")} />
-          <RemovePerson member={asking.member} {...dialog("remove")} />
-        </>
-      )}
+      {adding && <AddPerson onClose={() => setAdding(false)} />}
+      {asking && Asked && <Asked member={asking.member} onClose={close} />}
     </Card>
   );
 }
@@ -102,112 +92,118 @@ function Actions({ of: { name, hasTotp }, onAsk }: { of: StaffMember; onAsk: (wh
   );
 }
 
-interface DialogProps {
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
+interface MemberDialogProps {
+  readonly member: StaffMember;
+  readonly onClose: () => void;
 }
 
-type MemberDialogProps = DialogProps & { readonly member: StaffMember };
-
-function AddPerson({ open, onOpenChange }: DialogProps) {
+function AddPerson({ onClose }: { onClose: () => void }) {
   const send = useSend("POST /staff");
-  const toast = useToast();
-  const submit = async (values: FormValues) => {
-    const person = { name: values.text("name"), role: values.text("role") as Role, password: values.raw("password") };
-    const { name } = await send.mutateAsync({ ...person, ...ownPassword(values) });
-    onOpenChange(false);
-    toast(t.personAdded(name));
-  };
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title={t.addPerson} description={t.addPersonText}>
-      <Form submit={t.addPerson} onSubmit={submit}>
-        <Field name="name" label={t.name} hint={t.nameHint}>
-          <TextInput required maxLength={64} />
-        </Field>
-        <RoleField />
-        <PasswordField />
-        <OwnPasswordField />
-      </Form>
-    </Dialog>
-  );
-}
-
-function ChangeRole({ member: { name, role }, open, onOpenChange }: MemberDialogProps) {
-  const change = useChange(name, onOpenChange);
-  const submit = (values: FormValues) => {
-    const next = values.text("role") as Role;
-    return change({ role: next, ...ownPassword(values) }, t.roleChanged(name, texts.common.roles[next]));
-  };
-  return (
-    <Dialog open={open} onOpenChange={onOpenChange} title={t.changeRoleTitle(name)} description={t.endsLogIns}>
-      <Form submit={t.save} onSubmit={submit}>
-        <RoleField initially={role} />
-        <OwnPasswordField />
-      </Form>
-    </Dialog>
-  );
-}
-
-function SetPassword({ member: { name }, open, onOpenChange }: MemberDialogProps) {
-  const change = useChange(name, onOpenChange);
-  const submit = (values: FormValues) =>
-    change({ password: values.raw("password"), ...ownPassword(values) }, t.passwordSet(name));
-  return (
-    <Dialog open={open} onOpenChange={onOpenChange} title={t.newPasswordTitle(name)} description={t.endsLogIns}>
-      <Form submit={t.save} onSubmit={submit}>
-        <PasswordField />
-        <OwnPasswordField />
-      </Form>
-    </Dialog>
-  );
-}
-
-function SwitchTotpOff({ member: { name }, open, onOpenChange }: MemberDialogProps) {
-  const change = useChange(name, onOpenChange);
-  return (
-    <ConfirmDialog
-      {...{ open, onOpenChange, title: t.totpOffTitle(name), description: t.totpOffText, confirm: t.totpOff }}
-      onConfirm={(_, values) => change({ totp: false, ...ownPassword(values) }, t.totpIsOff(name))}
-    >
-      <OwnPasswordField />
-    </ConfirmDialog>
-  );
-}
-
-function RemovePerson({ member: { name }, open, onOpenChange }: MemberDialogProps) {
-  const send = useSend("DELETE /staff/:name");
-  const toast = useToast();
-  return (
-    <ConfirmDialog
-      {...{ open, onOpenChange, title: t.removeTitle(name), description: t.removeText, confirm: t.remove }}
-      danger
-      onConfirm={async (_, values) => {
-        await send.mutateAsync({ name, ...ownPassword(values) });
-        toast(t.removed(name));
+    <ActionDialog
+      title={t.addPerson}
+      description={t.addPersonText}
+      submit={t.addPerson}
+      onSubmit={async (values) => {
+        const [name, role] = [values.text("name"), values.text("role") as Role];
+        await send.mutateAsync({ name, role, password: values.raw("password"), ...ownPassword(values) });
+        return { toast: t.personAdded(name) };
       }}
+      onClose={onClose}
     >
+      <Field name="name" label={t.name} hint={t.nameHint}>
+        <TextInput required maxLength={64} />
+      </Field>
+      <RoleField />
+      <PasswordField />
       <OwnPasswordField />
-    </ConfirmDialog>
+    </ActionDialog>
   );
 }
 
-/** It is read out to the person or copied: it shows. */
+function ChangeRole({ member: { name, role }, onClose }: MemberDialogProps) {
+  const send = useSend("PATCH /staff/:name");
+  return (
+    <ActionDialog
+      title={t.changeRoleTitle(name)}
+      description={t.endsLogIns}
+      submit={t.save}
+      onSubmit={async (values) => {
+        const next = values.text("role") as Role;
+        await send.mutateAsync({ name, role: next, ...ownPassword(values) });
+        return { toast: t.roleChanged(name, texts.common.roles[next]) };
+      }}
+      onClose={onClose}
+    >
+      <RoleField initially={role} />
+      <OwnPasswordField />
+    </ActionDialog>
+  );
+}
+
+function SetPassword({ member: { name }, onClose }: MemberDialogProps) {
+  const send = useSend("PATCH /staff/:name");
+  return (
+    <ActionDialog
+      title={t.newPasswordTitle(name)}
+      description={t.endsLogIns}
+      submit={t.save}
+      onSubmit={async (values) => {
+        await send.mutateAsync({ name, password: values.raw("password"), ...ownPassword(values) });
+        return { toast: t.passwordSet(name) };
+      }}
+      onClose={onClose}
+    >
+      <PasswordField />
+      <OwnPasswordField />
+    </ActionDialog>
+  );
+}
+
+function SwitchTotpOff({ member: { name }, onClose }: MemberDialogProps) {
+  const send = useSend("PATCH /staff/:name");
+  return (
+    <ActionDialog
+      title={t.totpOffTitle(name)}
+      description={t.totpOffText}
+      submit={t.totpOff}
+      onSubmit={async (values) => {
+        await send.mutateAsync({ name, totp: false, ...ownPassword(values) });
+        return { toast: t.totpIsOff(name) };
+      }}
+      onClose={onClose}
+    >
+      <OwnPasswordField />
+    </ActionDialog>
+  );
+}
+
+function RemovePerson({ member: { name }, onClose }: MemberDialogProps) {
+  const send = useSend("DELETE /staff/:name");
+  return (
+    <ActionDialog
+      title={t.removeTitle(name)}
+      description={t.removeText}
+      submit={t.remove}
+      danger
+      onSubmit={async (values) => {
+        await send.mutateAsync({ name, ...ownPassword(values) });
+        return { toast: t.removed(name) };
+      }}
+      onClose={onClose}
+    >
+      <OwnPasswordField />
+    </ActionDialog>
+  );
+}
+
+/** The password stays visible, so that staff can copy it or read it out. */
 function PasswordField() {
   return (
     <Field name="password" label={t.password} hint={t.passwordHint}>
       <TextInput required minLength={12} maxLength={256} autoCapitalize="none" className="code" />
     </Field>
   );
-}
-
-function useChange(name: string, onOpenChange: (open: boolean) => void) {
-  const send = useSend("PATCH /staff/:name");
-  const toast = useToast();
-  return async (changes: Omit<Input<"PATCH /staff/:name">, "name">, done: string) => {
-    await send.mutateAsync({ name, ...changes });
-    onOpenChange(false);
-    toast(done);
-  };
 }
 
 export const ROLES: readonly Role[] = ["viewer", "support", "finance", "admin"];

@@ -1,4 +1,4 @@
-import type { Role } from "../../api/names.ts";
+import type { Role } from "../../api/request.ts";
 import { Card, KeyValue } from "../../components/display.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";

@@ -13,7 +13,7 @@ const TONES: Readonly<Record<TargetState, Tone>> = {
   upToDate: "success",
 };
 
-/** Badge with a target's worst state. */
+/** The worst state of a target. */
 export function stateOf({ paused, setAside, failing, behind }: Target): TargetState {
   if (paused) return "paused";
   if (setAside > 0) return "setAside";
@@ -29,7 +29,17 @@ export function StateBadge({ target }: { target: Target }) {
   return <Badge tone={toneOf(target)}>{texts.targets.states[stateOf(target)]}</Badge>;
 }
 
-/** RADIUS with its service. */
+/** The secret of a webhook, for the dialog that shows it only once. */
+export function secretOf(name: string, value: string) {
+  return {
+    title: texts.targets.secretTitle(name),
+    description: texts.targets.secretLead,
+    label: texts.targets.secret,
+    value,
+  };
+}
+
+/** The kind; for RADIUS with the service. */
 export function kindOf({ kind, service }: Target): string {
   const name = texts.targets.kinds[kind];
   return service === null ? name : `${name}, ${texts.common.services[service]}`;

@@ -1,16 +1,16 @@
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { useSend } from "../../api/hooks.ts";
-import type { RotatedSecret, Target } from "../../api/staff-api.d.ts";
+import type { Target } from "../../api/staff-api.d.ts";
 import { Button, Icon } from "../../components/button.tsx";
-import { ConfirmDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Time } from "../../components/display.tsx";
 import { Menu, MenuItem } from "../../components/menu.tsx";
-import { OnceDialog } from "../../components/once-dialog.tsx";
 import { Note } from "../../components/states.tsx";
+import { useToast } from "../../components/toasts.tsx";
 import { formatCount } from "../../format.ts";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
+import { secretOf } from "./state.tsx";
 
 const t = texts.targets;
 
@@ -18,35 +18,21 @@ const t = texts.targets;
 export function TargetActions({ target }: { target: Target }) {
   const { name, kind, paused, failing, setAside } = target;
   const [asking, setAsking] = useState<"pause" | "rotate" | "remove">();
-  const [rotated, setRotated] = useState<RotatedSecret>();
   const change = useSend("PATCH /targets/:name");
   const removal = useSend("DELETE /targets/:name");
   const rotation = useSend("POST /targets/:name/rotation");
   const toast = useToast();
   const [, navigate] = useLocation();
 
-  const dialog = (what: NonNullable<typeof asking>) => ({
-    open: asking === what,
-    onOpenChange: (open: boolean) => setAsking(open ? what : undefined),
-  });
-  const setPaused = async (next: boolean) => {
-    await change.mutateAsync({ name, paused: next });
-    toast(next ? t.paused(name) : t.resumed(name));
+  const close = () => setAsking(undefined);
+  const resume = async () => {
+    await change.mutateAsync({ name, paused: false });
+    toast(t.resumed(name));
   };
-  const remove = async () => {
-    await removal.mutateAsync({ name });
-    toast(t.removed(name));
-    navigate("/targets");
-  };
-
   return (
     <>
       {failing + setAside > 0 && <Resend name={name} />}
-      {paused ? (
-        <Resume onResume={() => setPaused(false)} />
-      ) : (
-        <Button onClick={() => setAsking("pause")}>{t.pause}</Button>
-      )}
+      {paused ? <Resume onResume={resume} /> : <Button onClick={() => setAsking("pause")}>{t.pause}</Button>}
       <Menu label={texts.common.rowActions(name)} trigger={<Icon name="more" />}>
         {kind === "webhook" && <MenuItem onSelect={() => setAsking("rotate")}>{t.rotate}</MenuItem>}
         <MenuItem danger onSelect={() => setAsking("remove")}>
@@ -54,44 +40,55 @@ export function TargetActions({ target }: { target: Target }) {
         </MenuItem>
       </Menu>
 
-      <ConfirmDialog
-        {...dialog("pause")}
-        title={t.pauseTitle(name)}
-        description={target.billing ? t.pauseTextBilling : t.pauseText}
-        confirm={t.pause}
-        onConfirm={() => setPaused(true)}
-      />
-      <ConfirmDialog
-        {...dialog("rotate")}
-        title={t.rotateTitle(name)}
-        description={t.rotateText}
-        confirm={t.rotate}
-        onConfirm={async () => setRotated(await rotation.mutateAsync({ name }))}
-      />
-      <ConfirmDialog
-        {...dialog("remove")}
-        title={t.removeTitle(name)}
-        description={t.removeText}
-        confirm={t.remove}
-        danger
-        onConfirm={remove}
-      >
-        <Losses of={target} />
-      </ConfirmDialog>
-      {rotated && (
-        <OnceDialog
-          title={t.secretTitle(name)}
-          description={t.secretLead}
-          label={t.secret}
-          value={rotated.secret}
-          onClose={() => setRotated(undefined)}
+      {asking === "pause" && (
+        <ActionDialog
+          title={t.pauseTitle(name)}
+          description={target.billing ? t.pauseTextBilling : t.pauseText}
+          submit={t.pause}
+          onSubmit={async () => {
+            await change.mutateAsync({ name, paused: true });
+            return { toast: t.paused(name) };
+          }}
+          onClose={close}
+        />
+      )}
+      {asking === "rotate" && (
+        <ActionDialog
+          title={t.rotateTitle(name)}
+          description={t.rotateText}
+          submit={t.rotate}
+          onSubmit={async () => {
+            const { secret, formerUntil } = await rotation.mutateAsync({ name });
+            return { secret: { ...secretOf(name, secret), note: <PreviousUntil of={formerUntil} /> } };
+          }}
+          onClose={close}
+        />
+      )}
+      {asking === "remove" && (
+        <ActionDialog
+          title={t.removeTitle(name)}
+          description={t.removeText}
+          submit={t.remove}
+          danger
+          onSubmit={async () => {
+            await removal.mutateAsync({ name });
+            navigate("/targets");
+            return { toast: t.removed(name) };
+          }}
+          onClose={close}
         >
-          <p>
-            {t.formerUntil} <Time of={rotated.formerUntil} />.
-          </p>
-        </OnceDialog>
+          <Losses of={target} />
+        </ActionDialog>
       )}
     </>
+  );
+}
+
+function PreviousUntil({ of }: { of: string }) {
+  return (
+    <p>
+      {t.formerUntil} <Time of={of} />.
+    </p>
   );
 }
 
@@ -105,7 +102,7 @@ function Losses({ of: { behind, failing, setAside } }: { of: Target }) {
   );
 }
 
-/** Changes nothing that would have to be asked about first. */
+/** Resumes at once, without a dialog. */
 function Resume({ onResume }: { onResume: () => Promise<void> }) {
   const toast = useToast();
   const [busy, setBusy] = useState(false);

@@ -1,24 +1,21 @@
 import { useState } from "react";
 import { useApi, useSend } from "../../api/hooks.ts";
-import type { Service } from "../../api/names.ts";
 import { ApiProblem } from "../../api/problem.ts";
-import type { Input } from "../../api/request.ts";
+import type { Input, Service } from "../../api/request.ts";
 import { useMay, useMe } from "../../api/session.tsx";
 import type { Target } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Checkbox, Select, TextArea, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Time } from "../../components/display.tsx";
-import { Field, Form, type FormValues } from "../../components/form.tsx";
-import { OnceDialog } from "../../components/once-dialog.tsx";
+import { Field, type FormValues } from "../../components/form.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { targetHref } from "../../links.ts";
 import { PageHead } from "../../shell/page-head.tsx";
-import { useToast } from "../../shell/toasts.tsx";
 import { texts } from "../../texts/index.ts";
-import { kindOf, StateBadge, stateOf } from "./state.tsx";
+import { kindOf, StateBadge, secretOf, stateOf } from "./state.tsx";
 
 const t = texts.targets;
 
@@ -60,7 +57,7 @@ export default function Targets() {
           />
         )}
       </Loaded>
-      <AddTarget open={adding} onOpenChange={setAdding} />
+      {adding && <AddTarget onClose={() => setAdding(false)} />}
     </>
   );
 }
@@ -70,48 +67,34 @@ type TargetInput = Input<"POST /targets">;
 const KINDS: readonly Kind[] = ["webhook", "feed", "radius"];
 const SERVICES: readonly Service[] = ["internet", "tv", "iptv"];
 
-/** Asks for what the kind needs; of a webhook, the secret shows afterwards. */
-function AddTarget({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+/** Adds a target with the fields of its kind. A webhook's secret is shown afterwards. */
+function AddTarget({ onClose }: { onClose: () => void }) {
   const send = useSend("POST /targets");
-  const toast = useToast();
   const [kind, setKind] = useState<Kind>("webhook");
-  const [added, setAdded] = useState<{ name: string; secret: string }>();
-
-  const submit = async (values: FormValues) => {
-    const { target, secret } = await send.mutateAsync(inputOf(kind, values));
-    onOpenChange(false);
-    toast(t.added(target.name));
-    if (secret !== null) setAdded({ name: target.name, secret });
-  };
-
   return (
-    <>
-      <Dialog open={open} onOpenChange={onOpenChange} title={t.add} description={t.addDescription}>
-        <Form submit={t.add} onSubmit={submit}>
-          <Field name="kind" label={t.kind} hint={t.kindHints[kind]}>
-            <Select
-              value={kind}
-              options={KINDS.map((one) => [one, t.kinds[one]] as const)}
-              onChange={({ target }) => setKind(target.value as Kind)}
-            />
-          </Field>
-          <Field name="name" label={t.name} hint={t.nameHint}>
-            <TextInput required maxLength={64} autoCapitalize="none" />
-          </Field>
-          {kind === "webhook" && <WebhookFields />}
-          {kind === "radius" ? <RadiusFields /> : <Checkbox name="billing" label={t.billing} hint={t.billingHint} />}
-        </Form>
-      </Dialog>
-      {added && (
-        <OnceDialog
-          title={t.secretTitle(added.name)}
-          description={t.secretLead}
-          label={t.secret}
-          value={added.secret}
-          onClose={() => setAdded(undefined)}
+    <ActionDialog
+      title={t.add}
+      description={t.addDescription}
+      submit={t.add}
+      onSubmit={async (values) => {
+        const { target, secret } = await send.mutateAsync(inputOf(kind, values));
+        return { toast: t.added(target.name), secret: secret === null ? undefined : secretOf(target.name, secret) };
+      }}
+      onClose={onClose}
+    >
+      <Field name="kind" label={t.kind} hint={t.kindHints[kind]}>
+        <Select
+          value={kind}
+          options={KINDS.map((one) => [one, t.kinds[one]] as const)}
+          onChange={({ target }) => setKind(target.value as Kind)}
         />
-      )}
-    </>
+      </Field>
+      <Field name="name" label={t.name} hint={t.nameHint}>
+        <TextInput required maxLength={64} autoCapitalize="none" />
+      </Field>
+      {kind === "webhook" && <WebhookFields />}
+      {kind === "radius" ? <RadiusFields /> : <Checkbox name="billing" label={t.billing} hint={t.billingHint} />}
+    </ActionDialog>
   );
 }
 

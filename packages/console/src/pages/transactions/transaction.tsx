@@ -12,8 +12,7 @@ import { OtherEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
-import { TransactionBadge } from "./facts.tsx";
-import { ReversalDialog } from "./reversal-dialog.tsx";
+import { ReversalDialog, TransactionBadge } from "./top-up.tsx";
 
 const t = texts.transactions;
 

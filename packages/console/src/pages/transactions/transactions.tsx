@@ -16,7 +16,7 @@ import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
-import { TransactionBadge } from "./facts.tsx";
+import { TransactionBadge } from "./top-up.tsx";
 
 const t = texts.transactions;
 

@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from "react";
-import { Icon } from "../components/button.tsx";
 import { texts } from "../texts/index.ts";
+import { Icon } from "./button.tsx";
 
 const SHOWN_MS = 6_000;
 

@@ -1,0 +1,207 @@
+import { type ReactNode, useState } from "react";
+import type { Connection, PlanLedger, Run } from "../../api/staff-api.d.ts";
+import { Button } from "../../components/button.tsx";
+import { Select, TextInput } from "../../components/controls.tsx";
+import { CorrectionDialog } from "../../components/dialog.tsx";
+import { Badge, BeforeAfter, RunChange } from "../../components/display.tsx";
+import { Field } from "../../components/form.tsx";
+import { countOf } from "../../format.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { texts } from "../../texts/index.ts";
+import { connectionName } from "./connection-badge.tsx";
+import { minuteOf } from "./ledger-words.ts";
+
+const t = texts.customers;
+
+interface CorrectionsProps {
+  readonly cuid: string;
+  readonly connection: Connection;
+  readonly ledgers: readonly PlanLedger[];
+}
+
+/** A button for each correction of a connection, and the dialog of the chosen one. */
+export function Corrections({ cuid, connection, ledgers }: CorrectionsProps) {
+  const [chosen, setChosen] = useState<"goodwill" | "goodwill-reversal" | "block">();
+  const name = connectionName(connection);
+  const block = connection.blockedByStaff === null ? t.block : t.unblock;
+  const given = ledgers.flatMap(({ plan, entries }) => {
+    const last = entries.findLast(({ kind, reversedBy }) => kind === "goodwill" && reversedBy === null);
+    return last === undefined ? [] : [{ plan, seq: last.seq }];
+  });
+  const dialog = { cuid, connection, name, onClose: () => setChosen(undefined) };
+  return (
+    <>
+      {ledgers.length > 0 && (
+        <Button aria-label={t.of(t.giveDays, name)} onClick={() => setChosen("goodwill")}>
+          {t.giveDays}
+        </Button>
+      )}
+      {given.length > 0 && (
+        <Button aria-label={t.of(t.reverseGoodwill, name)} onClick={() => setChosen("goodwill-reversal")}>
+          {t.reverseGoodwill}
+        </Button>
+      )}
+      <Button aria-label={t.of(block, name)} onClick={() => setChosen("block")}>
+        {block}
+      </Button>
+      {chosen === "goodwill" && <GoodwillDialog {...dialog} plans={ledgers.map(({ plan }) => plan)} />}
+      {chosen === "goodwill-reversal" && <GoodwillReversalDialog {...dialog} given={given} />}
+      {chosen === "block" && <BlockDialog {...dialog} />}
+    </>
+  );
+}
+
+interface OfConnection {
+  readonly cuid: string;
+  readonly connection: Connection;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+/** Gives a subscription free days. The preview follows the entered days. */
+function GoodwillDialog({ cuid, connection, name, plans, onClose }: OfConnection & { plans: readonly string[] }) {
+  const { service, reqId, subscriptions } = connection;
+  const environment = useEnvironment();
+  const [days, setDays] = useState("1");
+  const [plan, setPlan] = useState(subscriptions.find(({ addOn }) => !addOn)?.plan ?? plans[0] ?? "");
+  const count = readDays(days);
+  return (
+    <CorrectionDialog
+      correction="POST /customers/:cuid/goodwill"
+      input={count === undefined ? null : { environment, cuid, service, reqId, plan, days: count }}
+      title={t.of(t.giveDays, name)}
+      description={t.giveDaysText}
+      submit={count === undefined ? t.giveDays : t.giveConfirm(countOf(count, "day"))}
+      show={showRuns}
+      done={({ after }) => t.given(name, minuteOf(after?.end ?? ""))}
+      onClose={onClose}
+    >
+      <PlanField plans={plans} plan={plan} onChange={setPlan} />
+      <DaysField days={days} onChange={setDays} />
+    </CorrectionDialog>
+  );
+}
+
+interface GoodwillReversalProps extends OfConnection {
+  /** Plans with goodwill, each with its last goodwill entry. */
+  readonly given: readonly { readonly plan: string; readonly seq: number }[];
+}
+
+/** Reverses the last goodwill of a plan. */
+function GoodwillReversalDialog({ cuid, connection, name, given, onClose }: GoodwillReversalProps) {
+  const { service, reqId } = connection;
+  const environment = useEnvironment();
+  const [plan, setPlan] = useState(given[0]?.plan ?? "");
+  const seq = given.find((each) => each.plan === plan)?.seq;
+  return (
+    <CorrectionDialog
+      correction="POST /customers/:cuid/goodwill-reversal"
+      input={{ environment, cuid, service, reqId, plan, seq }}
+      title={t.of(t.reverseGoodwill, name)}
+      description={t.reverseGoodwillText}
+      submit={t.reverseGoodwill}
+      danger
+      show={showRuns}
+      done={({ after }) =>
+        after === null ? t.goodwillReversedAll(name) : t.goodwillReversed(name, minuteOf(after.end))
+      }
+      onClose={onClose}
+    >
+      <PlanField plans={given.map((each) => each.plan)} plan={plan} onChange={setPlan} />
+    </CorrectionDialog>
+  );
+}
+
+/** Blocks a connection, or unblocks one that staff have blocked. */
+function BlockDialog({ cuid, connection, name, onClose }: OfConnection) {
+  const { service, reqId, blockedByStaff } = connection;
+  const isBlocked = blockedByStaff !== null;
+  const environment = useEnvironment();
+  const action = isBlocked ? t.unblock : t.block;
+  return (
+    <CorrectionDialog
+      correction="POST /customers/:cuid/block"
+      input={{ environment, cuid, service, reqId, blocked: !isBlocked }}
+      title={t.of(action, name)}
+      description={isBlocked ? t.unblockText : t.blockText}
+      submit={action}
+      danger={!isBlocked}
+      isIdle={({ changed }) => !changed}
+      show={({ blocked, changed }) =>
+        changed ? (
+          <BeforeAfter before={<BlockBadge blocked={!blocked} />} after={<BlockBadge blocked={blocked} />} />
+        ) : (
+          <p>{t.noChange}</p>
+        )
+      }
+      done={({ blocked }) => (blocked ? t.blocked(name) : t.unblocked(name))}
+      onClose={onClose}
+    />
+  );
+}
+
+function BlockBadge({ blocked }: { blocked: boolean }) {
+  return blocked ? <Badge tone="danger">{t.blockedByStaff}</Badge> : <Badge tone="success">{t.notBlocked}</Badge>;
+}
+
+function showRuns({ before, after }: { before: Run | null; after: Run | null }): ReactNode {
+  return <RunChange before={before} after={after} />;
+}
+
+interface PlanFieldProps {
+  readonly plans: readonly string[];
+  readonly plan: string;
+  readonly onChange: (plan: string) => void;
+}
+
+function PlanField({ plans, plan, onChange }: PlanFieldProps) {
+  if (plans.length <= 1) return null;
+  return (
+    <Field name="plan" label={t.plan}>
+      <Select
+        options={plans.map((each) => [each, each] as const)}
+        value={plan}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Field>
+  );
+}
+
+const QUICK = [1, 3, 7];
+const MOST_DAYS = 366;
+
+interface DaysFieldProps {
+  readonly days: string;
+  readonly onChange: (days: string) => void;
+}
+
+/** Days of goodwill, and buttons for the usual ones. */
+export function DaysField({ days, onChange }: DaysFieldProps) {
+  return (
+    <div className="stack">
+      <Field name="days" label={t.days} hint={t.daysHint}>
+        <TextInput
+          required
+          type="number"
+          min={1}
+          max={MOST_DAYS}
+          value={days}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      </Field>
+      <div className="row">
+        {QUICK.map((each) => (
+          <Button key={each} aria-pressed={days === String(each)} onClick={() => onChange(String(each))}>
+            {countOf(each, "day")}
+          </Button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Number of days; undefined if it is not allowed. */
+export function readDays(days: string): number | undefined {
+  const count = /^\d{1,3}$/.test(days) ? Number(days) : 0;
+  return count >= 1 && count <= MOST_DAYS ? count : undefined;
+}
