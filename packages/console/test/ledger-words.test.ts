@@ -6,16 +6,35 @@ const MONTHLY: Run = { bouquetId: "TV-1M", name: "Family", start: "2026-10-24 09
 
 function entry(kind: LedgerEntry["kind"], more: Partial<LedgerEntry>): LedgerEntry {
   return {
-    ...{ seq: 1, kind, at: "2026-11-23T08:20:00.000Z", wall: "2026-11-23 14:05:09", before: MONTHLY, after: MONTHLY },
-    ...{ period: null, bouquetId: null, txnId: null, partner: null, amount: null, reverses: null, reversedBy: null },
-    ...{ author: null, reason: null, asOf: null, stated: null, goodwill: null, isOpening: false },
-    ...{ counted: null, bouquetName: null },
+    seq: 1,
+    kind,
+    at: "2026-11-23T08:20:00.000Z",
+    wall: "2026-11-23 14:05:09",
+    before: MONTHLY,
+    after: MONTHLY,
+    period: null,
+    bouquetId: null,
+    txnId: null,
+    partner: null,
+    amount: null,
+    reverses: null,
+    reversedBy: null,
+    author: null,
+    reason: null,
+    asOf: null,
+    stated: null,
+    goodwill: null,
+    isOpening: false,
+    counted: null,
+    bouquetName: null,
     ...more,
   };
 }
 
 const topUp = entry("top_up", {
-  ...{ period: { months: 1, days: 0 }, partner: "Blue Wallet", amount: "1450.00" },
+  period: { months: 1, days: 0 },
+  partner: "Blue Wallet",
+  amount: "1450.00",
   after: { ...MONTHLY, end: "2026-12-24 09:00:00" },
 });
 

@@ -38,7 +38,9 @@ test("fields beside a file go into the query", () => {
 
 test("a request without fields has no body", () => {
   expect(requestOf("DELETE /tokens/:id", { id: "tok_1" })).toEqual({
-    ...{ method: "DELETE", path: "/tokens/tok_1", query: {} },
+    method: "DELETE",
+    path: "/tokens/tok_1",
+    query: {},
     body: undefined,
   });
 });

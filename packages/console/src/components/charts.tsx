@@ -126,7 +126,7 @@ export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label })
           <p className="visually-hidden" aria-live="polite">
             {shown && `${shown.label}: ${shown.text}`}
           </p>
-          <ChartTable {...{ title, labelHeader, valueHeader, bars }} />
+          <ChartTable title={title} labelHeader={labelHeader} valueHeader={valueHeader} bars={bars} />
         </div>
       )}
     </figure>

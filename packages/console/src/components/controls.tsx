@@ -20,7 +20,7 @@ export function TextArea(props: TextareaHTMLAttributes<HTMLTextAreaElement>) {
 }
 
 /** Options as pairs of value and label. */
-type Options = readonly (readonly [value: string, label: string])[];
+export type Options = readonly (readonly [value: string, label: string])[];
 
 /** Within a Field. `any`: the choice of nothing, with value "". */
 export function Select({

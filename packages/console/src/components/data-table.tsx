@@ -28,7 +28,7 @@ export interface Column<Row> {
   readonly hideHeader?: boolean;
 }
 
-interface DataTableProps<Row> {
+export interface DataTableProps<Row> {
   /** Accessible name of the table. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];

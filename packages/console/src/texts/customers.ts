@@ -84,14 +84,5 @@ export const customers = {
   blocked: (connection: string) => `${connection} is blocked.`,
   unblocked: (connection: string) => `${connection} is unblocked.`,
 
-  lastAttempt: "Last refused call",
-  attempts: "Refused calls of partners",
-  attemptAt: "Time",
-  attemptPartner: "Partner",
-  attemptOperation: "Call",
-  attemptReason: "Why",
-  attemptCode: "Asked for",
-  attemptRequest: "Request id",
-  noAttemptsTitle: "No partner's call was refused",
-  noAttemptsText: "In the last 30 days. If a partner disagrees, ask for the answer's request id.",
+  lastRefusedCall: "Last refused call",
 } as const;

@@ -9,7 +9,7 @@ import { imports } from "./imports.ts";
 import { login } from "./login.ts";
 import { overview } from "./overview.ts";
 import { partners } from "./partners.ts";
-import { operations, reasons } from "./reasons.ts";
+import { refusedCalls } from "./refused-calls.ts";
 import { settlement } from "./settlement.ts";
 import { shell } from "./shell.ts";
 import { staff } from "./staff.ts";
@@ -25,8 +25,7 @@ export const texts = {
   customers,
   transactions,
   bulk,
-  reasons,
-  operations,
+  refusedCalls,
   partners,
   catalogue,
   imports,

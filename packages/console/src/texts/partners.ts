@@ -19,7 +19,7 @@ export const partners = {
   parts: "Parts of this partner",
   access: "Access",
   month: "Last 30 days",
-  attempts: "Refused calls",
+  refusedCalls: "Refused calls",
   never: "Never",
 
   suspend: "Suspend…",
@@ -94,13 +94,5 @@ export const partners = {
   otherBouquets: "Others",
   failures: "Refused calls by reason",
   calls: "Calls",
-
-  attemptsHint: "Calls that were refused in the last 30 days, newest first.",
-  noAttempts: "No call was refused",
-  noAttemptsHint: "Refused calls of the last 30 days are listed here.",
-  at: "Time",
-  operation: "Call",
   reason: "Reason",
-  code: "Asked for",
-  requestId: "Request",
 } as const;

@@ -89,7 +89,8 @@ function SessionsCard() {
 
 const COLUMNS: readonly Column<StaffSession>[] = [
   {
-    ...{ id: "device", header: t.device },
+    id: "device",
+    header: t.device,
     cell: ({ userAgent, current }) => (
       <span className="row" title={userAgent ?? undefined}>
         {deviceOf(userAgent)} {current && <Badge tone="info">{t.thisOne}</Badge>}
@@ -100,7 +101,10 @@ const COLUMNS: readonly Column<StaffSession>[] = [
   { id: "since", header: t.since, cell: ({ createdAt }) => <Time of={createdAt} /> },
   { id: "lastUse", header: t.lastUse, cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age /> },
   {
-    ...{ id: "actions", header: texts.common.actions, hideHeader: true, isNumber: true },
+    id: "actions",
+    header: texts.common.actions,
+    hideHeader: true,
+    isNumber: true,
     cell: (session) => !session.current && <EndButton session={session} />,
   },
 ];

@@ -3,61 +3,42 @@ import { Link } from "wouter";
 import { usePages } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
 import type { AuditEntry } from "../../api/staff-api.d.ts";
-import { Select, TextInput } from "../../components/controls.tsx";
-import { type Column, PagedTable } from "../../components/data-table.tsx";
+import type { Column } from "../../components/data-table.tsx";
 import { Time } from "../../components/display.tsx";
-import { Filters, useFilters } from "../../components/filters.tsx";
-import { Field } from "../../components/form.tsx";
+import { type Filter, useFilters } from "../../components/filters.tsx";
+import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { customerHref, transactionHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
-import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { Change } from "./change.tsx";
 
 const t = texts.audit;
-const FILTERS = ["from", "to", "author", "action", "cuid"] as const;
-const ACTIONS = Object.entries(t.actions);
+const FILTERS = {
+  from: { label: t.from, type: "date" },
+  to: { label: t.to, type: "date" },
+  author: { label: t.author },
+  action: { label: t.action, options: Object.entries(t.actions) },
+  cuid: { label: t.cuid },
+} as const satisfies Readonly<Record<string, Filter>>;
+const NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
 export default function Audit() {
-  const [filters] = useFilters(FILTERS);
-  const entries = usePages("GET /audit", { ...asInput("GET /audit", filters), limit: 50 });
-  const columns = useMemo(() => columnsFor(filters.cuid), [filters.cuid]);
-  const isFiltered = Object.values(filters).some((value) => value !== "");
+  const [values] = useFilters(NAMES);
+  const entries = usePages("GET /audit", { ...asInput("GET /audit", values), limit: 50 });
+  const columns = useMemo(() => columnsFor(values.cuid), [values.cuid]);
   return (
-    <>
-      <PageHead title={texts.shell.pages.audit} lead={t.lead} />
-      <Filters names={FILTERS}>
-        <Field name="from" label={t.from}>
-          <TextInput type="date" defaultValue={filters.from} />
-        </Field>
-        <Field name="to" label={t.to}>
-          <TextInput type="date" defaultValue={filters.to} />
-        </Field>
-        <Field name="author" label={t.author}>
-          <TextInput defaultValue={filters.author} />
-        </Field>
-        <Field name="action" label={t.action}>
-          <Select options={ACTIONS} any={texts.common.any} defaultValue={filters.action} />
-        </Field>
-        <Field name="cuid" label={t.cuid}>
-          <TextInput defaultValue={filters.cuid} autoCapitalize="none" />
-        </Field>
-      </Filters>
-      <PagedTable
-        label={t.list}
-        columns={columns}
-        pages={entries}
-        rowKey={({ seq }) => String(seq)}
-        empty={
-          isFiltered ? (
-            <EmptyState title={t.emptyFiltered}>{t.emptyFilteredText}</EmptyState>
-          ) : (
-            <EmptyState title={t.emptyTitle}>{t.empty}</EmptyState>
-          )
-        }
-      />
-    </>
+    <ListPage
+      title={texts.shell.pages.audit}
+      lead={t.lead}
+      filters={FILTERS}
+      label={t.list}
+      list={entries}
+      columns={columns}
+      rowKey={({ seq }) => String(seq)}
+      empty={<EmptyState title={t.emptyTitle}>{t.empty}</EmptyState>}
+      emptyFiltered={<EmptyState title={t.emptyFiltered}>{t.emptyFilteredText}</EmptyState>}
+    />
   );
 }
 

@@ -108,7 +108,8 @@ function requestOf(values: FormValues, action: BulkRequest["action"]): BulkReque
     .filter((line) => line !== "");
   const [segment, plan] = [values.optional("segment"), values.optional("plan")];
   return {
-    ...{ action, reason: values.text("reason") },
+    action,
+    reason: values.text("reason"),
     ...(lines.length > 0 && { connections: lines }),
     ...(segment !== undefined && { segment }),
     ...(action === "goodwill" && { days: values.number("days"), skipRepeated: values.checked("skipRepeated") }),

@@ -9,19 +9,21 @@ import type { PageProps } from "../../routes.ts";
 import { SwitchEnvironment, useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { REFUSED_CALLS_ID, RefusedCalls } from "./attempts.tsx";
 import { connectionName } from "./connection-badge.tsx";
 import { ConnectionCard } from "./connection-card.tsx";
-import { GoneConnections } from "./gone-connections.tsx";
-import { spansOf } from "./ledger-words.ts";
+import { LedgerHistory } from "./ledger-history.tsx";
+import { RefusedCalls } from "./refused-calls.tsx";
+import { spansOf } from "./spans.ts";
 
 const t = texts.customers;
+
+const REFUSED_CALLS = "refused-calls";
 
 export default function Customer({ params: { cuid = "" } }: PageProps) {
   const environment = useEnvironment();
   const customer = useApi("GET /customers/:cuid", { environment, cuid });
   const ledgers = useApi("GET /customers/:cuid/ledgers", { environment, cuid });
-  const attempts = usePages("GET /customers/:cuid/refused-calls", { environment, cuid });
+  const calls = usePages("GET /customers/:cuid/refused-calls", { environment, cuid });
   const { data } = customer;
   const name = data === undefined ? "" : `${data.firstName} ${data.lastName}`.trim();
   const isGone = data === undefined && customer.error?.code === "not_found";
@@ -38,9 +40,13 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
         <Loaded of={customer}>
           {(found) => (
             <>
-              <Profile customer={found} attempts={attempts} />
+              <Profile customer={found} calls={calls} />
               <Loaded of={ledgers}>{({ plans }) => <Connections customer={found} ledgers={plans} />}</Loaded>
-              <RefusedCalls attempts={attempts} />
+              <div id={REFUSED_CALLS} tabIndex={-1}>
+                <Card title={texts.refusedCalls.list}>
+                  <RefusedCalls calls={calls} />
+                </Card>
+              </div>
             </>
           )}
         </Loaded>
@@ -49,9 +55,9 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
   );
 }
 
-function Profile({ customer, attempts }: { customer: CustomerData; attempts: Pages<Attempt> }) {
+function Profile({ customer, calls }: { customer: CustomerData; calls: Pages<Attempt> }) {
   const { cuid, mobile, status, asOf } = customer;
-  const [last] = attempts.items;
+  const [last] = calls.items;
   return (
     <Card>
       <KeyValue
@@ -77,11 +83,11 @@ function Profile({ customer, attempts }: { customer: CustomerData; attempts: Pag
             </Badge>,
           ],
           [
-            t.lastAttempt,
+            t.lastRefusedCall,
             last === undefined ? (
-              ((attempts.first && texts.common.none) ?? null)
+              ((calls.first && texts.common.none) ?? null)
             ) : (
-              <a key="attempts" href={`#${REFUSED_CALLS_ID}`}>
+              <a key="call" href={`#${REFUSED_CALLS}`}>
                 <Time of={last.at} />
               </a>
             ),
@@ -114,6 +120,22 @@ function Connections({ customer, ledgers }: { customer: CustomerData; ledgers: r
       ))}
       {gone.length > 0 && <GoneConnections ledgers={gone} />}
     </>
+  );
+}
+
+/** History of connections that are no longer in the provider's records. */
+function GoneConnections({ ledgers }: { ledgers: readonly PlanLedger[] }) {
+  return (
+    <Card title={t.gone}>
+      <p className="muted">{t.goneConnectionText}</p>
+      {ledgers.map((ledger) => (
+        <LedgerHistory
+          key={`${ledger.service} ${ledger.reqId} ${ledger.plan}`}
+          ledger={ledger}
+          title={`${connectionName(ledger)} · ${ledger.plan}`}
+        />
+      ))}
+    </Card>
   );
 }
 

@@ -138,7 +138,9 @@ const TARGET_COLUMNS: readonly Column<Target>[] = [
   { id: "name", header: texts.targets.name, cell: ({ name }) => name },
   { id: "state", header: texts.targets.state, cell: (target) => <StateBadge target={target} /> },
   {
-    ...{ id: "behind", header: texts.targets.behind, isNumber: true },
+    id: "behind",
+    header: texts.targets.behind,
+    isNumber: true,
     cell: ({ behind, failing, setAside }) => formatCount(behind + failing + setAside),
   },
   { id: "oldest", header: texts.targets.oldest, cell: ({ oldestAt }) => <Time of={oldestAt} age /> },
@@ -147,7 +149,8 @@ const TARGET_COLUMNS: readonly Column<Target>[] = [
 const MIGRATION_COLUMNS: readonly Column<Migration>[] = [
   { id: "name", header: t.migration, cell: ({ name }) => name },
   {
-    ...{ id: "state", header: t.migrationState },
+    id: "state",
+    header: t.migrationState,
     cell: ({ state }) => (
       <Badge tone={state === "applied" ? "success" : "warning"}>{t.migrationStates[state] ?? state}</Badge>
     ),

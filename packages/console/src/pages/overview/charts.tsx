@@ -103,7 +103,7 @@ export function Charts({ statistics, measure }: ChartsProps) {
           <ShareBars
             {...{ title: t.failures, labelHeader: t.reason, valueHeader: t.calls }}
             bars={failures.map(({ reason, count }) => ({
-              ...{ label: texts.reasons[reason] ?? reason, value: count, text: formatCount(count) },
+              ...{ label: texts.refusedCalls.reasons[reason] ?? reason, value: count, text: formatCount(count) },
             }))}
           />
         </Card>
@@ -123,7 +123,8 @@ function sharesOf(shares: readonly Share[], measure: Measure): Bar[] {
   const bars = shares.map((share) => ({ name: share.name, ...measured(share, measure) }));
   bars.sort((a, b) => Number(a.name === null) - Number(b.name === null) || b.value - a.value);
   return bars.map(({ name, value, text }) => ({
-    ...{ label: name ?? t.others, value },
+    label: name ?? t.others,
+    value,
     text: all === 0 ? text : t.share(text, Math.round((value / all) * 100)),
   }));
 }

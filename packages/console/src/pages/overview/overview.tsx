@@ -6,7 +6,7 @@ import { LinkButton } from "../../components/button.tsx";
 import { Choice } from "../../components/controls.tsx";
 import { Card } from "../../components/display.tsx";
 import { useFilters } from "../../components/filters.tsx";
-import { EmptyState, Loaded, Note, type Tone } from "../../components/states.tsx";
+import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { countOf, formatAge, formatTime } from "../../format.ts";
 import { partnerHref, targetHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
@@ -105,9 +105,9 @@ function Attention() {
 
 function Item({ item }: { item: AttentionItem }) {
   const { timeZone } = useMe().provider;
-  const { tone, text, href, link } = describe(item, timeZone);
+  const { text, href, link } = describe(item, timeZone);
   return (
-    <Note tone={tone}>
+    <Note tone={item.kind === "recording_fails" ? "danger" : "warning"}>
       <p>
         {text} <Link href={href}>{link}</Link>
       </p>
@@ -116,7 +116,6 @@ function Item({ item }: { item: AttentionItem }) {
 }
 
 interface Described {
-  readonly tone: Tone;
   readonly text: string;
   /** Page that fixes the problem. */
   readonly href: string;
@@ -124,34 +123,28 @@ interface Described {
 }
 
 function describe({ kind, count, subject, at }: AttentionItem, timeZone: string): Described {
+  const words = t.attention;
   const name = subject ?? "";
   const age = at === null ? "" : formatAge(at);
   const events = countOf(count ?? 0, "event");
-  const target = { href: targetHref({ name }), link: t.attention.toTarget };
+  const toTarget = { href: targetHref({ name }), link: words.toTarget };
+  const toHealth = { href: "/health", link: words.toHealth };
   switch (kind) {
     case "recording_fails":
-      return {
-        ...{ tone: "danger", text: t.attention.recording_fails(at === null ? "" : formatTime(at, timeZone)) },
-        ...{ href: "/health", link: t.attention.toHealth },
-      };
+      return { text: words.recording_fails(at === null ? "" : formatTime(at, timeZone)), ...toHealth };
     case "failed_deliveries":
-      return { tone: "warning", text: t.attention.failed_deliveries(events, name), ...target };
+      return { text: words.failed_deliveries(events, name), ...toTarget };
     case "target_behind":
-      return { tone: "warning", text: t.attention.target_behind(events, name, age), ...target };
+      return { text: words.target_behind(events, name, age), ...toTarget };
     case "held_back":
       return {
-        ...{ tone: "warning", text: t.attention.held_back(countOf(count ?? 0, "subscription")) },
-        ...{ href: "/imports?tab=held-back", link: t.attention.toHeldBack },
+        text: words.held_back(countOf(count ?? 0, "subscription")),
+        href: "/imports?tab=held-back",
+        link: words.toHeldBack,
       };
     case "token_ending":
-      return {
-        ...{ tone: "warning", text: t.attention.token_ending(name, age) },
-        ...{ href: partnerHref({ name }), link: t.attention.toPartner },
-      };
+      return { text: words.token_ending(name, age), href: partnerHref({ name }), link: words.toPartner };
     case "no_backup":
-      return {
-        ...{ tone: "warning", text: at === null ? t.attention.noBackupEver : t.attention.no_backup(age) },
-        ...{ href: "/health", link: t.attention.toHealth },
-      };
+      return { text: at === null ? words.noBackupEver : words.no_backup(age), ...toHealth };
   }
 }

@@ -65,7 +65,7 @@ export function PartnerMonth({ name }: { name: string }) {
                   labelHeader={t.reason}
                   valueHeader={t.calls}
                   bars={failures.map(({ reason, count: value }) => ({
-                    label: texts.reasons[reason] ?? reason,
+                    label: texts.refusedCalls.reasons[reason] ?? reason,
                     value,
                     text: formatCount(value),
                   }))}

@@ -4,16 +4,16 @@ import { useMay } from "../../api/session.tsx";
 import type { Partner as PartnerData } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextArea } from "../../components/controls.tsx";
-import { PagedTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
-import { Card, Code, Time } from "../../components/display.tsx";
+import { Card, Code } from "../../components/display.tsx";
 import { Field, type FormValues } from "../../components/form.tsx";
-import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import type { PageProps } from "../../routes.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
+import { RefusedCalls } from "../customers/refused-calls.tsx";
 import { PartnerMonth } from "./month.tsx";
 import { Tokens } from "./tokens.tsx";
 
@@ -47,7 +47,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
                   ),
                 },
                 { id: "month", label: t.month, content: <PartnerMonth name={name} /> },
-                { id: "attempts", label: t.attempts, content: <RefusedCalls name={name} /> },
+                { id: "attempts", label: t.refusedCalls, content: <PartnerCalls name={name} /> },
               ]}
             />
           </>
@@ -81,26 +81,9 @@ function StatusButton({ partner: { name, status } }: { partner: PartnerData }) {
   );
 }
 
-function RefusedCalls({ name }: { name: string }) {
-  const attempts = usePages("GET /refused-calls", { environment: useEnvironment(), partner: name });
-  return (
-    <>
-      <p className="muted">{t.attemptsHint}</p>
-      <PagedTable
-        label={t.attempts}
-        pages={attempts}
-        rowKey={({ at, requestId }) => `${at} ${requestId}`}
-        columns={[
-          { id: "at", header: t.at, cell: ({ at }) => <Time of={at} /> },
-          { id: "reason", header: t.reason, cell: ({ reason }) => texts.reasons[reason] ?? reason },
-          { id: "operation", header: t.operation, cell: ({ operation }) => texts.operations[operation] ?? operation },
-          { id: "code", header: t.code, cell: ({ code }) => code ?? "–" },
-          { id: "requestId", header: t.requestId, cell: ({ requestId }) => <Code>{requestId}</Code> },
-        ]}
-        empty={<EmptyState title={t.noAttempts}>{t.noAttemptsHint}</EmptyState>}
-      />
-    </>
-  );
+function PartnerCalls({ name }: { name: string }) {
+  const calls = usePages("GET /refused-calls", { environment: useEnvironment(), partner: name });
+  return <RefusedCalls calls={calls} ofPartner />;
 }
 
 /** IP addresses that a partner may call from. */

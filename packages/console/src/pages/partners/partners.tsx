@@ -5,14 +5,14 @@ import { useMay } from "../../api/session.tsx";
 import type { ListedPartner, Partner } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextInput } from "../../components/controls.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import type { Column } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Time } from "../../components/display.tsx";
 import { Field } from "../../components/form.tsx";
-import { EmptyState, Loaded } from "../../components/states.tsx";
+import { ListPage } from "../../components/list-page.tsx";
+import { EmptyState } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { partnerHref } from "../../links.ts";
-import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.partners;
@@ -28,19 +28,17 @@ export default function Partners() {
   );
   return (
     <>
-      <PageHead title={texts.shell.pages.partners} lead={t.lead} actions={mayAdd && add} />
-      <Loaded of={partners}>
-        {({ items }) => (
-          <DataTable
-            label={t.list}
-            columns={COLUMNS}
-            rows={items}
-            rowKey={({ name }) => name}
-            rowHref={partnerHref}
-            empty={<EmptyState title={t.none}>{t.noneHint}</EmptyState>}
-          />
-        )}
-      </Loaded>
+      <ListPage
+        title={texts.shell.pages.partners}
+        lead={t.lead}
+        actions={mayAdd && add}
+        label={t.list}
+        list={partners}
+        columns={COLUMNS}
+        rowKey={({ name }) => name}
+        rowHref={partnerHref}
+        empty={<EmptyState title={t.none}>{t.noneHint}</EmptyState>}
+      />
       {isAdding && <AddPartner onClose={() => setAdding(false)} />}
     </>
   );

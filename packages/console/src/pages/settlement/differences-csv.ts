@@ -3,9 +3,18 @@ import type { Reconciliation } from "../../api/staff-api.d.ts";
 export type Difference = Reconciliation["differences"][number];
 
 const COLUMNS = [
-  ...(["verdict", "line", "key", "theirAmount", "theirStatus", "ourAmount", "ourStatus"] as const),
-  ...(["txnId", "checkoutId", "txnDate", "problem"] as const),
-];
+  "verdict",
+  "line",
+  "key",
+  "theirAmount",
+  "theirStatus",
+  "ourAmount",
+  "ourStatus",
+  "txnId",
+  "checkoutId",
+  "txnDate",
+  "problem",
+] as const;
 
 /** The CSV of differences, made in the browser. */
 export function differencesCsv(differences: readonly Difference[]): string {

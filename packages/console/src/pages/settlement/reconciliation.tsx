@@ -1,10 +1,11 @@
 import { useState } from "react";
-import { useApi, useUpload } from "../../api/hooks.ts";
+import { useUpload } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
 import { useMe } from "../../api/session.tsx";
 import type { Reconciliation as ReconciliationData } from "../../api/staff-api.d.ts";
 import { FileInput, Select, TextInput } from "../../components/controls.tsx";
 import { Card, Grid } from "../../components/display.tsx";
+import { usePartnerOptions } from "../../components/filters.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { Progress, Result } from "../../components/states.tsx";
 import { wallNow } from "../../format.ts";
@@ -26,7 +27,7 @@ interface Compared {
 export default function Reconciliation() {
   const environment = useEnvironment();
   const today = wallNow(useMe().provider.timeZone).slice(0, 10);
-  const partners = useApi("GET /partners");
+  const partners = usePartnerOptions();
   const upload = useUpload("POST /reconciliations");
   const [compared, setCompared] = useState<Compared>();
 
@@ -50,12 +51,7 @@ export default function Reconciliation() {
         <Form submit={t.compare} onSubmit={submit}>
           <Grid>
             <Field name="partner" label={t.partner}>
-              <Select
-                required
-                options={(partners.data?.items ?? []).map(({ name }) => [name, name])}
-                any={t.choose}
-                defaultValue=""
-              />
+              <Select required options={partners} any={t.choose} defaultValue="" />
             </Field>
             <PeriodFields today={today} />
           </Grid>
@@ -81,9 +77,15 @@ const WORDS = [
   ["failedValues", t.failedUsual],
 ] as const;
 const OPTIONAL = [
-  ...(["key", "keyColumn", "amountColumn", "statusColumn", "delimiter"] as const),
-  ...WORDS.map(([name]) => name),
-];
+  "key",
+  "keyColumn",
+  "amountColumn",
+  "statusColumn",
+  "delimiter",
+  "successValues",
+  "reversedValues",
+  "failedValues",
+] as const;
 
 /** How the file is to be read. */
 function Columns() {

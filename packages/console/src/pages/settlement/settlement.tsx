@@ -8,7 +8,7 @@ import { Button, DownloadButton } from "../../components/button.tsx";
 import { Select } from "../../components/controls.tsx";
 import { type Column, DataTable, LongTable } from "../../components/data-table.tsx";
 import { Amount, Card, Code, Grid, Stat } from "../../components/display.tsx";
-import { Filters, useFilters } from "../../components/filters.tsx";
+import { Filters, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { countOf, formatCount, wallNow } from "../../format.ts";
@@ -33,7 +33,7 @@ export default function Settlement() {
   const detail = lines === "partner" ? "day" : lines;
   const query = { environment, ...days, ...asInput("GET /settlement", { partner: values.partner, detail }) };
   const settlement = useApi("GET /settlement", query);
-  const partners = useApi("GET /partners");
+  const partners = usePartnerOptions(values.partner);
   return (
     <>
       <PageHead
@@ -51,12 +51,7 @@ export default function Settlement() {
       <Filters names={NAMES}>
         <PeriodFields today={today} chosen={values} />
         <Field name="partner" label={t.partner}>
-          <Select
-            key={partners.data?.items.length}
-            options={(partners.data?.items ?? []).map(({ name }) => [name, name])}
-            any={t.allPartners}
-            defaultValue={values.partner}
-          />
+          <Select key={partners.length} options={partners} any={t.allPartners} defaultValue={values.partner} />
         </Field>
         <Field name="lines" label={t.lines}>
           <Select options={Object.entries(t.detail)} defaultValue={lines} />

@@ -46,11 +46,15 @@ function columnsFor(onRemove: (name: string) => void): readonly Column<StaffKey>
     { id: "role", header: t.role, cell: ({ role }) => texts.common.roles[role] },
     { id: "created", header: t.added, cell: ({ createdAt }) => <Time of={createdAt} /> },
     {
-      ...{ id: "lastUsed", header: t.lastUsed },
+      id: "lastUsed",
+      header: t.lastUsed,
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.never : <Time of={lastUsedAt} age />),
     },
     {
-      ...{ id: "actions", header: texts.common.actions, hideHeader: true, isNumber: true },
+      id: "actions",
+      header: texts.common.actions,
+      hideHeader: true,
+      isNumber: true,
       cell: ({ name }) => (
         <Button kind="quiet" aria-label={t.keyRemoveTitle(name)} onClick={() => onRemove(name)}>
           {t.remove}

@@ -51,7 +51,9 @@ export function People() {
 function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => void): readonly Column<StaffMember>[] {
   return [
     {
-      ...{ id: "name", header: t.name, sort: ({ name }) => name },
+      id: "name",
+      header: t.name,
+      sort: ({ name }) => name,
       cell: ({ name }) => (
         <span className="row">
           {name} {name === own && <Badge tone="info">{t.you}</Badge>}
@@ -59,11 +61,14 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
       ),
     },
     {
-      ...{ id: "role", header: t.role, sort: ({ role }) => texts.common.roles[role] },
+      id: "role",
+      header: t.role,
+      sort: ({ role }) => texts.common.roles[role],
       cell: ({ role }) => texts.common.roles[role],
     },
     {
-      ...{ id: "totp", header: t.totp },
+      id: "totp",
+      header: t.totp,
       cell: ({ hasTotp }) => <Badge tone={hasTotp ? "success" : "neutral"}>{hasTotp ? t.on : t.off}</Badge>,
     },
     {
@@ -73,7 +78,10 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
       cell: ({ createdAt }) => <Time of={createdAt} />,
     },
     {
-      ...{ id: "actions", header: texts.common.actions, hideHeader: true, isNumber: true },
+      id: "actions",
+      header: texts.common.actions,
+      hideHeader: true,
+      isNumber: true,
       cell: (member) => member.name !== own && <Actions of={member} onAsk={(what) => onAsk(what, member)} />,
     },
   ];

@@ -114,14 +114,16 @@ const COLUMNS: readonly Column<FailedDelivery>[] = [
   { id: "event", header: t.event, cell: ({ kind }) => t.events[kind] ?? kind },
   { id: "customer", header: t.customer, cell: (delivery) => <Customer of={delivery} /> },
   {
-    ...{ id: "connection", header: t.connection },
+    id: "connection",
+    header: t.connection,
     cell: ({ service, reqId }) => `${texts.common.services[service]} ${reqId}`,
   },
   { id: "problem", header: t.problem, cell: ({ problem, attempts }) => problem ?? (attempts === 0 && t.waitsBehind) },
   { id: "attempts", header: t.attempts, isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
   { id: "failedAt", header: t.failsSince, cell: ({ failedAt }) => <Time of={failedAt} age /> },
   {
-    ...{ id: "nextAt", header: t.nextTry },
+    id: "nextAt",
+    header: t.nextTry,
     cell: ({ setAside, nextAt }) =>
       setAside ? <Badge tone="danger">{t.states.setAside}</Badge> : <Time of={nextAt} age />,
   },

@@ -6,14 +6,14 @@ import { useMay, useMe } from "../../api/session.tsx";
 import type { Target } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Checkbox, Select, TextArea, TextInput } from "../../components/controls.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import type { Column } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Time } from "../../components/display.tsx";
 import { Field, type FormValues } from "../../components/form.tsx";
-import { EmptyState, Loaded } from "../../components/states.tsx";
+import { ListPage } from "../../components/list-page.tsx";
+import { EmptyState } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { targetHref } from "../../links.ts";
-import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { kindOf, StateBadge, secretOf, stateOf } from "./state.tsx";
 
@@ -25,7 +25,9 @@ const COLUMNS: readonly Column<Target>[] = [
   { id: "state", header: t.state, cell: (target) => <StateBadge target={target} />, sort: stateOf },
   ...(["behind", "failing", "setAside"] as const).map(
     (id): Column<Target> => ({
-      ...{ id, header: t[id], isNumber: true },
+      id,
+      header: t[id],
+      isNumber: true,
       cell: (target) => formatCount(target[id]),
       sort: (target) => target[id],
     }),
@@ -44,19 +46,17 @@ export default function Targets() {
   );
   return (
     <>
-      <PageHead title={texts.shell.pages.targets} lead={t.lead} actions={add} />
-      <Loaded of={targets}>
-        {({ items }) => (
-          <DataTable
-            label={t.list}
-            columns={COLUMNS}
-            rows={items}
-            rowKey={({ name }) => name}
-            rowHref={targetHref}
-            empty={<EmptyState title={t.emptyTitle}>{mayAdd ? t.empty : t.emptyReader}</EmptyState>}
-          />
-        )}
-      </Loaded>
+      <ListPage
+        title={texts.shell.pages.targets}
+        lead={t.lead}
+        actions={add}
+        label={t.list}
+        list={targets}
+        columns={COLUMNS}
+        rowKey={({ name }) => name}
+        rowHref={targetHref}
+        empty={<EmptyState title={t.emptyTitle}>{mayAdd ? t.empty : t.emptyReader}</EmptyState>}
+      />
       {adding && <AddTarget onClose={() => setAdding(false)} />}
     </>
   );

@@ -1,111 +1,58 @@
 import { apiUrl } from "../../api/client.ts";
 import { useApi, usePages } from "../../api/hooks.ts";
-import type { ApiProblem } from "../../api/problem.ts";
 import { asInput } from "../../api/request.ts";
 import type { Transaction, TransactionTotals } from "../../api/staff-api.d.ts";
-import { DownloadButton } from "../../components/button.tsx";
-import { Select, TextInput } from "../../components/controls.tsx";
-import { type Column, PagedTable } from "../../components/data-table.tsx";
+import type { Column } from "../../components/data-table.tsx";
 import { Amount, Grid, Stat, Time } from "../../components/display.tsx";
-import { Filters, MoreFilters, useFilters } from "../../components/filters.tsx";
-import { Field } from "../../components/form.tsx";
-import { EmptyState, ErrorNote, Loaded } from "../../components/states.tsx";
+import { type Filter, useFilters, usePartnerOptions } from "../../components/filters.tsx";
+import { ListPage } from "../../components/list-page.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { transactionHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
-import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
 import { TransactionBadge } from "./top-up.tsx";
 
 const t = texts.transactions;
 
-const USUAL = ["from", "to", "partner", "service", "status"] as const;
-const MORE = ["cuid", "reqId", "bouquet", "amount", "udf1", "udf2"] as const;
-const NAMES = [...USUAL, ...MORE] as const;
+const FILTERS = {
+  from: { label: t.from, type: "date" },
+  to: { label: t.to, type: "date" },
+  partner: { label: t.partner },
+  service: { label: t.service, options: Object.entries(texts.common.services) },
+  status: { label: t.status, options: Object.entries(t.statuses) },
+  cuid: { label: t.cuid, isRare: true },
+  reqId: { label: t.reqId, hint: t.reqIdHint, isRare: true },
+  bouquet: { label: t.bouquet, hint: t.bouquetHint, isRare: true },
+  amount: { label: t.amount, isRare: true },
+  udf1: { label: t.udf1, isRare: true },
+  udf2: { label: t.udf2, isRare: true },
+} as const satisfies Readonly<Record<string, Filter>>;
+const NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
 export default function Transactions() {
   const environment = useEnvironment();
-  const [filters] = useFilters(NAMES);
-  const query = { environment, ...asInput("GET /transactions", filters) };
+  const [values] = useFilters(NAMES);
+  const partners = usePartnerOptions(values.partner);
+  const query = { environment, ...asInput("GET /transactions", values) };
   const list = usePages("GET /transactions", query);
   const totals = useApi("GET /transactions/totals", query);
-  const isFiltered = NAMES.some((name) => filters[name] !== "");
   return (
-    <>
-      <PageHead
-        title={texts.shell.pages.transactions}
-        actions={<DownloadButton href={apiUrl("GET /transactions.csv", query)}>{texts.common.download}</DownloadButton>}
-      />
-      <TransactionFilters values={filters} error={list.error} />
-      {list.error === null && (
-        <>
-          <Loaded of={totals}>{(found) => <Totals totals={found} />}</Loaded>
-          <PagedTable
-            label={t.list}
-            pages={list}
-            columns={COLUMNS}
-            rowKey={({ txnId }) => txnId}
-            rowHref={transactionHref}
-            empty={<EmptyState title={t.emptyTitle}>{isFiltered ? t.emptyFilteredText : t.emptyText}</EmptyState>}
-          />
-        </>
-      )}
-    </>
-  );
-}
-
-type Values = Readonly<Record<(typeof NAMES)[number], string>>;
-
-function TransactionFilters({ values, error }: { values: Values; error: ApiProblem | null }) {
-  const partners = useApi("GET /partners");
-  const names = partners.data?.items.map(({ name }) => name) ?? [values.partner].filter(Boolean);
-  const wrong = (name: string) => error?.problem.fields?.find(({ field }) => field === name)?.problem;
-  const text = (name: keyof Values, hint?: string) => (
-    <Field name={name} label={t[name]} error={wrong(name)} {...(hint !== undefined && { hint })}>
-      <TextInput defaultValue={values[name]} maxLength={200} />
-    </Field>
-  );
-  const isOfFields = NAMES.some((name) => wrong(name) !== undefined);
-  return (
-    <>
-      <Filters names={NAMES}>
-        <Field name="from" label={t.from} error={wrong("from")}>
-          <TextInput type="date" defaultValue={values.from} />
-        </Field>
-        <Field name="to" label={t.to} error={wrong("to")}>
-          <TextInput type="date" defaultValue={values.to} />
-        </Field>
-        <Field name="partner" label={t.partner} error={wrong("partner")}>
-          <Select
-            // Its choices come later than the page.
-            key={names.length}
-            any={texts.common.any}
-            options={names.map((name) => [name, name] as const)}
-            defaultValue={values.partner}
-          />
-        </Field>
-        <Field name="service" label={t.service} error={wrong("service")}>
-          <Select
-            any={texts.common.any}
-            options={Object.entries(texts.common.services)}
-            defaultValue={values.service}
-          />
-        </Field>
-        <Field name="status" label={t.status} error={wrong("status")}>
-          <Select any={texts.common.any} options={Object.entries(t.statuses)} defaultValue={values.status} />
-        </Field>
-        <MoreFilters isSet={MORE.some((name) => values[name] !== "")}>
-          {text("cuid")}
-          {text("reqId", t.reqIdHint)}
-          {text("bouquet", t.bouquetHint)}
-          {text("amount")}
-          {text("udf1")}
-          {text("udf2")}
-        </MoreFilters>
-      </Filters>
-      {error !== null && !isOfFields && <ErrorNote error={error} />}
-    </>
+    <ListPage
+      title={texts.shell.pages.transactions}
+      csv={apiUrl("GET /transactions.csv", query)}
+      filters={{ ...FILTERS, partner: { label: t.partner, options: partners } }}
+      label={t.list}
+      list={list}
+      columns={COLUMNS}
+      rowKey={({ txnId }) => txnId}
+      rowHref={transactionHref}
+      empty={<EmptyState title={t.emptyTitle}>{t.emptyText}</EmptyState>}
+      emptyFiltered={<EmptyState title={t.emptyTitle}>{t.emptyFilteredText}</EmptyState>}
+    >
+      <Loaded of={totals}>{(found) => <Totals totals={found} />}</Loaded>
+    </ListPage>
   );
 }
 

@@ -1,5 +1,5 @@
-/** Why partners' calls are refused, by the reason on the wire: what it means to the provider's staff. */
-export const reasons: Readonly<Record<string, string>> = {
+/** Meaning of each reason on the wire, for the provider's staff. */
+const reasons: Readonly<Record<string, string>> = {
   missing_token: "No access token was sent",
   unknown_token: "The access token is unknown",
   expired_token: "The access token has expired",
@@ -30,10 +30,24 @@ export const reasons: Readonly<Record<string, string>> = {
   unavailable: "topupd was not available",
 };
 
-/** The operations that partners call, by their names on the wire. */
-export const operations: Readonly<Record<string, string>> = {
+/** Partners' operations, by their names on the wire. */
+const operations: Readonly<Record<string, string>> = {
   "get-customer-information": "Look a customer up",
   "get-subscription-package": "List packages",
   "subscription-package-topup": "Top up",
   "txn-status": "Query a top-up",
 };
+
+export const refusedCalls = {
+  list: "Refused calls of partners",
+  at: "Time",
+  partner: "Partner",
+  operation: "Call",
+  reason: "Reason",
+  code: "Asked for",
+  requestId: "Request id",
+  emptyTitle: "No call was refused",
+  empty: "In the last 30 days. If a partner disagrees, ask for the answer's request id.",
+  reasons,
+  operations,
+} as const;

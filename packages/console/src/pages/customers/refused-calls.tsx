@@ -1,0 +1,38 @@
+import type { Pages } from "../../api/hooks.ts";
+import type { Attempt } from "../../api/staff-api.d.ts";
+import { type Column, PagedTable } from "../../components/data-table.tsx";
+import { Code, Time } from "../../components/display.tsx";
+import { EmptyState } from "../../components/states.tsx";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.refusedCalls;
+
+/** Partners' calls that were refused in the last 30 days. */
+export function RefusedCalls({ calls, ofPartner = false }: { calls: Pages<Attempt>; ofPartner?: boolean }) {
+  return (
+    <PagedTable
+      label={t.list}
+      pages={calls}
+      columns={ofPartner ? [AT, ...CALL] : [AT, PARTNER, ...CALL]}
+      rowKey={({ at, requestId }) => `${at} ${requestId}`}
+      empty={<EmptyState title={t.emptyTitle}>{t.empty}</EmptyState>}
+    />
+  );
+}
+
+const AT: Column<Attempt> = { id: "at", header: t.at, cell: ({ at }) => <Time of={at} /> };
+const PARTNER: Column<Attempt> = { id: "partner", header: t.partner, cell: ({ partner }) => partner };
+const CALL: readonly Column<Attempt>[] = [
+  { id: "operation", header: t.operation, cell: ({ operation }) => t.operations[operation] ?? operation },
+  {
+    id: "reason",
+    header: t.reason,
+    cell: ({ reason }) => (
+      <span>
+        {t.reasons[reason] ?? reason} <Code>{reason}</Code>
+      </span>
+    ),
+  },
+  { id: "code", header: t.code, cell: ({ code }) => <span className="number">{code ?? "–"}</span> },
+  { id: "requestId", header: t.requestId, cell: ({ requestId }) => <Code>{requestId}</Code> },
+];
