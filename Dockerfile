@@ -1,9 +1,8 @@
 # The image of topupd: `docker build --tag topupd .`
 # docs/setup.md says how to run it, alone or with PostgreSQL and a proxy.
 
-# Debian and not Alpine: the SQLite module comes compiled for both of their C libraries, but Node's own
-# releases are made and tested for glibc only. 24 has long-term support; topupd is checked with 26 too.
-# It floats within 24 on purpose: the rules of time zones come with Node, and a pinned one would never learn of new ones.
+# Debian instead of Alpine, because Node's own releases are built and tested for glibc only. 24 has long-term support;
+# topupd is checked with 26 too. The version floats within 24, because new time zone rules come with Node.
 ARG NODE=node:24-bookworm-slim
 
 FROM ${NODE} AS build
@@ -33,7 +32,7 @@ COPY packages/conformance/package.json packages/conformance/
 COPY packages/console/package.json packages/console/
 COPY packages/demo/package.json packages/demo/
 RUN npm ci --ignore-scripts --omit=dev
-# Half of what is installed: SQLite's source, and what was compiled for other systems.
+# Removes half of the installed size: SQLite's source, and binaries for other systems.
 RUN cd node_modules/@photostructure/sqlite \
  && rm -r src \
  && find prebuilds -mindepth 1 -maxdepth 1 ! -name "linux-*" -exec rm -r {} +
@@ -49,17 +48,16 @@ COPY --from=dependencies /app ./
 COPY packages/server/bin packages/server/bin
 COPY deploy/healthcheck.mjs ./
 COPY --from=build /build/packages/server/dist packages/server/dist
-# A new volume takes owner and mode from here.
+# A new volume gets owner and mode of this folder.
 RUN install --directory --owner=node --group=node --mode=0700 /var/lib/topupd
 VOLUME /var/lib/topupd
-# What it runs belongs to root: the process can write its database and nothing else.
+# The program belongs to root: the process can write only its database.
 USER node
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-# /healthz and not /readyz: where a failed check restarts the container, a database that is away for a
-# while would restart them all, and no restart brings it back.
+# /healthz instead of /readyz: an unavailable database must not restart all containers, since a restart does not help.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=15s --retries=3 \
   CMD ["node", "/app/healthcheck.mjs", "/healthz"]
-# No shell in between: signals reach node.
+# No shell, so that signals reach node.
 ENTRYPOINT ["node", "/app/packages/server/bin/topupd.js"]
 CMD ["serve"]

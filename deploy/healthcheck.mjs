@@ -1,6 +1,5 @@
-// The container's health check: asks this container's own process, since the image has no curl.
-// Port and address come from the environment only: a container whose `serve` is given other ones by flags needs a check of
-// its own.
+// The container's health check, because the image has no curl. It reads port and address from the environment only: a
+// container with other flags for `serve` needs its own check.
 const [path = "/healthz"] = process.argv.slice(2);
 const { TOPUPD_HOST: host = "0.0.0.0", TOPUPD_PORT: port = "8080" } = process.env;
 const everywhere = { "0.0.0.0": "127.0.0.1", "::": "::1" };
