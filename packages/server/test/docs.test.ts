@@ -4,7 +4,12 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { SETTING_NAMES, SETTINGS } from "../src/config.ts";
-import { FAILURES, type FailureReason, renderFailure } from "../src/partner/failures.ts";
+import { TRIAL_TOKEN_VALID_MS } from "../src/domain/access-token.ts";
+import { CHECKOUT_GRACE_MS, CHECKOUT_VALID_MS } from "../src/domain/checkout.ts";
+import { IDENTIFIER_MAX_LENGTH } from "../src/domain/fields.ts";
+import { MONEY_DIGITS } from "../src/domain/money.ts";
+import { BODY_MAX_BYTES, FAILURES, type FailureReason, renderFailure } from "../src/partner/failures.ts";
+import { ANSWERED_WITHIN_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from "../src/partner/pipeline.ts";
 import { LOG_FIELDS } from "../src/system/log.ts";
 import { allCommands } from "./support/command-tree.ts";
 import { type Fence, outsideFences, quoted, readFences, tableRows, unquote } from "./support/markdown.ts";
@@ -72,6 +77,35 @@ describe("docs/failures.md", () => {
     const explained = tableRows(page("docs/failures.md").text).map(([first = ""]) => unquote(first));
     const retries = (Object.keys(FAILURES) as FailureReason[]).flatMap(retriesOf);
     expect(retries.filter((retry) => !explained.includes(retry))).toEqual([]);
+  });
+});
+
+test("docs/interface.md gives the limits as the code has them", () => {
+  const [, section = ""] = page("docs/interface.md").text.split("## Limits\n");
+  const documented = new Map(
+    tableRows(section.split("\n## ")[0] ?? "").map(([limit = "", value = ""]) => [limit, value]),
+  );
+  const number = (limit: string) => Number(/\d[\d,]*/.exec(documented.get(limit) ?? "")?.[0].replace(",", ""));
+  expect({
+    checkoutMs: number("Validity of a checkoutId") * 60_000,
+    neverMs: number("`never_topped_up`") * 60_000,
+    trialMs: number("Validity of a trial token") * 86_400_000,
+    identifier: documented.get("Identifier"),
+    body: number("Body"),
+    amount: documented.get("`amt`"),
+    requestMs: number("Time for a request to arrive") * 1000,
+    answerMs: number("Time for an answer") * 1000,
+    idleMs: number("Idle connection") * 1000,
+  }).toEqual({
+    checkoutMs: CHECKOUT_VALID_MS,
+    neverMs: CHECKOUT_VALID_MS + CHECKOUT_GRACE_MS,
+    trialMs: TRIAL_TOKEN_VALID_MS,
+    identifier: `1 to ${IDENTIFIER_MAX_LENGTH} characters, not only blanks`,
+    body: BODY_MAX_BYTES,
+    amount: `less than 10^${MONEY_DIGITS} minor units`,
+    requestMs: REQUEST_TIMEOUT_MS,
+    answerMs: ANSWERED_WITHIN_MS,
+    idleMs: KEEP_ALIVE_TIMEOUT_MS,
   });
 });
 
