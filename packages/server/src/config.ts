@@ -8,7 +8,7 @@ import { type Instant, readWallTime } from "./domain/wall-time.ts";
 import { isTimeZone } from "./domain/zone.ts";
 import { LOG_LEVELS } from "./system/log.ts";
 
-/** A setting that is not known, or whose value is not. */
+/** An unknown setting, or a value that is not valid. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -26,12 +26,12 @@ const TABLE = {
   port: {
     placeholder: "NUMBER",
     fallback: "8080",
-    description: "port to listen on; 0 takes a free one",
+    description: "port to listen on; 0 picks a free one",
     read: integer(0, 65_535),
   },
   workers: {
     placeholder: "NUMBER",
-    description: "processes that take requests; unless given, as many as there are cores, and at most 8",
+    description: "number of worker processes; if not set, one for each core, at most 8",
     read: integer(1, 64),
   },
   database: {
@@ -43,102 +43,112 @@ const TABLE = {
   databaseConnections: {
     placeholder: "NUMBER",
     fallback: "10",
-    description: "most connections of the service to PostgreSQL, shared out to its processes",
+    description: "maximum PostgreSQL connections of the service, shared by its processes",
     read: integer(1, 1000),
   },
   prefix: {
     placeholder: "PATH",
     fallback: "/staging/api/third-party",
-    description: "what stands before the version in every path",
+    description: "start of every path, before the version",
     read: readPrefix,
   },
   publicUrl: {
     placeholder: "URL",
-    description: "URL by which partners reach the service, for its documents; unless given, they name none",
+    description: "partners' base URL, shown in the documents; if not set, they show none",
     read: readOrigin,
   },
   trustedProxies: {
     placeholder: "LIST",
     description:
-      "addresses and CIDR ranges of proxies whose X-Forwarded-For says who calls, separated by commas (none is trusted)",
+      "IP addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted, separated by commas; if not set, none",
     read: readAddressList,
   },
   timeZone: {
     placeholder: "NAME",
-    description: "the provider's time zone; unless given, the database's own, or UTC",
+    description: "the provider's time zone; if not set, the database's own, or UTC",
     read: (text) => (isTimeZone(text) ? text : mustBe("an IANA time zone such as Asia/Kathmandu")),
   },
   currencyExponent: {
     placeholder: "NUMBER",
-    description: "decimals of the currency; unless given, the database's own, or 2",
+    description: "decimals of the currency; if not set, the database's own, or 2",
     read: integer(0, MAX_CURRENCY_EXPONENT),
   },
   currency: {
     placeholder: "CODE",
-    description: "what the console shows beside amounts, such as NPR (nothing)",
+    description: "currency code that the console shows beside amounts, such as NPR; if not set, none",
     read: (text) => (/^[A-Z]{3}$/.test(text) ? text : mustBe("three capital letters of ISO 4217 such as NPR")),
   },
   defaultCountry: {
     placeholder: "COUNTRY",
     description:
-      "where mobile numbers without a country code are, such as NP; unless given, the database's own, or none",
+      "country of mobile numbers without a country code, such as NP; if not set, the database's own, or none",
     read: (text) => (isCountry(text) ? text : mustBe("two capital letters of ISO 3166 such as NP")),
   },
   basePlans: {
     placeholder: "LIST",
     fallback: SERVICES.map((service) => `${service}=${DEFAULT_BASE_PLANS[service]}`).join(","),
-    description: "for each service, whether a connection may have one base plan running or many",
+    description: "for each service, whether a connection may have one or many running base plans",
     read: readBasePlans,
   },
   lapsedDays: {
     placeholder: "DAYS",
     fallback: "0",
-    description: "how long a subscription that has ended stays listed",
+    description: "days for which an ended subscription stays listed",
     read: integer(0, 3650),
   },
   logLevel: {
     placeholder: "LEVEL",
     fallback: "info",
-    description: `least level that is logged: ${LOG_LEVELS.join(", ")}`,
+    description: `lowest level that is logged: ${LOG_LEVELS.join(", ")}`,
     read: (text) => LOG_LEVELS.find((level) => level === text) ?? mustBe(`one of ${LOG_LEVELS.join(", ")}`),
   },
   drainSeconds: {
     placeholder: "SECONDS",
     fallback: "1",
-    description: "how long SIGTERM shows /readyz as not ready before no more connections are taken",
+    description: "seconds after SIGTERM during which /readyz says not ready and connections are still accepted",
     read: integer(0, 300),
   },
   shutdownSeconds: {
     placeholder: "SECONDS",
     fallback: "10",
-    description: "how long requests in hand may then take before they are cut off",
+    description: "seconds after that until unfinished requests are cut off",
     read: integer(1, 300),
   },
   metricsPort: {
     placeholder: "NUMBER",
-    description: "port that serves /metrics; 0 takes a free one; unless given, no metrics are served",
+    description: "port that serves /metrics; 0 picks a free one; if not set, no metrics are served",
     read: integer(0, 65_535),
   },
-  metricsHost: { placeholder: "ADDRESS", fallback: "127.0.0.1", description: "address for that port", read: readHost },
+  metricsHost: {
+    placeholder: "ADDRESS",
+    fallback: "127.0.0.1",
+    description: "address for the metrics port",
+    read: readHost,
+  },
   consolePort: {
     placeholder: "NUMBER",
-    description: "port that serves the console and the staff API; 0 takes a free one; unless given, neither is served",
+    description: "port of the console and the staff API; 0 picks a free one; if not set, neither is served",
     read: integer(0, 65_535),
   },
-  consoleHost: { placeholder: "ADDRESS", fallback: "127.0.0.1", description: "address for that port", read: readHost },
+  consoleHost: {
+    placeholder: "ADDRESS",
+    fallback: "127.0.0.1",
+    description: "address for the console port",
+    read: readHost,
+  },
   consoleNames: {
     placeholder: "LIST",
-    description: "host names of the console, separated by commas, beside IP addresses and localhost (none)",
+    description: "host names of the console, separated by commas; IP addresses and localhost always work",
     read: readHostNames,
   },
   v100DeprecatedOn: {
     placeholder: "DATE",
-    description: "announce v1.0.0 as deprecated from this date on, in UTC",
+    description: "date from which v1.0.0 is announced as deprecated, in UTC",
     read: readDate,
   },
   v100SunsetOn: {
     placeholder: "DATE",
-    description: "announce the end of v1.0.0 for this date, in UTC",
+    description: "announced end date of v1.0.0, in UTC",
     read: readDate,
   },
 } satisfies Readonly<Record<string, Setting>>;
@@ -155,7 +165,7 @@ export const SETTING_NAMES = Object.keys(TABLE) as SettingName[];
 
 const ENV_PREFIX = "TOPUPD_";
 
-/** Each setting, with its flag, without the leading dashes, and its variable: `lapsed-days` and `TOPUPD_LAPSED_DAYS`. */
+/** Each setting with its flag (without dashes) and its variable: `lapsed-days` and `TOPUPD_LAPSED_DAYS`. */
 export const SETTINGS = Object.fromEntries(
   SETTING_NAMES.map((name) => {
     const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -164,8 +174,8 @@ export const SETTINGS = Object.fromEntries(
 ) as Readonly<Record<SettingName, Setting & { readonly flag: string; readonly env: string }>>;
 
 /**
- * @param flags as given on the command line, by setting; what is absent was not given.
- * @param fallbacks a command's own defaults, where they differ.
+ * @param flags values from the command line, by setting.
+ * @param fallbacks the command's defaults that differ from the table.
  * @throws ConfigError that names the first bad or unknown setting.
  */
 export function readConfig(
@@ -243,7 +253,7 @@ function readAddressList(text: string): AddressList {
     : mustBe(`a list of up to ${MOST_ADDRESS_RANGES} addresses and ranges`);
 }
 
-/** A service that is not named has its default. */
+/** Services that are not named keep their default. */
 function readBasePlans(text: string): BasePlans {
   const plans = { ...DEFAULT_BASE_PLANS };
   for (const part of text.split(",")) {

@@ -12,12 +12,17 @@ import { isatty } from "node:tty";
 import sonicBoom from "sonic-boom";
 import { packageFile } from "./built.ts";
 import type { Config } from "./config.ts";
-import { askSecretly } from "./faces/cli/ask-secretly.ts";
-import { STDIO } from "./faces/cli/options.ts";
-import type { ChildProcess, ServiceProcesses, SupervisorProcess } from "./faces/cli/processes.ts";
+import { CommandFailed } from "./faces/cli/failures.ts";
+import { STDIO } from "./faces/cli/files.ts";
+import {
+  type ChildProcess,
+  makeSocketFolder,
+  type ServiceProcesses,
+  type SupervisorProcess,
+} from "./faces/cli/processes.ts";
 import { runCommandLine } from "./faces/cli/program.ts";
-import { CommandFailed, type Runtime } from "./faces/cli/runtime.ts";
-import { makeSocketFolder } from "./faces/cli/socket-folder.ts";
+import type { Runtime } from "./faces/cli/runtime.ts";
+import { askSecretly } from "./faces/cli/terminal.ts";
 import { watchProcess } from "./metrics/process-figures.ts";
 import { shellWord } from "./office/text.ts";
 import type { SettlerData } from "./store/sqlite/settling/settler-server.ts";
@@ -29,19 +34,19 @@ import { poolRandom } from "./system/random-pool.ts";
 import { targetTools } from "./targets/tools.ts";
 
 /*
- * The composition root: the only place, but for settler-main.ts, that knows the process, the clock and randomness, and
- * which store stands behind the port. What takes long to load, and not every command needs, is loaded where it is used.
+ * The composition root. Only this file and settler-main.ts use the process, the clock and randomness, and choose the
+ * store. Modules that load slowly and that few commands need are imported where they are used.
  */
 
-/** As much of the log as waits in memory to be written. */
+/** Log bytes that may wait in memory. */
 const LOGS_HELD_BYTES = 4 * 1024 * 1024;
-/** How long what is left of the log may take once everything else is done. */
+/** Time for the last log lines once all other work is done. */
 const LAST_LINES_MS = 1_000;
-/** About a tenth of a processor for which a service competes, and all of one that is free. */
+/** Nice value: about a tenth of a busy processor, and all of an idle one. */
 const LOW_PRIORITY = 10;
-/** Where nobody says how many: what cores there are beyond these are left to others. */
+/** Limit of the default number of workers. Further cores are left to other programs. */
 const MOST_WORKERS = 8;
-/** Of the settler's memory: a batch is forgotten soon, and Node would let such garbage take five times as much. */
+/** Flags that limit the settler's memory. Batches are short-lived garbage, which would take five times the memory by default. */
 const SETTLER_FLAGS = ["--max-semi-space-size=4"];
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
@@ -49,30 +54,30 @@ const { version } = JSON.parse(readFileSync(packageFile("package.json"), "utf8")
   version: string;
 };
 /*
- * Written without blocking. What a full disk or a reader that stands still does not take is dropped: a log
- * that is lost is better than a service that is. Nor does a reader that stands still keep the process from its end.
+ * The log is written without blocking. If the disk is full or the reader of stderr hangs, lines are dropped: the service
+ * matters more. The process also ends without waiting for such a reader.
  */
 let areLogsWaitedFor = true;
 const logs = new sonicBoom.SonicBoom({
   fd: process.stderr.fd,
   sync: false,
   maxLength: LOGS_HELD_BYTES,
-  // Each piece goes out as it was gathered.
+  // Pieces are written as they were gathered.
   maxWrite: WHOLE_IN_A_PIPE_BYTES,
-  // Asked a few times a second while the reader takes nothing.
+  // Called a few times a second while the reader of stderr hangs.
   retryEAGAIN: () => areLogsWaitedFor,
 });
 logs.on("error", () => {});
 
-/** Whether somebody has been told already that stdout cannot be written. */
-let isOutputTold = false;
+/** Whether stderr already reports that stdout cannot be written. */
+let isOutputReported = false;
 
 const random = poolRandom(randomBytes);
 
-// Workers take connections by themselves. What the supervisor has on its way to a worker that dies would hang for ever.
+// Workers accept connections themselves. A connection passed on by the supervisor would hang if its worker died.
 cluster.schedulingPolicy = cluster.SCHED_NONE;
 const defaultWorkers = Math.min(availableParallelism(), MOST_WORKERS);
-/** Of the settler, and what this process is for; in processes that the supervisor begins. All others of TOPUPD_ are settings. */
+/** The supervisor sets these two variables for its children. All other TOPUPD_ variables are settings. */
 const { TOPUPD_SETTLER_SOCKET: settlerSocket, TOPUPD_PROCESS: role, ...env } = process.env;
 const supervisor = cluster.worker === undefined ? undefined : supervisorOf(cluster.worker);
 
@@ -82,7 +87,7 @@ const runtime: Runtime = {
   env,
   stdout: (text) => process.stdout.write(text),
   streamOut: async (pieces) => {
-    // What the pieces themselves fail with is none of stdout's.
+    // An error of the pieces is not an error of stdout.
     let fault: { readonly error: unknown } | undefined;
     const watched = async function* () {
       try {
@@ -96,7 +101,7 @@ const runtime: Runtime = {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "EPIPE") return false;
-      isOutputTold = true;
+      isOutputReported = true;
       throw new CommandFailed(`stdout cannot be written: ${message}`);
     }
     if (fault !== undefined) throw fault.error;
@@ -116,7 +121,7 @@ const runtime: Runtime = {
       return openSqliteStore({ ...common, path: database.path, settlerSocket });
     }
     const { openPostgresStore } = await import("./store/postgres/open.ts");
-    // All processes together have as many as one.
+    // The serving processes share the connections.
     const serving = (workers ?? defaultWorkers) + (config.consolePort === undefined ? 0 : 1);
     const sharers = supervisor === undefined ? 1 : serving;
     const connections = Math.max(1, Math.floor(databaseConnections / sharers));
@@ -139,7 +144,7 @@ const runtime: Runtime = {
     try {
       setPriority(LOW_PRIORITY);
     } catch {
-      // Where the system does not allow it, nothing is lost but politeness.
+      // If the system does not allow it, the work runs with the usual priority.
     }
   },
   writeFile: (path, pieces, options) =>
@@ -155,7 +160,7 @@ const runtime: Runtime = {
   prepareProcesses,
   supervisor,
   openLog: ({ logLevel }) => {
-    // A supervisor reads the pipe of each process by itself, and so puts lines together that came in pieces.
+    // The supervisor reads one pipe from each child and joins lines that arrive in pieces.
     const isUnshared = supervisor !== undefined || fstatSync(process.stderr.fd).isFile();
     const lines = gatherLines(logs, isUnshared ? ENOUGH_BYTES : WHOLE_IN_A_PIPE_BYTES);
     const logger = createLogger(logLevel, lines);
@@ -165,23 +170,23 @@ const runtime: Runtime = {
   untilAskedToStop: ({ hangUp } = { hangUp: false }) =>
     new Promise((resolve) => {
       const signals: readonly NodeJS.Signals[] = hangUp ? [...STOP_SIGNALS, "SIGHUP"] : STOP_SIGNALS;
-      // Whoever asks a second time means it, and gets the default, which is the end.
-      const heard = (name: string) => {
-        for (const signal of signals) process.off(signal, heard);
+      // A second signal has its default effect: it ends the process at once.
+      const onSignal = (name: string) => {
+        for (const signal of signals) process.off(signal, onSignal);
         resolve(name);
       };
-      for (const signal of signals) process.on(signal, heard);
+      for (const signal of signals) process.on(signal, onSignal);
     }),
 };
 
-// A reader such as `head` that has seen enough is no fault; any other failure to write data is one.
+// EPIPE is no failure: a reader such as `head` has seen enough.
 let outputFailure: Error | undefined;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") outputFailure ??= error;
 });
 process.stderr.on("error", () => {});
 
-/** The supervisor of a worker, which leaves it to the supervisor to heed the signals that both get. */
+/** The supervisor as a child uses it. The child ignores stop signals, since the supervisor gets them too and stops it. */
 function supervisorOf(worker: Worker): SupervisorProcess {
   for (const signal of STOP_SIGNALS) process.on(signal, () => {});
   return {
@@ -189,13 +194,13 @@ function supervisorOf(worker: Worker): SupervisorProcess {
     send: (message) => {
       if (worker.isConnected()) worker.send(message, () => {});
     },
-    onMessage: (hear) => worker.on("message", hear),
+    onMessage: (listener) => worker.on("message", listener),
     leave: () => worker.disconnect(),
   };
 }
 
 const CONSOLE = { TOPUPD_PROCESS: "console" };
-/** A child that shared stderr would make it block for all when it starts and when it ends: each has a pipe of its own. */
+/** Each child has a pipe of its own. A child that shares stderr makes it blocking for all when it starts and ends. */
 const STDIO_OF_CHILD = ["ignore", "ignore", "pipe", "ipc"] as const;
 
 function prepareProcesses({ database }: Config, provider: ProviderSettings): ServiceProcesses {
@@ -210,7 +215,7 @@ function prepareProcesses({ database }: Config, provider: ProviderSettings): Ser
     startWorker: () => startWorker({ TOPUPD_SETTLER_SOCKET: socketPath }),
     startConsole: () => startWorker({ ...CONSOLE, TOPUPD_SETTLER_SOCKET: socketPath }),
     startSettler: () => {
-      // The socket of one that was killed is still there.
+      // A killed settler leaves its socket.
       rmSync(socketPath, { force: true });
       const main = packageFile("dist/settler-main.js");
       return childOf(
@@ -228,7 +233,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It runs if only the right to signal it is missing.
+    // EPERM: the process runs, but this one may not signal it.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
@@ -247,18 +252,18 @@ function childOf(child: NodeChildProcess): ChildProcess {
     send: (message) => {
       if (child.connected) child.send(message, () => {});
     },
-    onMessage: (hear) => child.on("message", hear),
+    onMessage: (listener) => child.on("message", listener),
     ended,
     kill: () => child.kill("SIGKILL"),
   };
 }
 
-/** npm gives an installed program a link without an ending. */
+/** The command that runs topupd from the current folder. npm installs it as a link named `topupd`. */
 function programOf(file: string): string {
   return basename(file) === "topupd" ? "topupd" : `node ${shellWord(relative(process.cwd(), file))}`;
 }
 
-/** A container may run as a user that the system has no name for. */
+/** The user's name, or the uid: a container may run as a user without a name. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -267,11 +272,12 @@ function userName(): string {
   }
 }
 
-/** A pipe is refused: an import reads a file twice, and a pipe is empty the second time. So is stdin. */
+/** Opens regular files only: an import reads a file twice, and pipes and stdin can be read only once. */
 function openRegularFile(path: string): AsyncIterable<Uint8Array> {
-  if (path === STDIO) throw Object.assign(new Error("stdin is not read, name a file"), { syscall: "open", path });
+  if (path === STDIO)
+    throw Object.assign(new Error("stdin cannot be used here: name a file"), { syscall: "open", path });
   if (statSync(path).isFile()) return createReadStream(path);
-  throw Object.assign(new Error("it is no regular file"), { syscall: "open", path });
+  throw Object.assign(new Error("it is not a regular file"), { syscall: "open", path });
 }
 
 try {
@@ -287,5 +293,5 @@ try {
 process.on("exit", () => {
   if (outputFailure === undefined) return;
   process.exitCode = 1;
-  if (!isOutputTold) process.stderr.write(`topupd: stdout cannot be written: ${outputFailure.message}\n`);
+  if (!isOutputReported) process.stderr.write(`topupd: stdout cannot be written: ${outputFailure.message}\n`);
 });

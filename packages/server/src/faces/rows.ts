@@ -4,7 +4,7 @@ import type { CsvOf, Rows, Said } from "../office/fields.ts";
 
 type Row = Record<string, unknown>;
 
-/** How what an operation streams is written as CSV; undefined if it streams nothing. */
+/** The CSV form of the rows that an operation streams; undefined if it streams none. */
 export function csvIn(answer: TSchema | undefined): CsvOf<Row> | undefined {
   const { rows, csv } = (answer ?? {}) as Said;
   if (rows === undefined || csv !== undefined) return csv;

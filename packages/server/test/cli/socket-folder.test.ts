@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { makeSocketFolder } from "../../src/faces/cli/socket-folder.ts";
+import { makeSocketFolder } from "../../src/faces/cli/processes.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 test("the settler's socket gets a folder with the process id, and those of processes that have ended are removed", () => {

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { askSecretly } from "../../src/faces/cli/ask-secretly.ts";
+import { askSecretly } from "../../src/faces/cli/terminal.ts";
 import { findStaff } from "../../src/office/session/sql.ts";
 import { type OfficeLine, officeLine } from "../support/office-line.ts";
 

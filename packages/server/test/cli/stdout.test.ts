@@ -61,6 +61,6 @@ test("what is exported can be imported through a pipe, and changes nothing", asy
 });
 
 test("the file - is stdin for imports alone", async () => {
-  const stderr = "topupd: - cannot be read: stdin is not read, name a file\n";
+  const stderr = "topupd: - cannot be read: stdin cannot be used here: name a file\n";
   expect(await commandLine().run("restore", "-")).toEqual({ code: 1, stdout: "", stderr });
 });

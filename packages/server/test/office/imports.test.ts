@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Background } from "../../src/faces/staff-api/background.ts";
+import { Background } from "../../src/faces/staff-api/ports.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { grantGoodwill } from "../../src/office/corrections/operations.ts";
 import {

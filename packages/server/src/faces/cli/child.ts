@@ -14,13 +14,13 @@ export async function serveAsChild(
   supervisor: SupervisorProcess,
 ): Promise<void> {
   const isConsole = supervisor.role === "console";
-  // Partners come first.
+  // Partners have priority over staff.
   if (isConsole) runtime.lowerPriority();
   const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
   const observeBatch = isConsole ? undefined : metrics?.observeBatch;
   const state = wellState();
   try {
-    // The console takes long to load, and a worker has no use for it.
+    // The console loads slowly, and workers do not need it.
     const serve: Serve = isConsole
       ? (await import("./console.ts")).serveConsole
       : (await import("./worker.ts")).serveWorker;
@@ -35,7 +35,7 @@ export async function serveAsChild(
       await store.close();
     }
   } catch (error) {
-    // The supervisor reports it, once for all workers.
+    // The supervisor reports the failure once for all workers.
     supervisor.send({ kind: "failed", message: (error as Error).message });
   } finally {
     supervisor.leave();
@@ -43,9 +43,9 @@ export async function serveAsChild(
 }
 
 /**
- * Answers the supervisor's messages from now on, and keeps `state` as the supervisor last sent it.
+ * Answers the supervisor's messages and copies each state that it sends into `state`.
  * @param collect reads the metrics of this process.
- * @returns how long to drain, in seconds, once the supervisor stops this process.
+ * @returns the time to drain, in seconds, when the supervisor stops this process.
  */
 export function answerSupervisor(
   { send, onMessage }: Pick<SupervisorProcess, "send" | "onMessage">,
@@ -56,7 +56,7 @@ export function answerSupervisor(
     onMessage((message) => {
       if (message.kind === "stop") stop(message.drainSeconds);
       if (message.kind === "ping") send({ kind: "pong" });
-      // The channel is JSON, which leaves out fields that are undefined.
+      // The channel is JSON, which omits undefined fields.
       if (message.kind === "state") Object.assign(state, wellState(), message.state);
       if (message.kind === "collect")
         void collect().then((families) => send({ kind: "collected", id: message.id, families }));

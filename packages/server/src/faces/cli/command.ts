@@ -1,11 +1,12 @@
-import { type Argument, type Command, Option } from "commander";
-import type { Config, SettingName } from "../../config.ts";
+import { type Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { type Config, readConfig, SETTING_NAMES, SETTINGS, type SettingName } from "../../config.ts";
+import { ENVIRONMENTS } from "../../domain/customer.ts";
 import type { Actor } from "../../office/office.ts";
 import { jsonLine } from "../../office/text.ts";
 import type { Ports } from "../../store/ports.ts";
-import { examples } from "./help.ts";
-import { type Runtime, WrongUsage } from "./runtime.ts";
-import { addSettings, configOf, STORE_SETTINGS, withStore } from "./settings.ts";
+import type { Store } from "../../store/store.ts";
+import { WrongUsage } from "./failures.ts";
+import type { Runtime, StoreOptions } from "./runtime.ts";
 
 interface CommandParts<Options, Given> {
   readonly name: string;
@@ -13,9 +14,9 @@ interface CommandParts<Options, Given> {
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
   readonly examples: readonly [string, ...string[]];
-  /** Whether it can print its data as JSON; it can unless this says otherwise. */
+  /** Whether the command has `--json` (default: true). */
   readonly json?: boolean;
-  /** Those of the database unless this says otherwise. */
+  /** Settings that have a flag (default: those of the database). */
   readonly settings?: readonly SettingName[];
   /** @param words the arguments. */
   readonly run: (given: Given, words: readonly string[], options: Options) => Promise<void>;
@@ -26,25 +27,25 @@ export interface Context {
   readonly runtime: Runtime;
   readonly config: Config;
   readonly isJson: boolean;
-  /** Prints data as one line of JSON where that was asked for, otherwise words. */
+  /** Prints data as one line of JSON with `--json`, otherwise as words. */
   readonly show: (data: unknown, words: string) => void;
-  /** The same, with a line of JSON for each row. */
+  /** Prints rows as lines of JSON with `--json`, otherwise as words. */
   readonly showRows: (rows: readonly unknown[], words: () => string) => void;
 }
 
-/** What a command works with that works on the database. */
+/** What a command that uses the database works with. */
 export interface Session extends Context, DeskSession {}
 
-/** What a command gives operations. */
+/** What operations need of a command. */
 export interface DeskSession extends Pick<Ports, "store" | "clock" | "random"> {
   readonly actor: Actor;
   readonly runtime: Runtime;
 }
 
 interface StoreCommandParts<Options> extends CommandParts<Options, Session> {
-  /** Whether it changes something, and names in the audit trail who did: then `--as` can be given. */
+  /** Whether the command changes data. It then has `--as`, the name for the audit trail. */
   readonly changes?: boolean;
-  /** Whether it makes the database where there is none. */
+  /** Whether the command creates a missing database. */
   readonly makesDatabase?: (options: Options) => boolean;
 }
 
@@ -53,10 +54,7 @@ export function addStoreCommand<Options extends object>(
   runtime: Runtime,
   parts: StoreCommandParts<Options>,
 ): Command {
-  const as = new Option(
-    "--as <NAME>",
-    "who stands in the audit trail for it (default: your user name here, also by sudo)",
-  );
+  const as = new Option("--as <NAME>", "name for the audit trail (default: your user name, also under sudo)");
   return addCommand<Options & { readonly as?: string }>(parent, runtime, {
     ...parts,
     options: [...(parts.options ?? []), ...(parts.changes === true ? [as] : [])],
@@ -71,7 +69,7 @@ export function addStoreCommand<Options extends object>(
   });
 }
 
-/** Commands are run as the service's user, which is all the same for everybody: sudo tells who that was. */
+/** Commands usually run as the service's user, by sudo, which names the person. */
 export function actorOf({ env, userName }: Runtime, as?: string): Actor {
   if (as?.trim() === "") throw new WrongUsage("--as must be a name");
   return { name: as ?? (env["SUDO_USER"] || userName()) };
@@ -92,7 +90,9 @@ export function addCommand<Options extends object>(
     const options = command.opts<Options & { readonly json?: boolean }>();
     const isJson = options.json === true;
     const context: Context = {
-      ...{ runtime, config: configOf(command, runtime), isJson },
+      runtime,
+      config: configOf(command, runtime),
+      isJson,
       show: (data, words) => runtime.stdout(isJson ? jsonLine(data) : words),
       showRows: (rows, words) => runtime.stdout(isJson ? rows.map(jsonLine).join("") : words()),
     };
@@ -104,7 +104,78 @@ export function addGroup(parent: Command, name: string, description: string): Co
   return parent.command(name).description(description).helpCommand(false);
 }
 
-/** The group of this name, which is there. */
+/** The group of this name, which exists. */
 export function groupNamed(parent: Command, name: string): Command {
   return parent.commands.find((each) => each.name() === name) ?? addGroup(parent, name, name);
+}
+
+/** Options that several commands share. */
+export const flags = {
+  environment: (description: string) =>
+    new Option("--environment <ENVIRONMENT>", description).choices(ENVIRONMENTS).default("production"),
+  number: (flag: string, description: string, most: number) =>
+    new Option(flag, `${description}, up to ${most}`).argParser((text) => readWholeNumber(text, most)),
+  list: (flag: string, description: string, none: string) =>
+    new Option(flag, `${description}; may be given again`)
+      .argParser((text: string, previous: readonly string[]) => [...previous, text])
+      .default([], none),
+};
+
+function readWholeNumber(text: string, most: number): number {
+  const number = Number(text);
+  if (/^[0-9]{1,10}$/.test(text) && number >= 1 && number <= most) return number;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`);
+}
+
+/** Settings of commands that only open the database. */
+const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent", "defaultCountry"];
+
+export type Fallbacks = Readonly<Partial<Record<SettingName, string>>>;
+
+/** Adds the flags of some settings to a command. */
+export function addSettings(command: Command, names: readonly SettingName[], fallbacks: Fallbacks = {}): Command {
+  for (const name of names) {
+    const { flag, placeholder, description, fallback, env } = SETTINGS[name];
+    const usual = fallbacks[name] ?? fallback;
+    const notes = [...(usual === undefined ? [] : [`default: ${usual}`]), `env: ${env}`].join(", ");
+    const option = new Option(`--${flag} <${placeholder}>`, `${description} (${notes})`);
+    command.addOption(option.helpGroup("Settings:"));
+  }
+  return command;
+}
+
+/** Resolves all settings from a command's flags and the environment. */
+export function configOf(command: Command, runtime: Runtime, fallbacks: Fallbacks = {}): Config {
+  const options: Record<string, unknown> = command.opts();
+  const given = SETTING_NAMES.flatMap((name) => {
+    const value = options[name];
+    return typeof value === "string" ? [[name, value]] : [];
+  });
+  return readConfig(runtime.env, Object.fromEntries(given), fallbacks);
+}
+
+/** Opens the configured store for some work, and closes the store afterwards. */
+export async function withStore<Result>(
+  config: Config,
+  runtime: Runtime,
+  options: StoreOptions,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await runtime.openStore(config, options);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+const EXAMPLES = new WeakMap<Command, readonly string[]>();
+
+/** Sets the command lines at the end of a command's help. A group shows the first one of each of its commands. */
+export function examples(command: Command, lines: readonly [string, ...string[]]): void {
+  EXAMPLES.set(command, lines);
+}
+
+export function examplesOf(command: Command): readonly string[] {
+  return EXAMPLES.get(command) ?? command.commands.flatMap((child) => examplesOf(child).slice(0, 1));
 }

@@ -2,9 +2,9 @@ import type { FastifyInstance } from "fastify";
 import type { Config } from "../../config.ts";
 import { urlOf } from "../../system/port-guard.ts";
 import { buildAdminApp } from "../staff-api/app.ts";
+import { listening } from "./failures.ts";
 import type { ChildParts, Served } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
-import { listening } from "./service.ts";
 
 /** Serves the console and the staff API. @throws CommandFailed if it cannot listen. */
 export async function serveConsole(
@@ -17,24 +17,30 @@ export async function serveConsole(
   const { consoleHost: host, consolePort: port = 0 } = config;
   const app = await buildAdminApp({
     world: {
-      ...{ store, clock, random, sleep, accounts, targets, version, state },
+      store,
+      clock,
+      random,
+      sleep,
+      accounts,
+      targets,
+      version,
+      state,
       countFailedLogIn: metrics?.countFailedLogIn,
-      ...{ storeKind: config.database.store, currency: config.currency },
+      storeKind: config.database.store,
+      currency: config.currency,
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
     },
-    ...{
-      trustedProxies: config.trustedProxies,
-      consoleNames: config.consoleNames,
-      consoleFolder,
-      createTemporaryFile,
-      logger,
-      logLine,
-    },
+    trustedProxies: config.trustedProxies,
+    consoleNames: config.consoleNames,
+    consoleFolder,
+    createTemporaryFile,
+    logger,
+    logLine,
   });
-  // By itself: what processes of a cluster listen on is shared, and two that take any free port would get the same.
+  // Exclusive: processes of a cluster share ports, and two that ask for a free port would get the same one.
   await listening(app.listen({ host, port, exclusive: true }), config, "consoleHost", "consolePort");
-  app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
+  app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return { url: urlOf(app.server), stop: () => close(app, runtime, config) };
 }
 

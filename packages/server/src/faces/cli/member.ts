@@ -3,54 +3,54 @@ import { countersOf, type Family, mergeFamilies } from "../../metrics/exposition
 import type { ChildProcess, FromChild, Role, ToChild } from "./processes.ts";
 import type { Runtime } from "./runtime.ts";
 
-/* A process of the service, as its supervisor knows it: started, pinged, started again if it ends or hangs, and stopped. */
+/* A child, as its supervisor handles it: started, pinged, restarted if it ends or hangs, and stopped. */
 
-/** One that has run for so long is begun again at once. */
+/** A process that ran for this long is restarted without a pause. */
 const LONG_RUN_MS = 10_000;
 const SHORTEST_PAUSE_MS = 100;
-/** Also for the settler: it is to be back within two seconds. */
+/** Short, since the settler must be back within two seconds. */
 const LONGEST_PAUSE_MS = 1_000;
-/** How much longer than it was told to a process may take to end. */
+/** Extra time that a process may take to end. */
 const ENDING_MS = 3_000;
-/** How long a process may take to tell its metrics. */
+/** Time within which a process must send its metrics. */
 const COLLECTING_MS = 2_500;
-/** Pings without an answer after which a process counts as away, and after which it is killed. */
+/** Unanswered pings after which a process counts as unavailable, and after which it is killed. */
 const SILENT_AFTER = 2;
 const KILLED_AFTER = 10;
 
 export interface MemberHooks {
   readonly onReady: (url: string) => void;
-  /** Where the first of it could not begin. */
+  /** Called if the first process cannot start. */
   readonly onFailed: (message: string) => void;
   readonly onRecording: (failsSince: Instant | undefined) => void;
   readonly onCheckpoints: (failure: string | undefined) => void;
-  /** It has not answered two pings. */
+  /** Called after two unanswered pings. */
   readonly onSilent: () => void;
-  /** It works again after `onSilent` or `onEnded`. */
+  /** Called when the process works again after `onSilent` or `onEnded`. */
   readonly onBack: () => void;
-  /** Where it ended though nobody had asked for it. */
+  /** Called when the process ended without being stopped. */
   readonly onEnded: (how: string) => void;
 }
 
-/** One place in the service: the process that has it, and what is left of those that had it before. */
+/** One role in the service: its current process, and the counters of its previous ones. */
 export class Member {
   readonly what: Role;
   restarts = 0;
-  /** Since when it has been ended, or has not answered; undefined while it works, and before it is ready for the first time. */
-  awaySince: Instant | undefined;
+  /** Since when the process has been ended or silent; undefined while it works, and before it is first ready. */
+  unavailableSince: Instant | undefined;
   readonly #start: () => ChildProcess;
   readonly #runtime: Pick<Runtime, "clock" | "sleep">;
   readonly #hooks: MemberHooks;
   readonly #collecting = new Map<number, (families: readonly Family[]) => void>();
   readonly #stopping = new AbortController();
   #process: ChildProcess | undefined;
-  /** Whether it has started to work, and is ready for messages. */
+  /** Whether the process serves and can receive messages. */
   #isReady = false;
-  /** How many pings it has not answered. */
+  /** Number of unanswered pings. */
   #unanswered = 0;
   #running: Promise<void> | undefined;
   #last: readonly Family[] = [];
-  /** The counters of processes that have ended: a sum never falls. */
+  /** Counters of ended processes, kept so that sums never fall. */
   #departed: readonly Family[] = [];
   #lastId = 0;
 
@@ -70,16 +70,16 @@ export class Member {
   }
 
   /**
-   * To be called every second. Pings are counted and no time is measured: a pause of the supervisor itself does not count
-   * against its children. A process that is not ready yet may take its time, as to open a database does on a slow disk.
+   * Call it every second. It counts pings instead of time, so that a pause of the supervisor does not count against its
+   * children. A process that is not ready yet has no limit: to open a database can take long on a slow disk.
    */
   ping(): void {
     if (!this.#isReady || this.#stopping.signal.aborted) return;
-    if (this.#unanswered >= SILENT_AFTER && this.awaySince === undefined) {
-      this.awaySince = this.#runtime.clock();
+    if (this.#unanswered >= SILENT_AFTER && this.unavailableSince === undefined) {
+      this.unavailableSince = this.#runtime.clock();
       this.#hooks.onSilent();
     }
-    // Also one that waits for its disk, whose end comes once the disk has answered.
+    // A process that waits for its disk is killed too. It ends when the disk answers.
     if (this.#unanswered >= KILLED_AFTER) this.#process?.kill();
     else {
       this.#unanswered += 1;
@@ -87,7 +87,7 @@ export class Member {
     }
   }
 
-  /** Resolves once it has ended. One that is not ready yet, or hangs, is killed: it has nothing in hand, or never ends. */
+  /** Resolves when the process has ended. A process that is not ready yet, or hangs, is killed. */
   async stop(drainSeconds: number, withinSeconds: number): Promise<void> {
     this.#stopping.abort();
     if (this.#isReady) this.send({ kind: "stop", drainSeconds });
@@ -100,7 +100,7 @@ export class Member {
     await this.#running;
   }
 
-  /** What it tells within its time, and otherwise what it told last. */
+  /** The metrics that the process sends in time, otherwise the last ones that it sent. */
   async collect(): Promise<readonly Family[]> {
     if (this.#process !== undefined) {
       this.#lastId += 1;
@@ -121,7 +121,7 @@ export class Member {
       const begun = clock();
       const child = this.#start();
       this.#process = child;
-      child.onMessage((message) => this.#hear(message));
+      child.onMessage((message) => this.#receive(message));
       const ended = await child.ended;
       const how = this.#unanswered >= KILLED_AFTER ? `it did not answer for ${KILLED_AFTER} seconds` : ended;
       this.#process = undefined;
@@ -130,7 +130,7 @@ export class Member {
       this.#departed = mergeFamilies([this.#departed, countersOf(this.#last)]);
       this.#last = [];
       if (signal.aborted) return;
-      this.awaySince ??= clock();
+      this.unavailableSince ??= clock();
       this.#hooks.onEnded(how);
       this.restarts += 1;
       pause = clock() - begun >= LONG_RUN_MS ? 0 : Math.min(Math.max(SHORTEST_PAUSE_MS, pause * 2), LONGEST_PAUSE_MS);
@@ -138,7 +138,7 @@ export class Member {
     }
   }
 
-  #hear(message: FromChild): void {
+  #receive(message: FromChild): void {
     if (message.kind === "ready") {
       this.#isReady = true;
       this.#works();
@@ -155,8 +155,8 @@ export class Member {
   }
 
   #works(): void {
-    if (this.awaySince === undefined) return;
-    this.awaySince = undefined;
+    if (this.unavailableSince === undefined) return;
+    this.unavailableSince = undefined;
     this.#hooks.onBack();
   }
 }

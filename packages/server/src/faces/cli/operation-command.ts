@@ -9,16 +9,16 @@ import { type Row, table } from "../../office/text.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import { csvIn, pagesOf } from "../rows.ts";
 import { addStoreCommand, type Session } from "./command.ts";
-import { fileAt, shellDesk } from "./desk.ts";
-import { writeExport } from "./exporting.ts";
-import { flagOf, namingOf, refusalOf } from "./refusal.ts";
-import { CommandFailed, FoundWrong, type Runtime, withFile } from "./runtime.ts";
+import { shellDesk } from "./desk.ts";
+import { CommandFailed, FoundWrong, flagOf, namingOf, refusalOf, withFile } from "./failures.ts";
+import { fileAt, writeExport } from "./files.ts";
+import type { Runtime } from "./runtime.ts";
 
 type Given = Record<string, unknown>;
 
-const OUTPUT = "a new file, for its owner alone: CSV if it ends in .csv, else NDJSON (default: -, stdout)";
+const OUTPUT = "new file that only its owner can read; CSV if it ends in .csv, else NDJSON (default: -, stdout)";
 
-/** Adds the command of an operation, with a flag for each field of the input that is no argument. */
+/** Adds the command of an operation. Each field of the input is an argument or a flag. */
 export function addOperation(group: Command, runtime: Runtime, operation: Operation, cli: Cli<Given, unknown>): void {
   const { input, permission } = operation;
   const { summary = operation.summary, arguments: names = [], given: always = {}, examples, show = [] } = cli;
@@ -29,34 +29,37 @@ export function addOperation(group: Command, runtime: Runtime, operation: Operat
   const csv = csvIn(operation.answer);
   const isNeeded = (field: string) => (input.required as readonly string[] | undefined)?.includes(field) === true;
   addStoreCommand<Given>(group, runtime, {
-    ...{ name: cli.words.split(" ").at(-1) ?? "", description: spoken(summary), examples },
+    name: cli.words.split(" ").at(-1) ?? "",
+    description: spoken(summary),
+    examples,
     arguments: names.map((field) => argumentOf(field, input.properties[field] as Said, isNeeded(field))),
     options: [
       ...flagged.map(([field, schema]) => optionOf(field, schema, isNeeded(field))),
       ...(csv === undefined ? [] : [new Option("--output <FILE>", OUTPUT)]),
     ],
-    ...{ json: csv === undefined, changes: permission !== "read" },
+    json: csv === undefined,
+    changes: permission !== "read",
     makesDatabase: ({ preview }) => cli.makesDatabase === true && preview !== true,
     async run(session, words, flags) {
       const typed: Given = { ...flags, ...Object.fromEntries(names.map((name, at) => [name, words[at]])) };
-      const said = fields.map(([field]) => [field, typed[field]]).filter(([, value]) => value !== undefined);
-      const { [file ?? ""]: path, ...others } = Object.fromEntries(said) as Given;
+      const given = fields.map(([field]) => [field, typed[field]]).filter(([, value]) => value !== undefined);
+      const { [file ?? ""]: path, ...others } = Object.fromEntries(given) as Given;
       const work = async () => {
-        const given = { ...readInput(plain, others), ...always };
+        const input = { ...readInput(plain, others), ...always };
         const files = file === undefined ? {} : { [file]: await fileAt(runtime, String(path)) };
-        return perform(operation, shellDesk(session), { ...given, ...files });
+        return perform(operation, shellDesk(session), { ...input, ...files });
       };
       const done = await withFile(String(path), "be read", work).catch((error: unknown) => {
         throw failureOf(error, operation, namingOf(names));
       });
-      if (typed["preview"] === true) runtime.stderr("This is a preview: nothing was done.\n");
+      if (typed["preview"] === true) runtime.stderr("This is a preview: nothing was changed.\n");
       if (csv === undefined) return print(session, done, show);
       return writeExport(runtime, csv.header, pagesOf(csv, done as Rows<Given>), typed["output"] as string | undefined);
     },
   });
 }
 
-/** As a help has it: in lower case, without a full stop. */
+/** A description as helps print it: in lower case, without a full stop. */
 const spoken = (words = "") => words.charAt(0).toLowerCase() + words.slice(1).replace(/\.$/, "");
 
 function argumentOf(field: string, { enum: choices, description }: Said, isNeeded: boolean): Argument {
@@ -71,7 +74,7 @@ function optionOf(field: string, { type, enum: choices, description }: Said, isN
   const option = new Option(`${flagOf(field)}${value}`, spoken(description));
   if (type === "array")
     return option
-      .argParser((text: string, former: string[] | undefined) => [...(former ?? []), text])
+      .argParser((text: string, previous: string[] | undefined) => [...(previous ?? []), text])
       .makeOptionMandatory(isNeeded);
   if (choices !== undefined) option.choices(choices);
   return option.makeOptionMandatory(isNeeded);
@@ -94,6 +97,6 @@ export function print(session: Session, done: unknown, show: NonNullable<Cli<nev
 
 function failureOf(error: unknown, { input, permission }: Operation, naming: Naming): unknown {
   if (error instanceof StoreUnavailable && permission !== "read")
-    return new CommandFailed(`${error.message}. It may have been done all the same: look with topupd audit list`);
+    return new CommandFailed(`${error.message}. It may have been done: check with topupd audit list`);
   return error instanceof Refused ? refusalOf(error, naming, input.properties) : error;
 }

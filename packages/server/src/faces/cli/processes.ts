@@ -1,17 +1,20 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Family } from "../../metrics/exposition.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { Store } from "../../store/store.ts";
 import type { ServiceState } from "../../system/service-state.ts";
+import { CommandFailed } from "./failures.ts";
 
-/* The processes of a service, and the messages between its supervisor and the others, its children. */
+/* The processes of a service, and the messages between the supervisor and its children. */
 
 export type Role = "settler" | "worker" | "console";
 
 export interface ChildProcess {
   readonly send: (message: ToChild) => void;
-  readonly onMessage: (hear: (message: FromChild) => void) => void;
-  /** Resolves with how it ended. */
+  readonly onMessage: (listener: (message: FromChild) => void) => void;
+  /** Resolves with the cause of its end. */
   readonly ended: Promise<string>;
   readonly kill: () => void;
 }
@@ -25,38 +28,38 @@ export type ToChild =
 export type FromChild =
   | { readonly kind: "ready"; readonly url: string }
   | { readonly kind: "pong" }
-  /** It cannot begin, and says why. */
+  /** The child cannot start. */
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "collected"; readonly id: number; readonly families: readonly Family[] }
   /** A worker failed to record a top-up, or recorded one after a failure (undefined). */
   | { readonly kind: "recording"; readonly failsSince: Instant | undefined }
-  /** Why the settler cannot write the log of the database into its file; undefined where it can again. */
+  /** Why the write-ahead log cannot be checkpointed; undefined once it can. */
   | { readonly kind: "checkpoints"; readonly failure: string | undefined };
 
-/** The supervisor, as its children see it. */
+/** The supervisor, as its children use it. */
 export interface SupervisorProcess {
   /** The role of this process. */
   readonly role: "worker" | "console";
   readonly send: (message: FromChild) => void;
-  readonly onMessage: (hear: (message: ToChild) => void) => void;
-  /** Ends the channel, which would keep this process from its end. */
+  readonly onMessage: (listener: (message: ToChild) => void) => void;
+  /** Closes the channel. An open channel keeps this process running. */
   readonly leave: () => void;
 }
 
-/** What a child serves from. */
+/** What a child needs to serve. */
 export interface ChildParts {
   readonly store: Store;
-  /** As the supervisor last sent it. */
+  /** The state that the supervisor sent last. */
   readonly state: ServiceState;
-  /** Undefined if none are served. */
+  /** Undefined if metrics are not served. */
   readonly metrics: Metrics | undefined;
   readonly supervisor: Pick<SupervisorProcess, "send">;
 }
 
-/** A child that serves. */
+/** The running part of a child. */
 export interface Served {
   readonly url: string;
-  /** Finishes what is in hand, within the deadline. The store stays open. */
+  /** Finishes current requests within the deadline. The store stays open. */
   readonly stop: (options: { readonly drainSeconds: number }) => Promise<void>;
 }
 
@@ -65,8 +68,50 @@ export interface ServiceProcesses {
   readonly startWorker: () => ChildProcess;
   /** Starts the process of the console and the staff API. */
   readonly startConsole: () => ChildProcess;
-  /** Undefined where each worker settles by itself. */
+  /** Undefined if there is no settler (PostgreSQL). */
   readonly startSettler: (() => ChildProcess) | undefined;
-  /** To be called once all have ended. */
+  /** Removes what is left. Call it when all processes have ended. */
   readonly clearUp: () => void;
+}
+
+/** Bytes of a path. The system allows about a hundred for a whole socket path. */
+const LONGEST_PLACE = 70;
+const NAME = /^topupd-(\d+)-\w{6}$/;
+
+export interface SocketFolderOptions {
+  /** Folder for temporary files. */
+  readonly place: string;
+  /** Number of this process. */
+  readonly pid: number;
+  readonly isRunning: (pid: number) => boolean;
+}
+
+/**
+ * Makes the folder for the settler's socket, and removes the folders of killed supervisors. If another process now has a
+ * killed supervisor's number, the folder stays until that process ends.
+ * @throws CommandFailed if the folder cannot be made, or if its path is too long for a socket.
+ */
+export function makeSocketFolder({ place, pid, isRunning }: SocketFolderOptions): string {
+  if (Buffer.byteLength(place) > LONGEST_PLACE)
+    throw new CommandFailed(`TMPDIR is too long a path: ${place}. Use a shorter one`);
+  try {
+    for (const name of readdirSync(place)) {
+      const owner = Number(NAME.exec(name)?.[1] ?? Number.NaN);
+      // In a container, a killed supervisor often had the same number as this process.
+      if (owner === pid || (owner > 0 && !isRunning(owner))) removeFolder(join(place, name));
+    }
+    return mkdtempSync(join(place, `topupd-${pid}-`));
+  } catch (error) {
+    throw new CommandFailed(
+      `cannot make a folder in ${place}: ${(error as Error).message}. Name another one in TMPDIR`,
+    );
+  }
+}
+
+function removeFolder(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // The folder belongs to another user.
+  }
 }

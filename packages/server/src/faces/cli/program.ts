@@ -1,57 +1,119 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../../config.ts";
+import type { Operation } from "../../office/operation.ts";
 import { Refused } from "../../office/refused.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "../../store/errors.ts";
-import { addArchiveCommands } from "./commands/archive.ts";
-import { addDemoCommand, addTrialCommands } from "./commands/demo.ts";
-import { addMigrateCommand } from "./commands/migrate.ts";
-import { addServeCommand } from "./commands/serve.ts";
-import { addCommands, isGroup } from "./groups.ts";
-import { examples, guideWrongUsage, layOutHelp } from "./help.ts";
-import { namingOf, refusalOf } from "./refusal.ts";
-import { CommandFailed, FoundWrong, type Runtime, WrongUsage } from "./runtime.ts";
+import { addGroup, examples, examplesOf } from "./command.ts";
+import { CommandFailed, FoundWrong, namingOf, refusalOf, WrongUsage } from "./failures.ts";
+import type { Runtime } from "./runtime.ts";
 
-/**
- * Whoever runs a command by the clock must tell what was not done at all from what was done and is not as it should be:
- * books that differ, a check that found something, lines of a file that were not taken.
- */
+/** Exit codes. A scheduler can tell a command that failed from one that was done and found something wrong. */
 const EXIT = { done: 0, failed: 1, wrongUsage: 2, foundWrong: 3 } as const;
 
-/** As the help has them: by hand, or the first word of operations. */
-const COMMANDS: readonly (readonly [heading: string, commands: readonly (ByHand | string)[]])[] = [
-  ["Run the service:", [addServeCommand, addDemoCommand]],
-  ["Say who may call, and what there is to buy:", ["partner", "token", "import", addTrialCommands]],
-  ["Say who of your staff may do what:", ["staff"]],
+/** The first words of all commands, under the headings of the help. */
+const COMMANDS: readonly (readonly [heading: string, words: readonly string[]])[] = [
+  ["Run the service:", ["serve", "demo"]],
+  ["Set up partners and the catalogue:", ["partner", "token", "import", "trial"]],
+  ["Set up staff:", ["staff"]],
   ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
-  ["Set things right:", ["connection", "subscription"]],
-  ["Tell other systems what happens:", ["target", "events"]],
+  ["Make corrections:", ["connection", "subscription"]],
+  ["Send events to other systems:", ["target", "events"]],
   ["Settle with partners:", ["report", "reconcile"]],
-  ["Look after the database:", [addMigrateCommand, "check", "prune", "secret", addArchiveCommands]],
+  ["Maintain the database:", ["migrate", "check", "prune", "secret", "copy", "backup", "restore"]],
 ];
 
-type ByHand = (program: Command, runtime: Runtime) => void;
+/** Descriptions of the groups of commands. */
+const GROUPS: Readonly<Record<string, string>> = {
+  customer: "show customers",
+  audit: "list, verify and export what staff and imports have changed",
+  partner: "add, list, suspend and resume partners, and limit their IP addresses",
+  staff: "manage the accounts of staff and the keys of the staff API",
+  "staff key": "manage the keys with which your other systems use the staff API",
+  token: "issue, rotate, list and revoke access tokens",
+  transaction: "list, show and reverse top-ups",
+  connection: "block and unblock connections",
+  subscription: "give goodwill days, and reverse them",
+  import: "import a catalogue or customers from an NDJSON or CSV file",
+  report: "report what partners owe",
+  export: "write the catalogue, customers, transactions or a settlement to a file",
+  secret: "list and rotate the secrets that seal checkoutIds",
+  target: "manage the systems that receive events",
+  trial: "reset the trial environment",
+};
+
+type Add = (program: Command, runtime: Runtime) => void;
+
+const audit = () => import("../../office/audit/operations.ts");
+const partners = () => import("../../office/partners/operations.ts");
+const staff = () => import("../../office/staff/operations.ts");
+const tokens = () => import("../../office/partners/tokens.ts");
+const transactions = () => import("../../office/transactions/operations.ts");
+const corrections = () => import("../../office/corrections/operations.ts");
+const catalogue = () => import("../../office/catalogue/operations.ts");
+const imports = () => import("../../office/imports/operations.ts");
+const settlement = () => import("../../office/settlement/operations.ts");
+const maintenance = () => import("../../office/maintenance/operations.ts");
+const targets = () => import("../../office/targets/operations.ts");
+
+/** The commands behind each first word: written by hand, or rendered from operations. Each is loaded only when it is used. */
+const SUBJECTS: Readonly<
+  Record<
+    string,
+    {
+      readonly byHand?: () => Promise<Add>;
+      readonly office?: readonly (() => Promise<{ readonly operations: readonly Operation[] }>)[];
+    }
+  >
+> = {
+  serve: { byHand: async () => (await import("./commands/serve.ts")).addServeCommand },
+  demo: { byHand: async () => (await import("./commands/demo.ts")).addDemoCommand },
+  trial: { byHand: async () => (await import("./commands/demo.ts")).addTrialCommands },
+  audit: { office: [audit] },
+  partner: { office: [partners], byHand: async () => (await import("./commands/partner.ts")).addPartnerAllow },
+  staff: { office: [staff], byHand: async () => (await import("./commands/staff.ts")).addPasswordCommands },
+  token: { office: [tokens] },
+  migrate: { byHand: async () => (await import("./commands/database.ts")).addMigrateCommand },
+  check: { office: [maintenance] },
+  prune: { office: [maintenance] },
+  secret: { office: [maintenance] },
+  copy: { byHand: async () => (await import("./commands/database.ts")).addCopyCommand },
+  backup: { byHand: async () => (await import("./commands/database.ts")).addBackupCommand },
+  restore: { byHand: async () => (await import("./commands/database.ts")).addRestoreCommand },
+  transaction: { office: [transactions, corrections] },
+  connection: { office: [corrections] },
+  subscription: { office: [corrections] },
+  customer: { byHand: async () => (await import("./commands/customer.ts")).addCustomerCommands },
+  why: { byHand: async () => (await import("./commands/customer.ts")).addWhyCommand },
+  report: { office: [settlement] },
+  reconcile: { office: [settlement] },
+  import: { office: [catalogue], byHand: async () => (await import("./commands/import.ts")).addImportCustomers },
+  export: { office: [catalogue, imports, transactions, settlement] },
+  target: { office: [targets], byHand: async () => (await import("./commands/target.ts")).addTargetCommands },
+  events: { byHand: async () => (await import("./commands/target.ts")).addEventsCommand },
+};
 
 /** Runs one command line, without the program's own name. @returns the exit code. */
-export async function runCommandLine(words: readonly string[], runtime: Runtime): Promise<number> {
+export async function runCommandLine(given: readonly string[], runtime: Runtime): Promise<number> {
+  const words = given[0] === "help" ? [...given.slice(1), "--help"] : given;
   try {
-    await (await buildProgram(runtime, meantBy(words))).parseAsync(words, { from: "user" });
+    await (await buildProgram(runtime, neededBy(words))).parseAsync(words, { from: "user" });
     return EXIT.done;
   } catch (error) {
     return conclude(error, runtime);
   }
 }
 
-/** Which commands a command line needs: those of its first word, or for the help of the program all that are no group. */
-function meantBy(words: readonly string[]): (word: string) => boolean {
-  const named = words.find((word) => !word.startsWith("-"));
-  const isHelp = named === undefined && !words.includes("--version") && !words.includes("-V");
-  return (word) => word === named || (isHelp && !isGroup(word));
+/** The first words whose commands must be loaded. The program's own help describes groups without loading them. */
+function neededBy(words: readonly string[]): (word: string) => boolean {
+  const [first = "--help"] = words;
+  const isHelp = !(first in SUBJECTS) && first !== "--version" && first !== "-V";
+  return (word) => word === first || (isHelp && !(word in GROUPS));
 }
 
-/** The program. @param isMeant whether the commands that begin with a word are loaded (default: all). */
+/** Builds the program. @param isNeeded whether the commands that begin with a word are loaded (default: all). */
 export async function buildProgram(
   runtime: Runtime,
-  isMeant: (word: string) => boolean = () => true,
+  isNeeded: (word: string) => boolean = () => true,
 ): Promise<Command> {
   const program = new Command("topupd")
     .description("A self-hosted top-up service for providers of TV, internet and IPTV subscriptions")
@@ -61,20 +123,56 @@ export async function buildProgram(
       writeOut: runtime.stdout,
       writeErr: runtime.stderr,
       outputError: (text, write) => write(text.replace(/^error:/, "topupd:")),
+    })
+    .helpCommand(false)
+    .helpOption("-h, --help", "show this help")
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .addHelpText("afterAll", ({ command }) => {
+      const lines = examplesOf(command);
+      return lines.length === 0 ? "" : `\nExamples:\n${lines.map((line) => `  ${line}\n`).join("")}`.trimEnd();
     });
-  layOutHelp(program);
   examples(program, ["topupd demo", 'topupd partner add "Blue Wallet"', "topupd serve --port 8080"]);
-  for (const [heading, commands] of COMMANDS) {
+  for (const [heading, words] of COMMANDS) {
     program.commandsGroup(heading);
-    for (const each of commands)
-      if (typeof each === "string") await addCommands(program, runtime, each, isMeant(each));
-      else each(program, runtime);
+    for (const word of words) await addCommands(program, runtime, word, isNeeded(word));
   }
   guideWrongUsage(program);
   return program;
 }
 
-/** Says what went wrong, where commander has not said it yet. */
+/** Adds the commands that begin with a word. If they are not needed, an empty one stands for them. */
+async function addCommands(program: Command, runtime: Runtime, word: string, isNeeded: boolean): Promise<void> {
+  const about = GROUPS[word];
+  if (about !== undefined) addGroup(program, word, about);
+  else if (!isNeeded) program.command(word);
+  if (!isNeeded) return;
+  const { office = [], byHand } = SUBJECTS[word] ?? {};
+  (await byHand?.())?.(program, runtime);
+  if (office.length === 0) return;
+  const { addOperation } = await import("./operation-command.ts");
+  for (const load of office)
+    for (const operation of (await load()).operations)
+      for (const cli of operation.cli ?? []) {
+        const words = cli.words.split(" ");
+        if (words[0] === word) addOperation(groupOf(program, words.slice(0, -1)), runtime, operation, cli);
+      }
+}
+
+/** The group of these words. It is added if it is missing. */
+function groupOf(program: Command, words: readonly string[]): Command {
+  return words.reduce((parent, name, at) => {
+    const found = parent.commands.find((each) => each.name() === name);
+    return found ?? addGroup(parent, name, GROUPS[words.slice(0, at + 1).join(" ")] ?? name);
+  }, program);
+}
+
+/** Makes each command name its help when it is called wrongly. */
+function guideWrongUsage(command: Command, name = command.name()): void {
+  command.showHelpAfterError(`See ${name} --help`);
+  for (const child of command.commands) guideWrongUsage(child, `${name} ${child.name()}`);
+}
+
+/** Reports an error that commander has not reported yet. @returns the exit code. */
 function conclude(error: unknown, { stderr }: Pick<Runtime, "stderr">): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage;
   if (error instanceof Refused) return conclude(refusalOf(error, namingOf()), { stderr });
@@ -86,7 +184,7 @@ function conclude(error: unknown, { stderr }: Pick<Runtime, "stderr">): number {
 
 const EXIT_CODES: readonly (readonly [kind: new (...of: never[]) => Error, code: number])[] = [
   [WrongUsage, EXIT.wrongUsage],
-  // It is the settings that must be put right, so a service manager need not try them again.
+  // A service manager need not restart a service whose settings are wrong.
   [ConfigError, EXIT.wrongUsage],
   [SettingsRefused, EXIT.wrongUsage],
   [FoundWrong, EXIT.foundWrong],

@@ -8,114 +8,83 @@ import type { MigrationState, ObserveBatch, ProviderSettings, Store } from "../.
 import type { TemporaryFile } from "../staff-api/app.ts";
 import type { ServiceProcesses, SupervisorProcess } from "./processes.ts";
 
-/** What the commands need of the process and the machine; made in main.ts, and by tests. */
+/** The process and the machine, as commands use them. main.ts and tests make it. */
 export interface Runtime extends Pick<Ports, "clock" | "random"> {
-  /** Milliseconds that pass evenly, whatever is done to the clock. */
+  /** Milliseconds of a clock that is never set. */
   readonly stopwatch: () => number;
-  /** Of topupd. */
+  /** Version of topupd. */
   readonly version: string;
-  /** What to type to call it again, from the folder that it was started in. */
+  /** The command that runs topupd again, from the current folder. */
   readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Data, and nothing else. */
+  /** Writes data to stdout. */
   readonly stdout: (text: string) => void;
   /**
-   * More data than is held in memory. Resolves with whether all of it was written: a reader who has seen enough ends
-   * it before. Rejects with CommandFailed where it cannot be written.
+   * Writes data to stdout that is too large for memory. Resolves with false if the reader closed the pipe. Rejects with
+   * CommandFailed if stdout cannot be written.
    */
   readonly streamOut: (pieces: AsyncIterable<Uint8Array>) => Promise<boolean>;
-  /** Everything that is no data. */
+  /** Writes all other text to stderr. */
   readonly stderr: (text: string) => void;
-  /** Of whoever runs the process, as the operating system knows them. */
+  /** The user name of the process in the operating system. */
   readonly userName: () => string;
-  /** Whether somebody watches stderr. */
+  /** Whether stderr is a terminal. */
   readonly isTerminal: boolean;
   readonly openStore: (config: Config, options?: StoreOptions) => Promise<Store>;
-  /** Resolves without changing anything, whatever state the database is in. */
+  /** Reads which migrations the database has had. Changes nothing, in any state of the database. */
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
-  /** A file's bytes from its beginning; rejects where it cannot be read. There is none for stdin. */
+  /** The bytes of a regular file. Rejects if it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
-  /** Has the machine serve others first from now on: for work that has time, beside a service that has none. */
+  /** Lowers the priority of this process, so that slow work does not delay the service. */
   readonly lowerPriority: () => void;
   /**
-   * Writes a file that has its name only once all of it is on the disk, and that only its owner can read. Resolves
-   * with its bytes; rejects with what the pieces, or the system, reject with, and there is no new file then.
+   * Writes a file that only its owner can read. It gets its name when all of it is on the disk. Resolves with its size in
+   * bytes. If the pieces or the system fail, it rejects with their error and there is no new file.
    */
   readonly writeFile: (
     path: string,
     pieces: AsyncIterable<Uint8Array>,
     options: { readonly overwrite: boolean },
   ) => Promise<number>;
-  /** Makes a file that only this process knows: for what staff send, and for stdin, which may be read twice. */
+  /** Makes a file without a name, for uploads of staff and for stdin that is read twice. */
   readonly createTemporaryFile: () => TemporaryFile;
-  /** Where the files of the console are, once it is built. */
+  /** Folder of the built console. */
   readonly consoleFolder: string;
-  /** What counts; to be asked for only where metrics are served, since it takes a while to load. */
+  /** Makes the metrics. It loads slowly: call it only if metrics are served. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
-  /** What is loaded for each kind of target where it is first asked for. */
+  /** Tools for each kind of target, loaded at first use. */
   readonly targets: TargetTools;
-  /** What is loaded for accounts of staff where it is first asked for. */
+  /** Tools for staff accounts, loaded at first use. */
   readonly accounts: AccountTools;
-  /** Asks on the terminal, and does not show what is typed; undefined where stdin is none. */
+  /** Asks at the terminal without echoing the answer; undefined if stdin is no terminal. */
   readonly askSecretly: ((question: string) => Promise<string>) | undefined;
   readonly openStdin: () => AsyncIterable<Uint8Array>;
-  /** All of stdin. */
+  /** Reads all of stdin. */
   readonly readStdin: () => Promise<string>;
-  /** Of a service, where nobody says how many. */
+  /** Number of workers if the setting is missing. */
   readonly defaultWorkers: number;
-  /** For a service's processes. */
+  /** Prepares starting the processes of a service. */
   readonly prepareProcesses: (config: Config, provider: ProviderSettings) => ServiceProcesses;
-  /** Who has begun this process to be one of several; undefined where nobody has. */
+  /** The supervisor that started this process; undefined if a person or program did. */
   readonly supervisor: SupervisorProcess | undefined;
   readonly openLog: (config: Config) => ServiceLog;
-  /** Resolves early where the signal says so. */
+  /** Resolves early if the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Resolves once the process is asked to stop, with the signal's name; where `hangUp` says so, by SIGHUP as well. */
+  /** Resolves with the signal's name when the process is asked to stop; with `hangUp`, by SIGHUP too. */
   readonly untilAskedToStop: (options?: { readonly hangUp: boolean }) => Promise<string>;
 }
 
 export interface StoreOptions {
   readonly mustExist?: boolean;
-  /** Refuses a database to which anything was ever added. */
+  /** Refuses a database that has or had rows. */
   readonly mustBeNew?: boolean;
   readonly observeBatch?: ObserveBatch | undefined;
-  /** Of another time than the process's. */
+  /** A clock other than the process's own. */
   readonly clock?: Ports["clock"];
 }
 
 export interface ServiceLog {
   readonly logger: FastifyBaseLogger;
-  /** Takes a line that is complete, of the level `info`; undefined where such lines are not logged. */
+  /** Writes a complete log line of level `info`; undefined if that level is not logged. */
   readonly logLine: ((line: string) => void) | undefined;
-}
-
-/** A command that could not be done: its message is all that the operator sees (exit code 1). */
-export class CommandFailed extends Error {
-  override readonly name = "CommandFailed";
-}
-
-/** A command that did its work, and found, or left, something that is not as it should be (exit code 3). */
-export class FoundWrong extends Error {
-  override readonly name = "FoundWrong";
-}
-
-/** A command that was called wrongly (exit code 2). */
-export class WrongUsage extends Error {
-  override readonly name = "WrongUsage";
-}
-
-/** Whether the system refused something of a file, and not topupd. */
-export function isFileError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error;
-}
-
-/** @param cannot what the system may refuse of the file, such as `be read`. */
-export async function withFile<Result>(file: string, cannot: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isFileError(error)) throw error;
-    if (error.code === "EEXIST") throw new CommandFailed(`${file} is there already: name another file`);
-    throw new CommandFailed(`${file} cannot ${cannot}: ${error.message}`);
-  }
 }

@@ -1,23 +1,44 @@
 import type { Config } from "../../config.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { type MetricsServer, mergeFamilies, serveMetrics, single } from "../../metrics/exposition.ts";
+import { readPartners } from "../../office/partners/sql.ts";
+import { readStaff } from "../../office/staff/sql.ts";
+import type { ProviderSettings, Store } from "../../store/store.ts";
 import { type ServiceState, wellState } from "../../system/service-state.ts";
+import { CommandFailed, listening } from "./failures.ts";
 import { Member } from "./member.ts";
-import type { ChildProcess, Role, ServiceProcesses } from "./processes.ts";
-import { CommandFailed, type Runtime, type ServiceLog } from "./runtime.ts";
-import { lackingOf, listening, type Service } from "./service.ts";
+import type { ChildProcess, Role, Served, ServiceProcesses } from "./processes.ts";
+import type { Runtime, ServiceLog } from "./runtime.ts";
 
 /*
- * A service is a supervisor, workers that take the connections, on SQLite the settler, and, if it is wanted, the console.
- * The supervisor starts each, and another one if it ends or hangs; it collects their metrics, and stops them.
+ * A service is a supervisor, workers that accept connections, the settler (SQLite only), and the console if it is served.
+ * The supervisor starts each process, restarts it if it ends or hangs, collects its metrics, and stops it.
  */
 
-/** How often each process is pinged, and the clock looked at. */
-const WATCHED_EVERY_MS = 1_000;
-/** Less may be an ordinary correction. */
+/** Interval of pings and of clock checks. */
+const CHECKED_EVERY_MS = 1_000;
+/** A smaller step back may be an ordinary correction. */
 const SET_BACK_MS = 60_000;
 
-/** Brings the database up to date, begins all processes, and resolves once all are ready. @throws CommandFailed */
+/** A running service. */
+export interface Service {
+  /** Base URL, without a slash at its end. */
+  readonly url: string;
+  /** Undefined if metrics are not served. */
+  readonly metricsUrl: string | undefined;
+  /** Undefined if the console is not served. */
+  readonly consoleUrl: string | undefined;
+  readonly provider: ProviderSettings;
+  /** Whether the database has no partner; false if the store failed. */
+  readonly lacksPartners: boolean;
+  /** Whether the database has no staff; false if the store failed. */
+  readonly lacksStaff: boolean;
+  /** Resolves with the name of the signal. */
+  readonly askedToStop: Promise<string>;
+  readonly stop: Served["stop"];
+}
+
+/** Migrates the database, starts all processes, and resolves when all are ready. @throws CommandFailed */
 export async function superviseService(
   runtime: Runtime,
   config: Config,
@@ -35,6 +56,15 @@ export async function superviseService(
   }
 }
 
+async function lackingOf({ engine }: Store): Promise<Pick<Service, "lacksPartners" | "lacksStaff">> {
+  const isEmpty = async (list: () => Promise<readonly unknown[]>) => (await list()).length === 0;
+  const [lacksPartners, lacksStaff] = await Promise.all([
+    isEmpty(() => readPartners(engine.db)).catch(() => false),
+    isEmpty(() => readStaff(engine.db)).catch(() => false),
+  ]);
+  return { lacksPartners, lacksStaff };
+}
+
 async function supervise(
   runtime: Runtime,
   config: Config,
@@ -44,10 +74,10 @@ async function supervise(
 ): Promise<Pick<Service, "url" | "metricsUrl" | "consoleUrl" | "stop">> {
   const members: Member[] = [];
   const state = wellState();
-  /** When a worker first failed to record a top-up; undefined once any worker has recorded one. */
+  /** Time of the first failed top-up; undefined once any worker has recorded one. */
   let failsSince: Instant | undefined;
   const share = () => {
-    state.recordingFailsSince = failsSince ?? members.find(isSettler)?.awaySince;
+    state.recordingFailsSince = failsSince ?? members.find(isSettler)?.unavailableSince;
     for (const member of members) member.send({ kind: "state", state: { ...state } });
   };
   const add = (what: Role, start: () => ChildProcess) =>
@@ -63,15 +93,15 @@ async function supervise(
           share();
         },
         onCheckpoints: (cause) => {
-          if (cause === undefined) logger.info("the log of the database is written into its file again");
-          else logger.warn({ cause }, "the log of the database cannot be written into its file, and grows");
+          if (cause === undefined) logger.info("the write-ahead log can be checkpointed again");
+          else logger.warn({ cause }, "the write-ahead log cannot be checkpointed, and grows");
         },
         onSilent: () => {
           logger.warn(`a ${what} does not answer`);
           share();
         },
         onEnded: (cause) => {
-          logger.error({ cause }, `a ${what} has ended, and another one begins`);
+          logger.error({ cause }, `a ${what} has ended and is restarted`);
           share();
         },
         onBack: () => {
@@ -82,24 +112,24 @@ async function supervise(
       members.push(member);
       member.begin();
     });
-  const watching = new AbortController();
-  const watch = async () => {
-    const readSetBack = watchClock(runtime.clock);
+  const stopping = new AbortController();
+  const keepChecking = async () => {
+    const readSetBack = setBackReader(runtime.clock);
     for (;;) {
-      await runtime.sleep(WATCHED_EVERY_MS, watching.signal);
-      if (watching.signal.aborted) return;
+      await runtime.sleep(CHECKED_EVERY_MS, stopping.signal);
+      if (stopping.signal.aborted) return;
       for (const member of members) member.ping();
       const setBackFrom = readSetBack();
       if (setBackFrom === state.clockSetBackFrom) continue;
       state.clockSetBackFrom = setBackFrom;
-      sayOfClock(logger, setBackFrom);
+      logClock(logger, setBackFrom);
       share();
     }
   };
   let metricsServer: MetricsServer | undefined;
   const stop: Service["stop"] = async ({ drainSeconds }) => {
-    watching.abort();
-    // The settler goes last: workers finish what they have in hand.
+    stopping.abort();
+    // The settler is stopped last, since workers finish their requests with it.
     const others = members.filter((member) => !isSettler(member));
     await Promise.all(others.map((member) => member.stop(drainSeconds, config.shutdownSeconds)));
     await members.find(isSettler)?.stop(0, 0);
@@ -111,7 +141,7 @@ async function supervise(
     const settler = startSettler === undefined ? [] : [add("settler", startSettler)];
     const serving = Array.from({ length: workers }, () => add("worker", startWorker));
     const staff = config.consolePort === undefined ? undefined : add("console", startConsole);
-    void watch();
+    void keepChecking();
     const [url, consoleUrl] = await Promise.all([serving[0], staff, ...serving, ...settler]);
     return { url: url as string, metricsUrl: metricsServer?.url, consoleUrl, stop };
   } catch (error) {
@@ -122,8 +152,8 @@ async function supervise(
 
 const isSettler = ({ what }: Member) => what === "settler";
 
-/** @returns what reads the latest time that the clock has shown, if it shows more than a minute less now. */
-function watchClock(clock: () => Instant): () => Instant | undefined {
+/** @returns a function that reads the latest time the clock has shown, if it is now more than a minute behind it. */
+function setBackReader(clock: () => Instant): () => Instant | undefined {
   let latest = clock();
   return () => {
     const now = clock();
@@ -132,9 +162,8 @@ function watchClock(clock: () => Instant): () => Instant | undefined {
   };
 }
 
-function sayOfClock(logger: ServiceLog["logger"], setBackFrom: Instant | undefined): void {
-  if (setBackFrom === undefined)
-    logger.info("the clock has caught up with the time that it showed before it was set back");
+function logClock(logger: ServiceLog["logger"], setBackFrom: Instant | undefined): void {
+  if (setBackFrom === undefined) logger.info("the clock has reached the time again from which it was set back");
   else {
     const cause = `latest time shown: ${isoTime(setBackFrom)}`;
     logger.warn({ cause }, "the clock was set back: new top-ups can have earlier times than older ones");
@@ -151,10 +180,10 @@ async function serveMetricsOf(
   if (port === undefined) return undefined;
   const own = await runtime.createMetrics(config);
   const collect = async () => {
-    const told = await Promise.all(members.map((member) => member.collect()));
+    const collected = await Promise.all(members.map((member) => member.collect()));
     const restarts = members.reduce((sum, member) => sum + member.restarts, 0);
     return [
-      ...mergeFamilies([...told, await own.collect(undefined)]),
+      ...mergeFamilies([...collected, await own.collect(undefined)]),
       single(
         "gauge",
         "topupd_recording_fails_since_seconds",

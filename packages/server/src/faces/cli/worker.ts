@@ -6,13 +6,13 @@ import type { Observer } from "../../partner/ports.ts";
 import { outboxOf } from "../../store/outbox.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
 import { startTellingEnds } from "../../workers/tell-ends.ts";
+import { listening } from "./failures.ts";
 import type { ChildParts, Served } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
-import { listening } from "./service.ts";
 
-/** How long kept-alive sockets have to send one more request and be told that they end. */
+/** Time in which idle sockets may send one more request and get an answer that closes them. */
 const FAREWELL_MS = 300;
-/** Of the name by which a process holds leases. */
+/** Bytes of the random name that holds leases of this process. */
 const HOLDER_BYTES = 9;
 
 /** Serves partners, and delivers to targets. @throws CommandFailed if it cannot listen. */
@@ -34,9 +34,9 @@ export async function serveWorker(
   };
   const tokenUses = new TokenUses({
     store,
-    onFailure: warnOf("when tokens were last used could not be written yet"),
+    onFailure: warnOf("the times of last use of tokens could not be written yet"),
   });
-  const attempts = new AttemptNotes({ store, onFailure: warnOf("refused calls could not be noted") });
+  const attempts = new AttemptNotes({ store, onFailure: warnOf("refused calls could not be recorded") });
   const app = buildApp({
     ports: { store, clock, random, tokenUses, observer },
     stopwatch,
@@ -65,16 +65,16 @@ export async function serveWorker(
     log: (level: "info" | "warn", fields: object, message: string) => logger[level](fields, message),
   };
   const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts)];
-  // A connection that cannot be taken is no reason to end the service.
-  app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be taken"));
+  // One failed connection must not end the service.
+  app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return {
     url,
     async stop({ drainSeconds }) {
       phase = "draining";
       const handedOver = Promise.all(workers.map((worker) => worker.stop()));
       await sleep(drainSeconds * 1000);
-      // To Node, a socket whose next request is still on its way is idle, and would be cut. So first no more
-      // are taken, and those that are there get a moment to be told, with an answer, that they end.
+      // Node would cut a socket whose next request is still on its way, since it is idle. So new connections are refused
+      // first, and open ones have a moment to get an answer that closes them.
       phase = "closing";
       app.stopListening();
       await sleep(FAREWELL_MS);
@@ -86,7 +86,7 @@ export async function serveWorker(
       ]);
       deadline.abort();
       if (!inTime) {
-        logger.warn("requests that were still in hand at the deadline are cut off");
+        logger.warn("unfinished requests were cut off at the deadline");
         app.destroyAll();
         await closed;
       }

@@ -1,63 +1,64 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import fastifyCookie from "@fastify/cookie";
+import fastifyStatic from "@fastify/static";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { AddressList } from "../../domain/address-list.ts";
+import { type Instant, isoTime } from "../../domain/wall-time.ts";
+import { logUnauthenticated } from "../../system/log.ts";
 import { HEAD_LIMITS, PortGuard } from "../../system/port-guard.ts";
-import { compileCheck, sendProblem } from "./failures.ts";
+import { receiveFiles, receiveJson, type TemporaryFile } from "./bodies.ts";
 import { Answers } from "./idempotency.ts";
-import { receiveJson } from "./json-body.ts";
-import { logRequests } from "./log.ts";
-import { OpenSockets } from "./open-sockets.ts";
 import { openApiDocument } from "./openapi.ts";
 import { addRoute, type Serving } from "./operations.ts";
 import { type AdminWorld, createAdminPorts } from "./ports.ts";
-import { Problem } from "./problems.ts";
+import { compileCheck, Problem, sendProblem } from "./problems.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
-import { isKnownHost, SECURITY_HEADERS } from "./security.ts";
-import { isPage, serveConsoleFiles } from "./static.ts";
-import { receiveFiles, type TemporaryFile } from "./uploads.ts";
+import { isKnownHost, OpenSockets, SECURITY_HEADERS } from "./security.ts";
 
+export type { TemporaryFile } from "./bodies.ts";
 export type { AdminWorld } from "./ports.ts";
-export type { TemporaryFile } from "./uploads.ts";
 
 export const API_PREFIX = "/api/v1";
 
 const BODY_MAX_BYTES = 64 * 1024;
-/** A file must have arrived in this time. */
+/** Time in which a whole request must arrive, such as a file. */
 const REQUEST_TIMEOUT_MS = 15 * 60_000;
-/** Longer than the idle timeout of common proxies, so that it is they who close. */
+/** Longer than the idle timeout of common proxies, so that the proxy closes first. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** Names in paths are up to 64 characters, each of which may take a dozen when it is escaped. */
+/** Names in paths have up to 64 characters, each of up to 12 bytes when escaped. */
 const PARAM_MAX_LENGTH = 1_000;
+
+/** Folder of files whose names contain a hash of their contents. */
+const ASSETS = "assets";
+const YEAR_SECONDS = 31_536_000;
 
 export interface AdminAppOptions {
   readonly world: AdminWorld;
-  /** All, unless this says otherwise. */
+  /** Default: all routes. */
   readonly routes?: readonly Route[];
-  /** Whose word is taken on who calls, by which host and how. */
+  /** Proxies trusted to report the caller's address, host and protocol; undefined means none. */
   readonly trustedProxies: AddressList | undefined;
-  /** Host names by which it may be called, in lower case. */
+  /** Host names of the console, in lower case. */
   readonly consoleNames?: ReadonlySet<string> | undefined;
-  /** Where the built console is; undefined where there is none. */
+  /** Folder of the built console; undefined if there is none. */
   readonly consoleFolder: string | undefined;
   readonly createTemporaryFile: () => TemporaryFile;
-  /** Of a file that is sent. */
+  /** Limits of a sent file. */
   readonly mostFileBytes?: number;
   readonly mostFileLines?: number;
   readonly logger: FastifyBaseLogger;
-  /** Takes a line of the log for each request of the API; undefined where there is none to be. */
+  /** Writes a log line for each request of the API; undefined if these are not logged. */
   readonly logLine: ((line: string) => void) | undefined;
 }
 
-/**
- * Builds the server of the staff API and the console: the only place that does, for serving and for tests alike. To close
- * it ends what goes on in the background.
- */
+/** Builds the server of the staff API and the console, for serving and for tests. Closing it ends background work. */
 export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyInstance> {
   const { routes = ROUTES, trustedProxies, logger, logLine } = options;
   const ports = createAdminPorts(options.world);
   const guard = new PortGuard(trustedProxies);
-  // A library's words may quote what was sent: it has no log.
+  // Fastify has no logger, since a library's messages may quote secrets of a request.
   const app = fastify({
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_MAX_BYTES,
@@ -80,15 +81,15 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
     const isKnown = request.url === "/healthz" || isKnownHost(request, trustedProxies, options.consoleNames);
     done(isKnown ? undefined : new Problem("unknown_host"));
   });
-  // Before the files that it reads are removed; and what a last request has begun.
+  // Work ends before its files are removed. The second call ends work that a last request started.
   for (const hook of ["preClose", "onClose"] as const) app.addHook(hook, () => ports.background.end());
-  // So that the first who looks need not wait.
+  // Statistics are gathered at the start, so that the first page does not wait for them.
   app.addHook("onListen", async () => ports.background.begin(() => ports.statistics.gather()));
   await app.register(fastifyCookie);
   app.get("/healthz", async () => ({ status: "ok" }));
 
   const sockets = new OpenSockets(ports);
-  app.addHook("onListen", async () => ports.background.begin((ending) => sockets.watch(ending)));
+  app.addHook("onListen", async () => ports.background.begin((ending) => sockets.keepChecking(ending)));
   const serving: Serving = { ports, trustedProxies, answers: new Answers(ports), sockets };
   await app.register(
     async (api) => {
@@ -124,4 +125,53 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
     return sendProblem(reply, new Problem("not_found"), logger);
   });
   return app;
+}
+
+/**
+ * Writes one log line for each request. Requests without a valid log-in or key are summed up, see
+ * {@link logUnauthenticated}. The API's description has no line. Query and body are never logged, since they contain
+ * secrets and customers' data.
+ * @param write gets one line with its newline.
+ */
+function logRequests(api: FastifyInstance, clock: () => Instant, write: (line: string) => void): void {
+  const unauthenticated = logUnauthenticated(clock, write);
+  api.addHook("onResponse", (request, reply, done) => {
+    const { method, identity, outcome, routeOptions } = request;
+    const fields = {
+      level: "info",
+      time: isoTime(clock()),
+      method,
+      route: routeOptions.url,
+      status: reply.statusCode,
+      outcome,
+      staff: identity?.name,
+      ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      msg: "request of staff",
+    };
+    const line = () => `${JSON.stringify(fields)}\n`;
+    const isLogIn = method === "POST" && outcome === undefined;
+    if (identity !== undefined || isLogIn || reply.statusCode >= 500) write(line());
+    else if (outcome !== undefined) unauthenticated(line, outcome);
+    done();
+  });
+}
+
+/** Serves the files of the built console. @returns false if there is no built console. */
+async function serveConsoleFiles(app: FastifyInstance, folder: string | undefined): Promise<boolean> {
+  if (folder === undefined || !existsSync(join(folder, "index.html"))) return false;
+  await app.register(fastifyStatic, {
+    root: folder,
+    preCompressed: true,
+    cacheControl: false,
+    setHeaders: (reply, path) => {
+      const isAsset = path.startsWith(join(folder, ASSETS));
+      reply.setHeader("cache-control", isAsset ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache");
+    },
+  });
+  return true;
+}
+
+/** Whether a path without a file is a page of the console. All pages are in one document. */
+function isPage({ url, method }: { readonly url: string; readonly method: string }): boolean {
+  return (method === "GET" || method === "HEAD") && !url.startsWith(`/${ASSETS}/`);
 }

@@ -4,8 +4,8 @@ import type { Route } from "./route.ts";
 type Json = { readonly [name: string]: Json } & readonly Json[] & string;
 
 /**
- * Declares the types of the staff API for the console, in one text that imports nothing: a type for each schema with a
- * title, and `Api`, by `GET /path`, with the flat input and the answer of each operation.
+ * Writes the console's types of the staff API. They import nothing: a type for each schema with a title, and `Api` with the
+ * flat input and the answer of each operation, by `GET /path`.
  */
 export function declarationOf(routes: readonly Route[]): string {
   const named = new Map<string, string>();
@@ -29,7 +29,7 @@ function typeOf(schema: Json, named: Map<string, string>): string {
   const { title, type, items, anyOf, enum: words, const: value, patternProperties } = schema;
   if (typeof title === "string") {
     if (!named.has(title)) {
-      // A place in the order of the file, before what it holds.
+      // Keeps the place of this type before the types inside it.
       named.set(title, "");
       named.set(title, typeOf({ ...(schema as object), title: undefined } as unknown as Json, named));
     }

@@ -5,25 +5,25 @@ import { beginAnswer, keepAnswer, pruneAnswers } from "../../office/session/answ
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 
-/** For how long an answer is kept at least. */
+/** Minimum time for which an answer is kept. */
 const KEPT_MS = DAY_MS;
 /** How often old answers are deleted. */
 const PRUNING_EVERY_MS = 3_600_000;
-/** How many a person may have on record. An API key has no limit: a billing system may send each of a day's sales with one. */
+/** Limit of kept answers of a person. An API key has none, since billing may use one for each of a day's sales. */
 const MOST_OF_PERSON = 1_000;
 
-/** Longer answers are not kept: keys are many, and their answers must not fill the disk. */
+/** Longer answers are not kept, so that they do not fill the disk. */
 const MOST_KEPT_BYTES = 64 * 1024;
 
 const KEY = /^[\x20-\x7e]{1,200}$/;
 
-/** An answer that was given before. */
+/** A previous answer. */
 export interface KeptAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Has a changing request that is sent again with its Idempotency-Key answered again, and not done again. */
+/** Replays the stored answer when a change is repeated with its Idempotency-Key. */
 export class Answers {
   readonly #ports: AdminPorts;
   #prunedAt: Instant | undefined;
@@ -33,9 +33,9 @@ export class Answers {
   }
 
   /**
-   * @param request all of it that counts.
-   * @returns the answer that it had; otherwise the hash by which to keep the one that it gets.
-   * @throws Problem where it was another request, or is not answered yet, or with what is shown once.
+   * @param request the parts that make two requests the same.
+   * @returns the previous answer, otherwise the hash under which to keep the new one.
+   * @throws Problem if the key was used for another request, or if its answer is missing or secret.
    */
   async begin(key: string, identity: Identity, request: readonly unknown[]): Promise<KeptAnswer | Uint8Array> {
     if (!KEY.test(key)) throw Refused.field("Idempotency-Key", "must have 1 to 200 printable characters of ASCII");
@@ -46,7 +46,7 @@ export class Answers {
     const isKey = "keyHash" in authority;
     const owner = isKey ? `key ${Buffer.from(authority.keyHash).toString("hex")}` : `person ${authority.staffId}`;
     const hash = hashOf([owner, key]);
-    // With the key, which is stored nowhere: a hash of a password alone could be guessed.
+    // The hash includes the key, which is not stored: from a hash of the request alone, a password could be guessed.
     const asked = hashOf([key, ...request]);
     const most = isKey ? undefined : MOST_OF_PERSON;
     const known = await beginAnswer(store.engine, { hash, owner, request: asked, at: now }, most);
@@ -58,7 +58,7 @@ export class Answers {
     return { status: known.status, body: known.body };
   }
 
-  /** Keeps an answer, or its status alone if it is too long. What was done is done: where its answer cannot be kept, it is given all the same. @param body undefined where it is shown once. */
+  /** Keeps an answer, or only its status if it is too long. The answer is sent even if it cannot be kept. @param body undefined if it is secret. */
   async keep(hash: Uint8Array, status: number, body: string | undefined): Promise<void> {
     try {
       const isShort = Buffer.byteLength(body ?? "") <= MOST_KEPT_BYTES;
@@ -75,7 +75,7 @@ export class Answers {
   }
 }
 
-/** Of a JSON text, so no two requests have the same one. */
+/** The hash of the JSON text, which differs for different parts. */
 function hashOf(parts: readonly unknown[]): Buffer {
   return createHash("sha256").update(JSON.stringify(parts)).digest();
 }

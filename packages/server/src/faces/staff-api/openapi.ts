@@ -6,13 +6,13 @@ import { PROBLEMS, type ProblemCode } from "./problems.ts";
 import { type Route, takesIdempotencyKey } from "./route.ts";
 
 export interface DocumentOptions {
-  /** Of topupd. */
+  /** Version of topupd. */
   readonly version: string;
-  /** What stands before every path. */
+  /** Start of every path. */
   readonly prefix: string;
 }
 
-/** The OpenAPI 3.1 document of the staff API, made of what checks its requests and writes its answers. */
+/** The OpenAPI 3.1 document of the staff API, made from the schemas that check its requests and answers. */
 export function openApiDocument(routes: readonly Route[], { version, prefix }: DocumentOptions): Record<string, Json> {
   const components: Components = {};
   const paths: Record<string, Record<string, Json>> = {};
@@ -25,12 +25,12 @@ export function openApiDocument(routes: readonly Route[], { version, prefix }: D
     info: {
       title: "topupd: the staff API",
       version,
-      summary: "All that the console does, for the provider's staff and systems.",
+      summary: "All functions of the console, for the provider's staff and systems.",
       description: INTRODUCTION,
       contact: { name: "topupd" },
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: prefix, description: "The service that this document comes from." }],
+    servers: [{ url: prefix, description: "The service that serves this document." }],
     security: [{ key: [] }, { session: [] }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, description: `${name}.` })),
     paths,
@@ -46,12 +46,12 @@ export function openApiDocument(routes: readonly Route[], { version, prefix }: D
 
 const INTRODUCTION = [
   "Instants are ISO 8601 in UTC. Times without a zone are of the provider's clock. Amounts are decimals in strings.",
-  "A list gives a `cursor`: the next page is asked for with it, until it is null.",
-  "Every failure is `application/problem+json` (RFC 9457). Go by its `code`; the words may change.",
-  "A request that changes something and is sent with an `Idempotency-Key` is done once, though it is sent again: for a day it is answered the same. Send it again with the same key when an answer was lost, or was 503. `answer_unknown` says that nobody knows what became of the first one: look it up.",
+  "A list has a `cursor`. Use it to get the next page, until it is null.",
+  "Every failure is `application/problem+json` (RFC 9457). Use its `code`; the words may change.",
+  "Send a change with an `Idempotency-Key`, and it is made only once: for a day, the same request with the same key gets the same answer. Repeat it if the answer was lost or was 503. `answer_unknown` means that the outcome of the first request is unknown: check it.",
 ].join("\n\n");
 
-/** What any request may be refused for. */
+/** Problems that any request can have. */
 const ALWAYS: readonly ProblemCode[] = ["cross_site", "invalid", "internal_error", "unavailable"];
 const LOGGED_IN: readonly ProblemCode[] = ["not_logged_in"];
 const CHANGING: readonly ProblemCode[] = ["answer_unknown", "already_answered", "key_reused", "too_many_keys"];
@@ -73,7 +73,7 @@ function describe(route: Route, components: Components): Json {
     ...(body !== undefined && { requestBody: { required: true, content: requestContent(body, components) } }),
     responses: {
       [status]: {
-        description: "It was done.",
+        description: "Success.",
         ...(answer !== undefined && { content: answerContent(answer, components) }),
       },
       ...failures(
@@ -100,23 +100,23 @@ function describe(route: Route, components: Components): Json {
 
 const WHO: Readonly<Record<Route["permission"], string>> = {
   read: "For every role.",
-  correct: "For who may correct: the roles support and admin.",
-  settle: "For who may settle: the roles finance and admin.",
+  correct: "For the roles support and admin.",
+  settle: "For the roles finance and admin.",
   administer: "For the role admin.",
-  person: "For people who logged in, of every role; not for keys.",
-  anybody: "For anybody: no log-in is needed.",
+  person: "For people who are logged in, of every role; not for keys.",
+  anybody: "Without a log-in.",
 };
 
-const ASKS_PASSWORD = " People send their own password again; keys are refused.";
+const ASKS_PASSWORD = " It needs the person's own password; keys are refused.";
 
 const IDEMPOTENCY_KEY: Json = {
   name: "Idempotency-Key",
   in: "header",
-  description: "1 to 200 printable characters of your own, new for each request that means something new.",
+  description: "1 to 200 printable characters that you choose, new for each new change.",
   schema: { type: "string", minLength: 1, maxLength: 200 },
 };
 
-/** `POST /partners/:name/tokens` is `postPartnersByNameTokens`. */
+/** The id of an operation, such as `postPartnersByNameTokens` for `POST /partners/:name/tokens`. */
 function operationId(method: string, path: string): string {
   const words = path.split(/[/.-]/).filter((word) => word !== "");
   const named = words.map((word) => word.replace(/^:(.)/, (_, first: string) => `By${first.toUpperCase()}`));
@@ -146,13 +146,13 @@ function answerContent(answer: TSchema | "csv", components: Components): Json {
 const ProblemSchema = Type.Object(
   {
     type: Type.String(),
-    title: Type.String({ description: "What is wrong." }),
+    title: Type.String({ description: "The problem in words." }),
     status: Type.Integer(),
-    code: Type.String({ enum: Object.keys(PROBLEMS), description: "The word to go by." }),
-    detail: Type.Optional(Type.String({ description: "What is wrong this time." })),
+    code: Type.String({ enum: Object.keys(PROBLEMS), description: "The code for programs." }),
+    detail: Type.Optional(Type.String({ description: "The problem of this request." })),
     fields: Type.Optional(
       Type.Array(Type.Object({ field: Type.String(), problem: Type.String() }), {
-        description: "What is wrong with the parts of the request.",
+        description: "Problems of parts of the request.",
       }),
     ),
   },

@@ -7,11 +7,13 @@ import { csvIn, pagesOf } from "../rows.ts";
 import { serviceDesk } from "./ports.ts";
 import { type Route, route } from "./route.ts";
 
-/** Fields that are in the query of every request: they say where and how, not what. */
+/** Fields that are in the query of every request. */
 const IN_QUERY: readonly string[] = ["environment", "preview"];
-const FILE_NAME = Type.Optional(Type.String({ maxLength: 200, description: "Of the file; CSV if it ends in .csv." }));
+const FILE_NAME = Type.Optional(
+  Type.String({ maxLength: 200, description: "Name of the file; CSV if it ends in .csv." }),
+);
 
-/** Makes the route of an operation. Fields that the path names are in the path; all others of a GET are in the query. */
+/** Makes the route of an operation. The path has the fields that it names; all other fields of a GET are in the query. */
 export function routeOf(operation: Operation): Route {
   const { http = "", input, answer, refuses: problems = [], run: _run, cli: _cli, ...rest } = operation;
   const [method, path] = http.split(" ") as [Route["method"], string];
@@ -30,7 +32,10 @@ export function routeOf(operation: Operation): Route {
   const query = part("query", file === undefined ? {} : { name: FILE_NAME });
   const csv = csvIn(answer);
   return route({
-    ...{ ...rest, method, path, problems },
+    ...rest,
+    method,
+    path,
+    problems,
     ...(params && { params }),
     ...(query && { query }),
     ...(body && { body }),

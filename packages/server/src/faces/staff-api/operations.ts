@@ -3,23 +3,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import type { AddressList } from "../../domain/address-list.ts";
 import type { Answers } from "./idempotency.ts";
-import type { OpenSockets } from "./open-sockets.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 import { type Route, type StreamedText, takesIdempotencyKey, type UploadedFile } from "./route.ts";
-import { admit, visitorOf } from "./security.ts";
+import { admit, type OpenSockets, visitorOf } from "./security.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Of a route of the API. */
+    /** Permission of an API route. */
     readonly permission?: Route["permission"];
   }
   interface FastifyRequest {
-    /** Who asks, once they are let in. */
+    /** The caller, once admitted. */
     identity: Identity | undefined;
-    /** By which the answer is kept. */
+    /** Hash under which the answer is kept for its Idempotency-Key. */
     answerHash: Uint8Array | undefined;
-    /** Why it was refused, or failed. */
+    /** Code of the problem if the request was refused or failed. */
     outcome: string | undefined;
   }
 }
@@ -31,7 +30,7 @@ export interface Serving {
   readonly sockets: OpenSockets;
 }
 
-/** Adds an operation to the server: who may, what is checked, what is done, and what is answered again. */
+/** Adds a route to the server: admission, checks, the work, and replay for an Idempotency-Key. */
 export function addRoute(
   scope: FastifyInstance,
   route: Route,
@@ -51,8 +50,8 @@ export function addRoute(
     },
     async onRequest(request, reply) {
       request.identity = await admit(ports, route, request, trustedProxies);
-      if (request.identity !== undefined) sockets.note(reply.raw, request.identity.authority);
-      // Nothing is named so, and PostgreSQL cannot even be asked for it.
+      if (request.identity !== undefined) sockets.add(reply.raw, request.identity.authority);
+      // PostgreSQL cannot store or look up NUL.
       if (request.url.includes("%00")) throw new Problem("invalid", "The address must not hold a NUL character.");
     },
     async preValidation(request) {
@@ -68,7 +67,7 @@ export function addRoute(
     },
     async onSend(request, reply, payload) {
       const hash = request.answerHash;
-      // Whether what failed in the middle was done, nobody knows.
+      // After a 5xx it is unknown whether the change was made.
       if (hash === undefined || reply.statusCode >= 500) return;
       const isSecret = route.isSecret === true && reply.statusCode < 400;
       const body = typeof payload === "string" ? payload : "";
@@ -91,14 +90,14 @@ export function addRoute(
 
 const NO_QUERY = Type.Object({});
 
-/** An object that says nothing of other fields has none: what is misspelt would be passed over. */
+/** Forbids unknown fields unless the schema allows them, so that a misspelt field is refused. */
 export function closed(schema: TSchema): TSchema {
   if (!Type.IsObject(schema) || "additionalProperties" in schema) return schema;
   const { type: _type, properties, required: _required, ...rest } = schema;
   return Type.Object(properties, { ...rest, additionalProperties: false });
 }
 
-/** What makes a request the same as another. */
+/** The parts that make two requests the same. */
 function partsOf({ method, url, body }: FastifyRequest, isFile: boolean): readonly unknown[] {
   const what = isFile ? Buffer.from((body as UploadedFile).digest).toString("hex") : body;
   return [method, url, what ?? null];

@@ -8,36 +8,59 @@ import type { TargetTools } from "../../office/targets/tools.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { MigrationState } from "../../store/store.ts";
 import type { ServiceState } from "../../system/service-state.ts";
-import { Background } from "./background.ts";
 
-/** What the staff API needs of the world. */
+/** What the staff API needs from outside. */
 export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts"> {
   readonly targets: TargetTools;
-  /** Of topupd. */
+  /** Version of topupd. */
   readonly version: string;
-  /** Shown beside amounts; undefined where the provider has not named it. */
+  /** Code shown beside amounts; undefined if it is not set. */
   readonly currency: string | undefined;
   readonly storeKind: "sqlite" | "postgres";
   readonly readMigrations: () => Promise<MigrationState[]>;
   readonly state: Readonly<ServiceState>;
-  /** Counts a log-in that failed; undefined if nobody reads the metrics. */
+  /** Counts a failed log-in; undefined if metrics are not served. */
   readonly countFailedLogIn?: ((outcome: FailedLogIn["outcome"]) => void) | undefined;
-  /** Resolves early where the signal says so. */
+  /** Resolves early if the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Hears of what goes wrong in the background. */
   readonly log: (level: "info" | "warn", fields: object, message: string) => void;
 }
 
 /** What the routes of the staff API work with. */
 export interface AdminPorts extends AdminWorld, OwnAccountPorts {
-  /** Where work goes on after the answer. */
+  /** Work that continues after the answer. */
   readonly background: Background;
   readonly jobs: Jobs;
   readonly uploads: Uploads;
   readonly statistics: StatisticsCache;
 }
 
-/** Makes what lives in this process's memory: once, beside the store. */
+/** Work that continues after a request was answered, until it is done or the process stops. */
+export class Background {
+  readonly #ending = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  readonly #onFailure: (error: unknown) => void;
+
+  constructor(onFailure: (error: unknown) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  /** @param work must end soon after the signal is aborted. */
+  begin(work: (ending: AbortSignal) => Promise<void>): void {
+    const running: Promise<void> = work(this.#ending.signal)
+      .catch(this.#onFailure)
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Stops all work, and resolves when it has ended. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await Promise.all(this.#running);
+  }
+}
+
+/** Makes the parts that live in this process's memory. Call it once for a store. */
 export function createAdminPorts(world: AdminWorld): AdminPorts {
   const { clock } = world;
   const background = new Background((error) => world.log("warn", { err: error }, "work in the background failed"));
@@ -45,7 +68,7 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
     ...world,
     logInFailed: ({ outcome, staff, address }) => {
       world.countFailedLogIn?.(outcome);
-      // While a lock holds, each attempt would be a line: the metric counts those.
+      // Attempts during a lock are counted by the metric only.
       if (outcome === "wrong_credentials") world.log("warn", { staff, address }, "a log-in failed");
     },
     totpOffers: new TotpOffers(clock),
@@ -56,7 +79,7 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
   };
 }
 
-/** What the service gives an operation. Long work continues after the answer, with the rights of the account alone. */
+/** The desk that the service gives an operation. Long work continues after the answer, with the rights of the account. */
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
   const { store, clock, random, accounts, targets, sleep, background, jobs, uploads, statistics, state } = ports;
   const { recordingFailsSince } = state;
@@ -65,5 +88,5 @@ export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
   return { store, clock, random, accounts, targets, actor, sleep, jobs, ...known, goOn, progress() {}, giveWay() {} };
 }
 
-/** Who asks. */
+/** The caller. */
 export type Identity = StaffIdentity;

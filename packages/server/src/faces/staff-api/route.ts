@@ -1,56 +1,60 @@
-import type { Static, TObject, TSchema } from "typebox";
+import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { Permission } from "../../domain/staff.ts";
-import { withOwnPassword } from "./own-password.ts";
+import type { TooManyAttempts } from "../../office/session/log-in.ts";
+import { confirmPassword, type Person } from "../../office/session/own-account.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
-import type { ProblemCode } from "./problems.ts";
+import { Problem, type ProblemCode } from "./problems.ts";
 
-/** A file that was sent, and is kept until its request is answered, or for as long as an upload is. */
+/** A file that was sent. It exists until its request is answered, or as long as it is kept. */
 export interface UploadedFile {
-  /** As it was named in the query; a name by its kind where it was not. */
+  /** The name in the query, otherwise one by the kind of the file. */
   readonly name: string;
   readonly isCsv: boolean;
   /** SHA-256. */
   readonly digest: Uint8Array;
-  /** Its bytes, from the beginning whenever it is opened. */
+  /** Reads the bytes from the beginning. */
   readonly open: () => AsyncIterable<Uint8Array>;
-  /** Keeps it beyond the answer. Whoever does lets go of it by what this returns. */
+  /** Keeps the file beyond the answer. Call the returned function to delete it. */
   readonly keep: () => () => Promise<void>;
 }
 
-/** Where a request comes from. */
+/** Origin of a request. */
 export interface Visitor {
-  /** Undefined where a proxy did not know. */
+  /** IP address; undefined if a proxy did not know it. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** Has the browser keep the token of a session, or forget it where there is none. */
+  /** Sets the session token in the browser; undefined deletes it. */
   readonly keepToken: (token: string | undefined) => void;
 }
 
-/** A request that was let in and whose parts are as their schemas say. */
+/** An admitted request whose parts match their schemas. */
 export interface RouteRequest<Params, Query, Body> {
-  /** Of a route that is open to anybody, of nobody. */
+  /** The caller. A route with the permission `anybody` has none. */
   readonly identity: Identity;
   readonly visitor: Visitor;
   readonly params: Params;
   readonly query: Query;
-  /** Of a route whose body is a file: {@link UploadedFile}. */
+  /** {@link UploadedFile} if the body is a file. */
   readonly body: Body;
 }
 
-/** Text that goes out piece by piece. */
+/** Text that is sent in pieces. */
 export interface StreamedText {
-  /** The file's name for whoever downloads it. */
+  /** Name of the downloaded file. */
   readonly fileName: string;
   readonly pieces: AsyncIterable<string>;
 }
 
 type BodyOf<Body> = Body extends "file" ? UploadedFile : Body extends TSchema ? Static<Body> : undefined;
 type PartOf<Part> = Part extends TSchema ? Static<Part> : Record<never, never>;
-type AnswerOf<Answer> = Answer extends "csv" ? StreamedText : Answer extends TSchema ? Told<Static<Answer>> : unknown;
-/** What is answered is written out, and nobody changes it. */
-type Told<Value> = Value extends object ? { readonly [Key in keyof Value]: Told<Value[Key]> } : Value;
+type AnswerOf<Answer> = Answer extends "csv"
+  ? StreamedText
+  : Answer extends TSchema
+    ? ReadonlyDeep<Static<Answer>>
+    : unknown;
+type ReadonlyDeep<Value> = Value extends object ? { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> } : Value;
 
-/** One operation of the staff API: what checks it, documents it and does it, in one place. */
+/** One operation of the staff API: its checks, its documentation and its work. */
 export interface RouteDefinition<
   Params extends TObject | undefined,
   Query extends TObject | undefined,
@@ -60,27 +64,27 @@ export interface RouteDefinition<
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below `/api/v1`, such as `/customers/:cuid`. */
   readonly path: string;
-  /** Its section of the document. */
+  /** Section of the document. */
   readonly tag: string;
   readonly summary: string;
-  /** Who may: whoever has the permission; `person`: whoever logged in, whatever their role; `anybody`: strangers too. */
+  /** The permission needed; `person`: any person who is logged in; `anybody`: no log-in. */
   readonly permission: Permission | "person" | "anybody";
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** Whether people are asked for their own password again, in the body's `ownPassword`. Keys are refused. */
+  /** Whether the body must have the person's own password (`ownPassword`). Keys are refused. */
   readonly asksPassword?: boolean;
-  /** Of a body that is no file: 64 KiB unless this says otherwise. */
+  /** Maximum size of a JSON body (default 64 KiB). */
   readonly mostBytes?: number;
-  /** Undefined where there is nothing to say: 204. */
+  /** Schema of the answer; undefined means 204 without a body. */
   readonly answer?: Answer;
-  /** Of a success: 200 unless this says otherwise. */
+  /** HTTP status of a success (default 200). */
   readonly status?: 200 | 201 | 202;
-  /** What it may be refused for beside what any request may. */
+  /** Problems beside those that any request can have. */
   readonly problems?: readonly ProblemCode[];
-  /** Whether it changes nothing, though its method is not GET: an Idempotency-Key is ignored. */
+  /** Whether a method other than GET changes nothing. An Idempotency-Key is then ignored. */
   readonly changesNothing?: boolean;
-  /** Whether its answer holds what is shown once: it is not kept for an Idempotency-Key. */
+  /** Whether the answer contains a secret. It is then not kept for an Idempotency-Key. */
   readonly isSecret?: boolean;
   /** @throws Problem */
   readonly handle: (
@@ -89,12 +93,12 @@ export interface RouteDefinition<
   ) => Promise<AnswerOf<Answer>>;
 }
 
-/** Whether an Idempotency-Key has its answer given again. */
+/** Whether the answer is kept and replayed for an Idempotency-Key. */
 export function takesIdempotencyKey({ method, permission, changesNothing }: Route): boolean {
   return method !== "GET" && permission !== "anybody" && changesNothing !== true;
 }
 
-/** A route of whatever parts, as it is served and documented. */
+/** A route with any parts, as it is served and documented. */
 export type Route = Omit<
   RouteDefinition<TObject | undefined, TObject | undefined, TSchema | "file" | undefined, TSchema | "csv" | undefined>,
   "handle"
@@ -102,7 +106,7 @@ export type Route = Omit<
   readonly handle: (ports: AdminPorts, request: RouteRequest<unknown, unknown, unknown>) => Promise<unknown>;
 };
 
-/** Checks a route's parts against each other. */
+/** Makes a route, and checks the types of its parts against each other. */
 export function route<
   Params extends TObject | undefined = undefined,
   Query extends TObject | undefined = undefined,
@@ -111,4 +115,49 @@ export function route<
 >(definition: RouteDefinition<Params, Query, Body, Answer>): Route {
   const plain = definition as unknown as Route;
   return plain.asksPassword === true ? withOwnPassword(plain) : plain;
+}
+
+const OwnPasswordSchema = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: "Password of the person who is logged in: a stolen session is not enough.",
+});
+
+/** Adds a check of the person's own password to a route. */
+function withOwnPassword(route: Route): Route {
+  const { properties = {} } = (route.body ?? {}) as Partial<TObject>;
+  return {
+    ...route,
+    body: Type.Object({ ...properties, ownPassword: OwnPasswordSchema }),
+    problems: [...(route.problems ?? []), "sessions_only", "wrong_password", "too_many_attempts"],
+    async handle(ports, request) {
+      const { ownPassword, ...body } = request.body as { readonly ownPassword: string };
+      await requirePassword(ports, request, ownPassword);
+      return route.handle(ports, { ...request, body });
+    },
+  };
+}
+
+async function requirePassword(
+  ports: AdminPorts,
+  { identity }: Pick<RouteRequest<unknown, unknown, unknown>, "identity">,
+  password: string,
+): Promise<void> {
+  const done = await confirmPassword(ports, personOf(identity), { password });
+  if (done.kind === "too_many_attempts") throw tooManyAttempts(done);
+  if (done.kind === "wrong_password")
+    throw new Problem("wrong_password", undefined, [{ field: "ownPassword", problem: "is not your password" }]);
+}
+
+/** @throws Problem if the caller is a key. */
+export function personOf(identity: Identity): Person {
+  if (identity.person === undefined) throw new Problem("sessions_only");
+  return { ...identity, person: identity.person };
+}
+
+export function tooManyAttempts({ waitMs }: TooManyAttempts): Problem {
+  const minutes = Math.ceil(waitMs / 60_000);
+  const wait = minutes === 1 ? "a minute" : `${minutes} minutes`;
+  const detail = `Too many log-ins have failed. Try again in ${wait}.`;
+  return new Problem("too_many_attempts", detail, undefined, Math.ceil(waitMs / 1000));
 }

@@ -19,7 +19,7 @@ import { customerRoutes } from "./routes/customers.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { sessionRoutes } from "./routes/session.ts";
 
-/** The subjects of the office. */
+/** The operations of all subjects. */
 export const OPERATIONS: readonly Operation[] = [
   ...customers.operations,
   ...corrections.operations,
@@ -37,7 +37,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...statistics.operations,
 ];
 
-/** Every operation of the staff API, in the order of the document. */
+/** All routes of the staff API, in the order of the document. */
 export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...customerRoutes,

@@ -1,8 +1,10 @@
+import type { ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AddressList, callerAddress } from "../../domain/address-list.ts";
-import { isStaffKey, PERMISSIONS } from "../../domain/staff.ts";
+import { type Authority, isStaffKey, PERMISSIONS } from "../../domain/staff.ts";
 import { identifyPerson, identifySystem } from "../../office/session/log-in.ts";
+import { hasRights } from "../../store/audit.ts";
 import { hasTwoAuthorizations } from "../../system/port-guard.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
@@ -11,7 +13,9 @@ import type { Route, Visitor } from "./route.ts";
 const COOKIE = "topupd_session";
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
-/** Of every answer. Scripts come from this host alone, and none stands in a page. */
+const CHECKED_EVERY_MS = 1_000;
+
+/** Sent with every answer. Scripts load from this host only; none is inline. */
 export const SECURITY_HEADERS = {
   "content-security-policy": [
     "default-src 'none'",
@@ -28,7 +32,7 @@ export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
 };
 
-/** Lets a request in, or not, before its body is read. @throws Problem */
+/** Admits a request before its body is read. @throws Problem */
 export async function admit(
   ports: AdminPorts,
   { permission, asksPassword }: Pick<Route, "permission" | "asksPassword">,
@@ -37,7 +41,7 @@ export async function admit(
 ): Promise<Identity | undefined> {
   const { authorization } = request.headers;
   if (hasTwoAuthorizations(request.raw)) throw new Problem("invalid", "Send one Authorization header.");
-  // To log in gives a cookie, whatever else is sent.
+  // A log-in sets a cookie, so its origin is checked even if a key is sent.
   const isByCookie = permission === "anybody" || authorization === undefined;
   if (isByCookie && !isSameOrigin(request, trustedProxies)) throw new Problem("cross_site");
   if (permission === "anybody") return undefined;
@@ -49,7 +53,7 @@ export async function admit(
   return identity;
 }
 
-/** Tells who asks: by the header where there is one, otherwise by the cookie. */
+/** Identifies the caller by the Authorization header, or by the cookie if there is no header. */
 async function identify(ports: AdminPorts, { headers, cookies }: FastifyRequest): Promise<Identity | undefined> {
   if (headers.authorization !== undefined) {
     const key = BEARER.exec(headers.authorization)?.[1];
@@ -60,9 +64,8 @@ async function identify(ports: AdminPorts, { headers, cookies }: FastifyRequest)
 }
 
 /**
- * Whether a browser sent it from a page of this very origin, or somebody typed its address. Over HTTPS browsers say so in
- * Sec-Fetch-Site; over plain HTTP a changing request has its Origin. What says neither is no browser, and has no cookie
- * that it was not given by hand.
+ * Whether the request comes from a page of this origin, from a typed address, or from no browser. Browsers send
+ * Sec-Fetch-Site over HTTPS, and Origin with a changing request over plain HTTP. A request without both is no browser's.
  */
 function isSameOrigin({ headers, raw }: FastifyRequest, trustedProxies: AddressList | undefined): boolean {
   const { origin, "sec-fetch-site": site } = headers;
@@ -78,8 +81,8 @@ function hostOf({ headers, raw }: Pick<FastifyRequest, "headers" | "raw">, trust
 }
 
 /**
- * Whether a request names the console's own host, so that no page of another site reaches it by pointing that site's name
- * at this address. A request with a key comes from no such page, unless it asks for what is open to anybody.
+ * Whether the request names a host of the console. This stops DNS rebinding, where another site's name points to this IP
+ * address. A request with a key needs no check, unless its route is open to anybody.
  */
 export function isKnownHost(
   request: FastifyRequest,
@@ -93,7 +96,7 @@ export function isKnownHost(
   return name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || names?.has(name) === true;
 }
 
-/** Where a request comes from, and what its browser keeps. */
+/** Reads the origin of a request, and sets its session cookie. */
 export function visitorOf(
   { headers, raw }: FastifyRequest,
   reply: FastifyReply,
@@ -111,4 +114,39 @@ export function visitorOf(
       else reply.setCookie(COOKIE, token, attributes);
     },
   };
+}
+
+/** Sockets of open requests. A socket is closed when its caller's rights end, even during an upload or download. */
+export class OpenSockets {
+  readonly #ports: Pick<AdminPorts, "store" | "sleep">;
+  readonly #rights = new Map<ServerResponse, Authority>();
+
+  constructor(ports: Pick<AdminPorts, "store" | "sleep">) {
+    this.#ports = ports;
+  }
+
+  /** Adds a request until it is answered. The next one on its socket is admitted again. */
+  add(response: ServerResponse, authority: Authority): void {
+    this.#rights.set(response, authority);
+    response.once("close", () => this.#rights.delete(response));
+  }
+
+  /** Checks every second until the signal. It asks the database, since any process may end a session. */
+  async keepChecking(ending: AbortSignal): Promise<void> {
+    while (!ending.aborted) {
+      await this.#ports.sleep(CHECKED_EVERY_MS, ending);
+      // If the database is unavailable, the next check is a second later.
+      await this.#closeEnded().catch(() => {});
+    }
+  }
+
+  async #closeEnded(): Promise<void> {
+    for (const [response, authority] of this.#rights) {
+      const { socket } = response.req;
+      // A response whose socket closed before it was added gets no close event.
+      if (socket.destroyed) this.#rights.delete(response);
+      else if (!(await hasRights(this.#ports.store.engine.db, authority)) && this.#rights.has(response))
+        socket.destroy();
+    }
+  }
 }

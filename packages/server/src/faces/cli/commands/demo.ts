@@ -3,12 +3,11 @@ import { type Config, SETTING_NAMES } from "../../../config.ts";
 import { showDatabaseAddress } from "../../../domain/database-address.ts";
 import type { Instant } from "../../../domain/wall-time.ts";
 import { readPartners } from "../../../office/partners/sql.ts";
-import { addGroup, addStoreCommand } from "../command.ts";
+import { addSettings, addStoreCommand, configOf, examples, type Fallbacks, groupNamed, withStore } from "../command.ts";
 import type { Access } from "../demo/trial.ts";
-import { examples } from "../help.ts";
-import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
-import type { Service } from "../service.ts";
-import { addSettings, configOf, type Fallbacks, withStore } from "../settings.ts";
+import { CommandFailed, WrongUsage } from "../failures.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Service } from "../supervisor.ts";
 import { servedAsChild } from "./serve.ts";
 
 const FALLBACKS: Fallbacks = {
@@ -58,10 +57,9 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
   });
 }
 
-/** `topupd trial ...`: the trial environment of a service in production. */
+/** Adds `topupd trial reset`, for the trial environment of a service in production. */
 export function addTrialCommands(program: Command, runtime: Runtime): void {
-  const group = addGroup(program, "trial", "reset the trial environment, which exists beside production");
-  addStoreCommand<object>(group, runtime, {
+  addStoreCommand<object>(groupNamed(program, "trial"), runtime, {
     name: "reset",
     description: "reset the five trial customers and the trial catalogue to their first state",
     examples: ["topupd trial reset"],
@@ -138,7 +136,7 @@ async function walk(runtime: Runtime, base: string, token: string): Promise<void
     runtime.stdout(
       `\n${title}\n\n  POST ${operation}\n${indent(request)}\n\n  ${response.status} ${response.statusText}\n${indent(answer)}\n`,
     );
-    if (!response.ok) throw new CommandFailed(`${operation} was answered with ${response.status}`);
+    if (!response.ok) throw new CommandFailed(`${operation} got the status ${response.status}`);
     return answer;
   };
 

@@ -1,54 +1,59 @@
-import { basename } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import { GOODWILL_READINGS } from "../../../domain/ledger.ts";
 import {
+  type ChangedCustomer,
   type CustomersHooks,
   type CustomersImport,
   type CustomersImported,
+  type HeldBackSubscription,
+  type ImportWarning,
   importCustomers,
 } from "../../../office/imports/customers.ts";
-import { countsOf } from "../../../office/imports/words.ts";
+import { type ImportHooks, MOST_SAID } from "../../../office/imports/file.ts";
+import { changeWords, countsOf, rejectedWords } from "../../../office/imports/words.ts";
 import { officeOf } from "../../../office/office.ts";
-import { count } from "../../../office/text.ts";
-import { addStoreCommand, groupNamed } from "../command.ts";
-import { flags, isCsv, STDIO } from "../options.ts";
-import { customerWords, heldBackWords, ImportOutput, warningWords } from "../output/import.ts";
-import { FoundWrong, type Runtime, withFile } from "../runtime.ts";
+import { Refused } from "../../../office/refused.ts";
+import { count, printable } from "../../../office/text.ts";
+import { addStoreCommand, flags, groupNamed, type Session } from "../command.ts";
+import { FoundWrong, withFile } from "../failures.ts";
+import { withFileAt } from "../files.ts";
+import type { Runtime } from "../runtime.ts";
+import { progressLine } from "../terminal.ts";
 
 type Flags = Omit<CustomersImport, "file"> & { readonly preview?: boolean };
 
 const EXIT_CODES = `
-Exit codes: 0 all lines were taken; 1 nothing was written; 2 wrongly called;
-3 it is done, but lines were rejected or subscriptions held back.`;
+Exit codes: 0 all lines were imported; 1 nothing was written; 2 wrong usage;
+3 imported, but lines were rejected or subscriptions held back.`;
 
-/** `topupd import customers`: says lines while it reads the file. */
+/** Adds `topupd import customers`, by hand: it prints lines while it reads the file. */
 export function addImportCustomers(program: Command, runtime: Runtime): void {
   addStoreCommand<Flags>(groupNamed(program, "import"), runtime, {
     name: "customers",
-    description: "add customers, and bring those that are there up to date, by cuid",
+    description: "add customers, and update existing ones, by cuid",
     arguments: [
       new Argument("<FILE>", "the file to import: CSV if it ends in .csv, else NDJSON; - reads NDJSON from stdin"),
     ],
     options: [
       new Option(
         "--as-of <TIME>",
-        "the records hold every top-up and reversal up to then: UTC (2026-11-23T02:00:00Z) or the provider's zone " +
-          "(2026-11-23 02:00:00); needed once anything was topped up",
+        "time up to which billing has booked every top-up and reversal: UTC (2026-11-23T02:00:00Z) or the provider's " +
+          "zone (2026-11-23 02:00:00); required once a top-up or goodwill exists",
       ),
       new Option(
         "--goodwill <READING>",
-        "held: the records hold goodwill, since they keep the ends of topupd's events or export; lacking: they do not; " +
-          "needed only for rows that topupd holds back as goodwill unclear",
+        "held: the records include goodwill, since they copy the ends of topupd's events or export; lacking: they do " +
+          "not; needed only for rows that topupd holds back as goodwill unclear",
       ).choices(GOODWILL_READINGS),
-      new Option("--old-records", "take records of more than 35 days ago"),
-      flags.environment("which kind of customers it is for"),
-      new Option("--skip-invalid", "write the good lines although others are bad"),
+      new Option("--old-records", "accept records that are more than 35 days old"),
+      flags.environment("environment of the customers"),
+      new Option("--skip-invalid", "import the good lines although others are bad"),
       new Option(
         "--allow-large-change",
-        "take a file that would change too much, such as one in which a column is missing",
+        "accept a file that would change very many customers, as one with a missing column does",
       ),
-      new Option("--preview", "show what would be done, and do nothing"),
-      flags.list("--allow-shorter <CUID>", "let the file end what this customer has paid for", "nobody"),
+      new Option("--preview", "show the changes without making them"),
+      flags.list("--allow-shorter <CUID>", "let the file shorten this customer's paid time", "nobody"),
       flags.number(
         "--tolerance-days <N>",
         "keep the later end if records end less than N days earlier (default: 1)",
@@ -81,22 +86,6 @@ export function addImportCustomers(program: Command, runtime: Runtime): void {
   }).addHelpText("after", EXIT_CODES);
 }
 
-/** Opens a file, or a copy of stdin, since a large file is read twice. */
-async function withFileAt<Result>(
-  { openFile, openStdin, createTemporaryFile }: Runtime,
-  path: string,
-  work: (file: CustomersImport["file"]) => Promise<Result>,
-): Promise<Result> {
-  if (path !== STDIO) return work({ name: basename(path), isCsv: isCsv(path), open: () => openFile(path) });
-  const copy = createTemporaryFile();
-  try {
-    await copy.write(openStdin());
-    return await work({ name: "stdin", isCsv: false, open: copy.open });
-  } finally {
-    await copy.remove();
-  }
-}
-
 function conclude(output: ImportOutput, { report }: CustomersImported): void {
   const { accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear, stale } = report;
   const summary = countsOf({ accepted, rejected, added, changed, unchanged, "held back": heldBack });
@@ -104,10 +93,101 @@ function conclude(output: ImportOutput, { report }: CustomersImported): void {
   const left = [
     ...(rejected > 0 ? [`${count(rejected, "line")} rejected`] : []),
     ...(heldBack > 0 ? [`${count(heldBack, "subscription")} held back`] : []),
-    ...(goodwillUnclear > 0
-      ? [`${goodwillUnclear} of these as goodwill unclear: give --goodwill held or lacking`]
-      : []),
-    ...(stale > 0 ? [`${count(stale, "row")} not taken: records of a later moment were imported before`] : []),
+    ...(goodwillUnclear > 0 ? [`${goodwillUnclear} of these as goodwill unclear: use --goodwill held or lacking`] : []),
+    ...(stale > 0 ? [`${count(stale, "row")} skipped: newer records were imported before`] : []),
   ];
   if (left.length > 0) throw new FoundWrong(left.join(", "));
+}
+
+/** Shows an import while it runs: problems on stderr, changes of a preview on stdout. */
+class ImportOutput {
+  readonly hooks: ImportHooks;
+  readonly progress: ReturnType<typeof progressLine>;
+  readonly #session: Session;
+  readonly #isPreview: boolean;
+  /** Changes of a preview, for JSON. */
+  readonly #changes: object[] = [];
+  readonly #said = new Map<string, number>();
+  #isWriting = false;
+
+  constructor(session: Session, isPreview: boolean) {
+    this.#session = session;
+    this.#isPreview = isPreview;
+    this.progress = progressLine(session.runtime);
+    this.hooks = {
+      onRejected: (line) => this.say("rejected", rejectedWords(line)),
+      onProgress: ({ step, lines }) => {
+        this.#isWriting = step === "writing";
+        this.progress.show(`${step} ... ${lines} lines`);
+      },
+    };
+  }
+
+  /** Prints a line on stderr, if it is one of the first of its kind. */
+  say(kind: string, words: string): void {
+    const said = (this.#said.get(kind) ?? 0) + 1;
+    this.#said.set(kind, said);
+    if (said > MOST_SAID) return;
+    this.progress.clear();
+    this.#session.runtime.stderr(words);
+  }
+
+  /** @param words called only if they are printed. */
+  change(data: object, words: () => string): void {
+    if (!this.#isPreview) return;
+    this.progress.clear();
+    if (!this.#session.isJson) this.#session.runtime.stdout(words());
+    else if (this.#changes.length < MOST_SAID) this.#changes.push(data);
+  }
+
+  /** @param report the JSON. @param summary the same in words. */
+  conclude(report: object, summary: string): void {
+    this.#countUnprinted();
+    const data = this.#isPreview ? { ...report, preview: true, changes: this.#changes } : report;
+    this.#session.show(data, `${this.#isPreview ? "would be: " : ""}${summary}\n`);
+  }
+
+  fail(error: unknown): void {
+    this.#countUnprinted();
+    const isRefused = error instanceof Refused && error.code === "invalid";
+    if (this.#isWriting && !isRefused)
+      this.#session.runtime.stderr("topupd: a part of the file may be imported: import it again\n");
+  }
+
+  #countUnprinted(): void {
+    for (const [kind, said] of this.#said)
+      if (said > MOST_SAID) this.#session.runtime.stderr(`and ${said - MOST_SAID} more lines: ${kind}\n`);
+  }
+}
+
+function customerWords({ line, cuid, kind, changes }: ChangedCustomer): string {
+  return changeWords(`line ${line}: ${cuid} ${kind}`, changes);
+}
+
+/** Words that name the two ends and what to do. */
+function heldBackWords(held: HeldBackSubscription): string {
+  const { line, cuid, service, reqId, bouquetCode, keptEnd, statedEnd, txnId, goodwillDays, goodwill } = held;
+  const which = `line ${line}: ${cuid} ${service} ${reqId} ${bouquetCode}`;
+  if (goodwill !== undefined) {
+    const given = `${count(goodwill.days, "day")} of goodwill, given ${goodwill.at.slice(0, 10)}`;
+    const [ifHeld, ifLacking] = [statedEnd, goodwill.lackingEnd].map((end) => end ?? "at once");
+    const file = `the file ends it ${ifHeld} if its records include that, ${ifLacking} if they lack it`;
+    const here = keptEnd === undefined ? "" : `; here it runs to ${keptEnd}`;
+    const todo = "Choose one with --goodwill held or lacking, or with the row's field goodwill";
+    return `${printable(`${which} is held back, goodwill unclear (${given}): ${file}${here}. ${todo}`)}\n`;
+  }
+  const file = statedEnd === undefined ? "the file does not have it" : `the file ends it ${statedEnd}`;
+  const isLost = `${which} is held back: ${file}`;
+  if (goodwillDays !== undefined) {
+    const todo = `If the records lack goodwill, use --goodwill lacking; otherwise fix the file (or --allow-shorter ${cuid})`;
+    return `${printable(`${isLost}, ${count(goodwillDays, "day")} of goodwill run to ${keptEnd}. ${todo}`)}\n`;
+  }
+  const what = txnId === undefined ? "goodwill" : `top-up ${txnId}`;
+  const todo = `Fix the file, or reverse the ${txnId === undefined ? "goodwill" : "top-up"} and import records from after that (or --allow-shorter ${cuid})`;
+  return `${printable(`${isLost}, ${what} runs to ${keptEnd}. ${todo}`)}\n`;
+}
+
+function warningWords({ line, cuid, service, reqId }: ImportWarning): string {
+  const stated = printable(`line ${line}: ${cuid} ${service} ${reqId} is inactive in the file`);
+  return `${stated}, but has a running subscription, so it stays active: to stop it, use the status "blocked"\n`;
 }

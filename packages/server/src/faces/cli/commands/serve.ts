@@ -1,13 +1,12 @@
 import type { Command } from "commander";
 import { type Config, SETTING_NAMES } from "../../../config.ts";
 import { showDatabaseAddress } from "../../../domain/database-address.ts";
-import { examples } from "../help.ts";
+import { addSettings, configOf, examples } from "../command.ts";
 import type { Runtime, ServiceLog } from "../runtime.ts";
-import { addSettings, configOf } from "../settings.ts";
 
-/** `topupd serve`: the service in production. Migrates the database, and seeds nothing. */
+/** Adds `topupd serve`, the service in production. It migrates the database and adds no data. */
 export function addServeCommand(program: Command, runtime: Runtime): void {
-  const command = program.command("serve").description("run the service in production, until SIGTERM or Ctrl-C");
+  const command = program.command("serve").description("run the service until SIGTERM or Ctrl-C");
   examples(command, [
     "topupd serve --database sqlite:./topupd.db --time-zone Asia/Kathmandu",
     "topupd serve --host 0.0.0.0 --port 8080 --metrics-port 9464",
@@ -20,11 +19,10 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   });
 }
 
-/** Serves as what a supervisor has started this process for. @returns false, at once, if none has. */
+/** Serves in the role that a supervisor started this process for. @returns false if no supervisor did. */
 export async function servedAsChild(runtime: Runtime, config: Config, log: ServiceLog): Promise<boolean> {
   const { supervisor } = runtime;
   if (supervisor === undefined) return false;
-  // Loaded only here: every other command would take longer to begin.
   const { serveAsChild } = await import("../child.ts");
   await serveAsChild(runtime, config, log, supervisor);
   return true;
@@ -36,26 +34,26 @@ async function serve(runtime: Runtime, config: Config, log: ServiceLog): Promise
   const { superviseService } = await import("../supervisor.ts");
   const service = await superviseService(runtime, config, log, workers);
   const { zone, currencyExponent } = service.provider;
-  // Time and money can be set otherwise only until there are customers: whoever forgot to is to see it at the first start.
-  const provider = { timeZone: zone.name, currencyExponent };
+  // Time zone and currency cannot be changed once there are customers, so the first start shows them.
   logger.info(
     {
       url: service.url,
       database: showDatabaseAddress(config.database),
       version: runtime.version,
       workers,
-      ...provider,
+      timeZone: zone.name,
+      currencyExponent,
     },
     "listening",
   );
   if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
   if (service.consoleUrl !== undefined) logger.info({ url: service.consoleUrl }, "serving the console");
-  if (service.lacksPartners) logger.warn("the database has no partner yet: nobody can call");
+  if (service.lacksPartners) logger.warn("the database has no partner yet: add one with topupd partner add");
   if (service.consoleUrl !== undefined && service.lacksStaff)
-    logger.warn("the database has no staff yet: topupd staff add makes the first account");
+    logger.warn("the database has no staff yet: add the first account with topupd staff add");
   const signal = await service.askedToStop;
   logger.info({ signal }, "stopping");
-  // At a terminal nobody waits for a load balancer to notice.
+  // Ctrl-C: no load balancer needs time to notice.
   await service.stop({ drainSeconds: signal === "SIGINT" ? 0 : config.drainSeconds });
   logger.info("stopped");
 }

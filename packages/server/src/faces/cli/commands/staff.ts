@@ -6,24 +6,24 @@ import { Refused } from "../../../office/refused.ts";
 import { addStaff, changeStaff, MEMBER_COLUMNS } from "../../../office/staff/operations.ts";
 import { addStoreCommand, groupNamed } from "../command.ts";
 import { shellDesk } from "../desk.ts";
+import { CommandFailed, namingOf, refusalOf, WrongUsage } from "../failures.ts";
 import { print } from "../operation-command.ts";
-import { namingOf, refusalOf } from "../refusal.ts";
-import { CommandFailed, type Runtime, WrongUsage } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 
 interface PasswordFlags {
   readonly passwordStdin?: boolean;
 }
 
-const PASSWORD_STDIN = new Option("--password-stdin", "read the password from stdin, instead of asking for it");
+const PASSWORD_STDIN = new Option("--password-stdin", "read the password from stdin instead of asking for it");
 
-/** `topupd staff add` and `password`, by hand: they ask for a password. */
+/** Adds `topupd staff add` and `password`. They are written by hand, since they ask for a password. */
 export function addPasswordCommands(program: Command, runtime: Runtime): void {
   const group = groupNamed(program, "staff");
   addStoreCommand<{ readonly role: string } & PasswordFlags>(group, runtime, {
     name: "add",
-    description: "add an account for somebody, and ask for its password",
+    description: "add a person's account, and ask for its password",
     arguments: [new Argument("<NAME>", "a name of up to 64 characters")],
-    options: [new Option("--role <ROLE>", "what it may do").choices(ROLES).makeOptionMandatory(), PASSWORD_STDIN],
+    options: [new Option("--role <ROLE>", "role of the account").choices(ROLES).makeOptionMandatory(), PASSWORD_STDIN],
     examples: ["topupd staff add maya --role admin", "topupd staff add maya --role support --password-stdin"],
     changes: true,
     makesDatabase: () => true,
@@ -35,7 +35,7 @@ export function addPasswordCommands(program: Command, runtime: Runtime): void {
   });
   addStoreCommand<PasswordFlags>(group, runtime, {
     name: "password",
-    description: "give somebody another password, and ask for it: their sessions end",
+    description: "set a person's password, and end their sessions",
     arguments: [new Argument("<NAME>", "the person's name")],
     options: [PASSWORD_STDIN],
     examples: ["topupd staff password maya", "topupd staff password maya --password-stdin"],
@@ -49,13 +49,13 @@ export function addPasswordCommands(program: Command, runtime: Runtime): void {
 
 async function readPassword({ askSecretly, readStdin }: Runtime, fromStdin = false): Promise<string> {
   if (fromStdin) return (await readStdin()).replace(/\r?\n$/, "");
-  if (askSecretly === undefined) throw new WrongUsage("stdin is no terminal: give the password by --password-stdin");
+  if (askSecretly === undefined) throw new WrongUsage("stdin is not a terminal: use --password-stdin");
   const password = await askSecretly("Password: ");
-  if ((await askSecretly("The same again: ")) !== password) throw new CommandFailed("the two are not the same");
+  if ((await askSecretly("Repeat it: ")) !== password) throw new CommandFailed("the passwords differ: try again");
   return password;
 }
 
-/** Words refusals: a password is no word of the command line. */
+/** Words refusals of a name and a password. The password is not on the command line. */
 async function wording<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();

@@ -2,18 +2,20 @@ import { Argument, type Command, Option } from "commander";
 import { SERVICES, type Service } from "../../../domain/bouquet.ts";
 import { JsonSyntaxError, readJson } from "../../../domain/json.ts";
 import { TARGET_KINDS, type TargetKind } from "../../../domain/target.ts";
+import { MOST_ON_A_PAGE } from "../../../office/common.ts";
 import { readInput } from "../../../office/input.ts";
 import { officeOf, perform } from "../../../office/office.ts";
 import { Refused } from "../../../office/refused.ts";
+import { listEvents } from "../../../office/targets/events.ts";
 import { addTarget } from "../../../office/targets/operations.ts";
 import { reconcileTarget } from "../../../office/targets/radius.ts";
 import { addedLines, differenceData, differenceLine } from "../../../office/targets/words.ts";
 import { count, jsonLine } from "../../../office/text.ts";
 import { addStoreCommand, groupNamed, type Session } from "../command.ts";
 import { shellDesk } from "../desk.ts";
+import { CommandFailed, FoundWrong, refusalOf, WrongUsage, withFile } from "../failures.ts";
 import { print } from "../operation-command.ts";
-import { refusalOf } from "../refusal.ts";
-import { CommandFailed, FoundWrong, type Runtime, WrongUsage, withFile } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 
 interface AddFlags {
   readonly kind: TargetKind;
@@ -29,15 +31,15 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
   const group = groupNamed(program, "target");
   addStoreCommand<AddFlags>(group, runtime, {
     name: "add",
-    description: "add a target, which gets the events from now on; the secret of a webhook is printed once",
-    arguments: [new Argument("<NAME>", "up to 64 letters, digits, dots, dashes and underscores")],
+    description: "add a target, which receives all events from now on; a webhook's secret is printed once",
+    arguments: [new Argument("<NAME>", "name of up to 64 letters, digits, dots, dashes and underscores")],
     options: [
-      new Option("--kind <KIND>", "what it is").choices(TARGET_KINDS).makeOptionMandatory(),
-      new Option("--url <URL>", "where the events of a webhook are posted"),
-      new Option("--allow-private", "the webhook may be in a private network, or on this machine"),
-      new Option("--billing", "the webhook or feed is your billing, which must get every event"),
-      new Option("--config <FILE>", "a JSON file with the database, zone and groups of RADIUS"),
-      new Option("--service <SERVICE>", "the only service of RADIUS (default: internet)").choices(SERVICES),
+      new Option("--kind <KIND>", "kind of the target").choices(TARGET_KINDS).makeOptionMandatory(),
+      new Option("--url <URL>", "URL to which a webhook's events are posted"),
+      new Option("--allow-private", "allow a webhook in a private network or on this machine"),
+      new Option("--billing", "mark the webhook or feed as your billing, which must receive every event"),
+      new Option("--config <FILE>", "JSON file with the database, time zone and groups of RADIUS"),
+      new Option("--service <SERVICE>", "service that RADIUS serves (default: internet)").choices(SERVICES),
     ],
     examples: [
       "topupd target add tv --kind webhook --url https://tv.example.net/topupd",
@@ -50,16 +52,16 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
   });
   addStoreCommand<{ readonly preview?: boolean }>(group, runtime, {
     name: "reconcile",
-    description: "compare what a RADIUS server has with the records, print what differs, and correct it",
+    description: "compare a RADIUS server with the records here, print differences and fix them",
     arguments: [new Argument("<NAME>", "name of the target")],
-    options: [new Option("--preview", "correct nothing (exit code 3: something differs)")],
+    options: [new Option("--preview", "fix nothing (exit code 3: something differs)")],
     examples: ["topupd target reconcile network --preview", "topupd target reconcile network"],
     changes: true,
     run: (session, [name = ""], { preview = false }) => reconcile(session, name, preview),
   });
 }
 
-/** Flags by what the operation calls them. */
+/** Flags by the names of the operation's inputs. */
 const FLAGS: Readonly<Record<string, string>> = { name: "NAME", "webhook.url": "--url" };
 
 async function add(session: Session, name: string, given: AddFlags): Promise<void> {
@@ -82,7 +84,7 @@ async function add(session: Session, name: string, given: AddFlags): Promise<voi
   }
 }
 
-/** Flags of each kind that not all kinds have. */
+/** Flags that only some kinds of target have. */
 const FLAGS_OF = {
   webhook: ["url", "allowPrivate", "billing"],
   radius: ["config", "service"],
@@ -101,12 +103,12 @@ function refuseOthers(given: AddFlags): void {
   };
   for (const [name, flag] of Object.entries(flags) as [keyof typeof flags, string][])
     if (given[name] !== undefined && !FLAGS_OF[kind].some((own) => own === name))
-      throw new WrongUsage(`${flag} is not for a target of kind ${kind}`);
+      throw new WrongUsage(`a target of kind ${kind} has no ${flag}`);
   if (kind === "webhook" && given.url === undefined) throw new WrongUsage("a webhook needs --url");
   if (kind === "radius" && given.config === undefined) throw new WrongUsage("a target of kind radius needs --config");
 }
 
-/** @throws CommandFailed if it cannot be read, without what is secret in it. */
+/** @throws CommandFailed without the file's contents, which include a password. */
 async function readConfig({ openFile }: Runtime, file = ""): Promise<object> {
   const pieces: Uint8Array[] = [];
   await withFile(file, "be read", async () => {
@@ -116,7 +118,7 @@ async function readConfig({ openFile }: Runtime, file = ""): Promise<object> {
   try {
     readJson(text);
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw new CommandFailed(`${file} is no JSON: ${error.message}`);
+    if (error instanceof JsonSyntaxError) throw new CommandFailed(`${file} is not JSON: ${error.message}`);
     throw error;
   }
   return JSON.parse(text);
@@ -129,9 +131,79 @@ async function reconcile(session: Session, name: string, preview: boolean): Prom
   const { compared, differing } = await reconcileTarget(office, name, (difference) =>
     runtime.stdout(isJson ? jsonLine(differenceData(difference)) : differenceLine(difference)),
   );
-  runtime.stderr(
-    `${count(compared, "user")} compared, ${differing} of them ${preview ? "not as on record" : "corrected"}\n`,
-  );
+  runtime.stderr(`${count(compared, "user")} compared, ${differing} ${preview ? "differ" : "fixed"}\n`);
   if (preview && differing > 0)
-    throw new FoundWrong("RADIUS differs from what is on record, and nothing was corrected");
+    throw new FoundWrong("RADIUS differs from the records, and nothing was fixed: run it without --preview");
+}
+
+interface EventsFlags {
+  readonly target: string;
+  readonly after?: string;
+  readonly follow?: boolean;
+}
+
+/** Interval in which `--follow` looks for new events. */
+const LOOK_EVERY_MS = 250;
+
+/** Adds `topupd events`, which prints the events that a feed has not confirmed and, with `--follow`, new ones. */
+export function addEventsCommand(program: Command, runtime: Runtime): void {
+  addStoreCommand<EventsFlags>(program, runtime, {
+    name: "events",
+    description: "print the events of a feed as NDJSON, oldest first; the last line is a cursor",
+    options: [
+      new Option("--target <NAME>", "name of a target of kind feed").makeOptionMandatory(),
+      new Option(
+        "--after <CURSOR>",
+        "continue after this cursor or event id, and confirm all events up to it (default, also for null: the last confirmed one)",
+      ),
+      new Option("--follow", "print new events too, until SIGTERM or Ctrl-C"),
+    ],
+    examples: [
+      "topupd events --target crm",
+      "topupd events --target crm --after evt_1795424707512_4117",
+      "topupd events --target crm --follow",
+    ],
+    json: false,
+    async run(session, _, { target, after, follow = false }) {
+      // The cursor of a feed without events is null.
+      const cursor = after === "null" ? undefined : after;
+      const desk = shellDesk(session);
+      const read = (input: object) => perform(listEvents, desk, { ...input, limit: MOST_ON_A_PAGE });
+      const first = await read({ target, ...(cursor !== undefined && { after: cursor }) });
+      const stopping = new AbortController();
+      const stop = () => stopping.abort();
+      if (follow) runtime.untilAskedToStop({ hangUp: true }).then(stop, stop);
+      await runtime.streamOut(
+        eventLines(session, { first, cursor, target, read }, follow ? stopping.signal : undefined),
+      );
+    },
+  });
+}
+
+type Page = Awaited<ReturnType<typeof listEvents.run>>;
+
+interface Reading {
+  readonly first: Page;
+  readonly cursor: string | undefined;
+  readonly target: string;
+  readonly read: (input: object) => Promise<Page>;
+}
+
+/** @param following aborted to end the command; undefined to end after the existing events. */
+async function* eventLines(
+  { runtime }: Session,
+  { first, cursor, target, read }: Reading,
+  following: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  let [page, last] = [first, cursor];
+  for (;;) {
+    if (page.items.length > 0) yield Buffer.from(page.items.map(jsonLine).join(""));
+    last = page.cursor ?? last;
+    const isEnd = page.items.length < MOST_ON_A_PAGE;
+    if (following?.aborted === true || (isEnd && following === undefined)) break;
+    if (isEnd) await runtime.sleep(LOOK_EVERY_MS, following);
+    // A later run confirms these events by its cursor.
+    page = await read(last === undefined ? { target } : { after: last });
+  }
+  yield Buffer.from(jsonLine({ cursor: last ?? null }));
 }

@@ -9,16 +9,19 @@ import { Refused } from "../../../office/refused.ts";
 import { serviceDesk } from "../ports.ts";
 import { route } from "../route.ts";
 
-/** By hand: the body is a whole row, which is checked by the reader of rows. */
+/** Written by hand, since the body is a whole row, which the reader of rows checks. */
 export const customerRoutes = [
   route({
-    ...{ method: "PUT", path: "/customers/:cuid", tag: "Customers", permission: "administer" },
+    method: "PUT",
+    path: "/customers/:cuid",
+    tag: "Customers",
+    permission: "administer",
     summary: "Write a customer: a row of a customers file, with its asOf",
     params: Type.Object({ cuid: CuidSchema }),
     query: Type.Object({
       ...ENVIRONMENT,
       ...PREVIEW,
-      allowShorter: Type.Optional(Type.Boolean({ description: "Lets the row end what the customer has paid for." })),
+      allowShorter: Type.Optional(Type.Boolean({ description: "Lets the row shorten paid time." })),
     }),
     body: CUSTOMER_ROW,
     answer: CustomerWrittenSchema,
@@ -33,7 +36,9 @@ export const customerRoutes = [
       if (kind === "refused")
         throw new Refused("conflict", shared ? `connection ${shared.reqId} ${sharedWords(shared)}` : "");
       return {
-        ...{ cuid, outcome: kind, stale },
+        cuid,
+        outcome: kind,
+        stale,
         changes: changes.map(({ field, from, to }) => ({ field, from: from ?? null, to: to ?? null })),
         heldBack: heldBack.map(heldBackFields),
       };

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { isoTime, isoTimeOrNull } from "../../../domain/wall-time.ts";
+import { isoTimeOrNull } from "../../../domain/wall-time.ts";
 import { InstantSchema, oneOf, orNull } from "../../../office/common.ts";
 import { lastBackupAt } from "../../../office/maintenance/backups.ts";
 import { statusesOf, targetData } from "../../../office/targets/presenter.ts";
@@ -14,7 +14,7 @@ export const HealthSchema = Type.Object(
     store: oneOf(["sqlite", "postgres"]),
     database: oneOf(["ok", "away"]),
     recordingFailsSince: orNull(
-      Type.String({ description: "Since when no top-up can be recorded; null where they can." }),
+      Type.String({ description: "Time since which no top-up can be recorded; null if top-ups are recorded." }),
     ),
     clockSetBackFrom: orNull(
       Type.String({
@@ -38,13 +38,17 @@ export const HealthSchema = Type.Object(
 
 export const healthRoutes = [
   route({
-    ...{ method: "GET", path: "/health", tag: "Health", permission: "read" },
-    summary: "Tell how the service is",
+    method: "GET",
+    path: "/health",
+    tag: "Health",
+    permission: "read",
+    summary: "Show the state of the service",
     answer: HealthSchema,
     async handle(ports) {
       const { store, version, storeKind, state } = ports;
-      const said = {
-        ...{ version, store: storeKind },
+      const known = {
+        version,
+        store: storeKind,
         recordingFailsSince: isoTimeOrNull(state.recordingFailsSince),
         clockSetBackFrom: isoTimeOrNull(state.clockSetBackFrom),
       };
@@ -52,25 +56,26 @@ export const healthRoutes = [
         await store.ping();
         const migrations = await ports.readMigrations();
         return {
-          ...{ ...said, database: "ok" as const },
+          ...known,
+          database: "ok" as const,
           lastBackupAt: isoTimeOrNull(await lastBackupAt(store.engine.db)),
           prunedBefore: isoTimeOrNull(await readHorizon(store.engine.db)),
           migrations: migrations.map(({ name, state, appliedAt }) => ({
-            ...{ name, state, appliedAt: appliedAt === undefined ? null : isoTime(appliedAt) },
+            name,
+            state,
+            appliedAt: isoTimeOrNull(appliedAt),
           })),
           targets: (await statusesOf(store.engine.db)).map(targetData),
         };
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         return {
-          ...{
-            ...said,
-            database: "away" as const,
-            lastBackupAt: null,
-            prunedBefore: null,
-            migrations: [],
-            targets: [],
-          },
+          ...known,
+          database: "away" as const,
+          lastBackupAt: null,
+          prunedBefore: null,
+          migrations: [],
+          targets: [],
         };
       }
     },

@@ -21,12 +21,11 @@ import {
   offerOwnTotp,
   switchOwnTotpOff,
 } from "../../../office/session/own-account.ts";
-import { personOf, tooManyAttempts } from "../own-password.ts";
 import type { AdminPorts, Identity } from "../ports.ts";
 import { Problem } from "../problems.ts";
-import { route } from "../route.ts";
+import { personOf, route, tooManyAttempts } from "../route.ts";
 
-/* Logging in and out, and what people change of their own accounts. */
+/* Log-in, log-out, and changes of people's own accounts. */
 
 const TAG = "Session and own account";
 
@@ -35,15 +34,15 @@ export const MeSchema = Type.Object(
     name: Type.String(),
     role: RoleSchema,
     permissions: Type.Array(oneOf(["read", "correct", "settle", "administer"])),
-    sessionId: orNull(Type.String({ description: "Of the log-in; null for an API key." })),
-    hasTotp: Type.Boolean({ description: "Whether a log-in takes a one-time code." }),
+    sessionId: orNull(Type.String({ description: "Id of the log-in; null for an API key." })),
+    hasTotp: Type.Boolean({ description: "Whether a log-in needs a one-time code." }),
     provider: Type.Object(
       {
         timeZone: Type.String(),
         currencyExponent: Type.Integer({ description: "Decimals of the currency." }),
-        currency: Type.Union([Type.String(), Type.Null()], { description: "ISO 4217; null where it is not set." }),
+        currency: Type.Union([Type.String(), Type.Null()], { description: "ISO 4217; null if it is not set." }),
         environment: EnvironmentSchema,
-        version: Type.String({ description: "Of topupd." }),
+        version: Type.String({ description: "Version of topupd." }),
       },
       { title: "Provider" },
     ),
@@ -58,7 +57,7 @@ export const StaffSessionSchema = Type.Object(
     lastUsedAt: InstantSchema,
     address: orNull(Type.String()),
     userAgent: orNull(Type.String()),
-    current: Type.Boolean({ description: "Whether it is the one that asks." }),
+    current: Type.Boolean({ description: "Whether it is the session of this request." }),
   },
   { title: "StaffSession" },
 );
@@ -75,7 +74,11 @@ export const RecoveryCodesSchema = Type.Object(
 
 export const sessionRoutes = [
   route({
-    ...{ method: "POST", path: "/session", tag: TAG, permission: "anybody", status: 201 },
+    method: "POST",
+    path: "/session",
+    tag: TAG,
+    permission: "anybody",
+    status: 201,
     summary: "Log in",
     body: Type.Object({
       name: Type.String({ minLength: 1, maxLength: 64 }),
@@ -95,13 +98,19 @@ export const sessionRoutes = [
     },
   }),
   route({
-    ...{ method: "GET", path: "/session", tag: TAG, permission: "read" },
-    summary: "Tell who is logged in, and of which provider",
+    method: "GET",
+    path: "/session",
+    tag: TAG,
+    permission: "read",
+    summary: "Show the caller and the provider",
     answer: MeSchema,
     handle: (ports, { identity }) => describe(ports, identity),
   }),
   route({
-    ...{ method: "DELETE", path: "/session", tag: TAG, permission: "person" },
+    method: "DELETE",
+    path: "/session",
+    tag: TAG,
+    permission: "person",
     summary: "Log out",
     async handle(ports, { identity, visitor }) {
       const person = personOf(identity);
@@ -110,31 +119,45 @@ export const sessionRoutes = [
     },
   }),
   route({
-    ...{ method: "GET", path: "/session/all", tag: TAG, permission: "person" },
-    summary: "List one's own log-ins",
+    method: "GET",
+    path: "/session/all",
+    tag: TAG,
+    permission: "person",
+    summary: "List your own sessions",
     answer: pageOf(StaffSessionSchema),
     async handle(ports, { identity }) {
       const person = personOf(identity);
       const sessions = await listOwnSessions(ports, person);
       return onePage(
         sessions.map(({ id, createdAt, lastUsedAt, address = null, userAgent = null }) => ({
-          ...{ id, createdAt: isoTime(createdAt), lastUsedAt: isoTime(lastUsedAt), address, userAgent },
+          id,
+          createdAt: isoTime(createdAt),
+          lastUsedAt: isoTime(lastUsedAt),
+          address,
+          userAgent,
           current: id === person.person.sessionId,
         })),
       );
     },
   }),
   route({
-    ...{ method: "DELETE", path: "/session/all/:id", tag: TAG, permission: "person" },
-    summary: "End one of one's own log-ins",
+    method: "DELETE",
+    path: "/session/all/:id",
+    tag: TAG,
+    permission: "person",
+    summary: "End one of your own sessions",
     params: Type.Object({ id: Type.String() }),
     async handle(ports, { identity, params }) {
       if (!(await endOwnSession(ports, personOf(identity), params))) throw new Problem("not_found");
     },
   }),
   route({
-    ...{ method: "PUT", path: "/session/password", tag: TAG, permission: "person", asksPassword: true },
-    summary: "Change one's own password, which ends the other log-ins",
+    method: "PUT",
+    path: "/session/password",
+    tag: TAG,
+    permission: "person",
+    asksPassword: true,
+    summary: "Change your own password, and end your other sessions",
     body: Type.Object({ password: Type.String() }),
     async handle(ports, { identity, body }) {
       const done = await changeOwnPassword(ports, personOf(identity), body);
@@ -142,26 +165,39 @@ export const sessionRoutes = [
     },
   }),
   route({
-    ...{ method: "POST", path: "/session/totp", tag: TAG, permission: "person", isSecret: true, asksPassword: true },
-    summary: "Begin to switch one-time codes on; nothing holds until a code confirms it, within ten minutes",
+    method: "POST",
+    path: "/session/totp",
+    tag: TAG,
+    permission: "person",
+    isSecret: true,
+    asksPassword: true,
+    summary: "Begin to switch one-time codes on; confirm it with a code within ten minutes",
     answer: TotpOfferSchema,
     handle: (ports, { identity }) => offerOwnTotp(ports, personOf(identity)),
   }),
   route({
-    ...{ method: "PUT", path: "/session/totp", tag: TAG, permission: "person", isSecret: true },
-    summary: "Switch one-time codes on; recovery codes are shown this once",
+    method: "PUT",
+    path: "/session/totp",
+    tag: TAG,
+    permission: "person",
+    isSecret: true,
+    summary: "Switch one-time codes on; recovery codes are shown only once",
     body: Type.Object({ code: Type.String({ maxLength: 64 }) }),
     answer: RecoveryCodesSchema,
     problems: ["conflict"],
     async handle(ports, { identity, body }) {
       const done = await confirmOwnTotp(ports, personOf(identity), body);
-      if (done.kind === "wrong_code") throw Refused.field("code", "is wrong, or is not of this moment");
-      if (done.kind === "no_offer") throw new Problem("conflict", "No offer is open: begin again.");
+      if (done.kind === "wrong_code") throw Refused.field("code", "is wrong or has expired: use the current code");
+      if (done.kind === "no_offer") throw new Problem("conflict", "Nothing to confirm: begin again.");
       return { recoveryCodes: [...done.recoveryCodes] };
     },
   }),
   route({
-    ...{ method: "DELETE", path: "/session/totp", tag: TAG, permission: "person", asksPassword: true },
+    method: "DELETE",
+    path: "/session/totp",
+    tag: TAG,
+    permission: "person",
+    asksPassword: true,
     summary: "Switch one-time codes off",
     handle: (ports, { identity }) => switchOwnTotpOff(ports, personOf(identity)),
   }),
@@ -171,10 +207,16 @@ async function describe(ports: AdminPorts, { name, role, person }: Pick<Identity
   const { zone, currencyExponent } = ports.store.provider;
   const environment = await environmentOf(ports);
   return {
-    ...{ name, role, permissions: [...PERMISSIONS[role]] },
-    ...{ sessionId: person?.sessionId ?? null, hasTotp: person?.hasTotp === true },
+    name,
+    role,
+    permissions: [...PERMISSIONS[role]],
+    sessionId: person?.sessionId ?? null,
+    hasTotp: person?.hasTotp === true,
     provider: {
-      ...{ timeZone: zone.name, currencyExponent, currency: ports.currency ?? null, environment },
+      timeZone: zone.name,
+      currencyExponent,
+      currency: ports.currency ?? null,
+      environment,
       version: ports.version,
     },
   };

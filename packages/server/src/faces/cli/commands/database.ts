@@ -7,49 +7,71 @@ import {
   withoutPassword,
 } from "../../../domain/database-address.ts";
 import { type CurrencyExponent, formatMoney } from "../../../domain/money.ts";
-import { isoTime } from "../../../domain/wall-time.ts";
+import { isoTime, isoTimeOrNull } from "../../../domain/wall-time.ts";
 import { backUpStore, copyStore, noteBackup, restoreStore } from "../../../office/maintenance/backups.ts";
 import { printable, table } from "../../../office/text.ts";
 import { partnerNamesOf } from "../../../office/transactions/presenter.ts";
-import type { ArchiveTotals } from "../../../store/store.ts";
-import { actorOf, addCommand, addStoreCommand, type Context, type Session } from "../command.ts";
-import { STDIO } from "../options.ts";
-import { progressLine } from "../progress.ts";
-import { CommandFailed, isFileError, type Runtime, WrongUsage, withFile } from "../runtime.ts";
-import { withStore } from "../settings.ts";
+import type { ArchiveTotals, MigrationState } from "../../../store/store.ts";
+import { actorOf, addCommand, addStoreCommand, type Context, type Session, withStore } from "../command.ts";
+import { CommandFailed, FoundWrong, isFileError, WrongUsage, withFile } from "../failures.ts";
+import { STDIO } from "../files.ts";
+import type { Runtime } from "../runtime.ts";
+import { progressLine } from "../terminal.ts";
 
-/** `topupd copy`, `backup` and `restore`: everything there is, elsewhere. */
-export function addArchiveCommands(program: Command, runtime: Runtime): void {
+/* Commands for the whole database. */
+
+/** Adds `topupd migrate`. */
+export function addMigrateCommand(program: Command, runtime: Runtime): void {
+  addCommand<{ readonly status?: boolean }>(program, runtime, {
+    name: "migrate",
+    description: "create the database's tables, or bring them up to date",
+    options: [new Option("--status", "change nothing; list migrations and their state (exit code 3: not up to date)")],
+    examples: ["topupd migrate", "topupd migrate --status --json"],
+    run: (context, _, { status }) => migrate(context, status),
+  });
+}
+
+/** Adds `topupd copy`. */
+export function addCopyCommand(program: Command, runtime: Runtime): void {
   addCommand<Record<"from" | "to", string>>(program, runtime, {
     name: "copy",
-    description: "copy everything into another, empty database: all of it, or nothing",
+    description: "copy everything to another, empty database; if anything fails, nothing is copied",
     options: [
-      new Option("--from <URL>", `the database that there is: ${ADDRESS}`).makeOptionMandatory(),
-      new Option("--to <URL>", "the database to fill, given likewise").makeOptionMandatory(),
+      new Option("--from <URL>", `the existing database: ${ADDRESS}`).makeOptionMandatory(),
+      new Option("--to <URL>", "the empty database, in the same form").makeOptionMandatory(),
     ],
     examples: ["topupd copy --from sqlite:./topupd.db --to env:NEW_DATABASE"],
     settings: [],
     run: (context, _, flags) => copy(context, flags),
   });
+}
+
+/** Adds `topupd backup`. */
+export function addBackupCommand(program: Command, runtime: Runtime): void {
   addStoreCommand<{ readonly overwrite?: boolean }>(program, runtime, {
     name: "backup",
-    description: "write everything into one file, from which topupd restores it; the service goes on meanwhile",
-    arguments: [new Argument("<FILE>", "the file to make: only its owner can read it, and it has its name once whole")],
-    options: [new Option("--overwrite", "put it in the place of a former backup")],
+    description: "write everything to one file that topupd can restore; the service keeps running",
+    arguments: [
+      new Argument("<FILE>", "the new file; only its owner can read it, and it gets its name when it is complete"),
+    ],
+    options: [new Option("--overwrite", "replace an existing backup")],
     examples: ["topupd backup /var/backups/topupd/2026-11-20.backup", "topupd backup --overwrite last.backup"],
     run: (session, [file = ""], { overwrite = false }) =>
       withFile(file, "be written", async () => {
-        if (file === STDIO) throw new WrongUsage("a backup goes into a file, which has its name once it is whole");
+        if (file === STDIO) throw new WrongUsage("a backup cannot go to stdout: name a file");
         await refuseTaken(runtime, file, overwrite);
         await backUp(session, file, overwrite);
       }),
   });
+}
+
+/** Adds `topupd restore`. */
+export function addRestoreCommand(program: Command, runtime: Runtime): void {
   addCommand<{ readonly dryRun?: boolean }>(program, runtime, {
     name: "restore",
-    description:
-      "fill a new, empty database, of either kind, from a backup: all of it, with all targets paused, or nothing",
-    arguments: [new Argument("<FILE>", "a file that topupd backup has made")],
-    options: [new Option("--dry-run", "read and verify the whole file, and touch no database")],
+    description: "fill a new, empty database of either kind from a backup; all targets are paused",
+    arguments: [new Argument("<FILE>", "a file that topupd backup wrote")],
+    options: [new Option("--dry-run", "verify the whole file, and change no database")],
     examples: ["topupd restore --dry-run last.backup", "topupd restore last.backup --database sqlite:./restored.db"],
     settings: ["database"],
     run: (context, [file = ""], { dryRun }) =>
@@ -59,14 +81,31 @@ export function addArchiveCommands(program: Command, runtime: Runtime): void {
   });
 }
 
-const ADDRESS = "sqlite:PATH, postgres://USER:PASSWORD@HOST:PORT/DATABASE, or env:NAME for a variable that holds it";
+async function migrate({ runtime, config, show }: Context, onlyStatus = false): Promise<void> {
+  if (!onlyStatus) await withStore(config, runtime, { mustExist: false }, async () => {});
+  const states = await runtime.readMigrations(config);
+  const rows = states.map(({ name, state, appliedAt }) => ({ name, state, appliedAt: isoTimeOrNull(appliedAt) }));
+  show(rows, table(["name", "state", "appliedAt"], rows));
+  const wrong = wrongWith(states);
+  if (wrong !== undefined) throw onlyStatus ? new FoundWrong(wrong) : new CommandFailed(wrong);
+}
+
+/** The reason why this topupd cannot serve the database. */
+function wrongWith(states: readonly MigrationState[]): string | undefined {
+  const has = (wanted: MigrationState["state"]) => states.some(({ state }) => state === wanted);
+  if (has("altered")) return "a different topupd made the database: use the topupd that made it";
+  if (has("unknown")) return "a newer topupd made the database: use that one";
+  return has("pending") ? "the database is not up to date: run topupd migrate" : undefined;
+}
+
+const ADDRESS = "sqlite:PATH, postgres://USER:PASSWORD@HOST:PORT/DATABASE, or env:NAME for a variable that contains it";
 
 async function copy(context: Context, flags: Record<"from" | "to", string>): Promise<void> {
   const { runtime } = context;
   const from = readAddress("--from", flags.from, runtime);
   const to = readAddress("--to", flags.to, runtime);
-  const whatever = { timeZone: undefined, currencyExponent: undefined, defaultCountry: undefined };
-  const config = { ...context.config, ...whatever, database: from };
+  const unset = { timeZone: undefined, currencyExponent: undefined, defaultCountry: undefined };
+  const config = { ...context.config, ...unset, database: from };
   await withStore(config, runtime, { mustExist: true }, async (source) => {
     const { zone, currencyExponent, defaultCountry } = source.provider;
     const likeSource = { ...config, timeZone: zone.name, currencyExponent, defaultCountry, database: to };
@@ -77,15 +116,15 @@ async function copy(context: Context, flags: Record<"from" | "to", string>): Pro
     });
   });
   runtime.stderr(
-    `Everything was copied and verified. Set TOPUPD_DATABASE to ${showDatabaseAddress(to)}, start the service on it, and stop whatever still serves ${showDatabaseAddress(from)}: what is recorded there from now on is not in the copy.\n`,
+    `Everything was copied and verified. Set TOPUPD_DATABASE to ${showDatabaseAddress(to)}, start the service on it, and stop every service on ${showDatabaseAddress(from)}: the copy lacks what is recorded there from now on.\n`,
   );
 }
 
-/** A password in an address is read from the environment: a command line can be seen by everybody on the machine. */
+/** Reads an address. `env:NAME` keeps its password off the command line, which all users of the machine can see. */
 function readAddress(flag: string, text: string, { env }: Runtime): DatabaseAddress {
   const name = /^env:(.*)$/s.exec(text)?.[1];
   const address = name === undefined ? text : env[name];
-  if (address === undefined) throw new WrongUsage(`${flag} is ${text}, but there is no variable of this name`);
+  if (address === undefined) throw new WrongUsage(`${flag} is ${text}, but this variable is not set`);
   try {
     return readDatabaseAddress(address);
   } catch (error) {
@@ -94,12 +133,15 @@ function readAddress(flag: string, text: string, { env }: Runtime): DatabaseAddr
   }
 }
 
-/** Before anything is read: what is there must be meant to make room, and be nothing but a former backup. */
+/** Refuses an existing file before the database is read. `overwrite` may replace only a backup. */
 async function refuseTaken({ openFile }: Runtime, file: string, overwrite: boolean): Promise<void> {
   try {
-    const isFormer = await isBackup(openFile(file));
-    if (!overwrite) throw new CommandFailed(`${file} is there already: name another file, or give --overwrite`);
-    if (!isFormer) throw new CommandFailed(`${file} is no backup of topupd, and is not overwritten`);
+    const isOldBackup = await isBackup(openFile(file));
+    if (!overwrite) throw new CommandFailed(`${file} exists already: name another file, or use --overwrite`);
+    if (!isOldBackup)
+      throw new CommandFailed(
+        `${file} is not a backup of topupd, so --overwrite does not replace it: name another file`,
+      );
   } catch (error) {
     if (!isFileError(error) || error.code !== "ENOENT") throw error;
   }
@@ -107,7 +149,7 @@ async function refuseTaken({ openFile }: Runtime, file: string, overwrite: boole
 
 async function backUp(session: Session, file: string, overwrite: boolean): Promise<void> {
   const { runtime, store, config } = session;
-  // Before the file has its name: what fails after that reads as though there were none.
+  // Names are read before the file gets its name: a later failure would look as if there were no backup.
   const partners = await partnerNamesOf(store);
   const signal = stopSignal(runtime);
   const write = (pieces: AsyncIterable<Uint8Array>) => runtime.writeFile(file, pieces, { overwrite });
@@ -117,15 +159,15 @@ async function backUp(session: Session, file: string, overwrite: boolean): Promi
   const { totals, takenAt, bytes } = await line.until(backUpStore(session, request)).catch((error: unknown) => {
     throw signal.aborted ? new CommandFailed(`stopped by ${String(signal.reason)}: no backup was made`) : error;
   });
-  // The file is there, whether or not that can be noted.
+  // The backup is complete even if this note fails.
   await noteBackup(store.engine, takenAt).catch(() => {});
   print(session, totals, partners, store.provider.currencyExponent, { file, takenAt: isoTime(takenAt), bytes });
   runtime.stderr(
-    `${file} has ${bytes} bytes, and holds everything that was acknowledged before ${isoTime(takenAt)}. Guard it like the database, and try to restore it before you need it.\n`,
+    `${file} has ${bytes} bytes and contains everything acknowledged before ${isoTime(takenAt)}. Protect it like the database, and test restoring it before you need it.\n`,
   );
 }
 
-/** Is aborted, with the name of the signal, once the process is asked to stop, also by closing its terminal. */
+/** A signal that is aborted with the name of SIGTERM, SIGINT or SIGHUP. */
 function stopSignal({ untilAskedToStop }: Runtime): AbortSignal {
   const controller = new AbortController();
   void untilAskedToStop({ hangUp: true }).then((name) => controller.abort(name));
@@ -135,7 +177,7 @@ function stopSignal({ untilAskedToStop }: Runtime): AbortSignal {
 async function restore(context: Context, file: string, dryRun = false): Promise<void> {
   const { runtime, config: settings } = context;
   const open = () => runtime.openFile(file);
-  // The whole file is looked at before any database is: one that is cut off or damaged makes none.
+  // The file is verified before a database is opened, so that a damaged file creates none.
   const header = await readHeader(open());
   const { timeZone, currencyExponent, defaultCountry, topupd, store: kind } = header;
   const takenAt = isoTime(header.takenAt);
@@ -143,11 +185,11 @@ async function restore(context: Context, file: string, dryRun = false): Promise<
   if (dryRun) {
     const { totals, partners } = await countChunks(readChunks(open()));
     print(context, totals, partners, currencyExponent, facts);
-    const made = `topupd ${printable(topupd)} made it of ${printable(kind)} at ${takenAt}`;
-    runtime.stderr(`${file} is whole: ${made}. Nothing was restored.\n`);
+    const made = `topupd ${printable(topupd)} wrote it from ${printable(kind)} at ${takenAt}`;
+    runtime.stderr(`${file} is complete: ${made}. Nothing was restored.\n`);
     return;
   }
-  // What times and amounts mean comes from the backup: whatever else is set does not fit its rows.
+  // Time zone, currency and country come from the backup. Other settings would not fit its rows.
   const config = { ...settings, timeZone, currencyExponent, defaultCountry };
   let targets = "";
   await withStore(config, runtime, { mustBeNew: true }, async (store) => {
@@ -157,14 +199,14 @@ async function restore(context: Context, file: string, dryRun = false): Promise<
     const { totals, paused } = await line.until(restoreStore(open(), ports, actorOf(runtime), onRows));
     print(context, totals, await partnerNamesOf(store), currencyExponent, { ...facts, paused });
     if (paused.length > 0)
-      targets = `\nThese targets are paused: ${paused.join(", ")}. Once this database serves in the place of the old one, run topupd target resume NAME for each.`;
+      targets = `\nThese targets are paused: ${paused.join(", ")}. When this database has replaced the old one, run topupd target resume NAME for each.`;
   });
   runtime.stderr(
-    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. What was recorded after ${takenAt} is not in it: see "Restoring" in docs/alerts.md before you start the service.${targets}\n`,
+    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. It lacks what was recorded after ${takenAt}: see "Restoring" in docs/alerts.md before you start the service.${targets}\n`,
   );
 }
 
-/** How many rows each table has, and what the top-ups come to. @param facts come first in JSON, and only there. */
+/** Prints the rows of each table and the sums of top-ups. @param facts first fields of the JSON. */
 function print(
   { show }: Context,
   totals: ArchiveTotals,
@@ -174,7 +216,11 @@ function print(
 ): void {
   const money = totals.money.map(({ partnerId, environment, service, status, topUps, amount }) => ({
     partner: partners.get(partnerId) ?? String(partnerId),
-    ...{ environment, service, status, topUps, amount: formatMoney(amount, currencyExponent) },
+    environment,
+    service,
+    status,
+    topUps,
+    amount: formatMoney(amount, currencyExponent),
   }));
   const counts = Object.entries(totals.rows).map(([name, rows]) => ({ table: name, rows }));
   const sums = table(["partner", "environment", "service", "status", "topUps", "amount"], money, 2);

@@ -1,28 +1,30 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { decodeUtf8, JsonSyntaxError, readJson } from "../../domain/json.ts";
+import { BODY_TIMEOUT_MS } from "../../system/port-guard.ts";
 import { Problem } from "./problems.ts";
 import type { UploadedFile } from "./route.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Of a file that was sent. */
-    letGoOfFile: (() => void) | undefined;
+    /** Deletes the sent file, unless it is kept. */
+    releaseFile: (() => void) | undefined;
   }
 }
 
 const MOST_FILE_BYTES = 256 * 1024 * 1024;
-/** A million rows, and a header. */
+/** A million rows and a header. */
 const MOST_FILE_LINES = 1_000_001;
-/** What a person has on the disk at a time. */
+/** Limit of a person's files on the disk. */
 const FILES_OF_A_PERSON = 2;
 const NEWLINE = 0x0a;
 
-const TOO_LARGE = "A file has at most 256 MiB and 1,000,000 rows: send it in parts.";
-const TOO_MANY = "Two files of yours are under way: send this one when one of them is done.";
+const TOO_LARGE = "A file can have at most 256 MiB and 1,000,000 rows: send it in parts.";
+const TOO_MANY = "Two of your files are still in use: send this one when one of them is done.";
 
-/** A file that has no name but to this process. */
+/** A file without a name, which only this process can open. */
 export interface TemporaryFile {
-  /** Resolves once all pieces are in it. */
+  /** Resolves when all pieces are written. */
   readonly write: (pieces: AsyncIterable<Uint8Array>) => Promise<void>;
   readonly open: () => AsyncIterable<Uint8Array>;
   readonly remove: () => Promise<void>;
@@ -32,15 +34,12 @@ export interface ReceivingOptions {
   readonly createTemporaryFile: () => TemporaryFile;
   readonly mostBytes?: number | undefined;
   readonly mostLines?: number | undefined;
-  /** Deletes the oldest file of a person that waits for that person's word. Resolves with whether there was one. */
+  /** Deletes the oldest file that waits for the person's decision. Resolves with false if there is none. */
   readonly makeRoom: (person: string) => Promise<boolean>;
   readonly onRemoveError: (error: unknown) => void;
 }
 
-/**
- * Has the bodies of requests, whatever their type, received as files. Each is there until its request is answered, or
- * longer; a person has at most two.
- */
+/** Receives bodies of any type as files. A file is deleted when its request is answered, unless it is kept. */
 export function receiveFiles(scope: FastifyInstance, options: ReceivingOptions): void {
   const files = new Map<TemporaryFile, string>();
   const { mostBytes = MOST_FILE_BYTES, mostLines = MOST_FILE_LINES } = options;
@@ -49,39 +48,39 @@ export function receiveFiles(scope: FastifyInstance, options: ReceivingOptions):
   scope.addHook("onClose", async () => {
     for (const file of files.keys()) await file.remove().catch(options.onRemoveError);
   });
-  scope.decorateRequest("letGoOfFile", undefined);
+  scope.decorateRequest("releaseFile", undefined);
   scope.addHook("onRequest", (request, reply, done) => {
-    // Also where whoever asked has left.
-    reply.raw.once("close", () => request.letGoOfFile?.());
+    // The caller may close the connection before the answer.
+    reply.raw.once("close", () => request.releaseFile?.());
     done();
   });
   scope.addHook("onResponse", (request, _reply, done) => {
-    request.letGoOfFile?.();
+    request.releaseFile?.();
     done();
   });
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", async (request: FastifyRequest, pieces: AsyncIterable<Uint8Array>) => {
     if (Number(request.headers["content-length"] ?? 0) > mostBytes) throw new Problem("too_large", TOO_LARGE);
     const person = request.identity?.name ?? "";
-    // Another file of the person may take the room meanwhile.
+    // Another file of the person may arrive meanwhile.
     while (hasTwo(person) && (await options.makeRoom(person)));
     if (hasTwo(person)) throw new Problem("conflict", TOO_MANY);
     const file = options.createTemporaryFile();
     files.set(file, person);
     const holders = new Set<object>([request]);
-    const letGo = async (holder: object) => {
+    const release = async (holder: object) => {
       if (!holders.delete(holder) || holders.size > 0) return;
       files.delete(file);
       await file.remove().catch(options.onRemoveError);
     };
-    request.letGoOfFile = () => void letGo(request);
+    request.releaseFile = () => void release(request);
     const hash = createHash("sha256");
     try {
       await file.write(measured(pieces, { mostBytes, mostLines }, (piece) => hash.update(piece)));
     } catch (error) {
-      await letGo(request);
+      await release(request);
       const wasCutOff = !(error instanceof Problem) && !request.raw.complete;
-      throw wasCutOff ? new Problem("invalid", "The file did not arrive whole.") : error;
+      throw wasCutOff ? new Problem("invalid", "The file was cut off: send it again.") : error;
     }
     return {
       ...named(request),
@@ -90,7 +89,7 @@ export function receiveFiles(scope: FastifyInstance, options: ReceivingOptions):
       keep: () => {
         const holder = {};
         holders.add(holder);
-        return () => letGo(holder);
+        return () => release(holder);
       },
     } satisfies UploadedFile;
   });
@@ -116,4 +115,42 @@ function named({ query, headers }: FastifyRequest): Pick<UploadedFile, "name" | 
   const saysCsv = headers["content-type"]?.startsWith("text/csv") === true;
   if (typeof name !== "string" || name === "") return { name: saysCsv ? "file.csv" : "file.ndjson", isCsv: saysCsv };
   return { name, isCsv: saysCsv || name.toLowerCase().endsWith(".csv") };
+}
+
+/** Receives JSON bodies within a deadline. As for partners, no key may occur twice. */
+export function receiveJson(scope: FastifyInstance): void {
+  scope.addContentTypeParser("application/json", async (request: FastifyRequest, pieces: NodeJS.ReadableStream) => {
+    const text = decodeUtf8(await readAll(pieces, request.routeOptions.bodyLimit));
+    if (text === undefined) throw new Problem("invalid", "The body is not UTF-8.");
+    try {
+      readJson(text);
+    } catch (error) {
+      if (error instanceof JsonSyntaxError) throw new Problem("invalid", `The body ${error.message}.`);
+      throw error;
+    }
+    return JSON.parse(text) as unknown;
+  });
+}
+
+/** Reads a body. On a problem it stops reading but keeps the socket open for the answer. */
+function readAll(pieces: NodeJS.ReadableStream, mostBytes: number): Promise<Buffer> {
+  return new Promise<Buffer>((resolve, reject) => {
+    const read: Buffer[] = [];
+    let bytes = 0;
+    const deadline = setTimeout(() => end(new Problem("too_slow")), BODY_TIMEOUT_MS);
+    const end = (problem?: Problem) => {
+      clearTimeout(deadline);
+      pieces.removeListener("data", take);
+      if (problem === undefined) resolve(Buffer.concat(read));
+      else reject(problem);
+    };
+    const take = (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes > mostBytes) end(new Problem("too_large"));
+      else read.push(piece);
+    };
+    const onCutOff = () => end(new Problem("invalid", "The body was cut off: send it again."));
+    pieces.on("data", take).on("end", () => end());
+    pieces.on("error", onCutOff).on("close", onCutOff);
+  });
 }

@@ -1,0 +1,79 @@
+import { basename } from "node:path";
+import { csvText } from "../../csv/writing.ts";
+import type { GivenFile, Trailer } from "../../office/fields.ts";
+import { withFile } from "./failures.ts";
+import type { Runtime } from "./runtime.ts";
+
+/* Files that commands read and write. */
+
+/** The name of stdin or stdout where a command takes a file. */
+export const STDIO = "-";
+
+/** Whether a file is CSV, by its name. Other files are NDJSON. */
+export function isCsv(file: string | undefined): boolean {
+  return file?.toLowerCase().endsWith(".csv") === true;
+}
+
+/** A file to read. Stdin is kept in memory, since it may be read twice. */
+export async function fileAt({ openFile, readStdin }: Runtime, path: string): Promise<GivenFile> {
+  if (path !== STDIO) return { name: basename(path), isCsv: isCsv(path), open: () => openFile(path) };
+  const bytes = Buffer.from(await readStdin());
+  const open = async function* () {
+    yield bytes;
+  };
+  return { name: "stdin", isCsv: false, open };
+}
+
+/** Opens a large file. Stdin is copied to a temporary file, since it is read twice. */
+export async function withFileAt<Result>(
+  runtime: Runtime,
+  path: string,
+  work: (file: GivenFile) => Promise<Result>,
+): Promise<Result> {
+  if (path !== STDIO) return work(await fileAt(runtime, path));
+  const copy = runtime.createTemporaryFile();
+  try {
+    await copy.write(runtime.openStdin());
+    return await work({ name: "stdin", isCsv: false, open: copy.open });
+  } finally {
+    await copy.remove();
+  }
+}
+
+/** Rows for NDJSON and CSV. */
+interface Page {
+  readonly rows: readonly object[];
+  readonly csv: () => readonly (readonly string[])[];
+}
+
+/** Writes pages of rows to a new file or to stdout. The trailer is the last row of NDJSON; with CSV it goes to stderr. */
+export async function writeExport(
+  runtime: Runtime,
+  header: readonly string[],
+  pages: AsyncGenerator<Page, Trailer | undefined>,
+  output: string | undefined,
+): Promise<void> {
+  const asCsv = isCsv(output);
+  let [summary, rows] = ["", 0];
+  const pieces = async function* (): AsyncGenerator<Uint8Array> {
+    if (asCsv) yield Buffer.from(csvText([header]));
+    let next = await pages.next();
+    for (; next.done !== true; next = await pages.next()) {
+      const page = next.value;
+      yield Buffer.from(asCsv ? csvText(page.csv()) : page.rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+      rows += page.rows.length;
+    }
+    const trailer = next.value;
+    if (trailer === undefined) return;
+    if (asCsv)
+      summary = Object.entries(trailer)
+        .map(([name, value]) => `${name} ${value}\n`)
+        .join("");
+    else yield Buffer.from(`${JSON.stringify(trailer)}\n`);
+  };
+  if (output === undefined || output === STDIO) {
+    // The reader closed the pipe: print nothing more.
+    if (!(await runtime.streamOut(pieces()))) return;
+  } else await withFile(output, "be written", () => runtime.writeFile(output, pieces(), { overwrite: false }));
+  runtime.stderr(`${rows} exported\n${summary}`);
+}
