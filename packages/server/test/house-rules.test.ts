@@ -135,7 +135,7 @@ describe("the house", () => {
         else outside.add(name.split("/")[0] as string);
       }
     }
-    expect(reached.size).toBeGreaterThan(40);
+    expect(reached.size).toBeGreaterThan(30);
     expect([...outside].filter((name) => /^(?:fastify|@fastify|typebox|pg|@photostructure|csv-)/.test(name))).toEqual(
       [],
     );
@@ -147,8 +147,8 @@ describe("the house", () => {
     const renderers = ["office/operation.ts", "faces/staff-api/operation-route.ts", "faces/cli/operation-command.ts"];
     expect(lines(...renderers)).toBeLessThanOrEqual(250);
     const others = ["office/office.ts", "office/refused.ts", "office/fields.ts", "office/jobs.ts", "faces/rows.ts"];
-    const more = ["faces/staff-api/declaration.ts", "faces/cli/refusal.ts", "faces/cli/desk.ts"];
-    expect(lines(...renderers, ...others, ...more)).toBeLessThanOrEqual(680);
+    const more = ["faces/staff-api/declaration.ts", "faces/cli/desk.ts"];
+    expect(lines(...renderers, ...others, ...more)).toBeLessThanOrEqual(650);
   });
 
   test("has no file of over 300 lines", () => {

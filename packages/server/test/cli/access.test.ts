@@ -48,7 +48,7 @@ describe("topupd partner", () => {
     expect(two.allowedAddresses).toEqual(["203.0.113.7", "2001:db8::/32"]);
     expect((await allow("--address", "203.0.113.0/24")).stdout).toMatch(/ 203\.0\.113\.0\/24\n$/);
     expect((await line.json("partner", "allow", "wallet", "--any")).allowedAddresses).toBeNull();
-    expect(await allow()).toEqual(misused("say either --address, once or more, or --any"));
+    expect(await allow()).toEqual(misused("use either --address, once or more, or --any"));
     expect((await allow("--any", "--address", "203.0.113.7")).code).toBe(2);
     expect(await allow("--address", "0.0.0.0/0")).toEqual(
       misused('--address must not be all addresses there are, but one is "0.0.0.0/0"'),

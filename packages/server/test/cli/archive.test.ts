@@ -54,7 +54,7 @@ describe("topupd copy", () => {
 
   test.each([
     [["--from", "sqlite:./a.db"], "required option '--to <URL>' not specified"],
-    [["--from", "sqlite:./a.db", "--to", "env:NOWHERE"], "--to is env:NOWHERE, but there is no variable of this name"],
+    [["--from", "sqlite:./a.db", "--to", "env:NOWHERE"], "--to is env:NOWHERE, but this variable is not set"],
     [["--from", "a.db", "--to", "sqlite:./a.db"], "--from must be sqlite: and the path of a file"],
     [["--from", "sqlite:./a.db", "--to", "postgres://me:secret@"], '"postgres://me:***@"'],
   ])("called with %j is told what is wrong", async (words, said) => {
@@ -98,7 +98,7 @@ describe("topupd backup", () => {
     await line.mustRun("backup", FILE);
     const former = readFileSync(join(line.folder, FILE));
     expect(await line.run("backup", FILE)).toEqual(
-      failed(`${FILE} is there already: name another file, or give --overwrite`),
+      failed(`${FILE} exists already: name another file, or use --overwrite`),
     );
     expect(readFileSync(join(line.folder, FILE))).toEqual(former);
     line.now += 1_000;
@@ -107,7 +107,7 @@ describe("topupd backup", () => {
     writeFileSync(join(line.folder, "notes"), "notes");
     for (const name of ["topupd.db", "notes"])
       expect(await line.run("backup", "--overwrite", name)).toEqual(
-        failed(`${name} is no backup of topupd, and is not overwritten`),
+        failed(`${name} is not a backup of topupd, so --overwrite does not replace it: name another file`),
       );
     expect((await line.run("backup", "none/x.backup")).stderr).toMatch(
       /^topupd: none\/x\.backup cannot be written: ENOENT/,
@@ -124,7 +124,7 @@ describe("topupd restore", () => {
     await line.mustRun("target", "pause", "old");
     await line.mustRun("backup", FILE);
     expect((await line.run("restore", FILE, ...NEW)).stderr).toContain(
-      "These targets are paused: tv, crm. Once this database serves in the place of the old one, run topupd target resume NAME for each.\n",
+      "These targets are paused: tv, crm. When this database has replaced the old one, run topupd target resume NAME for each.\n",
     );
     const paused = async (...more: readonly string[]) =>
       (await line.rows("target", "list", ...more)).map((target: { paused: boolean }) => target.paused);
@@ -149,7 +149,7 @@ describe("topupd restore", () => {
     const { code, stdout, stderr } = await line.run("restore", "--dry-run", FILE, ...NEW);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: `${FILE} is whole: topupd 0.0.0 made it of sqlite at ${new Date(line.now).toISOString()}. Nothing was restored.\n`,
+      stderr: `${FILE} is complete: topupd 0.0.0 wrote it from sqlite at ${new Date(line.now).toISOString()}. Nothing was restored.\n`,
     });
     expect(stdout).toContain("\nwallet ");
     expect(existsSync(join(line.folder, "new.db"))).toBe(false);

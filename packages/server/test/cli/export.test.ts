@@ -47,7 +47,7 @@ describe("topupd export", () => {
     expect(before).toContain("'=SUM(A1)");
     expect(await line.run("export", "customers", "--output", "customers.csv")).toMatchObject({
       code: 1,
-      stderr: "topupd: customers.csv is there already: name another file\n",
+      stderr: "topupd: customers.csv exists already: name another file\n",
     });
     expect(readFileSync(path, "utf8")).toBe(before);
     const printed = await line.mustRun("export", "customers", "--output", "-");

@@ -77,9 +77,16 @@ test("the help of serve names the flag, the variable and the default of every se
 
 test("the help of import customers tells the exit codes", async () => {
   expect((await helpOf(["import", "customers"])).replace(/\s+/g, " ")).toContain(
-    "Exit codes: 0 all lines were taken; 1 nothing was written; 2 wrongly called; 3 it is done, but lines were rejected or subscriptions held back.",
+    "Exit codes: 0 all lines were imported; 1 nothing was written; 2 wrong usage; 3 imported, but lines were rejected or subscriptions held back.",
   );
 });
+
+test.each([[], ["serve"], ["transaction"], ["transaction", "list"]])(
+  "topupd help %s %s prints the same as --help",
+  async (...words) => {
+    expect(await officeLine().mustRun("help", ...words)).toBe(await officeLine().mustRun(...words, "--help"));
+  },
+);
 
 test("--version prints the version alone", async () => {
   expect(await officeLine().mustRun("--version")).toBe("0.0.0\n");

@@ -91,7 +91,7 @@ describe("topupd import customers", () => {
     const stale = await importRows(line, [SITA], "--as-of", old, "--old-records");
     expect(stale).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("1 row not taken: records of a later moment were imported before"),
+      stderr: expect.stringContaining("1 row skipped: newer records were imported before"),
     });
   });
 
@@ -105,7 +105,7 @@ describe("topupd import customers", () => {
     expect(held).toEqual({
       code: 3,
       stdout: `${JSON.stringify({ accepted: 1, rejected: 0, added: 0, changed: 0, unchanged: 1, heldBack: 1, goodwillUnclear: 0 })}\n`,
-      stderr: `line 1: 7 internet net-7 NET-1M is held back: the file ends it 2026-12-08 10:00:00, top-up ${txnId} runs to 2027-01-10 10:00:00. Correct the file, or reverse the top-up and import records of after that (or --allow-shorter 7)
+      stderr: `line 1: 7 internet net-7 NET-1M is held back: the file ends it 2026-12-08 10:00:00, top-up ${txnId} runs to 2027-01-10 10:00:00. Fix the file, or reverse the top-up and import records from after that (or --allow-shorter 7)
 topupd: 1 subscription held back
 `,
     });
@@ -134,7 +134,7 @@ topupd: 1 subscription held back
     expect(await importRows(line, [sold], ...asOf(line))).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
-        /^line 1: 7 internet net-7 NET-1M is held back, goodwill unclear \(2 days of goodwill, given 2026-\d\d-\d\d\): the file ends it 2027-01-10 10:00:00 if its records hold that, 2027-01-12 10:00:00 if they lack it; here it runs to 2026-12-12 10:00:00\. Say which: --goodwill held or lacking, or the row's own field goodwill\ntopupd: 1 subscription held back, 1 of these as goodwill unclear: give --goodwill held or lacking\n$/,
+        /^line 1: 7 internet net-7 NET-1M is held back, goodwill unclear \(2 days of goodwill, given 2026-\d\d-\d\d\): the file ends it 2027-01-10 10:00:00 if its records include that, 2027-01-12 10:00:00 if they lack it; here it runs to 2026-12-12 10:00:00\. Choose one with --goodwill held or lacking, or with the row's field goodwill\ntopupd: 1 subscription held back, 1 of these as goodwill unclear: use --goodwill held or lacking\n$/,
       ),
     });
     expect((await importRows(line, [sold], ...asOf(line), "--goodwill", "maybe")).code).toBe(2);
@@ -142,7 +142,7 @@ topupd: 1 subscription held back
     expect(await line.mustRun("why", "net-7")).toContain("The records hold goodwill; 2 days of it are in the end.");
     const former = await importRows(line, [customer("7", "2027-01-08 10:00:00")], ...asOf(line), "--goodwill", "held");
     expect(former.stderr).toContain(
-      "2 days of goodwill run to 2027-01-10 10:00:00. If the records lack goodwill, give --goodwill lacking; else correct the file (or --allow-shorter 7)\n",
+      "2 days of goodwill run to 2027-01-10 10:00:00. If the records lack goodwill, use --goodwill lacking; otherwise fix the file (or --allow-shorter 7)\n",
     );
     line.now += DAY_MS;
     const own = { ...customer("7", "2027-02-10 10:00:00"), goodwill: "lacking" };
@@ -172,7 +172,7 @@ topupd: 1 subscription held back
     expect(await importRows(line, [{ ...row, connections: { internet } }])).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
-        /^line 1: 7 internet net-7 is stated inactive, but .* stays active: .*"blocked"\n$/,
+        /^line 1: 7 internet net-7 is inactive in the file, but .* stays active: .*"blocked"\n$/,
       ),
     });
   });
@@ -235,7 +235,7 @@ tv NEW added
 internet NET-3M removed
 3 accepted, 0 rejected, 1 added, 1 changed, 1 unchanged, 1 removed
 `,
-      stderr: "This is a preview: nothing was done.\n",
+      stderr: "This is a preview: nothing was changed.\n",
     });
     expect(await line.mustRun("import", "catalogue", file)).toBe(
       "3 accepted, 0 rejected, 1 added, 1 changed, 1 unchanged, 1 removed, as revision 2\n",

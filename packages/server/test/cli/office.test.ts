@@ -52,7 +52,7 @@ describe("topupd migrate", () => {
     expect(await line.run("migrate", "--status")).toEqual({
       code: 3,
       stdout: "NAME              STATE    APPLIED AT\n0001_initial.sql  pending  -\n",
-      stderr: "topupd: the database is not up to date: topupd migrate brings it there\n",
+      stderr: "topupd: the database is not up to date: run topupd migrate\n",
     });
     expect(existsSync(path)).toBe(false);
     const first = await line.mustRun("migrate");
@@ -60,7 +60,7 @@ describe("topupd migrate", () => {
     expect([await line.mustRun("migrate"), await line.mustRun("migrate", "--status")]).toEqual([first, first]);
     tamper(path, "INSERT INTO schema_migration VALUES (2, '0002_later.sql', 'x', 5)");
     const newer = await line.run("migrate", "--status", "--json");
-    expect(newer).toMatchObject({ code: 3, stderr: "topupd: the database was made by a newer topupd: use that\n" });
+    expect(newer).toMatchObject({ code: 3, stderr: "topupd: a newer topupd made the database: use that one\n" });
     expect(JSON.parse(newer.stdout)[1]).toMatchObject({ state: "unknown", appliedAt: "1970-01-01T00:00:00.005Z" });
   });
 
@@ -120,7 +120,7 @@ describe("topupd prune", () => {
     expect(await line.run("prune", "--older-than", "6m", "--preview")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(`would go           ${went}`),
-      stderr: "This is a preview: nothing was done.\n",
+      stderr: "This is a preview: nothing was changed.\n",
     });
     expect(await line.rows("transaction", "list")).toHaveLength(3);
     const gone = await line.json("prune", "--older-than", "6m", "--as", "maya", "--reason", "books");

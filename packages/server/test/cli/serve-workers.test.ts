@@ -98,7 +98,7 @@ describe("topupd serve --workers 2", () => {
     expect(after).toBeGreaterThanOrEqual(2);
     expect(value("topupd_process_restarts_total")).toBe(1);
     expect(logLines(service.stderr())).toContainEqual(
-      expect.objectContaining({ level: "error", cause: "SIGKILL", msg: "a worker has ended, and another one begins" }),
+      expect.objectContaining({ level: "error", cause: "SIGKILL", msg: "a worker has ended and is restarted" }),
     );
 
     // While it is away, top-ups are unavailable, and nothing else.

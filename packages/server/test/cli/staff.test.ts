@@ -32,8 +32,11 @@ describe("topupd staff", () => {
     const asked = ["staff", "add", "ravi", "--role", "viewer"];
     expect(await line.run(...asked)).toMatchObject({ code: 2, stderr: expect.stringContaining("--password-stdin") });
     line.typed = [PASSWORD, `${PASSWORD}!`];
-    const twice = "Password: The same again: ";
-    expect(await line.run(...asked)).toEqual({ ...failed(""), stderr: `${twice}topupd: the two are not the same\n` });
+    const twice = "Password: Repeat it: ";
+    expect(await line.run(...asked)).toEqual({
+      ...failed(""),
+      stderr: `${twice}topupd: the passwords differ: try again\n`,
+    });
     line.typed = [PASSWORD, PASSWORD];
     expect(await line.run(...asked)).toMatchObject({ code: 0, stderr: twice });
     expect(password).toMatch(/^\$scrypt\$/);
@@ -102,6 +105,6 @@ describe("a question for a password", () => {
     const input = new PassThrough();
     const answer = askSecretly("Password: ", input, new PassThrough());
     input.write("abc\u0003");
-    await expect(answer).rejects.toThrow("nothing is changed");
+    await expect(answer).rejects.toThrow("nothing was changed");
   });
 });

@@ -101,7 +101,7 @@ test.each(["settler", "worker", "console"] as const)("a %s that hangs is replace
   expect(said()).toContainEqual(
     expect.objectContaining({
       cause: "it did not answer for 10 seconds",
-      msg: `a ${role} has ended, and another one begins`,
+      msg: `a ${role} has ended and is restarted`,
     }),
   );
   await time.pass(60_000);

@@ -52,7 +52,7 @@ describe("topupd target add", () => {
     const addNetwork = () => line.run("target", "add", "network", "--kind", "radius", "--config", "radius.json");
     expect((await addNetwork()).stderr).toMatch(/^topupd: radius\.json cannot be read: ENOENT/);
     line.write("radius.json", "{");
-    expect((await addNetwork()).stderr).toMatch(/^topupd: radius\.json is no JSON: /);
+    expect((await addNetwork()).stderr).toMatch(/^topupd: radius\.json is not JSON: /);
     line.ndjson("radius.json", { ...file, timeZone: "Mars" });
     expect(await addNetwork()).toEqual(failed("radius.timeZone must be an IANA time zone such as Asia/Kathmandu"));
     line.ndjson("radius.json", { ...file, groups: 7 });
@@ -84,12 +84,12 @@ describe("topupd target add", () => {
       "--url leads to a private address: if that is meant, allow it with --allow-private (webhook.allowPrivate in the API)",
     ],
     ["tv --kind webhook --url http://a:b@127.0.0.1/", "--url must hold no user name and no password"],
-    ["tv --kind webhook --url http://127.0.0.1/ --config x", "--config is not for a target of kind webhook"],
+    ["tv --kind webhook --url http://127.0.0.1/ --config x", "a target of kind webhook has no --config"],
     ["tv --kind radius", "a target of kind radius needs --config"],
-    ["tv --kind radius --config x --billing", "--billing is not for a target of kind radius"],
-    ["tv --kind feed --url http://127.0.0.1/", "--url is not for a target of kind feed"],
-    ["tv --kind feed --service tv", "--service is not for a target of kind feed"],
-    ["tv --kind feed --allow-private", "--allow-private is not for a target of kind feed"],
+    ["tv --kind radius --config x --billing", "a target of kind radius has no --billing"],
+    ["tv --kind feed --url http://127.0.0.1/", "a target of kind feed has no --url"],
+    ["tv --kind feed --service tv", "a target of kind feed has no --service"],
+    ["tv --kind feed --allow-private", "a target of kind feed has no --allow-private"],
     ["-tv- --kind feed", "unknown option '-tv-'\nSee topupd target add --help"],
     [
       ".tv --kind feed",
@@ -203,14 +203,14 @@ describe("topupd target reconcile", () => {
     expect(await run("--preview")).toEqual({
       ...{ code: 3, stdout },
       stderr:
-        "3 users compared, 2 of them not as on record\ntopupd: RADIUS differs from what is on record, and nothing was corrected\n",
+        "3 users compared, 2 differ\ntopupd: RADIUS differs from the records, and nothing was fixed: run it without --preview\n",
     });
     const corrected = stdout.replaceAll("sita", "corrected sita");
     expect(await line.rows("audit", "list", "--action", "target.reconcile")).toEqual([]);
     expect(await run("--as", "maya")).toEqual({
       code: 0,
       stdout: corrected,
-      stderr: "3 users compared, 2 of them corrected\n",
+      stderr: "3 users compared, 2 fixed\n",
     });
     expect(await line.rows("audit", "list", "--action", "target.reconcile")).toMatchObject([
       { author: "maya", subject: "network" },

@@ -118,7 +118,7 @@ async function readConfig({ openFile }: Runtime, file = ""): Promise<object> {
   try {
     readJson(text);
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw new CommandFailed(`${file} is not JSON: ${error.message}`);
+    if (error instanceof JsonSyntaxError) throw new CommandFailed(`${file} ${error.message}`);
     throw error;
   }
   return JSON.parse(text);
