@@ -6,9 +6,8 @@ import { type ServiceState, wellState } from "../system/service-state.ts";
 import { FastDoor } from "./fast-door.ts";
 import type { AttemptNotes } from "./gathering.ts";
 import { NodeDoor } from "./node-door.ts";
-import { contractPages } from "./openapi/publish.ts";
 import { operationsOf } from "./operations.ts";
-import { healthPages } from "./pages.ts";
+import { contractPages, healthPages } from "./pages.ts";
 import {
   KEEP_ALIVE_TIMEOUT_MS,
   LOOKING_EVERY_MS,
@@ -24,50 +23,48 @@ import { type Retirement, retirementHeaders, type Version } from "./versions/ver
 
 export interface AppOptions {
   readonly ports: Ports;
-  /** Milliseconds that pass evenly, whatever is done to the clock. */
+  /** Monotonic milliseconds. */
   readonly stopwatch: () => number;
-  /** What stands before the version in every path. */
+  /** The path before the version, in every URL. */
   readonly prefix: string;
-  /** Scheme, host and port by which partners reach the service; undefined if nobody has said it. */
+  /** Scheme, host and port that partners use; undefined if not set. */
   readonly publicUrl: string | undefined;
-  /** For how many days a subscription that has ended stays listed. */
+  /** Days that an ended subscription stays listed. */
   readonly lapsedDays: number;
-  /** Whose word on the address of whoever calls is taken; undefined where nobody's is. */
+  /** Proxies trusted to report the caller's address; undefined means none. */
   readonly trustedProxies: AddressList | undefined;
-  /** By the name of the version; a version that is not named stays. */
+  /** Retirement dates by version name; other versions are not retired. */
   readonly retirements: Readonly<Record<string, Retirement>>;
   readonly log: (level: "info" | "warn" | "error", fields: object, message: string) => void;
-  /** Takes a line of the log for each request; undefined where there is none to be. */
+  /** Writes the log line of a request; undefined: requests are not logged. */
   readonly logLine: ((line: string) => void) | undefined;
-  /** How far the process is on its way to its end. */
   readonly phase: () => Phase;
-  /** Takes refused calls of partners; undefined where nobody asks for them. */
+  /** Stores refused calls; undefined: they are not stored. */
   readonly attempts?: Pick<AttemptNotes, "note"> | undefined;
-  /** Shared with the service's other processes. */
+  /** State shared by all processes of the service. */
   readonly state?: ServiceState | undefined;
-  /** False leaves every request to node:http: for tests that hold the doors against each other. */
+  /** False sends every request to node:http, for tests that compare the doors. */
   readonly hasFastDoor?: boolean | undefined;
 }
 
-/** `draining` still takes everything, and says that it should be sent nothing; `closing` ends every socket after its answer. */
+/** `draining` serves requests, but `/readyz` answers 503; `closing` ends every socket after its answer. */
 export type Phase = "serving" | "draining" | "closing";
 
-/** The service, and the means to begin and end it. */
 export interface App {
   readonly server: Server;
-  /** Of calls that came by the fast door. */
+  /** Number of calls that the fast door has taken. */
   readonly fastCalls: () => number;
-  /** Resolves with the URL, without a slash at its end. */
+  /** Resolves with the URL, without a trailing slash. */
   readonly listen: (options: { readonly host: string; readonly port: number }) => Promise<string>;
-  /** Takes no more sockets. */
+  /** Accepts no more sockets. */
   readonly stopListening: () => void;
-  /** Resolves once all that is in hand is answered, and every socket has ended. */
+  /** Resolves when all calls are answered and all sockets have ended. */
   readonly close: () => Promise<void>;
-  /** Destroys all sockets, whatever is in hand. */
+  /** Destroys all sockets, even with unanswered calls. */
   readonly destroyAll: () => void;
 }
 
-/** Builds the service: the only place that does, for serving and for tests alike. */
+/** Builds the service, for production and for tests. */
 export function buildApp(options: AppOptions): App {
   const { log, logLine, phase, attempts, stopwatch, trustedProxies, state = wellState() } = options;
   const { store, clock, observer } = options.ports;
@@ -79,7 +76,9 @@ export function buildApp(options: AppOptions): App {
   const ports = { ...options.ports, recording };
   let isClosing = false;
   const pipeline = new Pipeline({
-    ...{ ports, stopwatch, log },
+    ports,
+    stopwatch,
+    log,
     nextId: requestIds(ports.random),
     observers: [
       ...(logLine === undefined ? [] : [logRequests(clock, logLine)]),
@@ -136,13 +135,13 @@ export function buildApp(options: AppOptions): App {
           resolve(urlOf(server));
         });
       }),
-    // Node's HTTP server would cut sockets whose next request is still on its way.
+    // The close of http.Server would destroy sockets whose next request is arriving.
     stopListening: () => NetServer.prototype.close.call(server),
     close: () =>
       new Promise((resolve) => {
         isClosing = true;
         server.once("close", resolve).close();
-        // Node does not count a socket as idle that was never used.
+        // Node does not count an unused socket as idle.
         for (const socket of sockets) if (!fastDoor.isBusy(socket) && !nodeDoor.isBusy(socket)) socket.destroy();
       }),
     destroyAll: () => {

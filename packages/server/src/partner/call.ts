@@ -3,46 +3,45 @@ import type { JsonObject } from "../domain/json.ts";
 import type { FailureReason } from "./failures.ts";
 import type { Caller, ServedOperation } from "./ports.ts";
 
-/** A path that is served. */
 export interface Route {
   readonly url: string;
   /** Undefined for pages. */
   readonly operation: ServedOperation | undefined;
-  /** Of every answer on this path: names and values in turn. */
+  /** Headers of every answer on this path: names and values alternate. */
   readonly headers: readonly string[];
 }
 
 export interface Answer {
   readonly status: number;
-  /** Names and values in turn; without length, date and connection. */
+  /** Names and values alternate; without length, date and connection. */
   readonly headers: readonly string[];
   readonly body: string | Buffer;
 }
 
 /**
- * How a call ended: its whole answer was written, or its caller had left before. Who has left looks like who has only
- * closed its own direction, and counts as gone: the answer is written, but most of those who close early do not read it.
+ * How a call ended: the whole answer was written, or the caller left before. A caller that closes its own direction early
+ * counts as gone: the answer is written, but most such callers do not read it.
  */
 export type Ending = "answered" | "gave_up";
 
-/** One request of a partner, from its arrival to the end of its answer. Doors create calls, the pipeline decides them. */
+/** One request, from its arrival to the end of its answer. A door creates it, the pipeline decides it. */
 export abstract class Call implements Peer {
   readonly id: string;
-  /** Undefined where the path is none that is served. */
+  /** Undefined if the path is unknown. */
   readonly route: Route | undefined;
-  /** When it arrived, by the stopwatch, in milliseconds. */
+  /** Time of arrival on the stopwatch, in milliseconds. */
   readonly began: number;
-  /** Set once the access token has been accepted. */
+  /** Set when the access token is accepted. */
   caller: Caller | undefined = undefined;
-  /** Whose token was sent, though it was not accepted: for the log, and for nothing else. */
+  /** The partner whose token was refused, for the log and the list of refused calls. */
   refusedHolder: Caller | undefined = undefined;
   body: JsonObject | undefined = undefined;
-  /** Why it failed. */
+  /** The reason, if the call failed. */
   outcome: FailureReason | undefined = undefined;
   isReplay = false;
-  /** Whether too many top-ups wait, and nothing of the request was read. */
+  /** Whether the service was overloaded, and the request was refused unread. */
   isTurnedAway = false;
-  /** Once it is decided, perhaps since it took too long: what it comes to after that is not sent. */
+  /** Set when the call is decided or too late; a later result is not sent. */
   answer: Answer | undefined = undefined;
 
   constructor(id: string, route: Route | undefined, began: number) {
@@ -55,16 +54,16 @@ export abstract class Call implements Peer {
   abstract readonly token: string | undefined;
   /** The caller's IP address. */
   abstract readonly ip: string | undefined;
-  /** False while its caller is awaited for the rest of it. */
+  /** False until the whole request has arrived. */
   abstract readonly isWhole: boolean;
 
-  /** Called when the token has been accepted: the door gives the body to the pipeline. */
+  /** Gives the body to the pipeline. Called when the token is accepted. */
   abstract receive(): void;
 
-  /** Writes the answer. @param isLast whether the socket ends with it. */
+  /** @param isLast whether the socket ends with this answer. */
   abstract send(answer: Answer, isLast: boolean): void;
 
-  /** Ends the socket, since its answer cannot be written. */
+  /** Destroys the socket, because the answer cannot be written. */
   abstract abort(): void;
 }
 
@@ -75,7 +74,7 @@ export function tokenIn(authorization: string | undefined): string | undefined {
   return BEARER.exec(authorization ?? "")?.[1];
 }
 
-/** @param headers names and values in turn. */
+/** @param headers names and values alternate. */
 export function headerNames(headers: readonly string[]): string[] {
   return headers.filter((_each, index) => index % 2 === 0);
 }

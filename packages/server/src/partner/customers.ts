@@ -31,7 +31,7 @@ export interface ConnectionInformation {
   readonly status: WireStatus;
 }
 
-/** get-customer-information (interface, section 4.1). */
+/** The operation get-customer-information. */
 export async function lookUpCustomer(
   { store, clock }: Ports,
   { environment }: Caller,
@@ -63,12 +63,12 @@ export interface Packages {
   readonly bouquets: readonly Bouquet[];
 }
 
-/** Before the first import. */
+/** The catalogue before the first import. */
 const NO_CATALOGUE: Catalogue = { revision: 0, bouquets: [] };
 
 /**
- * get-subscription-package (interface, section 4.2). Writes nothing: the checkoutId is authentic by its seal.
- * @param lapsedDays for how many days a subscription that has ended stays in the list.
+ * The operation get-subscription-package. Writes nothing: the seal proves that a checkoutId is authentic.
+ * @param lapsedDays days that an ended subscription stays listed.
  */
 export async function listPackages(
   { store, clock, random }: Ports,

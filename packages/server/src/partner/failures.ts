@@ -3,14 +3,13 @@ import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../domain/fields.ts";
 import type { Answer } from "./call.ts";
 
 export const BODY_MAX_BYTES = 4096;
-/** What every answer is, a failure too. */
 export const JSON_TYPE = "application/json; charset=utf-8";
-/** The `Cache-Control` of every answer to a partner. */
+/** `Cache-Control` of every answer to a partner. */
 export const NEVER_KEPT = "no-store";
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** What a partner does next. */
+/** Actions that the partner should take next. */
 export const RETRIES = ["fix_request", "same_request", "new_checkout", "query_status", "no"] as const;
 type Retry = (typeof RETRIES)[number];
 
@@ -20,7 +19,7 @@ interface FailureKind {
   readonly retry: Retry;
 }
 
-/** Every failure a partner can meet. Source: decisions, "Failures"; docs/failures.md is held against it. */
+/** All failures of the interface. A test compares docs/failures.md with this table. */
 export const FAILURES = {
   missing_token: { code: "400ac001", status: 401, retry: "fix_request" },
   unknown_token: { code: "400ac002", status: 401, retry: "no" },
@@ -52,10 +51,9 @@ export const FAILURES = {
   unavailable: { code: "400ae002", status: 503, retry: "same_request" },
 } as const satisfies Readonly<Record<Refusal, FailureKind> & Record<string, FailureKind>>;
 
-/** Why the rules refuse a request, or what goes wrong before and beside them. */
 export type FailureReason = keyof typeof FAILURES;
 
-/** What is wrong, and what to do. */
+/** Each message says what is wrong and what to do. */
 const MESSAGES: Readonly<Record<FailureReason, string>> = {
   missing_token: "The request does not carry one access token. Send one header Authorization: Bearer <ACCESS_TOKEN>.",
   unknown_token: "The access token is not one of this service. Ask the provider for a valid one.",
@@ -63,7 +61,7 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
   revoked_token: "The access token has been revoked. Ask the provider for a new one.",
   partner_suspended: "The provider has suspended this partner. Only txn-status still answers. Contact the provider.",
   rate_limited: "Too many requests at a time. Send the same request again after the seconds in Retry-After.",
-  address_not_allowed: "The provider takes no requests of this partner from this address. Contact the provider.",
+  address_not_allowed: "The provider does not accept your requests from this IP address. Contact the provider.",
   malformed_json:
     "The request body is not a JSON object in UTF-8 that has each key once. Correct it and send it again.",
   invalid_field: "Fields of the request are missing or wrong. Correct those listed in fields and send it again.",
@@ -89,10 +87,10 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
   not_topped_up:
     "No top-up is recorded with this checkoutId so far. Query again, or send the top-up while the checkoutId is valid.",
   never_topped_up:
-    "No top-up was made with this checkoutId, and none will be. Call get-subscription-package to start anew.",
+    "No top-up was made with this checkoutId, and none will be. Call get-subscription-package to start again.",
   internal_error:
     "The service failed. Call txn-status to learn whether a top-up was recorded, and tell the provider the requestId.",
-  unavailable: "The service is not available at the moment. Try again after the seconds in Retry-After.",
+  unavailable: "The service is unavailable. Try again after the seconds in Retry-After.",
 };
 
 const UNAVAILABLE_TOP_UP = {
@@ -100,14 +98,13 @@ const UNAVAILABLE_TOP_UP = {
   retry: "query_status",
 } as const;
 
-/** What a failure says beside its kind. */
 export interface FailureDetail {
   readonly fields?: readonly FieldProblem[];
-  /** Whether the request was a top-up, of which the outcome may not be known. */
+  /** Whether the request was a top-up: its outcome may be unknown. */
   readonly isTopUp?: boolean;
 }
 
-/** The answer for a failure, in the envelope (interface, section 2). */
+/** The answer for a failure, in the envelope. */
 export function renderFailure(
   reason: FailureReason,
   requestId: string,
@@ -132,7 +129,7 @@ function headersOf(reason: FailureReason): readonly string[] {
   return reason === "unavailable" || reason === "rate_limited" ? LATER_HEADERS : JSON_HEADERS;
 }
 
-/** A field is named by the caller: no more of the name goes back than the longest of ours. */
+/** Names of unknown fields come from the caller: cut them to the length of our longest. */
 function shorten({ field, problem }: FieldProblem): FieldProblem {
   return { field: field.slice(0, IDENTIFIER_MAX_LENGTH), problem };
 }

@@ -8,9 +8,9 @@ import type { Operation } from "./operations.ts";
 import { KEEP_ALIVE_TIMEOUT_MS, type Pipeline, REQUEST_TIMEOUT_MS, UNREAD_TIMEOUT_MS } from "./pipeline.ts";
 import { type AnswerText, type PlainHead, recognise } from "./plain-http.ts";
 
-/** Longer heads are for node:http, which bounds the number of their fields too. */
+/** Longer heads go to node:http, which also limits the number of fields. */
 const HEAD_MAX_BYTES = 8192;
-/** How many heads are remembered, and up to which length: a partner's program sends the same one again and again. */
+/** Limits of the remembered heads. Partners' programs send the same heads again and again. */
 const MOST_HEADS = 2_000;
 const REMEMBERED_MAX_BYTES = 1024;
 
@@ -24,17 +24,17 @@ export interface FastDoorOptions {
   readonly operations: readonly Operation[];
   readonly answerText: AnswerText;
   readonly trustedProxies: AddressList | undefined;
-  /** Gives a socket to node:http for good. @param isTrusted whether a token was accepted on it. */
+  /** Gives a socket to node:http permanently. @param isTrusted whether a token was accepted on it. */
   readonly handOver: (socket: Socket, isTrusted: boolean) => void;
 }
 
 /**
- * The door for requests that come whole, alone, in one piece and in the plain form, as nearly all do. Any other request is
- * node:http's, with all its bytes and its socket: so nothing is decided here about what is in any way unusual.
+ * Takes requests that arrive alone, in one chunk and in the plain form, as nearly all do. Any other request goes to
+ * node:http with all its bytes and its socket, so unusual requests are decided only there.
  */
 export class FastDoor {
   readonly options: FastDoorOptions;
-  /** Calls that came by this door. */
+  /** Number of calls taken. */
   served = 0;
   readonly #operations: ReadonlyMap<string, Operation>;
   readonly #heads = new Map<string, Head>();
@@ -63,13 +63,13 @@ export class FastDoor {
     return this.#lanes.get(socket)?.call !== undefined;
   }
 
-  /** Closes sockets that have been silent for too long. */
+  /** Closes sockets that were silent for too long. */
   look(): void {
     const now = this.options.pipeline.stopwatch();
     for (const lane of this.#lanes.values()) lane.look(now);
   }
 
-  /** @param text bytes as Latin-1. @returns the head of the plain request that they are, whole, or undefined. */
+  /** @param text bytes as Latin-1. @returns the head, if the bytes are one whole plain request. */
   headOf(text: string): Head | undefined {
     const end = text.indexOf("\r\n\r\n");
     if (end === -1 || end > HEAD_MAX_BYTES) return undefined;
@@ -86,33 +86,33 @@ export class FastDoor {
     return { path, length, token, forwardedFor, operation, isRemembered };
   }
 
-  /** Remembers a head whose token was accepted: others would take the place of good ones. */
+  /** Called only for accepted tokens: other heads would displace good ones. */
   remember(text: string, head: Head): void {
     const end = text.length - head.length - 4;
     if (head.isRemembered || end > REMEMBERED_MAX_BYTES) return;
     if (this.#heads.size >= MOST_HEADS) this.#heads.clear();
-    // As texts of their own: slices would keep the body with them.
+    // A slice would keep the body in memory: copy the head.
     const copy = Buffer.from(text.slice(0, end), "latin1").toString("latin1");
     this.#heads.set(copy, this.#recognise(copy, true) as Head);
   }
 }
 
-/** A socket at the fast door: it has one call in hand at a time. */
+/** A socket at the fast door. It has at most one open call. */
 class Lane {
   readonly socket: Socket;
   readonly #door: FastDoor;
   call: FastCall | undefined = undefined;
   /** Whether a token was accepted on it. */
   isTrusted = false;
-  /** Came while a call was in hand; until that has ended, the socket is paused. */
+  /** Bytes that arrived during a call. The socket is paused until the call ends. */
   #held: { readonly bytes: Buffer; readonly at: number } | undefined = undefined;
-  /** When the socket was opened, or its latest answer written. */
+  /** Time when the socket was opened or last answered. */
   #since: number;
-  /** Whether the answer to the call in hand was written, and perhaps not read. */
+  /** Whether the answer to the open call was written; it may be unread. */
   #isWritten = false;
   #isLast = false;
   #wasUsed = false;
-  /** Whether the caller has closed its own direction: it may still wait for an answer (RFC 9112, section 9.6). */
+  /** Whether the caller closed its own direction. It may still wait for an answer (RFC 9112, section 9.6). */
   #isHalfClosed = false;
 
   constructor(door: FastDoor, socket: Socket) {
@@ -160,7 +160,6 @@ class Lane {
     if (this.call === undefined) this.socket.destroySoon();
   };
 
-  /** @param isLast whether the answer says that the socket ends with it. */
   write(call: FastCall, answer: Answer, isLast: boolean): void {
     const { operation } = call.head;
     this.#isWritten = true;
@@ -194,7 +193,6 @@ class Lane {
     if (call !== undefined) this.#door.options.pipeline.ended(call, this.#isHalfClosed ? "gave_up" : ending);
   }
 
-  /** Closes the socket where it has been silent for too long. */
   look(now: number): void {
     const silence = now - this.#since;
     const isUnread = this.#isWritten && silence >= UNREAD_TIMEOUT_MS;
@@ -203,7 +201,7 @@ class Lane {
   }
 }
 
-/** Of a socket that breaks, its close is heard. */
+/** A broken socket also emits `close`, which is handled. */
 function ignore(): void {}
 
 class FastCall extends Call {
@@ -214,7 +212,7 @@ class FastCall extends Call {
   /** The same bytes as Latin-1. */
   readonly #text: string;
 
-  /** @param at when it arrived, by the stopwatch. */
+  /** @param at time of arrival on the stopwatch. */
   constructor(door: FastDoor, lane: Lane, head: Head, bytes: Buffer, text: string, at: number) {
     super(door.options.pipeline.nextId(), head.operation, at);
     this.#door = door;

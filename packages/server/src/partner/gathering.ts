@@ -3,60 +3,55 @@ import type { Attempt, Store } from "../store/store.ts";
 
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** Gathers something beside requests and writes it now and then: no request waits for it, and none fails for it. */
-abstract class Gathering {
-  readonly #everyMs: number;
+interface GatheringOptions<Name extends keyof Store> {
+  readonly store: Pick<Store, Name>;
+  /** Called if the store could not write. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Collects facts about requests and writes them periodically. No request waits for this or fails because of it. */
+abstract class Gathering<Name extends keyof Store> {
+  protected readonly store: Pick<Store, Name>;
+  protected abstract readonly everyMs: number;
+  readonly #onFailure: (error: unknown) => void;
   readonly #closing = new AbortController();
   #writing: Promise<void> | undefined;
 
-  constructor(everyMs: number) {
-    this.#everyMs = everyMs;
+  constructor({ store, onFailure }: GatheringOptions<Name>) {
+    this.store = store;
+    this.#onFailure = onFailure;
   }
 
-  /** Writes what was gathered. Never rejects. */
   protected abstract write(): Promise<void>;
 
-  /** @param sleep resolves early where the signal says so. */
+  /** @param sleep resolves early if the signal aborts. */
   keepWriting(sleep: Sleep): void {
     this.#writing = this.#writeUntilClosed(sleep);
   }
 
-  /** Writes what is left, also what has come while a write was under way. */
+  /** Writes the rest, including facts that arrived during a write. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#writing;
-    await this.write();
+    await this.write().catch(this.#onFailure);
   }
 
   async #writeUntilClosed(sleep: Sleep): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await sleep(this.#everyMs, signal);
-      if (!signal.aborted) await this.write();
+      await sleep(this.everyMs, signal);
+      if (!signal.aborted) await this.write().catch(this.#onFailure);
     }
   }
 }
 
-interface GatheringOptions<Name extends keyof Store> {
-  readonly store: Pick<Store, Name>;
-  /** Called with the reason if the store did not take what was gathered. */
-  readonly onFailure: (error: unknown) => void;
-}
-
-const ATTEMPTS_EVERY_MS = 1_000;
-
-/** More that come in that time are dropped: no memory grows with somebody's mistakes. */
+/** Further refused calls between two writes are dropped, to limit memory. */
 export const MOST_GATHERED = 10_000;
 
-/** Gathers refused calls of partners. Those that the store does not take are dropped. */
-export class AttemptNotes extends Gathering {
-  readonly #options: GatheringOptions<"recordAttempts">;
+/** Collects refused calls. They are dropped if the store cannot write them. */
+export class AttemptNotes extends Gathering<"recordAttempts"> {
+  protected override readonly everyMs = 1_000;
   #gathered: Attempt[] = [];
-
-  constructor(options: GatheringOptions<"recordAttempts">) {
-    super(ATTEMPTS_EVERY_MS);
-    this.#options = options;
-  }
 
   note(attempt: Attempt): void {
     if (this.#gathered.length < MOST_GATHERED) this.#gathered.push(attempt);
@@ -64,27 +59,15 @@ export class AttemptNotes extends Gathering {
 
   protected override async write(): Promise<void> {
     const attempts = this.#gathered;
-    if (attempts.length === 0) return;
     this.#gathered = [];
-    try {
-      await this.#options.store.recordAttempts(attempts);
-    } catch (error) {
-      this.#options.onFailure(error);
-    }
+    if (attempts.length > 0) await this.store.recordAttempts(attempts);
   }
 }
 
-const TOKEN_USES_EVERY_MS = 30_000;
-
-/** Gathers when each token was last used. What a process had gathered is lost if the process is killed. */
-export class TokenUses extends Gathering {
-  readonly #options: GatheringOptions<"recordTokenUses">;
+/** Collects the last use of each token. A killed process loses what it collected. */
+export class TokenUses extends Gathering<"recordTokenUses"> {
+  protected override readonly everyMs = 30_000;
   #gathered = new Map<string, Instant>();
-
-  constructor(options: GatheringOptions<"recordTokenUses">) {
-    super(TOKEN_USES_EVERY_MS);
-    this.#options = options;
-  }
 
   note(tokenId: string, at: Instant): void {
     this.#gathered.set(tokenId, at);
@@ -92,14 +75,14 @@ export class TokenUses extends Gathering {
 
   protected override async write(): Promise<void> {
     const uses = this.#gathered;
-    if (uses.size === 0) return;
     this.#gathered = new Map();
+    if (uses.size === 0) return;
     try {
-      await this.#options.store.recordTokenUses(uses);
+      await this.store.recordTokenUses(uses);
     } catch (error) {
-      // What has come meanwhile is later.
+      // Uses noted during the write are later, so they win.
       this.#gathered = new Map([...uses, ...this.#gathered]);
-      this.#options.onFailure(error);
+      throw error;
     }
   }
 }

@@ -10,20 +10,18 @@ import type { Page } from "./pages.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { AnswerText } from "./plain-http.ts";
 
-/** Requests that one socket may have in hand: a client that sends more without reading is not one that waits. */
+/** Most open requests of a socket. A client that sends more does not read its answers. */
 const MAX_IN_HAND = 32;
-/** The same, until a token was accepted on the socket: Node reads all that come in one piece before the first is refused. */
+/** The same before a token is accepted: Node parses a whole chunk before the first request is refused. */
 const MAX_IN_HAND_OF_STRANGER = 4;
 
-/** What a socket is about, beyond what Node keeps of it. */
 interface SocketState {
-  /** Requests that are not answered yet, in their order; the last of them may not have arrived whole. */
+  /** Unanswered requests in order. The last one may be incomplete. */
   readonly inHand: NodeCall[];
-  /** The request that came last. */
   latest: NodeCall | undefined;
   /** Whether a token was accepted on it. */
   isTrusted: boolean;
-  /** Bytes came that are no request: once what is in hand is answered, the socket is closed. */
+  /** Whether bytes arrived that are no request. The socket closes after the open answers. */
   isBroken: boolean;
 }
 
@@ -34,7 +32,7 @@ export interface NodeDoorOptions {
   readonly answerText: AnswerText;
 }
 
-/** The door for every request that node:http has read, and for bytes of which it can make none. */
+/** Takes every request that node:http parses, and bytes that it cannot parse. */
 export class NodeDoor {
   readonly options: NodeDoorOptions;
   readonly #routes: ReadonlyMap<string, Operation | Page>;
@@ -46,15 +44,14 @@ export class NodeDoor {
   }
 
   watch(server: Server & { httpAllowHalfOpen?: boolean }): void {
-    // A caller may close its own direction as soon as its request is sent, and wait for the answer in the other (RFC 9112,
-    // section 9.6). Node would close the other one too, so that a top-up was made and nobody told. What the switch is
-    // called is in no documentation of Node's; a test holds what it does.
+    // A caller may close its own direction and wait for the answer in the other (RFC 9112, section 9.6). Node would close
+    // both, and the answer of a top-up would be lost. Node does not document this switch; a test checks it.
     server.httpAllowHalfOpen = true;
     const take = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response);
-    // Node itself would answer an expectation that it does not know without the envelope.
+    // Node itself would answer an unknown expectation without the envelope.
     server.on("request", take).on("checkExpectation", take);
     server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => this.#onClientError(error, socket));
-    // Since somebody listens, Node leaves it to them what becomes of a socket on which nothing has happened for long.
+    // With a listener, Node does not destroy a silent socket itself.
     server.on("timeout", (socket: Socket) => {
       const { inHand } = this.#stateOf(socket);
       const isAwaited = inHand.some(({ isWhole, response }) => isWhole && !response.writableEnded);
@@ -66,14 +63,14 @@ export class NodeDoor {
     return this.#stateOf(socket).inHand.length > 0;
   }
 
-  /** Is told that a token was accepted on a socket. */
+  /** Called when a token is accepted on a socket. */
   trust(socket: Socket): void {
     const state = this.#stateOf(socket);
     state.isTrusted = true;
     this.#goOn(state);
   }
 
-  /** Counts a request as in hand until its answer is closed, which it is not while the caller does not read. */
+  /** A request stays open until its answer is closed, so also while the caller does not read. */
   #take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const state = this.#stateOf(socket);
@@ -96,11 +93,11 @@ export class NodeDoor {
       this.options.pipeline.take(call);
       this.options.pipeline.refuse(call, "rate_limited");
     } else this.#goOn(state);
-    // Refused at once, for lack of a token: what came in one piece with it need not be read.
+    // Refused at once for lack of a token: do not parse the rest of the chunk.
     if (call.answer?.status === 401) stopParsing(socket);
   }
 
-  /** Begins each request once the one before it was admitted: behind one that ends the socket, none may be carried out. */
+  /** Begins each request after the previous one is admitted: none may run behind a request that ends the socket. */
   #goOn({ inHand }: SocketState): void {
     for (const call of inHand) {
       if (!call.hasBegun) this.#begin(call);
@@ -121,12 +118,12 @@ export class NodeDoor {
     else pipeline.refuse(call, "method_not_allowed");
   }
 
-  /** For bytes that are no HTTP request, or do not become one in time. */
+  /** Handles bytes that are no HTTP request, or an incomplete one that timed out. */
   #onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     const state = this.#stateOf(socket);
     if (error.code === "ECONNRESET" || !socket.writable || hasNoQuestion(socket, state)) socket.destroy();
     else if (isAnswering(state)) {
-      // The answer to a request in hand must not be mistaken for this one's.
+      // The caller would take this answer for that of an open request.
       state.isBroken = true;
       socket.pause();
     } else this.#answerBare(socket, state, isTooLarge(error));
@@ -153,27 +150,24 @@ export class NodeDoor {
   }
 }
 
-/** Of scheme and authority, which a target may begin with (RFC 9112, section 3.2.2). */
+/** Scheme and authority, allowed in a request target (RFC 9112, section 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 function pathOf({ url = "" }: IncomingMessage): string {
   return url.replace(ORIGIN, "").split(/[?#]/, 1)[0] as string;
 }
 
-/** Makes whatever else comes on a socket a parse error. */
+/** Turns all further bytes on a socket into a parse error. */
 function stopParsing(socket: Socket & { parser?: { onIncoming: () => number } }): void {
   if (socket.parser) socket.parser.onIncoming = () => PARSE_ERROR;
 }
 
-/**
- * Whether an answer would be one to nothing: nothing was sent on a socket that was opened ahead of need,
- * or what came is the rest of a request that has its answer.
- */
+/** Whether there is nothing to answer: the socket was never used, or the bytes belong to an answered request. */
 function hasNoQuestion(socket: Socket, { latest, inHand }: SocketState): boolean {
   return socket.bytesRead === 0 || (latest !== undefined && !latest.isWhole && !inHand.includes(latest));
 }
 
-/** Whether a request that has arrived whole is still to be answered. */
+/** Whether a whole request still waits for its answer. */
 function isAnswering({ inHand }: SocketState): boolean {
   return inHand.some(({ isWhole }) => isWhole);
 }
@@ -190,10 +184,10 @@ class NodeCall extends Call {
   readonly response: ServerResponse;
   readonly #door: NodeDoor;
   hasBegun = false;
-  /** Whether the socket ends with its answer. */
+  /** Whether the socket ends with this answer. */
   isLast = false;
   isWritten = false;
-  /** Whether it was answered without node:http, since the rest of it did not come or was no HTTP. */
+  /** Whether it was answered without node:http, because the rest was missing or invalid. */
   isAnsweredBare = false;
 
   constructor(door: NodeDoor, route: Operation | Page | undefined, request: IncomingMessage, response: ServerResponse) {
@@ -219,7 +213,6 @@ class NodeCall extends Call {
     return this.request.complete;
   }
 
-  /** Reads the body, of as many bytes as it may have. */
   receive(): void {
     const { request } = this;
     const { pipeline } = this.#door.options;
@@ -254,10 +247,10 @@ class NodeCall extends Call {
 
   send(answer: Answer, isLast: boolean): void {
     const { request } = this;
-    // Of a request that wishes to speak another protocol, Node throws away what came in one piece with it. If the
-    // connection went on, whoever had sent a request there would take the answer to the next one for its own.
+    // Node drops the bytes behind an upgrade request. If the socket stayed open, the sender of a dropped request would take
+    // the next answer for its own.
     this.isLast = isLast || request.headers.upgrade !== undefined;
-    // A socket that is closed while bytes are on their way is reset, and its caller would not get the answer.
+    // Closing a socket while bytes arrive resets it, and the caller would lose the answer.
     if (answer.status === 401 && !this.isWhole && !request.readableEnded && !this.#isTooLong)
       request.once("end", () => this.#write(answer)).resume();
     else this.#write(answer);

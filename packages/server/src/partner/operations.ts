@@ -17,25 +17,25 @@ import { LISTING, LOOK_UP, type RequestForm, TRANSACTION_QUERY } from "./request
 import { queryTransaction, type TopUpAnswer, type TopUpRequest, type TransactionQuery, topUp } from "./top-ups.ts";
 import { type Rendering, VERSIONS, type Version } from "./versions/version.ts";
 
-/** Success codes (interface, section 7). */
+/** Success codes. */
 const LOOKED_UP = "400aa010";
 const SETTLED = "400ab001";
 
 export const TOP_UP_OPERATION = "subscription-package-topup";
 const QUERY_OPERATION = "txn-status";
 
-/** What partners are told of one operation of one version: routes and OpenAPI documents are made of it. */
+/** One operation of one version, for its route and its OpenAPI document. */
 export interface OperationContract<Request, Answer> {
   /** The last part of the path. */
   readonly name: string;
   readonly tag: "Customers" | "Top-ups";
   readonly summary: string;
   readonly description: string;
-  /** Of a success. */
+  /** The code of a success. */
   readonly code: string;
   readonly request: RequestForm<Request>;
   readonly rendering: Rendering<Answer>;
-  /** What the rules may refuse it for; what can go wrong with every request is not listed again. */
+  /** The refusals of this operation, without those of every request. */
   readonly refusals: readonly Refusal[];
 }
 
@@ -46,7 +46,7 @@ interface Contract {
   readonly query: OperationContract<TransactionQuery, Transaction>;
 }
 
-/** The four operations of a version (interface, section 4). */
+/** The four operations of a version. */
 export function contractOf(version: Version): Contract {
   return {
     lookUp: {
@@ -119,7 +119,6 @@ export function contractOf(version: Version): Contract {
 const SUCCESS_HEADERS = ["cache-control", NEVER_KEPT, "content-type", JSON_TYPE];
 const REPLAY_HEADERS = [...SUCCESS_HEADERS, "idempotent-replayed", "true"];
 
-/** What became of a call. */
 type Outcome =
   | { readonly ok: true; readonly answer: Answer; readonly isReplay: boolean }
   | { readonly ok: false; readonly reason: FailureReason; readonly fields?: readonly FieldProblem[] };
@@ -128,17 +127,16 @@ type Outcome =
 export interface Operation extends Route {
   readonly isTopUp: boolean;
   readonly isQuery: boolean;
-  /** Reads the fields of a body, and does what is asked. */
   readonly serve: (caller: Caller, body: JsonObject) => Promise<Outcome>;
 }
 
 interface OperationOptions {
   readonly ports: Ports;
-  /** What stands before the version in every path. */
+  /** The path before the version, in every URL. */
   readonly prefix: string;
-  /** For how many days a subscription that has ended stays listed. */
+  /** Days that an ended subscription stays listed. */
   readonly lapsedDays: number;
-  /** What every answer of a version has. */
+  /** Headers of every answer of a version. */
   readonly headersOf: (version: Version) => readonly string[];
 }
 
@@ -151,9 +149,9 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
     run: (caller: Caller, request: Request) => Promise<Result<Done>>,
     isReplay: (done: Done) => boolean = () => false,
   ): Operation => {
-    const writeAnew: typeof rendering.write = (ofSuccess, answer, exponent) =>
+    const writeWhole: typeof rendering.write = (ofSuccess, answer, exponent) =>
       JSON.stringify({ success: true, code: ofSuccess, body: rendering.render(answer, exponent) });
-    const { write = writeAnew } = rendering;
+    const { write = writeWhole } = rendering;
     return {
       url: `${prefix}/${version.name}/${name}`,
       operation: { name, version: version.name },

@@ -1,30 +1,32 @@
+import { type AccessToken, admitAccessToken, hashAccessToken, isAccessToken } from "../domain/access-token.ts";
+import type { Peer } from "../domain/address-list.ts";
+import type { Refusal } from "../domain/failure.ts";
 import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
 import { StoreUnavailable } from "../store/errors.ts";
-import { authenticate } from "./authenticate.ts";
 import type { Answer, Call, Ending } from "./call.ts";
 import { type FailureDetail, type FailureReason, renderFailure } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import type { Caller, Ports } from "./ports.ts";
 import type { RequestObserver } from "./request-observers.ts";
 
-/** Less than the 30 seconds that partners are told to wait at least, with time for the way there and back. */
+/** Partners wait at least 30 seconds; the rest is for the network. */
 export const ANSWERED_WITHIN_MS = 25_000;
-/** A request must have arrived whole in this time. */
+/** Time in which a whole request must arrive. */
 export const REQUEST_TIMEOUT_MS = 10_000;
-/** How long an answer may lie unread. */
+/** Time in which an answer must be read. */
 export const UNREAD_TIMEOUT_MS = 30_000;
-/** How long a socket may wait for its next request: longer than common proxies, so that it is they who close. */
+/** Longer than the keep-alive of common proxies, so that the proxy closes the socket. */
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** How often is looked for those who have waited too long. */
+/** How often to check for requests that waited too long. */
 export const LOOKING_EVERY_MS = 500;
 
-/** After these, no other request of the socket is taken. Nor is one after 401, so that guessing tokens costs a socket each. */
+/** Failures that end the socket. A 401 does too, so that each guess of a token costs a socket. */
 const LAST: ReadonlySet<FailureReason | undefined> = new Set(["rate_limited", "body_too_large"]);
 
 export interface PipelineOptions {
   readonly ports: Ports;
   readonly nextId: () => string;
-  /** Milliseconds that pass evenly, whatever is done to the clock. */
+  /** Monotonic milliseconds. */
   readonly stopwatch: () => number;
   readonly observers: readonly RequestObserver[];
   /** Whether every socket ends after its answer. */
@@ -32,7 +34,7 @@ export interface PipelineOptions {
   readonly log: (level: "warn" | "error", fields: object, message: string) => void;
 }
 
-/** What is done with every call, by whichever door it came: it is admitted, served, answered and observed. */
+/** Admits, serves, answers and observes every call, from either door. */
 export class Pipeline {
   readonly nextId: () => string;
   readonly stopwatch: () => number;
@@ -46,15 +48,15 @@ export class Pipeline {
     this.stopwatch = options.stopwatch;
   }
 
-  /** Counts a call as in hand until it has ended. */
+  /** A call is open until {@link ended}. */
   take(call: Call): void {
     this.#inHand.add(call);
   }
 
-  /** Admits a call to an operation by its access token (interface, section 5), before anything else of it is read. */
+  /** Checks the access token, before anything else of the call is read. */
   admit(call: Call, { isTopUp, isQuery }: Operation): void {
     const { ports } = this.#options;
-    // As early as can be: what is turned away must cost next to nothing, or nothing is left for those that wait.
+    // Refuse as early as possible: under overload a refusal must cost almost nothing.
     if (isTopUp && ports.store.isOverloaded()) {
       call.isTurnedAway = true;
       this.refuse(call, "unavailable");
@@ -79,7 +81,7 @@ export class Pipeline {
       .catch((error: unknown) => this.fail(call, error));
   }
 
-  /** Does what an admitted call asks for. @param text its body; undefined where that is not UTF-8. */
+  /** Serves an admitted call. @param text its body; undefined if it is not UTF-8. */
   serve(call: Call, text: string | undefined): void {
     const body = parseObject(text);
     if (body === undefined) {
@@ -112,21 +114,20 @@ export class Pipeline {
     this.decide(call, renderFailure(reason, call.id, detail));
   }
 
-  /** Answers a call that something was thrown for, unless its answer is on its way already. */
+  /** Answers a call after an error, unless it is answered already. */
   fail(call: Call, error: unknown): void {
     if (call.answer !== undefined) return;
     const { id: requestId } = call;
-    const isAway = error instanceof StoreUnavailable;
-    if (isAway) this.#options.log("warn", { requestId, cause: error.message }, "the store is unavailable");
+    const isUnavailable = error instanceof StoreUnavailable;
+    if (isUnavailable) this.#options.log("warn", { requestId, cause: error.message }, "the store is unavailable");
     else this.#options.log("error", { requestId, err: error }, "a request failed");
     const isTopUp = (call.route as Operation | undefined)?.isTopUp === true;
-    this.refuse(call, isAway ? "unavailable" : "internal_error", { isTopUp });
+    this.refuse(call, isUnavailable ? "unavailable" : "internal_error", { isTopUp });
   }
 
   /**
-   * Holds back the answers that are ready in one turn of the event loop, and lets them go together at its end. Written
-   * one by one, each would wake its reader by itself, which costs the machine more than the answer did. An answer that is
-   * alone leaves with the very turn that made it.
+   * Collects the answers of one turn of the event loop and writes them together at its end. Written one by one, each would
+   * wake its reader separately, which costs the machine more than the answer itself.
    */
   decide(call: Call, answer: Answer): void {
     call.answer = answer;
@@ -136,7 +137,7 @@ export class Pipeline {
   #release(): void {
     const decided = this.#decided;
     this.#decided = [];
-    // Or the socket of an answered request would keep the process from ending.
+    // An open socket would keep the process from ending.
     const isClosing = this.#options.isClosing();
     for (const call of decided) {
       const answer = call.answer as Answer;
@@ -149,35 +150,72 @@ export class Pipeline {
     }
   }
 
-  /** Is told of the end of every call that was taken. */
+  /** Called at the end of every call. */
   ended(call: Call, ending: Ending): void {
     if (!this.#inHand.delete(call)) return;
-    // What it comes to is sent to nobody.
+    // The caller has left: a later result is not sent.
     call.answer ??= { status: 0, headers: [], body: "" };
     const ms = this.stopwatch() - call.began;
     for (const each of this.#options.observers) each.ended(call, ending, ms);
   }
 
-  /** Is told of bytes that were answered, and are no request. */
+  /** Called for bytes that were answered but are no request. */
   refusedBare(reason: FailureReason, requestId: string): void {
     for (const each of this.#options.observers) each.refusedBare(reason, requestId);
   }
 
   /**
-   * Sees to it that nobody waits too long for an answer: a store has bounds of its own, but none for a disk that hangs.
-   * One look at all, now and then: a timer of each would take time of every request.
+   * Answers calls that waited too long: a store has time limits, but none for a disk that hangs. A timer for each call
+   * would cost time in every request.
    */
   answerLate(): void {
     const now = this.stopwatch();
     for (const call of this.#inHand) {
-      // What has not arrived whole waits for its caller, and has a deadline of its own.
+      // An incomplete request waits for its caller and has its own deadline.
       if (now - call.began >= ANSWERED_WITHIN_MS && call.isWhole && call.answer === undefined)
         this.fail(call, new StoreUnavailable(`the store did not answer within ${ANSWERED_WITHIN_MS / 1000} seconds`));
     }
   }
 }
 
-/** @returns undefined for what is no JSON object. */
+/** The caller; or the refusal, and the token's holder if known. */
+type Admission =
+  | { readonly ok: true; readonly caller: Caller }
+  | { readonly ok: false; readonly refusal: Refusal; readonly holder: Caller | undefined };
+
+/** Hashes of stored tokens, which never change. Validity is checked for every request. */
+const HASHES = new Map<string, Buffer>();
+const MOST_HASHES = 1_000;
+
+function remember(token: string, hash: Buffer): void {
+  if (HASHES.size >= MOST_HASHES) HASHES.clear();
+  HASHES.set(token, hash);
+}
+
+/** Reads the token from the store for every request, so that a revocation applies to the next one. */
+async function authenticate(
+  { store, clock, tokenUses }: Ports,
+  token: string,
+  peer: Peer,
+  isQuery: boolean,
+): Promise<Admission> {
+  const known = HASHES.get(token);
+  if (known === undefined && !isAccessToken(token)) return { ok: false, refusal: "unknown_token", holder: undefined };
+  const hash = known ?? hashAccessToken(token);
+  const stored = await store.findAccessToken(hash);
+  if (known === undefined && stored !== undefined) remember(token, hash);
+  const now = clock();
+  const admitted = admitAccessToken(stored, now, peer, isQuery);
+  if (!admitted.ok) return { ...admitted, holder: stored && holderOf(stored) };
+  tokenUses?.note(admitted.value.id, now);
+  return { ok: true, caller: holderOf(admitted.value) };
+}
+
+function holderOf({ id, partner, environment }: AccessToken): Caller {
+  return { partnerId: partner.id, partnerName: partner.name, environment, tokenId: id };
+}
+
+/** @returns undefined if the text is no JSON object. */
 function parseObject(text: string | undefined): JsonObject | undefined {
   try {
     const value = text === undefined ? undefined : readJson(text);
@@ -191,7 +229,7 @@ function parseObject(text: string | undefined): JsonObject | undefined {
 const ID_BYTES = 9;
 const IDS_AT_ONCE = 256;
 
-/** Makes ids of 72 random bits, which tell nobody how many requests there are. They are drawn for many requests at once. */
+/** Makes ids of 72 random bits, which do not reveal the number of requests. Draws many at once, for speed. */
 export function requestIds(random: (bytes: number) => Uint8Array): () => string {
   let drawn = Buffer.alloc(0);
   let used = 0;

@@ -5,22 +5,21 @@ import { type Answer, tokenIn } from "./call.ts";
 import { BODY_MAX_BYTES } from "./failures.ts";
 import { KEEP_ALIVE_TIMEOUT_MS } from "./pipeline.ts";
 
-/** What the fast door needs to know of a request's head. */
 export interface PlainHead {
   readonly path: string;
-  /** Of the body, in bytes. */
+  /** Length of the body in bytes. */
   readonly length: number;
   readonly token: string | undefined;
   readonly forwardedFor: string | undefined;
 }
 
 const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/;
-/** A token, a colon, and printable ASCII with blanks around it; behind a length, node:http takes no tab. */
+/** A token, a colon, and printable ASCII with blanks around it. node:http accepts no tab after a length. */
 const FIELD_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*((?:[!-~](?:[\t -~]*[!-~])?)?) *$/;
 const PLAIN_LENGTH = /^[1-9][0-9]{0,3}$/;
 const PLAIN_TYPE = /^application\/json(?:; ?charset="?utf-8"?)?$/i;
 
-/** What changes how the rest of a request or connection is read. */
+/** Headers that change how the rest of a request or connection is read. */
 const UNUSUAL: ReadonlySet<string> = new Set([
   "content-encoding",
   "expect",
@@ -33,9 +32,8 @@ const UNUSUAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Recognises the head of a request in the one plain form in which nearly all come. It is no parser: whatever it does not
- * know for certain, it does not recognise, and node:http reads it.
- * @param head bytes as Latin-1, up to the blank line and without it.
+ * Recognises a head in the plain form that nearly all requests have. This is no parser: node:http reads every other head.
+ * @param head bytes as Latin-1, without the blank line.
  */
 export function recognise(head: string): PlainHead | undefined {
   const lines = head.split("\r\n");
@@ -72,7 +70,7 @@ export class AnswerText {
     this.#clock = clock;
   }
 
-  /** @param more of every answer on the path. @param isLast whether the socket ends with it. */
+  /** @param more headers of every answer on the path. @param isLast whether the socket ends with this answer. */
   write(
     socket: Socket,
     requestId: string,
@@ -85,7 +83,7 @@ export class AnswerText {
     const text =
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\n${linesOf(more)}${linesOf(headers)}` +
       `content-length: ${length}\r\nDate: ${this.#now()}\r\n${isLast ? LAST_LINES : KEPT_LINES}\r\n${body.toString()}`;
-    // Plain ASCII goes out as it lies in memory.
+    // Latin-1 strings are written without conversion.
     socket.write(text, length === body.length ? "latin1" : "utf8", onWritten);
   }
 
@@ -99,7 +97,7 @@ export class AnswerText {
   }
 }
 
-/** There are few lists of headers, and each is used for many answers. */
+/** The lines of each list of headers. There are few lists, each used for many answers. */
 const written = new WeakMap<readonly string[], string>();
 
 function linesOf(headers: readonly string[]): string {

@@ -6,13 +6,12 @@ import type * as store from "../store/ports.ts";
 import type { ServiceState } from "../system/service-state.ts";
 import type { TokenUses } from "./gathering.ts";
 
-/** What serving partners needs of the world. */
 export interface Ports extends store.Ports {
-  /** Undefined if nothing is counted. */
+  /** Undefined: no metrics. */
   readonly observer?: Observer | undefined;
-  /** Undefined if nobody asks whether top-ups can be recorded. */
+  /** Undefined: failures to record top-ups are not tracked. */
   readonly recording?: Pick<Recording, "succeeded" | "failed"> | undefined;
-  /** Undefined if the last use of tokens is not stored. */
+  /** Undefined: the last use of tokens is not stored. */
   readonly tokenUses?: Pick<TokenUses, "note"> | undefined;
 }
 
@@ -21,20 +20,17 @@ export interface Caller {
   readonly partnerId: number;
   readonly partnerName: string;
   readonly environment: Environment;
-  /** Of the access token; undefined for histories that topupd makes itself. */
+  /** Id of the access token; undefined in histories that topupd generates. */
   readonly tokenId: string | undefined;
 }
 
-/**
- * Hears what the service does, so that it can be counted. It is called for every request and every top-up, after they
- * are decided, and is quick.
- */
+/** Counts requests and top-ups after they are decided. Must be quick. */
 export interface Observer {
   /**
-   * @param operation undefined where the path is none of an operation's.
-   * @param caller undefined where no access token was admitted.
-   * @param outcome `success`, `replayed`, the reason of the failure, or `gave_up` where the caller left before the
-   *   whole answer was written.
+   * @param operation undefined if the path is no operation.
+   * @param caller undefined if no access token was admitted.
+   * @param outcome `success`, `replayed`, the reason of the failure, or `gave_up` if the caller left before the whole
+   *   answer was written.
    * @param seconds from the request's arrival to the end of its answer.
    */
   readonly requestAnswered: (
@@ -43,45 +39,41 @@ export interface Observer {
     outcome: string,
     seconds: number,
   ) => void;
-  /** Once for each top-up that was recorded: for a replay, it is not called. */
+  /** Called once for each recorded top-up, not for replays. */
   readonly topUpRecorded: (transaction: Transaction) => void;
-  /** @param failsSince when the store first failed to record a top-up; undefined where it has recorded one again. */
+  /** @param failsSince when the store first failed to record a top-up; undefined if it records again. */
   readonly recordingChanged: (failsSince: Instant | undefined) => void;
 }
 
-/** An operation of one version; the same object for all of its requests. */
+/** An operation of one version: the same object for all its requests. */
 export interface ServedOperation {
-  /** As the path has it. */
   readonly name: string;
   readonly version: string;
 }
 
-/** Tells an observer something. Should it fail, what it was told of has happened all the same. */
+/** Calls an observer. Its errors are ignored: the request or top-up is already decided. */
 export function tell(telling: () => void): void {
   try {
     telling();
   } catch {
-    // Counts may be wrong then; nothing else is.
+    // Only the counts may be wrong.
   }
 }
 
-/**
- * Whether top-ups can be recorded, known by what became of the last ones. A replay or a refusal says nothing of it: the
- * store answers both without a write.
- */
+/** Tracks whether top-ups can be recorded. Replays and refusals do not count: they need no write. */
 export class Recording {
   readonly #clock: () => Instant;
   readonly #state: ServiceState;
   readonly #onChange: (failure: string | undefined) => void;
 
-  /** @param onChange gets why no top-up can be recorded, or undefined once one was again. */
+  /** @param onChange called with the reason why top-ups fail, or with undefined when one succeeds again. */
   constructor(clock: () => Instant, state: ServiceState, onChange: (failure: string | undefined) => void) {
     this.#clock = clock;
     this.#state = state;
     this.#onChange = onChange;
   }
 
-  /** Also ends what other processes have met. */
+  /** Also clears a failure that another process reported. */
   succeeded(): void {
     if (this.#state.recordingFailsSince === undefined) return;
     this.#state.recordingFailsSince = undefined;
@@ -89,7 +81,7 @@ export class Recording {
   }
 
   failed(error: unknown): void {
-    // Where one top-up only waits for others, those are recorded.
+    // A contended top-up waits for others, which are recorded.
     if (!(error instanceof StoreUnavailable) || error instanceof StoreContended) return;
     if (this.#state.recordingFailsSince !== undefined) return;
     this.#state.recordingFailsSince = this.#clock();

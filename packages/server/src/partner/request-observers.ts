@@ -10,24 +10,22 @@ import { type Caller, type Observer, tell } from "./ports.ts";
 
 /** Observes how calls end. */
 export interface RequestObserver {
-  /** Called once for each call, when it has ended. @param ms from its arrival. */
+  /** Called once at the end of each call. @param ms since its arrival. */
   readonly ended: (call: Call, ending: Ending, ms: number) => void;
-  /** Called for bytes that were answered and are no request. */
+  /** Called for bytes that were answered but are no request. */
   readonly refusedBare: (reason: FailureReason, requestId: string) => void;
 }
 
-/** Failures of the service, whoever calls: each has its line. */
+/** Failures of the service: always logged, even for unknown callers. */
 const OURS: ReadonlySet<string | undefined> = new Set(["internal_error", "unavailable"]);
 
 /**
- * Writes one log line for each request to an operation. Requests without a valid token are summed up, see
- * {@link logUnauthenticated}: also those that an overloaded service turns away unread. Health checks and pages have a line
- * only if the service fails: proxies ask for them all day.
+ * Writes one log line for each request to an operation. Requests without a valid token, or refused unread under overload,
+ * are summed up (see {@link logUnauthenticated}). Health checks and pages are logged only if they fail.
  *
- * Fields are chosen one by one: no header, no path that a caller made up, and of a body nothing but what has the form of
- * a checkoutId, so that no token, customer's name or mobile number can come into the log. The line looks like one of the
- * logger's, but is put together here, which takes a fraction of the time.
- * @param write takes one line of the log, its end included.
+ * The fields are an allow-list: no header, no unknown path, and of the body only a well-formed checkoutId, so that no token,
+ * name or mobile number reaches the log. The line has the logger's format, but is built here, which is much faster.
+ * @param write takes one line with its line end.
  */
 export function logRequests(clock: () => Instant, write: (line: string) => void): RequestObserver {
   let time = "";
@@ -35,7 +33,7 @@ export function logRequests(clock: () => Instant, write: (line: string) => void)
   const lineOf = (requestId: string, what: string) => {
     const now = clock();
     if (now !== timeAt) {
-      // Many lines share a millisecond, and to write it takes longer than all the rest.
+      // Formatting the time is slow, and many lines share a millisecond.
       timeAt = now;
       time = isoTime(now);
     }
@@ -56,7 +54,7 @@ export function logRequests(clock: () => Instant, write: (line: string) => void)
   };
 }
 
-/** What may be in it is known to need no escaping, but for the partner's name. */
+/** Only the partner's name needs escaping. */
 function membersOf(call: Call, ending: Ending, ms: number): string {
   const { caller, refusedHolder, outcome, body, route, answer } = call;
   const where = route === undefined ? "" : `"route":"${route.url}",`;
@@ -69,17 +67,14 @@ function membersOf(call: Call, ending: Ending, ms: number): string {
   return `${where}${status}${became}${who}${what},"ms":${Math.round(ms * 1000) / 1000}`;
 }
 
-/** Who topped up, and with which checkoutId: what partner and provider talk about when a top-up is in doubt. */
+/** The partner and the checkoutId, needed when a top-up is in doubt. */
 function topUpMembers({ partnerName }: Caller, body: unknown): string {
   const checkoutId = (body as { checkoutId?: unknown } | null | undefined)?.checkoutId;
   const which = looksIssued(checkoutId) ? `,"checkoutId":"${checkoutId}"` : "";
   return `,"partnerName":${JSON.stringify(partnerName)}${which}`;
 }
 
-/**
- * Tells the observer of every request to an operation, and of every other that failed. Pages are left out: a
- * supervisor that asks for `/readyz` all day would drown the partners.
- */
+/** Observes every request to an operation, and every other failed request. Pages are not counted, only their failures. */
 export function observeRequests(observer: Observer): RequestObserver {
   return {
     ended: ({ caller, outcome, route, isReplay }, ending, ms) => {
@@ -93,7 +88,7 @@ export function observeRequests(observer: Observer): RequestObserver {
   };
 }
 
-/** Notes every refused call whose partner is known, with whom it named: what staff look at when a customer complains. */
+/** Stores every refused call of a known partner, so that staff can search when a customer complains. */
 export function noteAttempts(clock: () => Instant, attempts: Pick<AttemptNotes, "note">): RequestObserver {
   return {
     ended: ({ id: requestId, outcome: reason, caller, refusedHolder, body, route }) => {
@@ -108,7 +103,7 @@ export function noteAttempts(clock: () => Instant, attempts: Pick<AttemptNotes, 
   };
 }
 
-/** Something to be found by: short, and with nothing in it that a database would not take. */
+/** Searchable codes: short, and without control characters that a database would refuse. */
 const CODE = /^\P{Cc}{1,64}$/u;
 
 function codeIn(body: unknown): string | undefined {

@@ -7,22 +7,21 @@ import type { LookUpRequest, PackagesRequest } from "./customers.ts";
 import type { TopUpRequest, TransactionQuery } from "./top-ups.ts";
 
 /*
- * Requests as the interface, section 4, lists their fields. A field is described and read in one place, so that the
- * contract and what is done cannot part. The rules are the domain's (FieldReader). JSON Schema says the same in regular
- * expressions of the kind that most languages have; what they cannot say, the descriptions do.
+ * The fields of requests. Each field is described and read in one place, so that contract and code agree. The domain's
+ * FieldReader has the rules. JSON Schema states them in portable regular expressions, and in descriptions for the rest.
  */
 
-/** One field as it stands on the wire. */
+/** One field on the wire. */
 interface RequestField<Value> {
   readonly name: string;
   readonly schema: (exponent: CurrencyExponent) => TSchema;
   readonly read: (fields: FieldReader, exponent: CurrencyExponent) => Value;
 }
 
-/** The fields of a request, by the name that each has in the operation. */
+/** The fields of a request, by their names in the code. */
 type RequestFields<Request> = { readonly [Name in keyof Request]: RequestField<Request[Name]> };
 
-/** How a request of one operation is described and read. Unknown fields are passed over. */
+/** Describes and reads the request of one operation. Unknown fields are ignored. */
 export interface RequestForm<Request> {
   readonly schema: (exponent: CurrencyExponent) => TSchema;
   readonly read: (body: JsonObject, exponent: CurrencyExponent) => Reading<Request>;
@@ -30,11 +29,11 @@ export interface RequestForm<Request> {
 
 const PRINTABLE = "[^\\x00-\\x1f\\x7f-\\x9f]";
 const VISIBLE = "[^\\s\\x00-\\x1f\\x7f-\\x9f]";
-/** Something to see, and no control characters. */
+/** At least one visible character, and no control characters. */
 const VISIBLE_TEXT = `^${PRINTABLE}*${VISIBLE}${PRINTABLE}*$`;
-/** The same, of which the blanks around it do not count towards its length. */
+/** The same. Blanks around the text do not count towards its length. */
 const TYPED_TEXT = `^\\s*${VISIBLE}(?:${PRINTABLE}{0,${IDENTIFIER_MAX_LENGTH - 2}}${VISIBLE})?\\s*$`;
-/** Of udf1 and udf2, in characters (interface, section 4.3). */
+/** Length of udf1 and udf2 in characters. */
 const FREE_FIELD_MAX_LENGTH = 30;
 
 const CONNECTION: RequestFields<PackagesRequest> = {
@@ -50,7 +49,7 @@ const CONNECTION: RequestFields<PackagesRequest> = {
   ),
 };
 
-/** A decimal in major units, as a JSON string or number (decisions, "Time, money, identifiers"). */
+/** A decimal in major units, as a JSON string or number (docs/decisions.md, Money). */
 const AMOUNT: RequestFields<TopUpRequest>["amount"] = {
   name: "amt",
   schema: (exponent) =>
@@ -88,7 +87,7 @@ export const LOOK_UP = requestForm<LookUpRequest>({
 
 export const LISTING = requestForm<PackagesRequest>(CONNECTION);
 
-/** A top-up before there were udf1 and udf2. */
+/** The request of v1.0.0, without udf1 and udf2. */
 export const TOP_UP_1_0_0 = requestForm<TopUpRequest>(PURCHASE);
 
 export const TOP_UP = requestForm<TopUpRequest>({ ...PURCHASE, udf1: freeField("udf1"), udf2: freeField("udf2") });
@@ -97,7 +96,7 @@ export const TRANSACTION_QUERY = requestForm<TransactionQuery>({
   checkoutId: identifierField("checkoutId", "The checkoutId of the top-up, which is also its orderId."),
 });
 
-/** Fields are read, and their problems told, in the order in which they stand here. */
+/** Fields are read, and their problems listed, in this order. */
 function requestForm<Request>(fields: RequestFields<Request>): RequestForm<Request> {
   const entries = Object.entries(fields) as [keyof Request, RequestField<Request[keyof Request]>][];
   return {
@@ -120,7 +119,7 @@ function identifierField(name: string, description: string): RequestField<string
   };
 }
 
-/** A text of the partner's own, which may be empty or null. */
+/** A text of the partner; may be empty or null. */
 function freeField(name: "udf1" | "udf2"): RequestField<string | undefined> {
   const text = {
     type: ["string", "null"],

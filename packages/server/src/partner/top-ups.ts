@@ -22,11 +22,11 @@ export interface TopUpRequest extends PackagesRequest {
 
 export interface TopUpAnswer {
   readonly transaction: Transaction;
-  /** Whether it was recorded by an earlier request. */
+  /** Whether an earlier request recorded it. */
   readonly replayed: boolean;
 }
 
-/** subscription-package-topup (interface, section 4.3). Resolves only once the outcome is durable. */
+/** The operation subscription-package-topup. Resolves only when the outcome is durable. */
 export async function topUp(
   { store, random, observer, recording }: Ports,
   caller: Caller,
@@ -35,54 +35,37 @@ export async function topUp(
   const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
   const { checkoutId, cuid, service, reqId, bouquetId: bouquetCode, amount, udf1, udf2 } = request;
   const { partnerId, environment, tokenId } = caller;
+  const sale = { partnerId, environment, cuid, service, reqId, bouquetCode, amount };
   if (checkout === undefined) {
     const recorded = await findOwnRecord({ store }, caller, checkoutId);
     if (recorded === undefined) return refused("checkout_unknown");
-    return answerAgain(decideAgain(recorded, { partnerId, environment, cuid, service, reqId, bouquetCode, amount }));
+    return answerOf(decideAgain(recorded, sale));
   }
   const txnDigits = randomDigits(random(TRANSACTION_ID_RANDOM_BYTES));
   let outcome: SettledTopUp;
   try {
-    outcome = await store.settleTopUp({
-      checkoutId,
-      checkout,
-      txnDigits,
-      partnerId,
-      environment,
-      cuid,
-      service,
-      reqId,
-      bouquetCode,
-      amount,
-      udf1,
-      udf2,
-      tokenId,
-    });
+    outcome = await store.settleTopUp({ ...sale, checkoutId, checkout, txnDigits, udf1, udf2, tokenId });
   } catch (error) {
     tell(() => recording?.failed(error));
     throw error;
   }
-  if (outcome.kind === "refused") return refused(outcome.refusal);
   if (outcome.kind === "recorded") {
     tell(() => observer?.topUpRecorded(outcome.transaction));
     tell(() => recording?.succeeded());
   }
-  return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
+  return answerOf(outcome);
 }
 
-function answerAgain(outcome: ReturnType<typeof decideAgain>): Result<TopUpAnswer> {
+function answerOf(outcome: SettledTopUp): Result<TopUpAnswer> {
   if (outcome.kind === "refused") return refused(outcome.refusal);
-  return done({ transaction: outcome.transaction, replayed: true });
+  return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
 }
 
 export interface TransactionQuery {
   readonly checkoutId: string;
 }
 
-/**
- * txn-status (interface, section 4.4). `never_topped_up` is a promise: it is given only after no
- * top-up can be recorded any more, and after that has been written down.
- */
+/** The operation txn-status. `never_topped_up` is a promise: the checkoutId is first stored as retired. */
 export async function queryTransaction(
   { store, clock }: Ports,
   caller: Caller,
@@ -95,7 +78,7 @@ export async function queryTransaction(
   }
   const outcome = await store.findOutcome(checkoutId);
   if (outcome !== undefined && !("retiredAt" in outcome)) return done(outcome);
-  // What was promised holds though the clock was set back since.
+  // The promise holds even if the clock was set back.
   const latest = Math.max(clock(), outcome?.retiredAt ?? Number.NEGATIVE_INFINITY);
   if (!isCheckoutDead(checkout, latest)) return refused("not_topped_up");
   const concluded = await store.concludeCheckout(checkoutId);
@@ -104,9 +87,8 @@ export async function queryTransaction(
 }
 
 /**
- * A top-up of the caller's on record, whose checkoutId does not open any more: the secret that sealed it has made room for
- * others. That it is on record as this partner's says as much as the seal would. Nothing can be recorded by it, and
- * others' are as unknown as made-up ones.
+ * Finds a recorded top-up of the caller whose checkoutId no longer opens, because its sealing secret was replaced. The
+ * record proves the same as the seal. Nothing can be recorded with such a checkoutId.
  */
 async function findOwnRecord(
   { store }: ReadingPorts,

@@ -24,16 +24,16 @@ describe("a store that is away", () => {
     const said = () =>
       service.logs
         .map((line) => JSON.parse(line) as Record<string, unknown>)
-        .filter(({ msg }) => String(msg).startsWith("the store is"))
+        .filter(({ msg }) => String(msg).includes("the store is"))
         .map(({ level, msg, cause }) => [level, msg, cause]);
 
     expect([await readyThrice(), said()]).toEqual([[200, 200, 200], []]);
     failures.set("ping", () => Promise.reject(new StoreUnavailable("the disk is full")));
-    const away = ["warn", "the store is away", "the disk is full"];
+    const away = ["warn", "not ready: the store is unavailable", "the disk is full"];
     expect([await readyThrice(), said()]).toEqual([[503, 503, 503], [away]]);
     expect((await service.inject("/healthz")).statusCode).toBe(200);
     failures.clear();
-    const back = ["info", "the store is back", undefined];
+    const back = ["info", "ready again: the store is available", undefined];
     expect([await readyThrice(), said()]).toEqual([
       [200, 200, 200],
       [away, back],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resetTrial, TRIAL_CUIDS } from "../../src/faces/cli/demo/trial.ts";
 import { listPackages, lookUpCustomer } from "../../src/partner/customers.ts";
-import { trialCatalogue } from "../../src/partner/openapi/trial-catalogue.ts";
+import { trialCatalogue } from "../../src/partner/openapi/examples.ts";
 import { topUp } from "../../src/partner/top-ups.ts";
 import { findCustomer } from "../../src/store/customers.ts";
 import { publish } from "../support/catalogue.ts";

@@ -1,12 +1,12 @@
-/** Any piece of an OpenAPI document. */
+/** Any part of an OpenAPI document. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 /** Schemas by name, as a document's `components.schemas`. */
 export type Components = Record<string, Json>;
 
 /**
- * The schema with a reference in place of every part that has a title; those parts are put into `components`.
- * @throws Error where one title stands for two schemas.
+ * Moves every part with a title into `components` and leaves a reference in its place.
+ * @throws Error if two different schemas have the same title.
  */
 export function hoist(schema: object, components: Components): Json {
   return place(JSON.parse(JSON.stringify(schema)) as Json, components);
@@ -16,7 +16,7 @@ function place(part: Json, components: Components): Json {
   if (Array.isArray(part)) return part.map((item) => place(item, components));
   if (part === null || typeof part !== "object") return part;
   const { title, ...rest } = part as Readonly<Record<string, Json>>;
-  // A field may be called title: only a schema's own is a text.
+  // A field may be named title; a schema's own title is a string.
   if (typeof title !== "string") return placeMembers(part as Readonly<Record<string, Json>>, components);
   const component = placeMembers(rest, components);
   const known = components[title];
@@ -30,7 +30,7 @@ function placeMembers(members: Readonly<Record<string, Json>>, components: Compo
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, place(member, components)]));
 }
 
-/** The headers that partners should know of. */
+/** The headers that partners use. */
 const HEADERS: Readonly<Record<string, string>> = {
   "x-request-id": "The request's id. Keep it in your log.",
   "cache-control": "`no-store`: nobody on the way may keep the answer.",
@@ -51,7 +51,7 @@ export function describeHeaders(names: readonly string[]): Record<string, Json> 
   );
 }
 
-/** A body in JSON, with examples by their names. */
+/** A JSON body with named examples. */
 export function jsonContent(schema: Json, examples: readonly (readonly [name: string, value: Json])[]): Json {
   const named = Object.fromEntries(examples.map(([name, value]) => [name, { value }]));
   return { "application/json": { schema, examples: named } };

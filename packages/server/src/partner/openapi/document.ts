@@ -11,19 +11,18 @@ import { type Components, describeHeaders, hoist, type Json, jsonContent } from 
 import { type Example, makeExamples } from "./examples.ts";
 
 interface DocumentOptions {
-  /** What stands before the version in every path. */
+  /** The path before the version, in every URL. */
   readonly prefix: string;
-  /** Scheme, host and port by which partners reach the service; undefined: those of the document itself. */
+  /** Scheme, host and port that partners use; undefined: those of the document. */
   readonly publicUrl: string | undefined;
   readonly provider: ProviderSettings;
-  /** What the provider has announced of the version's end. */
+  /** The announced end of the version. */
   readonly retirement: Retirement | undefined;
 }
 
-/** An OpenAPI 3.1 document. */
 export type OpenApiDocument = Readonly<Record<string, Json>>;
 
-/** The contract of one version, made of the schemas by which its requests are read and its answers written. */
+/** The OpenAPI 3.1 document of one version, made of the schemas that read requests and write answers. */
 export function openApiDocument(version: Version, options: DocumentOptions): OpenApiDocument {
   const { prefix, publicUrl = "", provider } = options;
   const announced = headerNames(retirementHeaders(options.retirement ?? NOT_RETIRED, ""));
@@ -60,12 +59,11 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
   };
 }
 
-/** What the operations of a document have in common. */
 interface Shared {
   readonly exponent: CurrencyExponent;
-  /** Headers that every answer of the version has besides. */
+  /** Further headers of every answer of the version. */
   readonly announced: readonly string[];
-  /** To which each operation adds its schemas. */
+  /** Each operation adds its schemas here. */
   readonly components: Components;
   readonly publicUrl: string;
 }
@@ -113,7 +111,6 @@ function describe<Request, Answer>(
   };
 }
 
-/** What a reader of the document is told first. */
 function introduce({ name, successor }: Version, { zone, currencyExponent }: ProviderSettings): Json {
   return {
     title: "Subscription Top-up Service Interface",
@@ -128,7 +125,7 @@ function introduce({ name, successor }: Version, { zone, currencyExponent }: Pro
       "A failure says in `body.retry` what a program does next. Paths that do not exist are answered with 404 `unknown_operation`, other methods than POST with 405 `method_not_allowed`.",
       "Put questions to the provider, with the `X-Request-Id` of the answer.",
     ].join("\n\n"),
-    // Without an address: the document is of a deployment, and its provider answers for it.
+    // No address: the provider of the deployment is the contact.
     contact: { name: "topupd" },
     license: { name: "MIT", identifier: "MIT" },
   };
@@ -156,7 +153,7 @@ function only(request: object, schema: TSchema): Json {
   return Object.fromEntries(Object.entries(request).filter(([name]) => known.includes(name))) as Json;
 }
 
-/** What can go wrong with a request of any operation, whatever the rules say of it. */
+/** Failures that every operation has. */
 const ALWAYS: readonly FailureReason[] = [
   "malformed_json",
   "invalid_field",
@@ -179,15 +176,15 @@ const EXAMPLE_PROBLEMS: readonly FieldProblem[] = [
 ];
 
 interface Failing {
-  /** Begins the names of schemas that only this operation has. */
+  /** Prefix for the names of this operation's own schemas. */
   readonly title: string;
   readonly refusals: readonly FailureReason[];
   readonly isTopUp: boolean;
-  /** Headers that every answer of the version has besides. */
+  /** Further headers of every answer of the version. */
   readonly announced: readonly string[];
 }
 
-/** The responses of an operation for everything that it can refuse or fail with, by HTTP status. */
+/** The responses for all refusals and failures of an operation, by HTTP status. */
 function failureResponses(failing: Failing, components: Components): Record<string, Json> {
   const reasons = [...failing.refusals, ...ALWAYS];
   const statuses = [...new Set(reasons.map((reason) => FAILURES[reason].status))].sort((a, b) => a - b);
@@ -245,7 +242,7 @@ const fields = Type.Array(
   { description: "Everything that is wrong with the request." },
 );
 
-/** A failure in the envelope, for one of these reasons (decisions, "Failures"). */
+/** The envelope of a failure with one of these reasons. */
 function failureSchema(reasons: readonly FailureReason[], title: string): TSchema {
   return Type.Object(
     {

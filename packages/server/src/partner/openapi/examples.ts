@@ -1,18 +1,51 @@
 import type { Bouquet } from "../../domain/bouquet.ts";
+import { CatalogueRows, readCatalogueRow } from "../../domain/catalogue.ts";
 import type { CustomerProfile } from "../../domain/customer.ts";
+import type { Reading } from "../../domain/fields.ts";
+import { type JsonObject, readJson } from "../../domain/json.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import { lengthened, newRun, type Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { DAY_MS, type Instant, writeWallTime } from "../../domain/wall-time.ts";
 import type { CustomerInformation, Packages, PackagesRequest } from "../customers.ts";
 import type { TopUpAnswer } from "../top-ups.ts";
-import { trialCatalogue } from "./trial-catalogue.ts";
 
-/*
- * What the trial environment answers, at one moment of its life. A test makes the same calls and compares.
- */
+/* The trial catalogue, and answers of the trial environment at one moment. A test makes the same calls and compares. */
 
-/** A request as it goes out, and the operation's answer to it, which each version renders its own way. */
+/** Rows of service, code, name and price in major units. */
+const CATALOGUE = [
+  ["tv", "TRIAL-TV-1M", "Trial Family (MONTHLY)", "450"],
+  ["tv", "TRIAL-TV-3M", "Trial Family (QUARTERLY)", "1290"],
+  ["tv", "TRIAL-TV-12M", "Trial Family (YEARLY)", "4950"],
+  ["tv", "TRIAL-KIDS-1M", "Trial Kids [AddOn] (MONTHLY)", "100"],
+  ["internet", "TRIAL-NET-1M", "Trial Fiber 100 Mbps (MONTHLY)", "1130"],
+  ["internet", "TRIAL-NET-3M", "Trial Fiber 100 Mbps (QUARTERLY)", "3220"],
+  ["internet", "TRIAL-NET-12M", "Trial Fiber 100 Mbps (YEARLY)", "11520"],
+  ["internet", "TRIAL-IP-1M", "Trial Static IP [AddOn] (MONTHLY)", "500"],
+  ["iptv", "TRIAL-ITV-1M", "Trial IPTV (MONTHLY)", "300"],
+  ["iptv", "TRIAL-ITV-6M", "Trial IPTV (HALF YEARLY)", "1620"],
+] as const;
+
+/** The catalogue of the trial environment. Prices are the same number of major units in every currency. */
+export function trialCatalogue(exponent: CurrencyExponent): readonly Bouquet[] {
+  const rows = new CatalogueRows();
+  for (const [service, code, name, price] of CATALOGUE) {
+    rows.add(expectGood(readCatalogueRow(asRow({ service, code, name, price }), exponent)));
+  }
+  return rows.bouquets;
+}
+
+/** A row for the reader of a provider's own files. */
+export function asRow(row: object): JsonObject {
+  return readJson(JSON.stringify(row)) as JsonObject;
+}
+
+export function expectGood<Value>(reading: Reading<Value>): Value {
+  if (reading.ok) return reading.value;
+  throw new Error(`the trial data is wrong: ${JSON.stringify(reading.problems)}`);
+}
+
+/** A request and its answer, which each version renders in its own way. */
 export interface Example<Answer> {
   readonly request: object;
   readonly answer: Answer;
@@ -25,7 +58,7 @@ export interface Examples {
   readonly query: Readonly<Record<string, Example<Transaction>>>;
 }
 
-/** When the examples happen, for a provider whose clocks show UTC. */
+/** The time of the examples, for a provider in UTC. */
 export const EXAMPLE_TIME: Instant = Date.UTC(2026, 10, 20, 9);
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
@@ -35,12 +68,11 @@ const IPTV = { cuid: "1000004", service: "iptv", reqId: "trial4-iptv" } as const
 const ASHA = person("1000001", "Asha");
 const CHECKOUT = "EAGh-CGVwgAAAeyIBoAPrxmSBouxIqwQKGYz3QnbVdhiKp41U5jR4B545JFa1fM8";
 
-/** @param exponent of the provider's currency: the trial prices are the same number of major units in each. */
 export function makeExamples(exponent: CurrencyExponent): Examples {
   const catalogue = trialCatalogue(exponent);
   const sold = (service: string) => catalogue.filter((bouquet) => bouquet.service === service);
   const find = (code: string) => catalogue.find((bouquet) => bouquet.code === code) as Bouquet;
-  /** A subscription of one purchase, so many days old. */
+  /** A subscription with one top-up, made days ago. */
   const running = (code: string, daysAgo: number): Subscription => {
     const { plan, name, addOn, period } = find(code);
     const start = writeWallTime(EXAMPLE_TIME - daysAgo * DAY_MS);

@@ -2,14 +2,10 @@ import { type Static, Type } from "typebox";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import type { CustomerInformation, Packages } from "../customers.ts";
 import { TOP_UP_1_0_0 } from "../requests.ts";
-import { amount, BOUQUET_LABEL, Connections, Customer, listingWriter, packagesBody } from "./answers.ts";
-import { v1_0_1 } from "./v1_0_1.ts";
+import { amount, BOUQUET_LABEL, Connections, Customer, listingWriter, packagesBody, v1_0_1 } from "./v1_0_1.ts";
 import type { Version } from "./version.ts";
 
-/*
- * The older version is the current one but for three differences (interface, section 9; decisions,
- * "Versions"): connection beside customer, amt in place of price, and no udf1 and udf2.
- */
+/* v1.0.0 differs from v1.0.1 in three points: `connection` beside `customer`, `amt` for `price`, no udf1 and udf2. */
 
 const CustomerBody = Type.Object(
   { customer: Customer, connection: Connections },
@@ -49,7 +45,7 @@ function renderPackages(answer: Packages, exponent: CurrencyExponent): Static<ty
 
 type CurrentBouquet = { readonly code: string; readonly name: string; readonly price: number };
 
-/** Whatever the listing's connection is, its bouquets change the name of their price. */
+/** Renames the price of each bouquet, for any kind of connection. */
 function renderListing<Listing extends { bouquets: CurrentBouquet[] }>(listing: Listing) {
   return { ...listing, bouquets: listing.bouquets.map(({ code, name, price }) => ({ code, name, amt: price })) };
 }

@@ -8,21 +8,20 @@ import type { TopUpRequest } from "../top-ups.ts";
 import { v1_0_0 } from "./v1_0_0.ts";
 import { v1_0_1 } from "./v1_0_1.ts";
 
-/** How one operation's answer looks in one version. */
+/** The answer of one operation in one version. */
 export interface Rendering<Answer> {
   readonly schema: TSchema;
   readonly render: (answer: Answer, exponent: CurrencyExponent) => object;
-  /** A quicker way to what JSON.stringify makes of the envelope (interface, section 2). */
+  /** Writes the whole envelope faster than JSON.stringify, with the same result. */
   readonly write?: (code: string, answer: Answer, exponent: CurrencyExponent) => string;
 }
 
 /** One published version of the interface. */
 export interface Version {
-  /** As in the path. */
   readonly name: string;
-  /** The version that partners should move to; undefined for the current one. */
+  /** The version to move to; undefined for the current one. */
   readonly successor: string | undefined;
-  /** How a top-up is asked for: the one request in which versions differ. */
+  /** The only request that differs between versions. */
   readonly topUp: RequestForm<TopUpRequest>;
   readonly customerInformation: Rendering<CustomerInformation>;
   readonly packages: Rendering<Packages>;
@@ -32,7 +31,7 @@ export interface Version {
 /** Every published version, the current one first. */
 export const VERSIONS: readonly Version[] = [v1_0_1, v1_0_0];
 
-/** When a version is given up. Never, unless the provider sets it (decisions, "Versions"). */
+/** The end of a version, if the provider sets one (docs/decisions.md, Versions). */
 export interface Retirement {
   readonly deprecatedAt: Instant | undefined;
   readonly sunsetAt: Instant | undefined;
@@ -40,12 +39,13 @@ export interface Retirement {
 
 export const NOT_RETIRED: Retirement = { deprecatedAt: undefined, sunsetAt: undefined };
 
-/** The headers that tell partners so: RFC 9745, RFC 8594 and the link relation of RFC 5829. */
+/** The headers that announce the end: RFC 9745, RFC 8594 and the link relation of RFC 5829. */
 export function retirementHeaders({ deprecatedAt, sunsetAt }: Retirement, successor: string): string[] {
   if (deprecatedAt === undefined && sunsetAt === undefined) return [];
   return [
     ...(deprecatedAt === undefined ? [] : ["deprecation", `@${Math.floor(deprecatedAt / 1000)}`]),
     ...(sunsetAt === undefined ? [] : ["sunset", new Date(sunsetAt).toUTCString()]),
-    ...["link", `<${successor}>; rel="successor-version"`],
+    "link",
+    `<${successor}>; rel="successor-version"`,
   ];
 }

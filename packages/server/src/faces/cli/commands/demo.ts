@@ -22,7 +22,7 @@ const COUNTRY = "NP";
 const ACTOR = { name: "topupd demo" };
 /** Name of the demo's own partner, and of its admin. */
 const NAME = "demo";
-/** The connection that the demo tops up. Its bouquets are in partner/openapi/trial-catalogue.ts. */
+/** The connection that the demo tops up. Its bouquets are in partner/openapi/examples.ts. */
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 
 /**

@@ -9,7 +9,7 @@ import { findPartner } from "../../../office/partners/sql.ts";
 import { issueToken } from "../../../office/partners/tokens.ts";
 import { addStaff, changeStaff } from "../../../office/staff/operations.ts";
 import { readStaff } from "../../../office/staff/sql.ts";
-import { asRow, expectGood, trialCatalogue } from "../../../partner/openapi/trial-catalogue.ts";
+import { asRow, expectGood, trialCatalogue } from "../../../partner/openapi/examples.ts";
 import type { Ports } from "../../../store/ports.ts";
 import type { DeskSession } from "../command.ts";
 import { shellDesk } from "../desk.ts";
