@@ -15,6 +15,8 @@ import { JSON_TYPE } from "./failures.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { type Retirement, VERSIONS } from "./versions/version.ts";
 
+const require = createRequire(import.meta.url);
+
 /** A path for GET and HEAD, without an access token. */
 export interface Page extends Route {
   readonly load: (headers: IncomingHttpHeaders) => Promise<Answer>;
@@ -121,7 +123,7 @@ const EXAMPLE_PREFIX = "/staging/api/third-party";
 /** The contract of each version at `/openapi/{version}.json` and `/docs/{version}`, and the guides. `/docs` is the current one. */
 export function contractPages(options: PublishOptions): Page[] {
   const { prefix, publicUrl, provider, retirements } = options;
-  const folder = join(dirname(createRequire(import.meta.url).resolve("@fastify/swagger-ui")), "static");
+  const folder = join(dirname(require.resolve("@fastify/swagger-ui")), "static");
   const assets = Object.entries(ASSETS).map(([name, kind]) =>
     resource(`/docs/${name}`, { ...kind, load: () => readFile(join(folder, name)) }),
   );
