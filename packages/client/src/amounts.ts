@@ -1,21 +1,21 @@
 /*
- * Amounts are decimal strings such as "1130" or "2847.15", never floats. Where a program calculates, it
- * does so in minor units (paisa, cents) as bigint, and comes back with fromMinorUnits.
+ * Amounts are decimal strings such as "1130" or "2847.15", never floats. Calculate in minor units (paisa, cents) as
+ * bigint, and convert back with fromMinorUnits.
  */
 
 const PLAIN_DECIMAL = /^([0-9]+)(?:\.([0-9]+))?$/;
 
-/** As many digits as a JSON number carries exactly, in every language. */
+/** Digits that a JSON number carries exactly, in every language. */
 const MAX_DIGITS = 15;
-/** As many as some programs write of one. */
+/** Digits that some programs write of a double. */
 const DOUBLE_DIGITS = 17;
 const MAX_EXPONENT = 9;
 
 /**
  * Minor units of an amount: `toMinorUnits("2847.15", 2)` is `284715n`.
  *
- * @param exponent how many decimals the currency has: 2 where 100 minor units make one major unit.
- * @throws RangeError where the amount is no plain decimal, or has more decimals than the currency.
+ * @param exponent number of decimals of the currency: 2 if 100 minor units make one major unit.
+ * @throws RangeError if the amount is no plain decimal, or has more decimals than the currency.
  */
 export function toMinorUnits(amount: string, exponent: number): bigint {
   requireExponent(exponent);
@@ -30,7 +30,7 @@ export function toMinorUnits(amount: string, exponent: number): bigint {
 /**
  * The shortest decimal: `fromMinorUnits(113000n, 2)` is `"1130"`.
  *
- * @throws RangeError where the amount is negative or the exponent is not a whole number from 0 to 9.
+ * @throws RangeError if the amount is negative or the exponent is not a whole number from 0 to 9.
  */
 export function fromMinorUnits(minorUnits: bigint, exponent: number): string {
   requireExponent(exponent);
@@ -41,7 +41,7 @@ export function fromMinorUnits(minorUnits: bigint, exponent: number): string {
   return trimmed(digits.slice(0, point), digits.slice(point));
 }
 
-/** Writes a plain decimal as short as can be, so that equal amounts are equal strings; undefined if it is none. */
+/** The shortest form of a plain decimal, so that equal amounts are equal strings; undefined if it is none. */
 export function shortestAmount(text: string): string | undefined {
   if (text.length > 40) return undefined;
   const [, units, decimals = ""] = PLAIN_DECIMAL.exec(text) ?? [];
@@ -49,9 +49,9 @@ export function shortestAmount(text: string): string | undefined {
 }
 
 /**
- * Reads an amount of an answer: a JSON number (interface, section 2), or a string where a deployment sends that.
+ * Reads an amount of an answer: a JSON number, or a string if a deployment sends one.
  *
- * @returns undefined where it cannot be told exactly: more than 15 digits, an exponent, a sign.
+ * @returns undefined if it is not exact: more than 15 digits, an exponent, a sign.
  */
 export function readAmount(value: unknown): string | undefined {
   if (typeof value !== "number" && typeof value !== "string") return undefined;

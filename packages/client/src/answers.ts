@@ -1,27 +1,36 @@
+import { readRetryAfter } from "./clock.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Failure, FieldProblem, OperationName, Refused, RefusedOtherwise, Unreadable } from "./failures.ts";
-import { isKnownCode, isRetry, KNOWN_FAILURES } from "./known-failures.ts";
+import {
+  type Failure,
+  type FieldProblem,
+  isKnownCode,
+  isRetry,
+  KNOWN_FAILURES,
+  type OperationName,
+  type Refused,
+  type RefusedOtherwise,
+  type Unreadable,
+} from "./failures.ts";
 import { isObject, type JsonObject, own, readJson } from "./read-json.ts";
 import { WrongShape } from "./read-values.ts";
 import type { Redact } from "./redact.ts";
-import { readRetryAfter } from "./retry-after.ts";
 
-/** What an operation comes to. */
+/** The result of an operation. */
 export type Answer<Value> =
   | {
       readonly ok: true;
       readonly value: Value;
-      /** What the provider finds the request by. */
+      /** The id by which the provider finds the request. */
       readonly requestId: string | undefined;
-      /** Whether the deployment says that this had been recorded before. */
+      /** Whether an earlier request recorded this, according to the deployment. */
       readonly replayed: boolean;
     }
   | { readonly ok: false; readonly failure: Failure };
 
-/** How the answers of one operation are read. */
+/** Describes how to read the answers of one operation. */
 export interface Reading<Value> {
   readonly operation: OperationName;
-  /** Takes the body of a success. @throws WrongShape */
+  /** Reads the body of a success. @throws WrongShape */
   readonly read: (body: JsonObject) => Value;
   readonly redact: Redact;
   /** Milliseconds since 1970: a Retry-After may be a date. */
@@ -38,8 +47,8 @@ const SUCCESS_CODES: Readonly<Record<OperationName, string>> = {
 const KEPT_CHARACTERS = 4_000;
 
 /**
- * Makes of an answer a value or a failure. A value it is only if everything says so: HTTP status, `success`, `code`
- * (interface, section 7) and every field. What says no is a refusal, and anything else is unreadable.
+ * Turns an answer into a value or a failure. It is a value only if HTTP status, `success`, `code` and every field agree.
+ * An answer that says no is a refusal, and any other answer is unreadable.
  */
 export function readAnswer<Value>(answer: Exchange, reading: Reading<Value>): Answer<Value> {
   const json = answer.text === undefined ? undefined : tryJson(answer.text);
@@ -70,7 +79,7 @@ function readSuccess<Value>(json: JsonObject, answer: Exchange, reading: Reading
   }
 }
 
-/** Another deployment may use one of topupd's codes for something else: the reason and the status must agree. */
+/** The reason and the status must agree: another deployment may use topupd's codes with another meaning. */
 function readKnown(json: JsonObject, answer: Exchange, reading: Reading<unknown>): Refused | undefined {
   const [code, body] = [own(json, "code"), own(json, "body")];
   if (typeof code !== "string" || !isKnownCode(code) || !isObject(body)) return undefined;

@@ -12,19 +12,19 @@ import { carryOut } from "./top-up.ts";
 import { type Customer, type PackageListing, SERVICES, type Service, type TransactionResult } from "./values.ts";
 import { putOffMs } from "./verdicts.ts";
 
-/** Long enough for txn-status to say `never_topped_up`: 5 minutes, one more, and two for a bad network. */
+/** Time for txn-status to say `never_topped_up`: 5 minutes, one more, and two for a bad network. */
 const GIVE_UP_AFTER_MS = 8 * 60_000;
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for one answer; of a look-up or listing, for both together if it is asked for again. Default: the client's. */
+  /** Time to wait for one answer. A look-up or listing that is repeated has this time for both. Default: the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface TopUpOptions extends CallOptions {
-  /** Whether this purchase may have been sent before, by a program that was restarted since. Default false. */
+  /** Whether this purchase may have been sent before a restart of your program. Default false. */
   readonly resumed?: boolean | undefined;
-  /** When to stop asking and say `unknown`. Default 480,000: in that time topupd always says what became of it. */
+  /** When to stop asking and return `unknown`. Default 480,000: topupd always gives the outcome in that time. */
   readonly giveUpAfterMs?: number | undefined;
 }
 
@@ -35,24 +35,24 @@ export interface ListRequest {
   readonly reqId: string;
 }
 
-/** The four operations of the interface. Answers and failures are values: only wrong arguments are thrown. */
+/** The four operations of the interface. Failures are returned; only wrong arguments are thrown. */
 export interface Client {
-  /** Finds a customer by mobile number, customer id, set-top box number or username (interface, section 4.1). */
+  /** Finds a customer by mobile number, customer id, set-top box number or username. */
   lookUpCustomer(code: string, options?: CallOptions): Promise<Answer<Customer>>;
-  /** What runs on a connection, what can be bought for it, and a checkoutId (interface, section 4.2). */
+  /** Lists the subscriptions of a connection, the bouquets on offer, and a checkoutId. */
   listPackages(request: ListRequest, options?: CallOptions): Promise<Answer<PackageListing>>;
-  /** The top-up that was made with a checkoutId (interface, section 4.4). */
+  /** Finds the top-up that was made with a checkoutId. */
   queryTransaction(checkoutId: string, options?: CallOptions): Promise<Answer<TransactionResult>>;
   /**
-   * Tops up (interface, section 4.3), and finds out what happened if the answer is lost. Save the checkoutId first;
-   * after a restart, call this with the same purchase and `resumed: true`.
+   * Tops up, and asks txn-status if the answer is lost. Save the checkoutId first; after a restart, call this with the
+   * same purchase and `resumed: true`.
    *
-   * @throws TypeError for a purchase that cannot be sent; the signal's reason if it had aborted beforehand.
+   * @throws TypeError for a purchase that cannot be sent; the signal's reason if it has already aborted.
    */
   topUp(purchase: Purchase, options?: TopUpOptions): Promise<TopUpOutcome>;
 }
 
-/** @throws TypeError that names the option which is missing or wrong. */
+/** @throws TypeError that names the missing or wrong option. */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, prefix, version, token, repeatsAreSafe, ...settings } = readOptions(options);
   const redact = redactor(token);
@@ -72,7 +72,7 @@ export function createClient(options: ClientOptions): Client {
     if (answer.kind === "no_answer") return { ok: false, failure: answer };
     return readAnswer(answer, { operation, read, redact, now: settings.clock.now() });
   };
-  /** A look-up or a listing, which changes nothing: one that a busy deployment puts off is asked for once more. */
+  /** Sends a look-up or listing, and once more if a busy deployment asks for that. */
   const ask: typeof call = async (operation, request, limits, read) => {
     const { clock } = settings;
     const endsAt = monotonicMs(clock) + limits.timeoutMs;

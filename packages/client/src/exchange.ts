@@ -3,10 +3,9 @@ import type { AnswerHeaders, Cause, NoAnswer, OperationName } from "./failures.t
 import { isObject } from "./read-json.ts";
 import type { Redact } from "./redact.ts";
 
-/** Any function that calls like the `fetch` of the platform. */
+/** A function with the signature of the platform's `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** What a request needs of the client. */
 export interface Line {
   readonly url: (operation: OperationName) => string;
   readonly token: string;
@@ -20,16 +19,16 @@ export interface Limits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** An answer that came whole, of whatever kind. */
+/** A whole answer of any kind. */
 export interface Exchange {
   readonly kind: "exchange";
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
-  /** Undefined where the bytes are no UTF-8, or too many. */
+  /** Undefined if the bytes are no UTF-8, or too many. */
   readonly text: string | undefined;
 }
 
-/** More than any listing has. */
+/** Larger than any listing. */
 const MAX_ANSWER_BYTES = 8 * 2 ** 20;
 
 const HELPFUL_HEADERS = [
@@ -41,7 +40,7 @@ const HELPFUL_HEADERS = [
   "x-request-id",
 ];
 
-/** Sends one request (interface, section 4) and waits for its whole answer. Never rejects. */
+/** Sends one request and waits for its whole answer. Never rejects. */
 export async function exchange(
   line: Line,
   operation: OperationName,
@@ -65,7 +64,7 @@ export async function exchange(
   }
 }
 
-/** A sleep that is broken off, or a clock that fails, must not end a top-up in the middle. */
+/** An aborted sleep or a failing clock must not interrupt a top-up. */
 function sleepThen(clock: Clock, ms: number, signal: AbortSignal, then: () => void): void {
   Promise.resolve()
     .then(() => clock.sleep(ms, signal))
@@ -78,7 +77,7 @@ async function fetchWhole(line: Line, operation: OperationName, body: object, si
     method: "POST",
     headers: { authorization: `Bearer ${line.token}`, "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify(body),
-    // A token is for one address, and a redirected POST may arrive as something else, or twice.
+    // The token is for one base URL, and a redirected POST may arrive changed, or twice.
     redirect: "error",
     credentials: "omit",
     signal,
@@ -111,7 +110,7 @@ async function readText(response: Response): Promise<string | undefined> {
     try {
       text += decoder.decode(value, { stream: !done });
     } catch {
-      // What is left must not keep the connection busy.
+      // Cancel, so that the rest does not occupy the connection.
       if (!done) await reader.cancel();
       return undefined;
     }
@@ -130,7 +129,7 @@ function noAnswer(line: Line, operation: OperationName, why: NoAnswer["why"], er
   return { kind: "no_answer", operation, why, message: WORDS[why], cause };
 }
 
-/** fetch hides the reason one or two causes deep. */
+/** The reason is often one or two causes deep in an error of fetch. */
 function describe(error: unknown, depth = 0): Cause {
   if (!isObject(error)) return { name: "Error", message: String(error), code: undefined };
   const inner = error["cause"];

@@ -1,10 +1,6 @@
-import type { FailureCode, FailureReason, Retry } from "./known-failures.ts";
 import type { TransactionResult } from "./values.ts";
 
-/**
- * All that can be in the way of a value. A closed union: switch on `kind`. None of them ever holds the access
- * token, and each can be logged as JSON.
- */
+/** All failures. Switch on `kind`. A failure never contains the access token, and can be logged as JSON. */
 export type Failure = Refused | RefusedOtherwise | UsedOtherwise | Unsettled | NoAnswer | Unreadable;
 
 export type OperationName =
@@ -13,7 +9,7 @@ export type OperationName =
   | "subscription-package-topup"
   | "txn-status";
 
-/** The headers that help with an answer, by their names in lower case. */
+/** The useful headers of an answer, by their lower-case names. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
 interface Said {
@@ -25,9 +21,9 @@ interface Said {
 interface Answered extends Said {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
-  /** What the provider finds the request by. */
+  /** The id by which the provider finds the request. */
   readonly requestId: string | undefined;
-  /** How long the deployment asks to wait, in milliseconds. */
+  /** Milliseconds that the deployment asks to wait. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -37,7 +33,7 @@ export interface Refused extends Answered {
   readonly code: FailureCode;
   readonly reason: FailureReason;
   readonly retry: Retry;
-  /** With `invalid_field`: everything that is wrong with the request. */
+  /** All problems of the request, if the reason is `invalid_field`. */
   readonly fields: readonly FieldProblem[] | undefined;
 }
 
@@ -46,28 +42,28 @@ export interface FieldProblem {
   readonly problem: string;
 }
 
-/** An answer that says no in a shape of its own: another deployment's, a later topupd's, or a proxy's. */
+/** A refusal in an unknown form: from another deployment, a later topupd, or a proxy. */
 export interface RefusedOtherwise extends Answered {
   readonly kind: "refused_otherwise";
-  /** Whether it is the interface's envelope, with `success` false: the deployment's own word, and not a proxy's. */
+  /** Whether it is in the envelope with `success` false, and so from the deployment, not from a proxy. */
   readonly inEnvelope: boolean;
   /** The envelope's code, if there is one. */
   readonly code: string | undefined;
-  /** What to do next, where the answer says it in topupd's words. */
+  /** The next action, if the answer gives it in topupd's terms. */
   readonly retry: Retry | undefined;
-  /** The whole answer: the parsed JSON, or the text, of which at most 4,000 characters are kept. */
+  /** The parsed JSON, or the first 4,000 characters of the text. */
   readonly body: unknown;
 }
 
-/** The checkoutId has a result, but of a purchase with other values. */
+/** The checkoutId was used for a purchase with other values. */
 export interface UsedOtherwise extends Said {
   readonly kind: "used_otherwise";
   readonly recorded: TransactionResult;
-  /** The names of the fields in which the recorded top-up differs from the purchase. */
+  /** Names of the fields that differ between the recorded top-up and the purchase. */
   readonly differs: readonly string[];
 }
 
-/** There is a result, but with a status of which nobody can say whether it is a top-up. */
+/** There is a result with an unknown status: it may or may not be a top-up. */
 export interface Unsettled extends Said {
   readonly kind: "unsettled";
   readonly recorded: TransactionResult;
@@ -80,7 +76,7 @@ export interface NoAnswer extends Said {
   readonly cause: Cause | undefined;
 }
 
-/** What was thrown, in words only: an error object may hold the request's headers. */
+/** The error as text: an error object may contain the request's headers. */
 export interface Cause {
   readonly name: string;
   readonly message: string;
@@ -90,6 +86,63 @@ export interface Cause {
 /** An answer that cannot be trusted: broken JSON, a page of a proxy, a success of the wrong shape. */
 export interface Unreadable extends Answered {
   readonly kind: "unreadable";
-  /** At most 4,000 characters of it. */
+  /** The first 4,000 characters. */
   readonly text: string;
+}
+
+/** The next action that a failure asks for. */
+export type Retry = "fix_request" | "same_request" | "new_checkout" | "query_status" | "no";
+
+const RETRIES: readonly string[] = ["fix_request", "same_request", "new_checkout", "query_status", "no"];
+
+/**
+ * The failures that topupd documents. Other deployments may have their own: an answer counts as one of these only if code,
+ * reason and HTTP status agree.
+ */
+export const KNOWN_FAILURES = {
+  "400ac001": { httpStatus: 401, reason: "missing_token", retry: "fix_request" },
+  "400ac002": { httpStatus: 401, reason: "unknown_token", retry: "no" },
+  "400ac003": { httpStatus: 401, reason: "expired_token", retry: "no" },
+  "400ac004": { httpStatus: 401, reason: "revoked_token", retry: "no" },
+  "400ac005": { httpStatus: 403, reason: "partner_suspended", retry: "no" },
+  "400ac006": { httpStatus: 429, reason: "rate_limited", retry: "same_request" },
+  "400ac007": { httpStatus: 403, reason: "address_not_allowed", retry: "no" },
+  "400ad001": { httpStatus: 400, reason: "malformed_json", retry: "fix_request" },
+  "400ad002": { httpStatus: 400, reason: "invalid_field", retry: "fix_request" },
+  "400ad003": { httpStatus: 404, reason: "unknown_operation", retry: "fix_request" },
+  "400ad004": { httpStatus: 405, reason: "method_not_allowed", retry: "fix_request" },
+  "400ad005": { httpStatus: 413, reason: "body_too_large", retry: "fix_request" },
+  "400ad006": { httpStatus: 415, reason: "unsupported_media_type", retry: "fix_request" },
+  "400aa101": { httpStatus: 404, reason: "customer_not_found", retry: "no" },
+  "400aa102": { httpStatus: 409, reason: "ambiguous_code", retry: "fix_request" },
+  "400aa103": { httpStatus: 404, reason: "connection_not_found", retry: "no" },
+  "400aa104": { httpStatus: 422, reason: "customer_inactive", retry: "no" },
+  "400aa105": { httpStatus: 422, reason: "connection_blocked", retry: "no" },
+  "400ab101": { httpStatus: 404, reason: "checkout_unknown", retry: "fix_request" },
+  "400ab102": { httpStatus: 410, reason: "checkout_expired", retry: "new_checkout" },
+  "400ab103": { httpStatus: 409, reason: "checkout_used", retry: "query_status" },
+  "400ab104": { httpStatus: 422, reason: "checkout_mismatch", retry: "new_checkout" },
+  "400ab105": { httpStatus: 422, reason: "bouquet_unavailable", retry: "new_checkout" },
+  "400ab106": { httpStatus: 422, reason: "amount_mismatch", retry: "fix_request" },
+  "400ab107": { httpStatus: 404, reason: "not_topped_up", retry: "query_status" },
+  "400ab108": { httpStatus: 410, reason: "never_topped_up", retry: "new_checkout" },
+  "400ae001": { httpStatus: 500, reason: "internal_error", retry: "query_status" },
+  "400ae002": { httpStatus: 503, reason: "unavailable", retry: "same_request" },
+} as const satisfies Readonly<Record<string, KnownFailure>>;
+
+interface KnownFailure {
+  readonly httpStatus: number;
+  readonly reason: string;
+  readonly retry: Retry;
+}
+
+export type FailureCode = keyof typeof KNOWN_FAILURES;
+export type FailureReason = (typeof KNOWN_FAILURES)[FailureCode]["reason"];
+
+export function isKnownCode(code: string | undefined): code is FailureCode {
+  return code !== undefined && Object.hasOwn(KNOWN_FAILURES, code);
+}
+
+export function isRetry(value: unknown): value is Retry {
+  return typeof value === "string" && RETRIES.includes(value);
 }

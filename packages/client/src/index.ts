@@ -3,20 +3,23 @@ export type { Answer } from "./answers.ts";
 export { type CallOptions, type Client, createClient, type ListRequest, type TopUpOptions } from "./client.ts";
 export type { Clock } from "./clock.ts";
 export type { Fetch } from "./exchange.ts";
-export type {
-  AnswerHeaders,
-  Cause,
-  Failure,
-  FieldProblem,
-  NoAnswer,
-  OperationName,
-  Refused,
-  RefusedOtherwise,
-  Unreadable,
-  Unsettled,
-  UsedOtherwise,
+export {
+  type AnswerHeaders,
+  type Cause,
+  type Failure,
+  type FailureCode,
+  type FailureReason,
+  type FieldProblem,
+  KNOWN_FAILURES,
+  type NoAnswer,
+  type OperationName,
+  type Refused,
+  type RefusedOtherwise,
+  type Retry,
+  type Unreadable,
+  type Unsettled,
+  type UsedOtherwise,
 } from "./failures.ts";
-export { type FailureCode, type FailureReason, KNOWN_FAILURES, type Retry } from "./known-failures.ts";
 export type { ClientOptions } from "./options.ts";
 export type { NeverToppedUp, Next, ToppedUp, TopUpOutcome, TopUpRefused, TopUpUnknown } from "./outcome.ts";
 export type { MinorUnits, Purchase } from "./purchase.ts";

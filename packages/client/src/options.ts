@@ -3,26 +3,26 @@ import type { Fetch } from "./exchange.ts";
 import type { Version } from "./read-values.ts";
 
 export interface ClientOptions {
-  /** What the provider tells you, such as `https://topup.provider.example`. */
+  /** The base URL from the provider, such as `https://topup.provider.example`. */
   readonly baseUrl: string;
   /** The access token, without `Bearer`. */
   readonly token: string;
   /** Default `v1.0.1`. */
   readonly version?: Version | undefined;
-  /** What stands before the version in every path. Default `/staging/api/third-party`. */
+  /** The path before the version, in every URL. Default `/staging/api/third-party`. */
   readonly prefix?: string | undefined;
-  /** How long to wait for one answer. Default 30,000: a top-up that is cut short has to be asked about. */
+  /** Milliseconds to wait for one answer. Default 30,000: an interrupted top-up needs a query. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Declares that the deployment answers a top-up that is sent again, unchanged, with the first one's result. topupd
-   * does, and is recognised; of another deployment ask its provider before you set it. Default false.
+   * Whether the deployment answers a repeated top-up with the first one's result. topupd does, and is recognised. Ask the
+   * provider of another deployment before you set it. Default false.
    */
   readonly repeatsAreSafe?: boolean | undefined;
-  /** In place of the platform's `fetch`. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** In place of the system's, of which durations are measured by one that nobody can set. */
+  /** Replaces the system's clock. */
   readonly clock?: Clock | undefined;
-  /** In place of Math.random: from 0 to 1, without 1. It only spreads the waits. */
+  /** Replaces Math.random, from 0 to 1, without 1. Only spreads the waits. */
   readonly random?: (() => number) | undefined;
 }
 
@@ -30,11 +30,11 @@ export type Settings = { readonly [Name in keyof ClientOptions]-?: NonNullable<C
 
 const VERSIONS: readonly Version[] = ["v1.0.1", "v1.0.0"];
 
-/** Checks the options and fills in what is not given. @throws TypeError that names the option, never its value. */
+/** Checks the options and adds the defaults. @throws TypeError that names the option, never its value. */
 export function readOptions(options: ClientOptions): Settings {
   if (typeof options !== "object" || options === null) throw new TypeError("createClient takes an object of options");
   const { version = "v1.0.1", prefix = "/staging/api/third-party", timeoutMs = 30_000, clock = systemClock } = options;
-  // Looked up at each call, so that what stands in for it later, such as a tracer, is used.
+  // Looked up at each call, so that a later replacement, such as a tracer, is used.
   const { fetch = (url, init) => globalThis.fetch(url, init), random = Math.random } = options;
   if (!VERSIONS.includes(version)) throw new TypeError(`version must be ${VERSIONS.join(" or ")}`);
   if (typeof prefix !== "string" || !/^(?:\/[\w.~-]+)*$/.test(prefix)) {
@@ -80,7 +80,7 @@ function requireBaseUrl(value: unknown): string {
 }
 
 function requireToken(value: unknown): string {
-  // Anything else would be refused by fetch, whose error repeats the header.
+  // fetch would refuse any other text, with an error that quotes the header.
   if (typeof value === "string" && /^[!-~]+$/.test(value)) return value;
   throw new TypeError("token must be the access token alone: visible ASCII without blanks");
 }

@@ -2,18 +2,18 @@ import { fromMinorUnits, isExact, shortestAmount } from "./amounts.ts";
 import type { Version } from "./read-values.ts";
 import { SERVICES, type Service, type TransactionResult } from "./values.ts";
 
-/** One bouquet for one connection, paid for (interface, section 4.3). */
+/** A paid bouquet for one connection. */
 export interface Purchase {
   readonly cuid: string;
   readonly service: Service;
   readonly reqId: string;
-  /** From the listing, and saved before the top-up is sent. */
+  /** The checkoutId of the listing. Save it before you send the top-up. */
   readonly checkoutId: string;
-  /** The `code` of a bouquet of the listing. */
+  /** The `code` of a bouquet in the listing. */
   readonly bouquetId: string;
-  /** That bouquet's price: a decimal string, or minor units with the number of decimals of the currency. */
+  /** The bouquet's price: a decimal string, or minor units with the currency's number of decimals. */
   readonly amt: string | MinorUnits;
-  /** Up to 30 characters of your own; v1.0.1 only. */
+  /** A text of your own, up to 30 characters; v1.0.1 only. */
   readonly udf1?: string | undefined;
   readonly udf2?: string | undefined;
 }
@@ -23,21 +23,21 @@ export interface MinorUnits {
   readonly exponent: number;
 }
 
-/** A purchase as it is sent. */
+/** A purchase as sent. */
 export type WirePurchase = Readonly<Record<(typeof COMPARED)[number] | "checkoutId", string>> & {
   readonly udf1?: string;
   readonly udf2?: string;
 };
 
-/** Wherein a purchase and a result must agree. */
+/** Fields in which a purchase and its result must agree. */
 const COMPARED = ["cuid", "service", "reqId", "bouquetId", "amt"] as const;
 
 const FREE_FIELD_MAX_LENGTH = 30;
 
 /**
- * The purchase as it goes to the wire, each time the same.
+ * The purchase in wire format, always the same.
  *
- * @throws TypeError that names the field which cannot be sent.
+ * @throws TypeError that names the wrong field.
  */
 export function toWire(purchase: Purchase, version: Version): WirePurchase {
   if (typeof purchase !== "object" || purchase === null) throw new TypeError("purchase must be an object");
@@ -54,7 +54,7 @@ export function toWire(purchase: Purchase, version: Version): WirePurchase {
   };
 }
 
-/** The names of the fields in which a result is another purchase's. Amounts are compared as decimals. */
+/** Names of the fields that differ between a purchase and a result. Amounts are compared as decimals. */
 export function differences(purchase: WirePurchase, result: TransactionResult): string[] {
   return COMPARED.filter((name) =>
     name === "amt" ? shortestAmount(purchase.amt) !== result.amt : purchase[name] !== result[name],

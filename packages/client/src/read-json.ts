@@ -1,11 +1,10 @@
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Any JSON string, or any number with more digits than a double is sure to carry. */
+/** A JSON string, or a number with more digits than a double surely carries. */
 const STRING_OR_LONG_NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9](?=(?:[.eE+-]*[0-9]){15})[0-9.eE+-]*/g;
 
 /**
- * Parses JSON. A number of more than fifteen digits comes as the string of its digits, because as a number it
- * might silently become another one.
+ * Parses JSON. A number of more than fifteen digits becomes a string, because as a number it could silently change.
  *
  * @throws SyntaxError
  */
@@ -19,7 +18,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The object's own field: an answer must not borrow one from a prototype. */
+/** The object's own field, never one of its prototype. */
 export function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

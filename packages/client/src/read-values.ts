@@ -11,7 +11,7 @@ import type {
   TransactionResult,
 } from "./values.ts";
 
-/** What a connection is called by. */
+/** Fields that name a connection. */
 const NAMES: Readonly<Record<Service, readonly [string, ...string[]]>> = {
   tv: ["stb"],
   internet: ["username"],
@@ -20,19 +20,18 @@ const NAMES: Readonly<Record<Service, readonly [string, ...string[]]>> = {
 
 export type Version = "v1.0.1" | "v1.0.0";
 
-/** A value that is not as the interface says. The message names the field, never its value. */
+/** A value that differs from the interface. The message names the field, never its value. */
 export class WrongShape extends Error {
   override readonly name = "WrongShape";
 }
 
-/** Of what a listing was asked for. */
 interface Asked {
   readonly cuid: string;
   readonly service: Service;
   readonly reqId: string;
 }
 
-/** Reads the body of get-customer-information: `connections` in customer, or `connection` beside it (section 9). */
+/** Reads the body of get-customer-information. In v1.0.0, `connection` is beside `customer`. */
 export function readCustomer(body: JsonObject, version: Version): Customer {
   const customer = objectAt(body, "customer");
   const connections = version === "v1.0.1" ? objectAt(customer, "connections") : objectAt(body, "connection");
@@ -41,9 +40,8 @@ export function readCustomer(body: JsonObject, version: Version): Customer {
 }
 
 /**
- * Reads the body of get-subscription-package, in which a bouquet's price is `price` or `amt` (section 9). One that
- * names another customer or connection than was asked for has come to the wrong caller, as a proxy may hand it out, and
- * its checkoutId would top up somebody else. Identifiers are compared as they are sent, character by character.
+ * Reads the body of get-subscription-package. A bouquet's price is `price`, in v1.0.0 `amt`. A listing of another customer
+ * or connection is refused: a proxy may have mixed up answers, and its checkoutId would top up another customer.
  */
 export function readListing(body: JsonObject, version: Version, { cuid, service, reqId }: Asked): PackageListing {
   const listing = objectAt(body, service);
@@ -52,7 +50,7 @@ export function readListing(body: JsonObject, version: Version, { cuid, service,
   if (customer.cuid !== cuid) throw new WrongShape("cuid: the listing is of another customer");
   const shown = objectAt(listing, "connection");
   const connection = readConnection(shown, service) ?? { reqId, status: textAt(shown, "status") };
-  // An iptv connection may have both names, and either may be what it was asked for by.
+  // An iptv connection may have both names, and the request may use either.
   const isNamed = NAMES[service].some((name) => own(shown, name) === reqId);
   if (connection.reqId !== reqId && !isNamed) throw new WrongShape("connection: the listing is of another connection");
   return {
@@ -92,16 +90,13 @@ function readProfile(customer: JsonObject): CustomerProfile {
   };
 }
 
-/** A deployment without a service may leave its list out: digital TV came with v1.0.1 only. */
+/** A deployment without a service may omit its list: digital TV exists only since v1.0.1. */
 function readConnections(connections: JsonObject, service: Service): readonly Connection[] {
   if ((own(connections, service) ?? undefined) === undefined) return [];
   return listAt(connections, service).flatMap((item) => readConnection(item, service) ?? []);
 }
 
-/**
- * The interface does not show the fields of an iptv item. One without a name that is known from the other
- * services is passed over, so that it does not hide the customer's other connections.
- */
+/** The interface does not show an iptv item: one without a known name is skipped, so that the others can be read. */
 function readConnection(item: JsonObject, service: Service): Connection | undefined {
   const name = NAMES[service].find((candidate) => own(item, candidate) !== undefined);
   if (name === undefined && service === "iptv") return undefined;

@@ -2,13 +2,13 @@ import { isObject } from "./read-json.ts";
 
 const HIDDEN = "[access token]";
 
-/** Of fewer characters, nobody could make anything. */
+/** Shorter parts of a token are useless. */
 const TELLING_LENGTH = 16;
 
-/** Deeper than any honest answer, and far from where a program's stack ends. */
+/** Deeper than any normal answer, and far below the limit of the stack. */
 const MAX_DEPTH = 100;
 
-/** Takes the access token out of a text or a JSON value, in case an answer or an error repeats the request. */
+/** Removes the access token from a text or JSON value: an answer or error may quote the request. */
 export type Redact = <Value>(value: Value) => Value;
 
 export function redactor(token: string): Redact {
@@ -27,7 +27,7 @@ export function redactor(token: string): Redact {
   return ((value: unknown) => walk(value, 0)) as Redact;
 }
 
-/** As JSON, JavaScript and HTML may write it. */
+/** The token as JSON, JavaScript and HTML may write it. */
 function spellingsOf(token: string): string[] {
   const inJson = JSON.stringify(token).slice(1, -1);
   const escaped = (hex: (code: string) => string) =>
@@ -40,7 +40,7 @@ function spellingsOf(token: string): string[] {
 
 const HTML: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** An answer that was cut may end within the token. */
+/** A truncated answer may end within the token. */
 function hideBeginning(text: string, spelling: string): string {
   for (let length = spelling.length - 1; length >= TELLING_LENGTH; length -= 1) {
     if (text.endsWith(spelling.slice(0, length))) return text.slice(0, -length) + HIDDEN;

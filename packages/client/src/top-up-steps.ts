@@ -6,7 +6,7 @@ import type { TransactionResult } from "./values.ts";
 import {
   agrees,
   asksToWait,
-  bearsOut,
+  confirms,
   isNotProcessed,
   isOfTopUpsOnly,
   leavesOpen,
@@ -15,45 +15,42 @@ import {
 } from "./verdicts.ts";
 
 /*
- * What a top-up does next, as pure functions of what is known and of the answer that came. Two laws hold in every
- * line: success is said of a recorded result with this purchase's values only, and a refusal is believed only while
- * no attempt of this purchase can be under way, and once txn-status has borne it out.
+ * Decides the next step of a top-up, by pure functions of its state and of the answer. Two laws: only a recorded result
+ * with this purchase's values is a success; a refusal counts only if no request of this purchase can be open, and
+ * after txn-status has confirmed it.
  */
 
 /**
- * A no in words of a deployment's own may mean "not yet". It is believed when txn-status has borne it out at once, and
- * once more when whatever was under way should have arrived.
+ * A refusal in a deployment's own terms may mean "not yet". It counts after txn-status has confirmed it at once, and again
+ * when open requests should have arrived.
  */
-const BORNE_OUT_TIMES = 2;
-const BORNE_OUT_AFTER_MS = 30_000;
+const CONFIRMATIONS = 2;
+const CONFIRMED_AFTER_MS = 30_000;
 
 /**
- * No field of a refusal names the checkoutId, so one may be another purchase's, mixed up on the way while this one was
- * recorded. By then, that is on record as a rule.
+ * A refusal names no checkoutId, so it may belong to another purchase while this one is being recorded. After this time the
+ * record is usually there.
  */
-const REFUSAL_BORNE_OUT_AFTER_MS = 1_000;
+const REFUSAL_CONFIRMED_AFTER_MS = 1_000;
 
 export interface TopUpState {
   readonly purchase: WirePurchase;
-  /** Whether the deployment is known to answer a repeated top-up with the first one's result. */
+  /** Whether the deployment answers a repeated top-up with the first one's result. */
   readonly repeatsAreSafe: boolean;
-  /** An attempt may have been recorded, or may be yet. Once so, this only ends with the outcome. */
+  /** Whether a request may have been recorded, or still may be. Once true, it stays true until the end. */
   readonly isOpen: boolean;
-  /** The deployment has claimed a result that is not, or not yet, this purchase's success. */
+  /** Whether the deployment claimed a result that is not, or not yet, this purchase's success. */
   readonly wasClaimed: boolean;
-  /** topupd has refused the purchase because its checkoutId is used with other values. */
+  /** Whether topupd refused the purchase because the checkoutId is used with other values. */
   readonly wasUsedOtherwise: boolean;
-  /** A repeat was refused: sending it once more can bring nothing new. */
+  /** Whether a repeat was refused: a further one brings nothing new. */
   readonly wasRepeatRefused: boolean;
-  /**
-   * txn-status has said that nothing was recorded and nothing ever will be. No field of that answer names the
-   * checkoutId, so it may be another's that was mixed up on the way: money is given back for it once it is said twice.
-   */
+  /** Whether txn-status said `never_topped_up`. The answer names no checkoutId, so it counts only when said twice. */
   readonly saidNever: boolean;
-  /** The no to this purchase, that txn-status has still to bear out: topupd's once, one in words of its own twice. */
+  /** The refusal that txn-status must still confirm: topupd's once, any other twice. */
   readonly toConfirm: Failure | undefined;
-  /** How often it has borne out one in words of its own. */
-  readonly borneOut: number;
+  /** How often txn-status has confirmed a refusal in other terms. */
+  readonly confirmed: number;
   readonly lastFailure: Failure | undefined;
 }
 
@@ -66,15 +63,15 @@ export interface Move {
   readonly step: Step;
 }
 
-/** @param resumed whether it may have been sent before this call. */
+/** @param resumed whether the purchase may have been sent before. */
 export function begin(purchase: WirePurchase, repeatsAreSafe: boolean, resumed: boolean): Move {
   const nothing = { wasClaimed: false, wasUsedOtherwise: false, wasRepeatRefused: false, saidNever: false };
-  const unanswered = { toConfirm: undefined, borneOut: 0, lastFailure: undefined };
+  const unanswered = { toConfirm: undefined, confirmed: 0, lastFailure: undefined };
   const state = { purchase, repeatsAreSafe, isOpen: resumed, ...nothing, ...unanswered };
   return { state, step: { do: resumed ? "query" : "send", waitMs: 0, backOff: false } };
 }
 
-/** After an answer to subscription-package-topup, or none. */
+/** The move after an answer to subscription-package-topup, or after none. */
 export function afterTopUp(before: TopUpState, answer: Answer<TransactionResult>): Move {
   if (answer.ok) {
     const doubt = doubtOf(before.purchase, answer.value, "subscription-package-topup");
@@ -88,13 +85,13 @@ export function afterTopUp(before: TopUpState, answer: Answer<TransactionResult>
     return wait("query", { ...before, isOpen: true, wasUsedOtherwise }, failure);
   }
   if (isNotProcessed(failure)) return wait(before.isOpen ? "query" : "send", before, failure);
-  // The attempt before it, of which no answer came, may still arrive at the deployment.
+  // The unanswered request before it may still reach the deployment.
   if (before.isOpen) return wait("query", { ...before, wasRepeatRefused: true }, failure);
-  const leastMs = failure.kind === "refused" ? REFUSAL_BORNE_OUT_AFTER_MS : 0;
+  const leastMs = failure.kind === "refused" ? REFUSAL_CONFIRMED_AFTER_MS : 0;
   return wait("query", { ...before, toConfirm: failure }, failure, leastMs);
 }
 
-/** After an answer to txn-status, or none. */
+/** The move after an answer to txn-status, or after none. */
 export function afterQuery(before: TopUpState, answer: Answer<TransactionResult>): Move {
   if (answer.ok) return afterResult(before, answer.value);
   const { failure } = answer;
@@ -113,17 +110,17 @@ export function afterQuery(before: TopUpState, answer: Answer<TransactionResult>
   return afterOtherNo({ ...before, saidNever: false }, failure);
 }
 
-/** After a no of txn-status that leaves something to do. */
+/** The move after a refusal by txn-status that is not final. */
 function afterOtherNo(before: TopUpState, failure: Failure): Move {
   const mayRepeat = !before.wasRepeatRefused && !before.wasClaimed;
   if (failure.kind === "refused" && failure.reason === "not_topped_up") {
-    // It is topupd that answers: a no in other words was not its own, and repeats are safe.
+    // The deployment is topupd: repeats are safe, and the refusal in other terms was not its own.
     return wait(mayRepeat ? "send" : "query", { ...before, isOpen: true, toConfirm: undefined }, failure);
   }
-  if (before.toConfirm !== undefined && !before.isOpen && bearsOut(failure)) {
-    const borneOut = before.borneOut + 1;
-    if (borneOut >= BORNE_OUT_TIMES) return end(before, { outcome: "refused", failure: before.toConfirm });
-    return wait("query", { ...before, borneOut }, failure, BORNE_OUT_AFTER_MS);
+  if (before.toConfirm !== undefined && !before.isOpen && confirms(failure)) {
+    const confirmed = before.confirmed + 1;
+    if (confirmed >= CONFIRMATIONS) return end(before, { outcome: "refused", failure: before.toConfirm });
+    return wait("query", { ...before, confirmed }, failure, CONFIRMED_AFTER_MS);
   }
   if (failure.kind === "refused") {
     const next = failure.reason === "checkout_unknown" ? "ask_provider" : "mend_call";
@@ -132,14 +129,14 @@ function afterOtherNo(before: TopUpState, failure: Failure): Move {
   return wait(mayRepeat && before.isOpen && before.repeatsAreSafe ? "send" : "query", before, failure);
 }
 
-/** Where no more is to be tried: the time is up, or the caller has stopped it. */
+/** The outcome if the time is up, or the caller has aborted. */
 export function giveUp(state: TopUpState, afterMs: number): TopUpOutcome {
   const { isOpen, toConfirm, lastFailure } = state;
   if (!isOpen && toConfirm === undefined && lastFailure !== undefined) {
     return { outcome: "refused", failure: lastFailure };
   }
-  // A deployment that says nothing but no in words of its own will go on to say so.
-  const isInVain = lastFailure !== undefined && bearsOut(lastFailure) && !asksToWait(lastFailure);
+  // A deployment that only refuses in its own terms will continue to do so.
+  const isInVain = lastFailure !== undefined && confirms(lastFailure) && !asksToWait(lastFailure);
   return unknown(state, isInVain ? "ask_provider" : "query_again", lastFailure, afterMs);
 }
 
@@ -147,8 +144,7 @@ function afterResult(before: TopUpState, result: TransactionResult): Move {
   const doubt = doubtOf(before.purchase, result, "txn-status");
   if (doubt === undefined) return end(before, toppedUp(result, true));
   if (doubt.kind === "unsettled") return wait("query", { ...before, isOpen: true, wasClaimed: true }, doubt);
-  // Without topupd's word for it, the values may be this purchase's, written another way: as another service's name,
-  // or with a fee in the amount.
+  // Unless topupd says so, the values may be this purchase's in another form: another service name, or a fee in the amount.
   const isAnothers = before.wasUsedOtherwise && !before.wasClaimed;
   return end(before, isAnothers ? { outcome: "refused", failure: doubt } : unknown(before, "ask_provider", doubt));
 }

@@ -1,18 +1,16 @@
 import type { Answer } from "./answers.ts";
-import { backOffMs, LONGEST_BACK_OFF_MS } from "./back-off.ts";
-import { type Clock, monotonicMs, sleptBefore } from "./clock.ts";
+import { backOffMs, type Clock, LONGEST_BACK_OFF_MS, monotonicMs, sleptBefore } from "./clock.ts";
 import type { Limits } from "./exchange.ts";
 import type { TopUpOutcome } from "./outcome.ts";
 import type { WirePurchase } from "./purchase.ts";
 import { afterQuery, afterTopUp, begin, giveUp, type Move, type Step, type TopUpState } from "./top-up-steps.ts";
 import type { TransactionResult } from "./values.ts";
 
-/** How a top-up is sent and asked about. */
 export interface TopUpCalls {
   readonly send: (purchase: WirePurchase, limits: Limits) => Promise<Answer<TransactionResult>>;
   readonly query: (checkoutId: string, limits: Limits) => Promise<Answer<TransactionResult>>;
   readonly clock: Clock;
-  /** From 0 to 1, without 1. */
+  /** Gives a number from 0 to 1, without 1. */
   readonly random: () => number;
 }
 
@@ -23,10 +21,9 @@ export interface TopUpLimits extends Limits {
 }
 
 /**
- * Sends a top-up and does not rest until its outcome is certain or the time is up. The steps decide; this waits,
- * sends and asks.
+ * Sends a top-up, and repeats or queries until the outcome is certain or the time is up. top-up-steps.ts decides.
  *
- * @throws the signal's reason where it had aborted before anything was sent, and nothing else.
+ * @throws only the signal's reason, if it aborted before the first request.
  */
 export async function carryOut(calls: TopUpCalls, purchase: WirePurchase, limits: TopUpLimits): Promise<TopUpOutcome> {
   limits.signal?.throwIfAborted();
@@ -43,12 +40,11 @@ export async function carryOut(calls: TopUpCalls, purchase: WirePurchase, limits
       if (move.step.do !== "end" && limits.signal?.aborted === true) return giveUp(move.state, afterAbort(move.state));
     }
   } catch {
-    // A clock, a random source or an answer that no program could foresee. Something may have been sent.
+    // An unexpected error in the clock, the random source or an answer. A request may have been sent.
     return giveUp({ ...move.state, isOpen: true }, LONGEST_BACK_OFF_MS);
   }
 }
 
-/** Sends or asks, as the step says. */
 async function take(calls: TopUpCalls, { state, step }: Move, endsAt: number, limits: TopUpLimits): Promise<Move> {
   const timeoutMs = Math.min(limits.timeoutMs, endsAt - monotonicMs(calls.clock));
   const { signal } = limits;
@@ -56,7 +52,7 @@ async function take(calls: TopUpCalls, { state, step }: Move, endsAt: number, li
   return afterQuery(state, await calls.query(state.purchase.checkoutId, { signal, timeoutMs }));
 }
 
-/** Waits before a step. False where there is no time for it, or the caller has broken it off. */
+/** Waits before a step. False if there is no time, or if the caller aborted. */
 async function waited(
   { clock, random }: TopUpCalls,
   step: Exclude<Step, { readonly do: "end" }>,
@@ -68,7 +64,7 @@ async function waited(
   return sleptBefore(endsAt, clock, waitMs, signal);
 }
 
-/** Who stops the waiting may ask at once. */
+/** A caller that aborts the wait may query at once. */
 function afterAbort({ lastFailure }: TopUpState): number {
   return lastFailure?.kind === "no_answer" && lastFailure.why === "aborted" ? 0 : LONGEST_BACK_OFF_MS;
 }

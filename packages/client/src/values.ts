@@ -1,8 +1,7 @@
 /*
- * What the operations give, the same for both versions. Fields are called as on the wire of v1.0.1 (interface,
- * section 2), but for two that make programs simpler: a connection has the `reqId` that requests ask for, and a
- * listing does not hide under the name of its service. Amounts are decimal strings. Timestamps are as they came,
- * `YYYY-MM-DD HH:MM:SS`: the interface does not say in which time zone.
+ * The values of answers, the same for both versions. Names are those of v1.0.1, with two simplifications: a connection has
+ * the `reqId` of requests, and a listing is not nested under its service. Amounts are decimal strings. Timestamps are
+ * unchanged, `YYYY-MM-DD HH:MM:SS`; the interface names no time zone.
  */
 
 export type Service = "tv" | "internet" | "iptv";
@@ -28,9 +27,9 @@ export interface Connection {
   readonly status: string;
 }
 
-/** What get-subscription-package gives. */
+/** The answer of get-subscription-package. */
 export interface PackageListing {
-  /** Good for one top-up within five minutes. Save it before the top-up is sent. */
+  /** Valid for one top-up within five minutes. Save it before you send the top-up. */
   readonly checkoutId: string;
   readonly customer: CustomerProfile;
   readonly service: Service;
@@ -54,7 +53,7 @@ export interface Bouquet {
   readonly price: string;
 }
 
-/** A top-up on record. */
+/** A recorded top-up. */
 export interface TransactionResult {
   /** The checkoutId. */
   readonly orderId: string;
@@ -64,7 +63,7 @@ export interface TransactionResult {
   readonly bouquetId: string;
   readonly amt: string;
   readonly txnDate: string;
-  /** `success`; or `reversed`, where the provider has taken the top-up back since. */
+  /** `success`, or `reversed` if the provider has reversed the top-up. */
   readonly status: string;
   readonly service: string;
 }

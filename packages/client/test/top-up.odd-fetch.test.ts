@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { readRetryAfter } from "../src/clock.ts";
 import { createClient } from "../src/index.ts";
-import { readRetryAfter } from "../src/retry-after.ts";
 import { virtualClock } from "./support/virtual-clock.ts";
 import { failure, PURCHASE, type Reply, recorded, START, TOKEN } from "./support/wire.ts";
 

@@ -1,32 +1,39 @@
-import type { Departure } from "./caller.ts";
-import { doubtAfterAttempt } from "./doubt.ts";
+import type { Caller, Departure } from "./caller.ts";
+import { doubtAfterAttempt, doubtAfterLateLook } from "./doubt.ts";
 import { isSuccess } from "./exchange.ts";
-import type { Spending } from "./facts.ts";
-import type { Spent } from "./late.ts";
+import type { Connection, Spending, VersionFacts } from "./facts.ts";
 import type { ConformanceOptions } from "./options.ts";
 import { findOffer } from "./plan.ts";
+import { UNKNOWN_CUSTOMER } from "./probes.ts";
 import { readCheckoutId } from "./read.ts";
-import { UNKNOWN_CUSTOMER } from "./repeats.ts";
 import { otherAmount } from "./spend.ts";
 
-/** Five minutes (interface, section 3), and a bit for clocks that differ in speed. */
+/** Five minutes, and a margin for clocks of different speed. */
 const EXPIRY_MS = 305_000;
+
+/** A service may record a top-up only after its answer. Listing costs nothing. */
+const LATE_MS = 2000;
+
+/** A version in which a top-up may have been made, and its caller. */
+export interface Spent {
+  readonly caller: Caller;
+  readonly facts: VersionFacts;
+}
 
 interface Attempt {
   readonly name: "wrongAmount" | "wrongCuid" | "missingToken" | "expired";
-  /** What is wrong with it. */
+  /** The fault, in words. */
   readonly what: string;
-  /** The fields that differ from the top-up that was made, beside the checkoutId. */
+  /** Fields that differ from the original top-up, without the checkoutId. */
   readonly change: Spending["sent"];
   readonly departure?: Departure;
-  /** In place of one that is listed for it. */
+  /** Replaces the checkoutId of a new listing. */
   readonly checkoutId?: string;
 }
 
 /**
- * Sends top-ups that cost somebody money if they are taken: after everything else, so that what they do misleads no
- * other check, and with a checkoutId of its own for each, since a refusal may use one up. topupd's profile has sent the
- * like of the first three before.
+ * Sends top-ups that cost money if the service accepts them. This comes last, so that their effects mislead no other
+ * check. Each has its own checkoutId, because a refusal may use one up. topupd's profile has sent the first three before.
  */
 export async function attemptAll(all: readonly Spent[], options: ConformanceOptions): Promise<readonly Spent[]> {
   const seen = options.profile === "topupd" ? all : await sendAll(all, wrongOnes);
@@ -45,14 +52,14 @@ function wrongOnes({ facts: { spending } }: Spent): readonly Attempt[] {
   ];
 }
 
-/** With the checkoutId of the listing by which the top-up was planned, before anything was bought. */
+/** Uses the checkoutId of the listing from which the top-up was planned. */
 function expiredOnes({ facts: { spending, listings } }: Spent): readonly Attempt[] {
   const listed = listings.find(({ connection }) => connection === spending?.plan?.connection);
   const checkoutId = readCheckoutId(listed?.exchange);
   return checkoutId === undefined ? [] : [{ name: "expired", what: "an expired checkoutId", change: {}, checkoutId }];
 }
 
-/** One after the other, until something may have been bought by it. */
+/** Sends one after the other, until one may have bought something. */
 async function sendAll(all: readonly Spent[], attemptsOf: (spent: Spent) => readonly Attempt[]): Promise<Spent[]> {
   const seen = [...all];
   for (const [index, spent] of all.entries()) {
@@ -64,7 +71,7 @@ async function sendAll(all: readonly Spent[], attemptsOf: (spent: Spent) => read
   return seen;
 }
 
-/** Sends one, and looks what it has done. */
+/** Sends one and lists its effect. */
 async function send({ caller, facts }: Spent, { name, what, change, departure, ...own }: Attempt): Promise<Spent> {
   const { spending, cuid, version } = facts;
   if (spending?.plan === undefined) return { caller, facts };
@@ -89,4 +96,32 @@ function isToppedUp({ facts: { spending } }: Spent): boolean {
 
 function isInDoubt({ facts: { spending } }: Spent): boolean {
   return spending?.isInDoubt === true;
+}
+
+/**
+ * Lists the topped-up connections again: at the end, or before another version tops up the same connection, whose
+ * extension would hide a late second one.
+ *
+ * @param next the next connection to top up; undefined at the end of the run.
+ */
+export async function lookLate(all: readonly Spent[], next?: Connection): Promise<Spent[]> {
+  const isDue = ({ facts: { spending } }: Spent) => {
+    if (spending?.repeat === undefined || spending.late !== undefined) return false;
+    return next === undefined || spending.plan?.connection.reqId === next.reqId;
+  };
+  if (all.some(isDue)) await all[0]?.caller.wait(LATE_MS);
+  const looked: Spent[] = [];
+  for (const each of all) looked.push(isDue(each) ? await listLate(each) : each);
+  return looked;
+}
+
+async function listLate({ caller, facts }: Spent): Promise<Spent> {
+  const { spending, cuid } = facts;
+  if (spending?.plan === undefined) return { caller, facts };
+  const { service, reqId } = spending.plan.connection;
+  const late = await caller.call("get-subscription-package", { cuid, service, reqId });
+  const seen = { ...spending, plan: spending.plan, late, listings: [...(spending.listings ?? []), late] };
+  const doubt = spending.isInDoubt === true ? undefined : doubtAfterLateLook(seen);
+  const found = doubt === undefined ? seen : { ...seen, stopped: doubt, isInDoubt: true };
+  return { caller, facts: { ...facts, spending: found } };
 }

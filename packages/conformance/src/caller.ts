@@ -1,30 +1,29 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Allowance } from "./allowance.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Operation, Version } from "./facts.ts";
 import { type ConformanceOptions, DEFAULT_PREFIX, DEFAULT_TIMEOUT_MS, readBaseUrl } from "./options.ts";
 import { type Outgoing, send } from "./send.ts";
 
-/** A request that differs from what the interface asks for, to see what the service says to it. */
+/** Changes to a request, to test the answer to a wrong one. */
 export interface Departure {
   readonly method?: "GET";
   /** Another last part of the path. */
   readonly operation?: string;
-  /** In place of the right value; null leaves the header out. */
+  /** Replaces the correct value; null omits the header. */
   readonly authorization?: string | null;
   readonly contentType?: string;
 }
 
-/** Calls one version, and remembers every answer. */
+/** Calls one version and stores every answer. */
 export interface Caller {
   readonly version: Version;
   readonly exchanges: readonly Exchange[];
-  /** @param body an object, or a text that is sent as it is. */
+  /** @param body an object, or a text that is sent unchanged. */
   readonly call: (operation: Operation, body: object | string, departure?: Departure) => Promise<Exchange>;
   readonly wait: (durationMs: number) => Promise<void>;
 }
 
-/** A top-up that is given up early tells nothing, and its money may be gone. */
+/** Factor of the time-out for top-ups: an interrupted one proves nothing and may cost money. */
 const TOP_UP_PATIENCE = 4;
 
 const TOP_UP = "subscription-package-topup";
@@ -60,12 +59,12 @@ export function createCaller(options: ConformanceOptions, version: Version, allo
   return { version, exchanges, call, wait };
 }
 
-/** How often a request is sent again that the service had no time for. A top-up never is: it could be made twice. */
+/** Most repeats after a 429. A top-up is never repeated: it could be made twice. */
 const RETRIES = 5;
 const LONGEST_PAUSE_MS = 30_000;
 const USUAL_PAUSE_MS = 1000;
 
-/** What 429 asks for, in milliseconds; undefined if it is no 429, or asks for too much. */
+/** The wait that a 429 asks for, in milliseconds; undefined without a 429, or if it is too long. */
 function pauseAskedFor(exchange: Exchange): number | undefined {
   if (!exchange.answered || exchange.status !== 429) return undefined;
   const { "retry-after": text = "" } = exchange.headers;
@@ -73,15 +72,38 @@ function pauseAskedFor(exchange: Exchange): number | undefined {
   return askedMs <= LONGEST_PAUSE_MS ? askedMs : undefined;
 }
 
-/** Interface, section 4: the two headers of every request. */
 function headersOf(token: string, departure: Departure): Outgoing["headers"] {
   const { authorization = `Bearer ${token}`, contentType = "application/json" } = departure;
   const headers = {
     accept: "application/json",
-    // A service may compress what it is not asked to leave as it is, and the kit reads nothing compressed.
+    // The kit cannot read compressed answers.
     "accept-encoding": "identity",
     "content-type": contentType,
     "user-agent": "topupd-conformance",
   };
   return authorization === null ? headers : { ...headers, authorization };
+}
+
+/** Larger than any listing; a longer answer is cut off. */
+const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
+/** Answers stay in memory until they are judged, at twenty times their size or more. */
+const RUN_MAX_BYTES = 4 * ANSWER_MAX_BYTES;
+/** Always allowed, so that a run can read its top-ups. */
+const ALWAYS_MAX_BYTES = 64 * 1024;
+
+/** The memory limit for all answers of a run. */
+export interface Allowance {
+  /** The limit for the next answer, in bytes. */
+  readonly maxBytes: () => number;
+  readonly take: (sizeBytes: number) => void;
+}
+
+export function createAllowance(): Allowance {
+  let left = RUN_MAX_BYTES;
+  return {
+    maxBytes: () => Math.max(ALWAYS_MAX_BYTES, Math.min(ANSWER_MAX_BYTES, left)),
+    take: (sizeBytes) => {
+      left -= sizeBytes;
+    },
+  };
 }

@@ -3,11 +3,9 @@ import type { Service, Version } from "./facts.ts";
 import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, type Purchase, WrongOption } from "./options.ts";
 import { checkDestinations, onFile, openOutputs, writeOutputs } from "./outputs.ts";
 import { runConformance, ServiceUnreachable, TokenRefused } from "./run.ts";
-import { describeBreakdown, withoutValues } from "./usage.ts";
 
 export const EXIT = { holds: 0, fails: 1, wrongUsage: 2, unreachable: 3, broken: 4 } as const;
 
-/** What the command may touch of the outside. */
 export interface Runtime {
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -15,7 +13,7 @@ export interface Runtime {
   readonly stderr: (text: string) => void;
   /** @throws if the file cannot be read */
   readonly readFile: (path: string) => string;
-  /** Empties the file, or makes it. @throws if it cannot be written; what it returns writes it, and may throw too */
+  /** Creates or empties the file, and returns a function that writes it. Both throw if that is not possible. */
   readonly openFile: (path: string) => (text: string) => void;
   readonly wait?: ConformanceOptions["wait"];
 }
@@ -140,21 +138,40 @@ function readToken({ token, tokenFile }: Flags, { env, readFile }: Runtime): str
   throw new WrongOption("an access token is needed: give --token-file FILE, or set CONFORMANCE_TOKEN");
 }
 
-/** Says what went wrong, where commander has not said it yet. */
+/** Prints the error, unless commander has printed it. */
 function conclude(error: unknown, { stderr }: Runtime): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.holds : EXIT.wrongUsage;
   if (error instanceof WrongOption) {
     stderr(`conformance: ${error.message}\n${EXAMPLE}\n`);
     return EXIT.wrongUsage;
   }
-  if (error instanceof TokenRefused) {
+  if (error instanceof TokenRefused || error instanceof ServiceUnreachable) {
     stderr(`conformance: ${error.message}\n`);
-    return EXIT.wrongUsage;
-  }
-  if (error instanceof ServiceUnreachable) {
-    stderr(`conformance: ${error.message}\n`);
-    return EXIT.unreachable;
+    return error instanceof TokenRefused ? EXIT.wrongUsage : EXIT.unreachable;
   }
   stderr(describeBreakdown(error));
   return EXIT.broken;
+}
+
+/** Looks like an option, not like a value. */
+const NAME = /^--[a-z][a-z-]{0,15}$/;
+
+/** Commander's error message without the quoted values: one may be the token. */
+function withoutValues(text: string): string {
+  return text
+    .replace(/unknown option '([\s\S]*)'/, (_, typed: string) => {
+      const [name = ""] = typed.split("=");
+      return NAME.test(name) ? `unknown option '${name}'` : "unknown option";
+    })
+    .replace(/ argument '[\s\S]*' is invalid/, " argument is invalid")
+    .replace(/unknown command '[\s\S]*'/, "unknown command");
+}
+
+/** The stack of an unexpected error, without its message, which may quote the service. */
+export function describeBreakdown(error: unknown): string {
+  const { name, stack } = error instanceof Error ? error : { name: "an error of no kind", stack: "" };
+  const places = (stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));
+  return [`conformance: the kit itself broke down, which says nothing of the service: ${name}`, ...places, ""].join(
+    "\n",
+  );
 }

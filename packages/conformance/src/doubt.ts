@@ -4,13 +4,13 @@ import { countGrowths } from "./reach.ts";
 import { claimsTopUp, readResult, saysNo, txnIdOf } from "./read.ts";
 
 /*
- * Whether something may have been bought that nobody announced. Each answers with the reason to send nothing more, or
- * with undefined. What is not known counts as bought: it is somebody's money.
+ * Decides whether something may have been bought that was not announced. Each function returns the reason to send nothing
+ * more, or undefined. An unknown outcome counts as bought.
  */
 
 type Seen = Spending & { readonly plan: Plan; readonly listings: readonly Exchange[] };
 
-/** After a top-up that should have been refused. @param what was wrong with it, such as "a wrong amount". */
+/** The doubt after a top-up that had to be refused. @param what its fault, such as "a wrong amount". */
 export function doubtAfterProbe(seen: Seen, what: string, answer: Exchange, status: Exchange): string | undefined {
   if (!answer.answered) return unanswered(`a top-up with ${what}`, answer);
   if (!isRefusal(answer)) return `a top-up with ${what} was not refused`;
@@ -19,7 +19,7 @@ export function doubtAfterProbe(seen: Seen, what: string, answer: Exchange, stat
   return isRefusal(status) ? undefined : `txn-status left open what a top-up with ${what} has done`;
 }
 
-/** After a top-up that had better be refused, with a checkoutId of its own. @param listings those before and after it. */
+/** The doubt after a costly top-up with its own checkoutId. @param listings the listings before and after it. */
 export function doubtAfterAttempt(
   { topUp, plan, listings }: Seen,
   what: string,
@@ -28,12 +28,12 @@ export function doubtAfterAttempt(
 ): string | undefined {
   if (!answer.answered) return unanswered(`a top-up with ${what}`, answer);
   if (!saysNo(answer, topUp)) return `a top-up with ${what} was not refused`;
-  // Another service may tell of an unused checkoutId in a result without a name.
+  // Another service may answer for an unused checkoutId with a result without txnId.
   const isBought = (txnIdOf(status) ?? "") !== "" || countGrowths(listings, plan.connection.service) > 0;
   return isBought ? `a top-up with ${what} was refused, and made all the same` : undefined;
 }
 
-/** After the top-up that was announced. */
+/** The doubt after the announced top-up. */
 export function doubtAfterTopUp({ topUp, status }: Spending): string | undefined {
   if (topUp === undefined || isSuccess(topUp)) return undefined;
   if (!topUp.answered) return unanswered("the top-up", topUp);
@@ -41,7 +41,7 @@ export function doubtAfterTopUp({ topUp, status }: Spending): string | undefined
   return isRefusal(topUp) ? undefined : "the top-up was neither made nor refused";
 }
 
-/** After the same checkoutId was sent again. */
+/** The doubt after a repeat with the same checkoutId. */
 export function doubtAfterRepeat(seen: Seen, repeat: Exchange, status: Exchange): string | undefined {
   if (!repeat.answered) return unanswered("a repeated top-up", repeat);
   const isAnother =
@@ -52,14 +52,14 @@ export function doubtAfterRepeat(seen: Seen, repeat: Exchange, status: Exchange)
   return status.answered ? undefined : `${unanswered("txn-status", status)}, after a repeated top-up`;
 }
 
-/** After the last look at what was topped up and sent again. */
+/** The doubt after the last listing. */
 export function doubtAfterLateLook({ listings, plan }: Seen): string | undefined {
   return countGrowths(listings, plan.connection.service) > 1
     ? "the checkoutId extended twice, and showed it late"
     : undefined;
 }
 
-/** The kit's own time limit is not the service's doing. */
+/** The words show if the kit's own time limit ended the call. */
 function unanswered(what: string, { problem }: NoAnswer): string {
   return problem.startsWith(TIME_LIMIT) ? `${what} had ${problem}` : `${what} was not answered`;
 }

@@ -5,29 +5,28 @@ export interface Answer {
   readonly answered: true;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** What the body holds as JSON in UTF-8, or undefined where it is none. */
+  /** The body as JSON; undefined if it is no JSON in UTF-8. */
   readonly json: unknown;
-  /** The length of the body. */
   readonly sizeBytes: number;
 }
 
 export interface NoAnswer {
   readonly answered: false;
-  /** Whether there was a connection at all. */
+  /** Whether a connection was made. */
   readonly connected: boolean;
   readonly problem: string;
-  /** It was cut off, so that nothing can be said of it. */
+  /** Whether it was cut off, so that it cannot be judged. */
   readonly isTooLarge: boolean;
 }
 
 export type Exchange = Answer | NoAnswer;
 
-/** The envelope, if the answer is a JSON object at all. */
+/** The envelope, if the answer is a JSON object. */
 export function envelopeOf(exchange: Exchange | undefined): JsonObject | undefined {
   return exchange?.answered === true ? asObject(exchange.json) : undefined;
 }
 
-/** The payload of an answer that claims success; how well it says so is for other checks. */
+/** The body of an answer that claims success. Other checks judge the form of the claim. */
 export function bodyOf(exchange: Exchange | undefined): JsonObject | undefined {
   const envelope = envelopeOf(exchange);
   return isSuccess(exchange) ? asObject(member(envelope, "body")) : undefined;
@@ -35,17 +34,17 @@ export function bodyOf(exchange: Exchange | undefined): JsonObject | undefined {
 
 export const ASKS_TO_WAIT = "the service asks to wait";
 export const TOO_LONG = "an answer of more than";
-/** The interface has no limit on the time of an answer: this one is the kit's. */
+/** The kit's own limit: the interface has none. */
 export const TIME_LIMIT = "no whole answer within the kit's own time limit of";
 export const HTML_PAGE = "an HTML page, not an answer of the interface";
 export const COMPRESSED = "a compressed answer, not asked for";
 
-/** What one of the four operations brings when it succeeds (interface, section 2). */
+/** Fields of which a success of the four operations has one. */
 const PAYLOADS = ["customer", "checkoutId", "result"];
 
 /**
- * Whether the call claims to have succeeded. How a failure looks is not shown (interface, section 7): without
- * `success` as `true`, only HTTP 2xx with an operation's payload is such a claim.
+ * Whether the answer claims success: `success` is true; or it is missing, with HTTP 2xx and an operation's payload. The
+ * interface does not show failures.
  */
 export function isSuccess(exchange: Exchange | undefined): boolean {
   const envelope = envelopeOf(exchange);
@@ -55,7 +54,7 @@ export function isSuccess(exchange: Exchange | undefined): boolean {
   return isWithin(exchange.status, 200, 299) && PAYLOADS.some((name) => member(body, name) !== undefined);
 }
 
-/** Whether the call was refused for certain, so that nothing was done. HTTP 5xx leaves that open. */
+/** Whether the call was certainly refused, so that nothing was done. HTTP 5xx is uncertain. */
 export function isRefusal(exchange: Exchange): boolean {
   if (!exchange.answered || isSuccess(exchange)) return false;
   if (isWithin(exchange.status, 400, 499)) return true;
@@ -66,11 +65,7 @@ function isWithin(status: number, from: number, to: number): boolean {
   return status >= from && status <= to;
 }
 
-/**
- * Why an answer is nobody's mistake: rate limits, and how long or in which coding answers come, are not shown
- * (interface, section 8).
- * Undefined where it can be judged.
- */
+/** Why an answer cannot be judged: the interface states no rate limit, length or coding. Undefined if it can be. */
 export function unjudgeable(exchange: Exchange | undefined): string | undefined {
   if (exchange === undefined) return undefined;
   if (!exchange.answered) return exchange.isTooLarge ? exchange.problem : undefined;
@@ -86,13 +81,13 @@ export function saysJson(exchange: Exchange): boolean {
   return /^application\/json\s*(;|$)/i.test(type);
 }
 
-/** What a web server answers by itself, such as at an address where the service is not. */
+/** Whether a web server itself answered, for example at a wrong URL. */
 export function isHtmlPage(exchange: Exchange): boolean {
   if (!exchange.answered || exchange.json !== undefined) return false;
   return /^text\/html\b/i.test(exchange.headers["content-type"] ?? "");
 }
 
-/** An answer in a few words, without what may be personal in it. */
+/** A short description of an answer without personal data. */
 export function describeAnswer(exchange: Exchange): string {
   if (!exchange.answered) return exchange.problem;
   const envelope = asObject(exchange.json);

@@ -14,7 +14,7 @@ import { probe } from "./probes.ts";
 import { readCheckoutId, readConnections } from "./read.ts";
 import { asObject, asText, member } from "./shape.ts";
 
-/** Sends everything that spends nothing: look-ups, listings, a status query and, for topupd, requests that are wrong. */
+/** Sends all requests that spend nothing: look-ups, listings, a query and, for topupd, wrong requests. */
 export async function explore(caller: Caller, options: ConformanceOptions): Promise<VersionFacts> {
   const { version, exchanges } = caller;
   const progress = (step: string) => options.onProgress?.(`${version}: ${step}`);
@@ -34,7 +34,7 @@ export async function explore(caller: Caller, options: ConformanceOptions): Prom
   };
   const given = { version, lookUp, customer, cuid, connections, exchanges };
   const found = { ...given, spending: undefined, earlierCheckoutIds: [] };
-  // A service that is silent here would keep every further request waiting.
+  // A silent service would time out every further request.
   if (!lookUp.answered) return { ...found, ...nothing, probes: new Map() };
 
   const withoutToken = await caller.call("get-customer-information", { code: options.code }, { authorization: null });
@@ -65,7 +65,7 @@ export async function explore(caller: Caller, options: ConformanceOptions): Prom
   };
 }
 
-/** By one code of each kind that the interface, section 4.1, names and that is known. */
+/** Looks up by one known code of each kind. */
 async function lookUpOtherwise(
   caller: Caller,
   { profile }: ConformanceOptions,
@@ -73,7 +73,7 @@ async function lookUpOtherwise(
   connections: readonly Connection[],
 ): Promise<LookUp[]> {
   const first = (service: Service) => connections.find((connection) => connection.service === service)?.reqId;
-  // Digital TV came with v1.0.1 (interface, section 9), so v1.0.0 may not know set-top boxes.
+  // v1.0.0 may not know set-top boxes: digital TV came with v1.0.1.
   const kinds: readonly (readonly [CodeKind, string | undefined, boolean])[] = [
     ["cuid", cuid, true],
     ["stb", first("tv"), caller.version !== "v1.0.0"],
@@ -88,7 +88,7 @@ async function lookUpOtherwise(
   return lookUps;
 }
 
-/** One connection of each service, and the first of them once more for a second checkoutId. */
+/** Lists one connection of each service, and the first again for a second checkoutId. */
 async function list(
   caller: Caller,
   { profile, purchase }: ConformanceOptions,

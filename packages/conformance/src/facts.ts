@@ -1,5 +1,4 @@
 import type { Exchange } from "./exchange.ts";
-import type { RefusedRepeat } from "./repeats.ts";
 import type { JsonObject } from "./shape.ts";
 
 export type Version = "v1.0.1" | "v1.0.0";
@@ -13,7 +12,7 @@ export type Operation =
 export const VERSIONS: readonly Version[] = ["v1.0.1", "v1.0.0"];
 export const SERVICES: readonly Service[] = ["internet", "tv", "iptv"];
 
-/** A connection as the look-up named it. */
+/** A connection in the look-up. */
 export interface Connection {
   readonly service: Service;
   readonly reqId: string;
@@ -23,7 +22,7 @@ export interface Connection {
 /** One answer of get-subscription-package. */
 export interface Listing {
   readonly connection: Connection;
-  /** False where the interface does not say that this connection can be listed at all. */
+  /** False if the interface does not promise that this connection can be listed. */
   readonly isCertain: boolean;
   readonly exchange: Exchange;
 }
@@ -37,22 +36,34 @@ export interface LookUp {
   readonly exchange: Exchange;
 }
 
-/** What is to be bought: the cheapest thing that will do, or what the caller has chosen. */
+/** The planned top-up: the cheapest one possible, or the caller's choice. */
 export interface Plan {
   readonly connection: Connection;
   readonly bouquetId: string;
   readonly bouquetName: string;
-  /** As it is sent. */
+  /** The amount as sent. */
   readonly amt: string;
 }
 
-/** Everything that happened around the one top-up of a version. What was not reached is missing. */
+/** A repeat of the top-up that topupd refuses. It buys nothing even if accepted: its checkoutId is used. */
+export type RefusedRepeat =
+  | "otherReqId"
+  | "otherCuid"
+  | "otherService"
+  | "otherBouquet"
+  | "exponent"
+  | "rounded"
+  | "missingToken"
+  | "unknownToken"
+  | "plainText";
+
+/** Everything around the one top-up of a version. Steps that were not reached are missing. */
 export interface Spending {
-  /** Why no top-up was sent, or nothing more after it. */
+  /** Why no top-up was sent, or why nothing more was sent after it. */
   readonly stopped?: string;
-  /** Something else than announced may have been bought, so the other versions buy nothing either. */
+  /** Whether something else than announced may have been bought: then the other versions buy nothing. */
   readonly isInDoubt?: boolean;
-  /** txn-status told of the top-up only when it was asked again. */
+  /** Whether txn-status showed the top-up only at a later query. */
   readonly isLate?: boolean;
   readonly plan?: Plan;
   readonly sent?: Readonly<Record<string, string>>;
@@ -64,7 +75,7 @@ export interface Spending {
   readonly wrongReqId?: Exchange;
   readonly wrongCuid?: Exchange;
   readonly statusAfterRefusals?: Exchange;
-  /** The top-up with a checkoutId that the other version has listed. If it was refused, `topUp` is with one of its own. */
+  /** The top-up with the other version's checkoutId. If it was refused, `topUp` uses the version's own. */
   readonly listedElsewhere?: Exchange;
   readonly topUp?: Exchange;
   readonly status?: Exchange;
@@ -82,13 +93,13 @@ export interface Spending {
   readonly atEnd?: Exchange;
   /** A first top-up without an access token. */
   readonly missingToken?: Exchange;
-  /** A top-up with a checkoutId that was listed more than five minutes before. */
+  /** A top-up with a checkoutId older than five minutes. */
   readonly expired?: Exchange;
-  /** The listing a moment after everything, before anything else is bought for the connection. */
+  /** The listing a moment later, before the next top-up of the connection. */
   readonly late?: Exchange;
 }
 
-/** What was seen of one version. Checks judge this, and send nothing themselves. */
+/** The answers of one version. Checks judge them and send nothing themselves. */
 export interface VersionFacts {
   readonly version: Version;
   readonly lookUp: Exchange;
@@ -97,13 +108,13 @@ export interface VersionFacts {
   readonly connections: readonly Connection[];
   readonly otherLookUps: readonly LookUp[];
   readonly withoutToken: Exchange | undefined;
-  /** A listing that was asked for without an access token. */
+  /** A listing without an access token. */
   readonly listingWithoutToken: Exchange | undefined;
   readonly listings: readonly Listing[];
-  /** txn-status for a checkoutId that was issued and not used, and that checkoutId. */
+  /** txn-status for an unused checkoutId, and that checkoutId. */
   readonly unusedStatus: Exchange | undefined;
   readonly unusedCheckoutId: string | undefined;
-  /** Those that the versions before this one have given. */
+  /** checkoutIds from the versions checked before. */
   readonly earlierCheckoutIds: readonly string[];
   readonly probes: ReadonlyMap<string, Exchange>;
   /** Every answer of the version, in order. */
@@ -111,7 +122,6 @@ export interface VersionFacts {
   readonly spending: Spending | undefined;
 }
 
-/** What was seen of all versions. */
 export interface RunFacts {
   readonly versions: readonly VersionFacts[];
 }

@@ -1,18 +1,17 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { EXIT, runCommandLine } from "./command-line.ts";
-import { describeBreakdown } from "./usage.ts";
+import { describeBreakdown, EXIT, runCommandLine } from "./command-line.ts";
 
-/** The program: what the process is and has goes in from here. */
+/** The program: connects the command line to the process. */
 export async function main(): Promise<void> {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
     version: string;
   };
   let isLost = false;
-  // Whoever reads only the beginning, as `head` does, has ended nothing that needs a word.
+  // A reader that closes the pipe early, such as `head`, is no error.
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
     isLost ||= code !== "EPIPE";
   });
-  // Nobody listens to the progress any more; what has been bought must still be reported.
+  // The reader of the progress is gone; the report must still be written.
   process.stderr.on("error", () => {});
   process.once("uncaughtException", (error) => {
     process.stderr.write(describeBreakdown(error));
@@ -26,7 +25,7 @@ export async function main(): Promise<void> {
     readFile: (path) => readFileSync(path, "utf8"),
     openFile,
   });
-  // Whether the results arrived is known only once everything before has been written.
+  // A failed write is known only after everything before it is written.
   await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
   if (isLost) process.stderr.write("conformance: stdout cannot be written; give another place\n");
   process.exitCode = isLost ? EXIT.wrongUsage : code;

@@ -4,29 +4,29 @@ export const DEFAULT_PREFIX = "/staging/api/third-party";
 export const DEFAULT_TIMEOUT_MS = 10_000;
 
 export interface ConformanceOptions {
-  /** Where the service is, such as `https://topup.provider.example`. */
+  /** The base URL of the service, such as `https://topup.provider.example`. */
   readonly baseUrl: string;
-  /** The access token; it goes to the service and nowhere else. */
+  /** The access token, sent only to the service. */
   readonly token: string;
-  /** A code of a customer that may be looked up, and with `topUp` topped up. */
+  /** The code of a customer to look up and, with `topUp`, to top up. */
   readonly code: string;
-  /** Both versions, unless one is named. */
+  /** The versions to check; both by default. */
   readonly versions?: readonly Version[];
-  /** What stands before the version in each path; `/staging/api/third-party` (interface, section 4). */
+  /** The path before the version; `/staging/api/third-party` by default. */
   readonly prefix?: string;
-  /** With `topupd`, what topupd decides where the interface is silent is checked as well. */
+  /** `topupd` also checks topupd's decisions on points that the interface leaves open. */
   readonly profile?: "topupd";
-  /** Makes one top-up per version. Without it nothing is bought, and no top-up is sent. */
+  /** Makes one top-up per version. Without it, no top-up is sent. */
   readonly topUp?: boolean;
-  /** Waits for five minutes, and sends a top-up with an expired checkoutId. Needs `topUp`: who takes it, sells. */
+  /** Waits five minutes and sends a top-up with an expired checkoutId. Needs `topUp`, because it may buy. */
   readonly expiry?: boolean;
-  /** What to buy; by default the cheapest bouquet of the first active connection. */
+  /** The purchase; by default the cheapest bouquet of the first active connection. */
   readonly purchase?: Purchase;
-  /** For one request, in milliseconds, 1000 to 600 000; a top-up has four times as long. 10 000 by default. */
+  /** Milliseconds for one request, 1000 to 600 000, and four times that for a top-up. 10 000 by default. */
   readonly timeoutMs?: number;
-  /** Takes a line at each step, and what will be spent before it is. */
+  /** Called with a line at each step, and with the cost before anything is spent. */
   readonly onProgress?: (line: string) => void;
-  /** Waits so many milliseconds before something is asked again; by default just that. */
+  /** Waits this many milliseconds; a timer by default. */
   readonly wait?: (durationMs: number) => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface Purchase {
   readonly bouquetId?: string;
 }
 
-/** The options cannot be used as they are; the message says what to give instead. */
+/** Unusable options. The message says what to give instead. */
 export class WrongOption extends Error {}
 
 /** @throws WrongOption */
@@ -73,7 +73,7 @@ export function readBaseUrl(text: string): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new WrongOption("the base URL must look like https://topup.provider.example");
   }
-  // Credentials would end up in reports, and a query on none of the paths.
+  // Credentials would appear in reports, and a query would get lost.
   if (url.username !== "" || url.password !== "" || /[?#]/.test(text)) {
     throw new WrongOption("the base URL must have no user, password, query or fragment");
   }

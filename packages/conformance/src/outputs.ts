@@ -11,11 +11,11 @@ interface Destinations {
 
 interface Outside {
   readonly stdout: (text: string) => void;
-  /** @throws if the file cannot be written; what it returns writes the file, and may throw too */
+  /** Returns a function that writes the file. Both throw if that is not possible. */
   readonly openFile: (path: string) => (text: string) => void;
 }
 
-/** One form of the report, and where it goes. */
+/** One form of the report and its destination. */
 interface Output {
   readonly name: string;
   readonly write: (text: string) => void;
@@ -25,7 +25,7 @@ interface Output {
 const STDOUT = "-";
 const renderJson = (report: Report) => `${JSON.stringify(report, null, 2)}\n`;
 
-/** @throws WrongOption if two reports would go to one place */
+/** @throws WrongOption if two reports have the same destination */
 export function checkDestinations({ json, junit }: Destinations): void {
   if (json === undefined || junit === undefined) return;
   if (json === STDOUT && junit === STDOUT) throw new WrongOption("only one of --json and --junit can go to -");
@@ -34,8 +34,8 @@ export function checkDestinations({ json, junit }: Destinations): void {
 }
 
 /**
- * Opens what the report goes to. That is done before anything is bought, since a report that cannot be kept is not
- * worth its price. A report on stdout takes the place of the table.
+ * Opens the destinations before anything is bought, so that the report of a purchase can be written. A report on stdout
+ * replaces the table.
  *
  * @throws WrongOption if a file cannot be written
  */
@@ -51,9 +51,9 @@ export function openOutputs({ json, junit }: Destinations, { stdout, openFile }:
 }
 
 /**
- * Writes the report everywhere, also where one of them fails: money may have been spent for it.
+ * Writes the report to all destinations, even if one fails: it may have cost money.
  *
- * @throws WrongOption if a file could not be written, after all the others have been
+ * @throws WrongOption if a file could not be written, after all others are written
  */
 export function writeOutputs(report: Report, outputs: readonly Output[]): void {
   const errors: unknown[] = [];
@@ -70,7 +70,7 @@ export function writeOutputs(report: Report, outputs: readonly Output[]): void {
   if (errors.length > 0) throw new WrongOption(errors.map((error) => (error as WrongOption).message).join("; "));
 }
 
-/** @param name of the file as it may be shown. @throws WrongOption in place of the system's error */
+/** @param name the file's name to show. @throws WrongOption instead of the system's error */
 export function onFile<Value>(name: string, act: () => Value): Value {
   try {
     return act();

@@ -3,7 +3,7 @@ import type { ConformanceOptions, Purchase } from "./options.ts";
 import { findPackages, priceOf } from "./read.ts";
 import { asArray, asText, member } from "./shape.ts";
 
-/** Chooses what to buy: the cheapest bouquet of the first active connection, unless the caller names another. */
+/** Chooses the caller's bouquet, or the cheapest one of the first active connection. */
 export function planTopUp({ version, listings }: VersionFacts, purchase: Purchase = {}): Plan | string {
   const { service, reqId, bouquetId } = purchase;
   const isChosen = ({ connection }: Listing) =>
@@ -36,16 +36,13 @@ function offersOf({ connection, exchange }: Pick<Listing, "connection" | "exchan
   });
 }
 
-/**
- * The top-up requests of a version, the one that buys among them, and one more where a checkoutId of the other version
- * is refused.
- */
+/** Most top-up requests of a version with the profile, including the one that buys. */
 const PROFILE_REQUESTS = 20;
 
 /**
- * What will be spent, in words. Usernames may be somebody's number, so only the end of one is shown.
+ * The cost of the run, in words. A username may be a phone number, so only its end is shown.
  *
- * @param personal what may not be shown: the service could have put it into what it sells.
+ * @param personal texts that must not be shown: the service may have put them into codes or prices.
  */
 export function announce(
   plans: readonly (readonly [version: string, plan: Plan])[],
@@ -71,7 +68,7 @@ export function announce(
   return [`top-ups that will be made, and paid for: ${plans.length}`, ...lines, ...repeats, ...late];
 }
 
-/** Within a longer text, a few characters may be there by chance. */
+/** Shorter texts may occur in a longer one by chance. */
 const TELLING_LENGTH = 4;
 
 function isPersonal(text: string, personal: readonly string[]): boolean {
@@ -86,7 +83,7 @@ function endOf({ service, reqId }: Connection): string {
   return `${service} ...${plain(reqId.slice(reqId.length - shown))}`;
 }
 
-/** A service's text on somebody's terminal: no control characters, and not without end. */
+/** A service's text for the terminal: short and without control characters. */
 function plain(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?").slice(0, 40);
 }

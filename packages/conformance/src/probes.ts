@@ -1,25 +1,28 @@
 import type { Caller, Departure } from "./caller.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Operation } from "./facts.ts";
-import { UNKNOWN_TOKEN } from "./repeats.ts";
+import { type Operation, type Plan, type RefusedRepeat, SERVICES } from "./facts.ts";
 
-/** More than the 4096 bytes that topupd takes. */
+/** Larger than the 4096 bytes that topupd accepts. */
 const TOO_LARGE_BYTES = 5000;
+export const UNKNOWN_BOUQUET = "no-such-bouquet";
+export const UNKNOWN_CONNECTION = "no-such-connection";
+export const UNKNOWN_CUSTOMER = "no-such-customer";
+export const UNKNOWN_TOKEN = "Bearer not-an-access-token";
 const UNKNOWN_CHECKOUT_ID = "A".repeat(64);
 
 interface Known {
   readonly code: string;
   readonly cuid: string | undefined;
-  /** Whether the customer can be listed: otherwise topupd says that first, and not that there is no connection. */
+  /** Whether the customer can be listed; otherwise topupd refuses the customer before the connection. */
   readonly isActive: boolean;
   readonly checkoutId: string | undefined;
-  /** What was listed before. */
+  /** The request of an earlier listing. */
   readonly asked: object | undefined;
 }
 
 type Probe = readonly [name: string, operation: Operation, body: object | string, departure?: Departure];
 
-/** Sends requests that topupd refuses, or takes although they look odd. None of them is a top-up. */
+/** Sends wrong requests that topupd refuses, and unusual ones that it accepts. None is a top-up. */
 export async function probe(caller: Caller, known: Known): Promise<Map<string, Exchange>> {
   const answers = new Map<string, Exchange>();
   for (const [name, operation, body, departure] of probesFor(known)) {
@@ -48,8 +51,8 @@ function probesFor({ code, cuid, isActive, checkoutId, asked }: Known): readonly
     ["extra_fields", lookUp, { code, "x-of-no-meaning": { a: [1] } }],
   ];
   const ofCustomer: readonly Probe[] = cuid === undefined ? [] : [["leading_zero", lookUp, { code: `0${cuid}` }]];
-  const nobody = { cuid, service: "internet", reqId: "no-such-connection" };
-  const ofActive: readonly Probe[] = isActive ? [["connection_not_found", "get-subscription-package", nobody]] : [];
+  const unknown = { cuid, service: "internet", reqId: "no-such-connection" };
+  const ofActive: readonly Probe[] = isActive ? [["connection_not_found", "get-subscription-package", unknown]] : [];
   const ofCheckout: readonly Probe[] =
     checkoutId === undefined ? [] : [["checkout_altered", "txn-status", { checkoutId: alter(checkoutId) }]];
   const elsewhere = [
@@ -73,4 +76,24 @@ function alter(checkoutId: string): string {
   const middle = Math.floor(checkoutId.length / 2);
   const other = checkoutId[middle] === "a" ? "b" : "a";
   return checkoutId.slice(0, middle) + other + checkoutId.slice(middle + 1);
+}
+
+/** The repeats with their changes from the original top-up. */
+export function refusedRepeats(
+  sent: Readonly<Record<string, string>>,
+  { amt }: Plan,
+): readonly (readonly [name: RefusedRepeat, body: object, departure?: Departure])[] {
+  const service = SERVICES.find((each) => each !== sent["service"]);
+  return [
+    ["otherReqId", { ...sent, reqId: UNKNOWN_CONNECTION }],
+    ["otherCuid", { ...sent, cuid: UNKNOWN_CUSTOMER }],
+    ["otherService", { ...sent, service }],
+    ["otherBouquet", { ...sent, bouquetId: UNKNOWN_BOUQUET }],
+    ["exponent", { ...sent, amt: `${amt}e0` }],
+    // Only for whole amounts: the rounding of other amounts depends on the currency.
+    ...(/^\d+$/.test(amt) ? [["rounded", { ...sent, amt: `${amt}.4` }] as const] : []),
+    ["missingToken", sent, { authorization: null }],
+    ["unknownToken", sent, { authorization: UNKNOWN_TOKEN }],
+    ["plainText", sent, { contentType: "text/plain" }],
+  ];
 }

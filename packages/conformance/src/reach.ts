@@ -3,13 +3,13 @@ import type { Service } from "./facts.ts";
 import { findPackages } from "./read.ts";
 import { asArray, asText, member } from "./shape.ts";
 
-/** How far the subscriptions of one code reach: the latest end, and how many there are. */
+/** The latest end and the number of the subscriptions of one code. */
 interface Reach {
   readonly end: string;
   readonly count: number;
 }
 
-/** By the subscriptions' codes: a service may show the bouquet's there, or one of its own. */
+/** Reaches by the subscription's code, which may be the bouquet's or another. */
 type Reaches = ReadonlyMap<string, Reach>;
 
 /** Whether a later listing shows more than an earlier one; undefined if one of them cannot be read. */
@@ -25,7 +25,7 @@ export function hasGrown(
   return codes.some((each) => isMore(earlier.get(each), later.get(each)));
 }
 
-/** How often more was shown than in the listing before it; those that cannot be read are left out. */
+/** Number of listings that show more than the one before. Unreadable listings are skipped. */
 export function countGrowths(listings: readonly Exchange[], service: Service): number {
   const readable = listings.filter((listing) => reachesOf(listing, service) !== undefined);
   return readable.filter((listing, index) => hasGrown(readable[index - 1], listing, service) === true).length;

@@ -1,16 +1,13 @@
 import { bodyOf, type Exchange, isSuccess } from "./exchange.ts";
-import type { Connection, Service, Version } from "./facts.ts";
+import type { Connection, Listing, Service, Version, VersionFacts } from "./facts.ts";
 import { asArray, asObject, asText, type JsonObject, member } from "./shape.ts";
 
 /*
- * Reads answers with goodwill: what stands in the wrong place or has the wrong type is found all the same. That
- * something is wrong is said by the check of just that, and everything behind it can still be looked at.
+ * Reads answers leniently: a value in the wrong place or of the wrong type is found too. One check reports the fault, and
+ * the others can continue.
  */
 
-/**
- * The connections wherever they stand, by the names and places of either version. The version's own place comes first:
- * a service may put something else under the other version's name.
- */
+/** The connections, in the place of either version. The version's own place comes first. */
 export function findConnections(body: JsonObject | undefined, version: Version): JsonObject | undefined {
   const customer = member(body, "customer");
   const own = version === "v1.0.1" ? member(customer, "connections") : member(body, "connection");
@@ -31,12 +28,12 @@ export function readConnections(
   });
 }
 
-/** The field that names a connection (interface, section 2, Connections; for iptv: decisions). */
+/** The field that names a connection. For iptv, topupd decides this. */
 export function nameOf(service: Service): "stb" | "username" {
   return service === "tv" ? "stb" : "username";
 }
 
-/** The object under the service's key, or under another service's. */
+/** The packages under the key of this service, or of another. */
 export function findPackages(exchange: Exchange | undefined, service: Service): JsonObject | undefined {
   const body = bodyOf(exchange);
   return [service, "internet", "tv", "iptv"]
@@ -49,8 +46,8 @@ export function readCheckoutId(exchange: Exchange | undefined): string | undefin
 }
 
 /**
- * A bouquet's price as it is sent in `amt`: a string, as in the interface's examples. Its name in the version comes
- * first (interface, section 9); undefined if it is no plain number above zero.
+ * A bouquet's price as a string for `amt`. The version's own name comes first; undefined if it is no plain number above
+ * zero.
  */
 export function priceOf(bouquet: unknown, version: Version): string | undefined {
   const names = version === "v1.0.0" ? ["amt", "price"] : ["price", "amt"];
@@ -67,15 +64,27 @@ export function txnIdOf(exchange: Exchange | undefined): string | undefined {
 }
 
 /**
- * Whether a second answer claims a top-up, too. One whose result has another status than a success tells of something
- * else, such as an attempt that was rejected: which statuses there are is not shown (interface, section 2).
+ * Whether a second answer also claims a top-up. A result with another status may be something else, such as a rejected
+ * request: the interface does not list the statuses.
  */
 export function claimsTopUp(repeat: Exchange | undefined, topUp: Exchange | undefined): boolean {
   const [status, first] = [repeat, topUp].map((exchange) => member(readResult(exchange), "status"));
   return isSuccess(repeat) && (typeof status !== "string" || status === "success" || status === first);
 }
 
-/** Whether an answer says no to a top-up, in whatever form: none is shown (interface, section 7). HTTP 5xx leaves it open. */
+/** Whether an answer refuses a top-up, in any form: the interface shows none. HTTP 5xx proves nothing. */
 export function saysNo(answer: Exchange, topUp: Exchange | undefined): boolean {
   return answer.answered && answer.status < 500 && !claimsTopUp(answer, topUp);
+}
+
+/** All listings of a version, including those around the top-up. */
+export function listingsOf({ listings, spending }: VersionFacts): readonly Listing[] {
+  const connection = spending?.plan?.connection;
+  if (connection === undefined) return listings;
+  const isCertain = listings.some((listing) => listing.connection === connection && listing.isCertain);
+  return [...listings, ...(spending?.listings ?? []).map((exchange) => ({ connection, isCertain, exchange }))];
+}
+
+export function checkoutIdsOf(facts: VersionFacts): string[] {
+  return listingsOf(facts).flatMap(({ exchange }) => readCheckoutId(exchange) ?? []);
 }

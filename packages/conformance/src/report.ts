@@ -1,14 +1,23 @@
 import { CHECKS } from "./checks/all.ts";
-import type { Check, Level } from "./checks/check.ts";
-import { bodyOf, describeAnswer, type Exchange, isHtmlPage, unjudgeable } from "./exchange.ts";
-import type { RunFacts, Version, VersionFacts } from "./facts.ts";
-import { takeNotes } from "./notes.ts";
-import { fails, skipped, type Verdict } from "./verdict.ts";
+import { type Check, fails, type Level, skipped, type Verdict } from "./checks/check.ts";
+import {
+  bodyOf,
+  describeAnswer,
+  type Exchange,
+  envelopeOf,
+  isHtmlPage,
+  isSuccess,
+  saysJson,
+  unjudgeable,
+} from "./exchange.ts";
+import { type RunFacts, SERVICES, type Version, type VersionFacts } from "./facts.ts";
+import { findConnections, readCheckoutId, readResult } from "./read.ts";
+import { asArray, member } from "./shape.ts";
 
-/** Why checks of top-ups are skipped where none may be made. */
+/** Why checks of top-ups are skipped without --top-up. */
 export const NEEDS_TOP_UP = "needs --top-up, which spends";
 
-/** What one check said of one version, or of the versions together. */
+/** The result of one check for one version, or for the versions together. */
 export interface CheckResult {
   readonly id: string;
   readonly group: Version | "versions";
@@ -17,15 +26,15 @@ export interface CheckResult {
   /** The section of the interface, or the heading of topupd's decisions. */
   readonly source: string;
   readonly outcome: "holds" | "fails" | "noted" | "skipped";
-  /** Where it fails or is noted. */
+  /** Set if it fails or is noted. */
   readonly expected?: string;
-  /** Where it fails or is noted; of what kind the value was, never a value that may be personal. */
+  /** Set if it fails or is noted: the kind of value, never one that may be personal. */
   readonly came?: string;
   /** Why it was skipped. */
   readonly reason?: string;
 }
 
-/** Something worth knowing that no demand speaks of. */
+/** A fact worth knowing that belongs to no check. */
 export interface Note {
   readonly group: Version;
   readonly text: string;
@@ -53,7 +62,6 @@ export interface Scope {
   readonly topUp: boolean;
 }
 
-/** Judges what was seen. */
 export function judge(facts: RunFacts, scope: Scope): Report {
   const checks = CHECKS.filter(({ level }) => level !== "topupd" || scope.profile === "topupd");
   const results = [
@@ -79,14 +87,14 @@ function judgeVersion(check: Check, facts: VersionFacts, scope: Scope): CheckRes
   return [resultOf(check, facts.version, cause === undefined ? verdict : skipped(cause))];
 }
 
-/** Why a check found nothing to judge, where the check itself cannot know. */
+/** Why a check had nothing to judge, if the check itself cannot know. */
 function causeOf({ needsTopUp }: Check, { lookUp, spending }: VersionFacts, { topUp }: Scope): string | undefined {
   if (needsTopUp && !topUp) return NEEDS_TOP_UP;
   if (bodyOf(lookUp) === undefined) return unjudgeable(lookUp) ?? whyNoEnvelope(lookUp);
   return needsTopUp ? spending?.stopped : undefined;
 }
 
-/** In words that say whose doing it is: the service's, a web server's or the kit's. */
+/** The words show the cause: the service, a web server or the kit. */
 function whyNoEnvelope(lookUp: Exchange): string {
   if (!lookUp.answered || isHtmlPage(lookUp)) return `the look-up brought ${describeAnswer(lookUp)}`;
   return "the look-up brought nothing to go on with";
@@ -94,16 +102,11 @@ function whyNoEnvelope(lookUp: Exchange): string {
 
 function judgeVersions(check: Check, facts: RunFacts, scope: Scope): CheckResult[] {
   if (!("judgeAll" in check)) return [];
-  return [
-    resultOf(
-      check,
-      "versions",
-      guard(check, scope, () => check.judgeAll(facts)),
-    ),
-  ];
+  const verdict = guard(check, scope, () => check.judgeAll(facts));
+  return [resultOf(check, "versions", verdict)];
 }
 
-/** A service can answer with things on which a check itself breaks, such as an array nested without end. */
+/** An answer may break a check itself, such as an endlessly nested array. */
 function guard({ needsTopUp }: Check, { topUp }: Scope, run: () => Verdict): Verdict {
   if (needsTopUp && !topUp) return skipped(NEEDS_TOP_UP);
   try {
@@ -115,4 +118,60 @@ function guard({ needsTopUp }: Check, { topUp }: Scope, run: () => Verdict): Ver
 
 function resultOf({ id, level, sentence, source }: Check, group: CheckResult["group"], verdict: Verdict): CheckResult {
   return { id, group, level, sentence, source, ...verdict };
+}
+
+/** Facts that the interface does not forbid, but that deserve a look. */
+function takeNotes({ versions }: RunFacts): Note[] {
+  return versions.flatMap((facts) => notesOn(facts).map((text) => ({ group: facts.version, text })));
+}
+
+function notesOn({
+  version,
+  lookUp,
+  customer,
+  withoutToken,
+  listingWithoutToken,
+  listings,
+  exchanges,
+  spending,
+}: VersionFacts): string[] {
+  const connections = findConnections(bodyOf(lookUp), version);
+  const items = SERVICES.flatMap((key) => asArray(member(connections, key)) ?? []);
+  const isOther = (item: unknown) => !["active", "inactive"].includes(member(item, "status") as string);
+  const answers = [lookUp, ...listings.map(({ exchange }) => exchange), spending?.topUp, spending?.status];
+  const isOddStatus = answers.some((answer) => answer?.answered === true && isSuccess(answer) && answer.status !== 200);
+  const toppedUp = readResult(spending?.topUp);
+  const notes: readonly (readonly [boolean, string])[] = [
+    [
+      bodyOf(withoutToken) !== undefined && member(bodyOf(withoutToken), "customer") !== undefined,
+      "A request without an access token was answered with a customer (§5 Authentication).",
+    ],
+    [
+      bodyOf(listingWithoutToken) !== undefined && readCheckoutId(listingWithoutToken) !== undefined,
+      "A request without an access token was answered with a checkoutId (§5 Authentication).",
+    ],
+    [
+      exchanges.some((exchange) => envelopeOf(exchange) !== undefined && !saysJson(exchange)),
+      "JSON came with another Content-Type than application/json, which may keep programs from reading it (§2).",
+    ],
+    [
+      [customer, ...items].some((item) => item !== undefined && isOther(item)),
+      "A status other than active and inactive came, which are those observed (§3).",
+    ],
+    [
+      toppedUp !== undefined && member(toppedUp, "status") !== "success",
+      "The top-up's status is not success, which is the one observed (§2 Transaction result).",
+    ],
+    [
+      spending?.topUp !== undefined && !isSuccess(spending.topUp) && readResult(spending.status) !== undefined,
+      "The top-up did not succeed, yet txn-status tells of one: it was made, and paid for.",
+    ],
+    [
+      spending?.isLate === true,
+      "txn-status told of the top-up only when it was asked again (§1): partners may take it for lost.",
+    ],
+    [spending?.isInDoubt === true, `Look at what was paid, for it may be more than was said: ${spending?.stopped}.`],
+    [isOddStatus, "A success came with another HTTP status than 200, which the interface does not forbid (§7)."],
+  ];
+  return notes.flatMap(([isTrue, text]) => (isTrue ? [text] : []));
 }

@@ -1,23 +1,21 @@
-import { createAllowance } from "./allowance.ts";
-import { attemptAll } from "./attempts.ts";
-import { type Caller, createCaller } from "./caller.ts";
+import { attemptAll, lookLate, type Spent } from "./attempts.ts";
+import { type Caller, createAllowance, createCaller } from "./caller.ts";
 import type { Answer } from "./exchange.ts";
 import { explore } from "./explore.ts";
 import { type Plan, VERSIONS, type VersionFacts } from "./facts.ts";
-import { lookLate, type Spent } from "./late.ts";
-import { checkoutIdsOf } from "./listings.ts";
 import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, readBaseUrl } from "./options.ts";
 import { announce, planTopUp } from "./plan.ts";
+import { checkoutIdsOf } from "./read.ts";
 import { judge, type Report } from "./report.ts";
 import { asObject, asText, member } from "./shape.ts";
 import { notSpent, spend } from "./spend.ts";
 
 const UNAUTHORIZED = 401;
 
-/** Nobody answers at the base URL: there is nothing to judge. */
+/** Nothing answers at the base URL. */
 export class ServiceUnreachable extends Error {}
 
-/** The service refuses the access token: every check would only say so again. */
+/** The service refuses the access token, so no check is possible. */
 export class TokenRefused extends Error {}
 
 /**
@@ -31,7 +29,7 @@ export class TokenRefused extends Error {}
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
   checkOptions(options);
   const { versions = VERSIONS, prefix = DEFAULT_PREFIX, profile = "interface" } = options;
-  // Whatever else a program without types may give, only this buys.
+  // Only `true` buys: an untyped program may pass another value.
   const topUp = options.topUp === true;
   const allowance = createAllowance();
   const callers = versions.map((version) => createCaller(options, version, allowance));
@@ -42,7 +40,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   return judge({ versions: withEarlier(facts) }, { baseUrl, prefix, profile, topUp });
 }
 
-/** A checkoutId is unique, in whichever version it was given: each version knows those of the versions before it. */
+/** Gives each version the checkoutIds of the versions before it: a checkoutId is unique across versions. */
 function withEarlier(all: readonly VersionFacts[]): VersionFacts[] {
   return all.map((facts, index) => ({ ...facts, earlierCheckoutIds: all.slice(0, index).flatMap(checkoutIdsOf) }));
 }
@@ -55,14 +53,14 @@ async function exploreOrGiveUp(caller: Caller, options: ConformanceOptions): Pro
   throw new ServiceUnreachable(`${readBaseUrl(options.baseUrl).origin} cannot be reached: ${lookUp.problem}`);
 }
 
-/** The message with topupd's reason, such as `unknown_token`; another text could be anything. */
+/** The message with topupd's reason, such as `unknown_token`; no other text is shown. */
 function describeRefusal(lookUp: Answer): string {
   const reason = member(asObject(member(lookUp.json, "body")), "reason");
   const named = typeof reason === "string" && /^[a-z]+_token$/.test(reason) ? `, ${reason}` : "";
   return `the service refuses the access token (HTTP ${lookUp.status}${named}). Check the token and --base-url.`;
 }
 
-/** One top-up per version, after saying of all of them what they will cost. */
+/** Makes one top-up per version, after the cost of all is announced. */
 async function spendAll(explored: readonly Spent[], options: ConformanceOptions): Promise<VersionFacts[]> {
   const isTopupd = options.profile === "topupd";
   const plans = explored.map(({ facts }) => planTopUp(facts, options.purchase));
@@ -82,7 +80,7 @@ async function spendAll(explored: readonly Spent[], options: ConformanceOptions)
     }
     options.onProgress?.(`${facts.version}: topping up`);
     const other = explored.find((each) => each.caller !== caller)?.caller;
-    // Of the top-ups that are made anyway, the last is made with a checkoutId of the other version.
+    // The last top-up uses a checkoutId of the other version.
     const isListedElsewhere = index > 0 && index === explored.length - 1;
     const spending = await spend({ caller, other, cuid, plan, connections, isTopupd, isListedElsewhere });
     all.push({ caller, facts: { ...facts, spending } });
@@ -95,7 +93,7 @@ function reasonNotTo(doubtful: VersionFacts | undefined, plan: Plan | string | u
   return typeof plan === "string" ? plan : "the customer was not found";
 }
 
-/** What the look-ups told of the customer, and what the caller gave. */
+/** Personal texts from the look-ups and from the caller. */
 function personalOf(explored: readonly Spent[], { token, code }: ConformanceOptions): string[] {
   const told = explored.flatMap(({ facts: { cuid, customer, connections } }) => [
     cuid,

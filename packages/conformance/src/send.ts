@@ -7,15 +7,15 @@ export interface Outgoing {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** From the first byte sent to the last one read. */
+  /** Time from the first byte sent to the last byte read. */
   readonly timeoutMs: number;
   /** A longer answer is cut off. */
   readonly maxBytes: number;
 }
 
 /**
- * Sends one request on a connection of its own, so that nothing a service does to one answer spoils the next.
- * Redirects are not followed: the token is for one address. Never rejects.
+ * Sends one request on its own connection, so that one broken answer does not affect the next. Redirects are not followed:
+ * the token is for one base URL. Never rejects.
  */
 export function send({ method, url, headers, body, timeoutMs, maxBytes }: Outgoing): Promise<Exchange> {
   return new Promise((resolve) => {
@@ -39,12 +39,12 @@ export function send({ method, url, headers, body, timeoutMs, maxBytes }: Outgoi
         connected = true;
       });
     });
-    // An error may come after the end, too; it is then of no interest, but must have a listener.
+    // An error after the end is ignored, but needs a listener.
     outgoing.on("error", (error: NodeJS.ErrnoException) => fail(problemOf(error)));
     const onClose = () => fail("the connection ended without an answer");
     outgoing.on("close", onClose);
     outgoing.on("response", (incoming) => {
-      // From here on the request may close before the answer has been read to its end.
+      // The request may close before the whole answer has been read.
       outgoing.off("close", onClose);
       collect(incoming, maxBytes, finish, fail);
     });
@@ -81,7 +81,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** The system's code alone: messages may repeat what was sent. */
+/** The system's error code only: its message may quote the request. */
 function problemOf({ code }: NodeJS.ErrnoException): string {
   return code === undefined ? "the connection failed" : `the connection failed (${code})`;
 }

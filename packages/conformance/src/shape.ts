@@ -1,6 +1,6 @@
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** Words of the interface and of topupd that may be shown: whatever else a service says may be personal. */
+/** Words of the interface and of topupd that may be shown. Any other text may be personal. */
 const KNOWN_WORDS: ReadonlySet<string> = new Set(
   "true false active inactive success reversed tv internet iptv fix_request same_request new_checkout query_status no".split(
     " ",
@@ -20,7 +20,7 @@ export function asObject(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
-/** The value under a key of its own, never one inherited: the answer may come from a hostile service. */
+/** The object's own value, never an inherited one: the service may be hostile. */
 export function member(value: unknown, key: string): unknown {
   const object = asObject(value);
   return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
@@ -30,16 +30,16 @@ export function asArray(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** An identifier as text, also where a service wrongly sends a number, so that later checks can go on. */
+/** An identifier as text. A wrong number is accepted too, so that later checks can continue. */
 export function asText(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** What databases hold where there is no date; it has the form. */
+/** The value of databases for no date. It has the right form. */
 const NO_DATE = "0000-00-00 00:00:00";
 
-/** Whether it is a date and time that exist, or none, in the form `YYYY-MM-DD HH:MM:SS` (interface, section 2). */
+/** Whether it is an existing date and time, or {@link NO_DATE}, in the form `YYYY-MM-DD HH:MM:SS`. */
 export function isTimestamp(value: unknown): value is string {
   if (value === NO_DATE) return true;
   if (typeof value !== "string" || !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value)) return false;
@@ -48,7 +48,7 @@ export function isTimestamp(value: unknown): value is string {
   return !Number.isNaN(time) && new Date(time).toISOString() === iso;
 }
 
-/** Says of what kind a value is without repeating it, for it may be a name, a number or a secret. */
+/** Describes the kind of a value without quoting it: it may be personal or secret. */
 export function describe(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null || typeof value === "boolean") return String(value);
@@ -63,7 +63,7 @@ export function describe(value: unknown): string {
   return `an object with ${known.join(", ")}${others === 0 ? "" : ` and ${others} unknown keys`}`;
 }
 
-/** The same for a field that holds a result code: one of that form may be shown (interface, section 7). */
+/** The same for a result code: a well-formed code is shown. */
 export function describeCode(value: unknown): string {
   return typeof value === "string" && RESULT_CODE.test(value) ? `the string "${value}"` : describe(value);
 }

@@ -1,20 +1,14 @@
 import type { Caller, Departure } from "./caller.ts";
 import { doubtAfterProbe, doubtAfterRepeat, doubtAfterTopUp } from "./doubt.ts";
 import { type Exchange, isSuccess } from "./exchange.ts";
-import type { Connection, Plan, Spending } from "./facts.ts";
+import type { Connection, Plan, RefusedRepeat, Spending } from "./facts.ts";
 import { findOffer } from "./plan.ts";
+import { refusedRepeats, UNKNOWN_BOUQUET, UNKNOWN_CONNECTION, UNKNOWN_CUSTOMER } from "./probes.ts";
 import { readCheckoutId } from "./read.ts";
-import {
-  type RefusedRepeat,
-  refusedRepeats,
-  UNKNOWN_BOUQUET,
-  UNKNOWN_CONNECTION,
-  UNKNOWN_CUSTOMER,
-} from "./repeats.ts";
 
-/** As long as udf1 and udf2 may be (interface, section 8). */
+/** The longest allowed udf1, 30 characters. */
 const REFERENCE = "conformance-check-reference-01";
-/** Why a version got no top-up although one was planned. */
+/** Why a planned top-up was not made. */
 export const NO_LONGER_OFFERED = "the bouquet or its price has changed meanwhile";
 
 interface Situation {
@@ -23,10 +17,10 @@ interface Situation {
   readonly other: Caller | undefined;
   readonly cuid: string;
   readonly plan: Plan;
-  /** Of the customer, as the look-up named them. */
+  /** The customer's connections in the look-up. */
   readonly connections: readonly Connection[];
   readonly isTopupd: boolean;
-  /** Whether the top-up is tried with a checkoutId of the other version: of two versions, one does so. */
+  /** Whether the top-up uses a checkoutId of the other version. One of two versions does. */
   readonly isListedElsewhere: boolean;
 }
 
@@ -40,15 +34,14 @@ interface Counter {
 type Sent = NonNullable<Spending["sent"]>;
 type Draft = { -readonly [Key in keyof Spending]: Spending[Key] } & { plan: Plan; sent: Sent; listings: Exchange[] };
 
-/** A version without a top-up, and why. */
+/** A version without a top-up, with the reason. */
 export function notSpent(reason: string, plan?: Plan): Spending {
   return plan === undefined ? { stopped: reason } : { stopped: reason, plan };
 }
 
 /**
- * Makes the one top-up of a version, with one checkoutId. Whatever goes wrong, no second checkoutId is used, but where
- * the other version's was refused for certain; and once something else than announced may have been bought nothing more
- * is sent.
+ * Makes the one top-up of a version with one checkoutId. A second checkoutId is used only if the other version's was
+ * certainly refused. If something else than announced may have been bought, nothing more is sent.
  */
 export async function spend(situation: Situation): Promise<Spending> {
   const { caller, cuid, plan, isTopupd } = situation;
@@ -67,7 +60,7 @@ export async function spend(situation: Situation): Promise<Spending> {
   }
 
   const bought = { cuid, service, reqId, checkoutId, bouquetId: plan.bouquetId, amt: plan.amt };
-  // One of the two optional fields, so that a service that asks for both is found out.
+  // Only one of the two optional fields, to detect a service that requires both.
   const sent = caller.version === "v1.0.0" ? bought : { ...bought, udf1: REFERENCE };
   const topUp: Counter["topUp"] = (body, departure) => caller.call("subscription-package-topup", body, departure);
   const draft: Draft = { plan, sent, listings, before };
@@ -86,7 +79,7 @@ export async function spend(situation: Situation): Promise<Spending> {
   );
 }
 
-/** Top-ups that have to be refused. @returns what was seen, if nothing more may be sent. */
+/** Sends top-ups that must be refused. @returns the result, if nothing more may be sent. */
 async function probe(
   draft: Draft,
   { topUp, query, list }: Counter,
@@ -112,8 +105,8 @@ async function probe(
 }
 
 /**
- * The top-up of this version, with a checkoutId that the other one has listed. Where it is refused for certain, nothing
- * was bought, and the version's own checkoutId is used after it. @returns what was seen, if nothing more may be sent.
+ * Makes the top-up with a checkoutId of the other version. If it is certainly refused, the version's own checkoutId is used
+ * afterwards. @returns the result, if nothing more may be sent.
  */
 async function topUpListedElsewhere(
   draft: Draft,
@@ -138,7 +131,7 @@ async function topUpListedElsewhere(
   return undefined;
 }
 
-/** The top-up, and just the same request again. @returns what was seen, if nothing more may be sent. */
+/** Sends the top-up, and the same request again. @returns the result, if nothing more may be sent. */
 async function topUpTwice(
   draft: Draft,
   { topUp, query, list }: Counter,
@@ -164,7 +157,7 @@ async function topUpTwice(
   return doubt === undefined ? undefined : inDoubt(draft, doubt);
 }
 
-/** The same checkoutId in other forms, with a look after each. @returns what was seen, if nothing more may be sent. */
+/** Sends the same checkoutId in other forms, and lists after each. @returns the result, if nothing more may be sent. */
 async function repeatOtherwise(
   draft: Draft,
   { topUp, query, list }: Counter,
@@ -191,7 +184,7 @@ async function repeatOtherwise(
   return undefined;
 }
 
-/** What has to be refused, with a look after each. @returns what was seen, if nothing more may be sent. */
+/** Sends repeats that must be refused, and lists after each. @returns the result, if nothing more may be sent. */
 async function repeatRefused(draft: Draft, { topUp, query, list }: Counter): Promise<Spending | undefined> {
   const answers = new Map<RefusedRepeat, Exchange>();
   draft.refusedRepeats = answers;
@@ -210,10 +203,10 @@ function inDoubt(draft: Draft, stopped: string): Spending {
   return { ...draft, stopped, isInDoubt: true };
 }
 
-/** When to ask again for a top-up that txn-status does not tell of yet; queries cost nothing. */
+/** Pauses between queries while txn-status does not show the top-up. Queries cost nothing. */
 const PAUSES_MS = [250, 500, 1000, 2000];
 
-/** Asks again while the top-up is not told of. @returns whether that has helped. */
+/** Queries again until the top-up is shown. @returns whether a later query showed it. */
 async function settle(
   draft: Draft,
   name: "status" | "statusAfterRepeat",
@@ -231,8 +224,8 @@ async function settle(
 }
 
 /**
- * Another connection of the same customer, if there is one: a service may look whether a connection exists, and not
- * whether it is the one that was listed. Where it takes that, it buys what was announced, but there.
+ * Another connection of the same customer, if there is one: a service may check that a connection exists, but not that it
+ * was listed. Such a service makes the announced top-up there.
  */
 function otherReqId({ plan: { connection }, connections }: Situation): string {
   const others = connections.filter(
@@ -241,7 +234,7 @@ function otherReqId({ plan: { connection }, connections }: Situation): string {
   return (others.find(({ isActive }) => isActive) ?? others[0])?.reqId ?? UNKNOWN_CONNECTION;
 }
 
-/** Small, so that a service that wrongly takes it spends little. */
+/** A small amount, so that a service that wrongly accepts it spends little. */
 export function otherAmount(amt: string): string {
   return Number(amt) === 1 ? "2" : "1";
 }

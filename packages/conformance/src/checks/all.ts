@@ -9,7 +9,7 @@ import { TOPUPD_REQUEST_CHECKS } from "./topupd-requests.ts";
 import { TOPUPD_TOP_UP_CHECKS } from "./topupd-top-up.ts";
 import { VERSIONS_CHECKS } from "./versions.ts";
 
-/** Every check there is, in the order in which they are shown. */
+/** All checks, in the order of the report. */
 export const CHECKS: readonly Check[] = [
   ...CUSTOMER_CHECKS,
   ...LISTING_CHECKS,

@@ -1,21 +1,60 @@
 import type { RunFacts, VersionFacts } from "../facts.ts";
-import type { Verdict } from "../verdict.ts";
+
+/** The result of a check. `came` never contains a value that may be personal. */
+export type Verdict =
+  | { readonly outcome: "holds" }
+  /** `noted`: not forbidden, but deserves a look. */
+  | { readonly outcome: "fails" | "noted"; readonly expected: string; readonly came: string }
+  | { readonly outcome: "skipped"; readonly reason: string };
+
+export const HOLDS: Verdict = { outcome: "holds" };
+
+export function fails(expected: string, came: string): Verdict {
+  return { outcome: "fails", expected, came };
+}
+
+export function noted(expected: string, came: string): Verdict {
+  return { outcome: "noted", expected, came };
+}
+
+export function skipped(reason: string): Verdict {
+  return { outcome: "skipped", reason };
+}
+
+/** Judges each item. The first failure counts; without items the check is skipped. */
+export function every<Item>(items: readonly Item[], none: string, judge: (item: Item) => Verdict): Verdict {
+  const verdicts = items.map(judge);
+  return (
+    verdicts.find(({ outcome }) => outcome === "fails") ??
+    verdicts.find(({ outcome }) => outcome === "holds") ??
+    verdicts[0] ??
+    skipped(none)
+  );
+}
+
+/** Returns the first verdict that is not `holds`. */
+export function both(...verdicts: readonly (() => Verdict)[]): Verdict {
+  for (const judge of verdicts) {
+    const verdict = judge();
+    if (verdict.outcome !== "holds") return verdict;
+  }
+  return HOLDS;
+}
 
 /**
- * `must`: the interface says so. `money`: it does not show that this is refused, but to take it costs somebody money, so
- * it is noted. `topupd`: one of topupd's decisions, where the interface is silent.
+ * `must`: the interface says so. `money`: the interface does not forbid it, but it costs money, so it is noted. `topupd`: a
+ * decision of topupd on a point that the interface leaves open.
  */
 export type Level = "must" | "money" | "topupd";
 
 interface CheckBase {
-  /** In kebab-case, and never used again for another demand. */
+  /** A unique id in kebab-case, never reused. */
   readonly id: string;
-  /** What must hold. */
   readonly sentence: string;
   readonly level: Level;
   /** The section of the interface, or the heading of docs/decisions.md. */
   readonly source: string;
-  /** Whether a run that could not judge it has not shown enough. */
+  /** Whether a run fails if this could not be judged. */
   readonly isEssential: boolean;
   /** Whether it judges a top-up. */
   readonly needsTopUp: boolean;
@@ -35,51 +74,29 @@ export type Check = VersionCheck | RunCheck;
 
 type Traits = { readonly isEssential?: boolean; readonly needsTopUp?: boolean };
 
-/** A demand of the interface. @param section such as `§7 Errors`. */
-export function must(
-  id: string,
-  section: string,
-  sentence: string,
-  judge: VersionCheck["judge"],
-  { isEssential = false, needsTopUp = false }: Traits = {},
-): VersionCheck {
-  return { id, sentence, level: "must", source: section, isEssential, needsTopUp, judge };
+/** Declares checks of one level. `source` is a section such as `§7 Errors`, or for topupd a heading of docs/decisions.md. */
+function checksOf(level: Level) {
+  return (
+    id: string,
+    source: string,
+    sentence: string,
+    judge: VersionCheck["judge"],
+    { isEssential = false, needsTopUp = false }: Traits = {},
+  ): VersionCheck => ({ id, sentence, level, source, isEssential, needsTopUp, judge });
 }
 
-/** A demand of the interface on both versions together. @param section such as `§7 Errors`. */
-export function mustForAll(
-  id: string,
-  section: string,
-  sentence: string,
-  judgeAll: RunCheck["judgeAll"],
-  { isEssential = false, needsTopUp = false }: Traits = {},
-): RunCheck {
-  return { id, sentence, level: "must", source: section, isEssential, needsTopUp, judgeAll };
+function checksOfRunsOf(level: Level) {
+  return (
+    id: string,
+    source: string,
+    sentence: string,
+    judgeAll: RunCheck["judgeAll"],
+    { isEssential = false, needsTopUp = false }: Traits = {},
+  ): RunCheck => ({ id, sentence, level, source, isEssential, needsTopUp, judgeAll });
 }
 
-/** What a service had better not take, whatever its profile. @param section such as `§7 Errors`. */
-export function money(id: string, section: string, sentence: string, judge: VersionCheck["judge"]): VersionCheck {
-  return { id, sentence, level: "money", source: section, isEssential: false, needsTopUp: true, judge };
-}
-
-/** A decision of topupd. @param heading of docs/decisions.md. */
-export function decided(
-  id: string,
-  heading: string,
-  sentence: string,
-  judge: VersionCheck["judge"],
-  { needsTopUp = false }: Traits = {},
-): VersionCheck {
-  return { id, sentence, level: "topupd", source: heading, isEssential: false, needsTopUp, judge };
-}
-
-/** A decision of topupd on both versions together. @param heading of docs/decisions.md. */
-export function decidedForAll(
-  id: string,
-  heading: string,
-  sentence: string,
-  judgeAll: RunCheck["judgeAll"],
-  { needsTopUp = false }: Traits = {},
-): RunCheck {
-  return { id, sentence, level: "topupd", source: heading, isEssential: false, needsTopUp, judgeAll };
-}
+export const must = checksOf("must");
+export const mustForAll = checksOfRunsOf("must");
+export const money = checksOf("money");
+export const decided = checksOf("topupd");
+export const decidedForAll = checksOfRunsOf("topupd");

@@ -2,8 +2,7 @@ import { bodyOf, describeAnswer, type Exchange, isSuccess, unjudgeable } from ".
 import type { CodeKind, Service, Version, VersionFacts } from "../facts.ts";
 import { findConnections } from "../read.ts";
 import { asArray, asObject, asText, describe, type JsonObject, member } from "../shape.ts";
-import { every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
-import { must, type VersionCheck } from "./check.ts";
+import { every, fails, HOLDS, must, skipped, type Verdict, type VersionCheck } from "./check.ts";
 import { envelopeChecks } from "./envelope.ts";
 
 const CUSTOMER = "§2 Customer";
@@ -11,7 +10,7 @@ const CONNECTIONS = "§2 Connections";
 const ESSENTIAL = { isEssential: true };
 const NO_BODY = "there is no body to look at";
 
-/** Where the connections stand in each version. */
+/** The place of the connections in each version. */
 const PLACES: Readonly<Record<Version, string>> = {
   "v1.0.1": "body.customer.connections",
   "v1.0.0": "body.connection",
@@ -61,7 +60,7 @@ export const CUSTOMER_CHECKS: readonly VersionCheck[] = [
   lookUpCheck("lookup-by-username", "username", "The customer is found by an internet username."),
 ];
 
-/** The look-up, and those by another code that have found something. */
+/** The look-up, and the successful ones by another code. */
 function lookUpsOf({ lookUp, otherLookUps }: VersionFacts): readonly Exchange[] {
   return [lookUp, ...otherLookUps.map(({ exchange }) => exchange).filter(isSuccess)];
 }
@@ -86,7 +85,7 @@ function ofCustomer(...names: readonly string[]): VersionCheck["judge"] {
   });
 }
 
-/** Whether all of these fields are strings. @param where put before the field's name where it is said. */
+/** Whether all these fields are strings. @param where prefix of the field's name in the message. */
 export function stringsIn(object: JsonObject | undefined, names: readonly string[], where = ""): Verdict {
   const wrong = names.find((name) => typeof member(object, name) !== "string");
   if (wrong === undefined) return HOLDS;
@@ -104,7 +103,7 @@ function judgePlace(body: JsonObject, version: Version): Verdict {
   );
 }
 
-/** Digital TV came with v1.0.1 (interface, section 9), and may be unknown before. */
+/** v1.0.0 may lack tv: digital TV came with v1.0.1. */
 function judgeArrays(body: JsonObject, version: Version): Verdict {
   const connections = findConnections(body, version);
   if (connections === undefined) return skipped("no connections came");
@@ -115,7 +114,7 @@ function judgeArrays(body: JsonObject, version: Version): Verdict {
   return wrong === undefined ? HOLDS : fails(`${wrong}, an array`, describe(member(connections, wrong)));
 }
 
-/** Judges the items of one of the arrays, as far as there are any. */
+/** Judges the items of one of the arrays. */
 export function ofItems(service: Service, name: string): VersionCheck["judge"] {
   return (facts) => {
     const items = lookUpsOf(facts).flatMap(
@@ -150,7 +149,7 @@ export function judgeLookUp(kind: CodeKind, isDecided = false): VersionCheck["ju
   };
 }
 
-/** What fits several customers may be refused: the interface says of no code that it is one customer's alone. */
+/** A code of several customers may be refused: the interface promises no unique codes. */
 function isAmbiguous(exchange: Exchange): boolean {
   if (!exchange.answered || isSuccess(exchange)) return false;
   const body = member(exchange.json, "body");

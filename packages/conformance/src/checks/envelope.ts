@@ -1,11 +1,10 @@
 import { describeAnswer, type Exchange, envelopeOf, isSuccess, unjudgeable } from "../exchange.ts";
 import type { VersionFacts } from "../facts.ts";
 import { asObject, describe, describeCode, member } from "../shape.ts";
-import { every, fails, HOLDS, skipped } from "../verdict.ts";
-import { must, type VersionCheck } from "./check.ts";
+import { every, fails, HOLDS, must, skipped, type VersionCheck } from "./check.ts";
 
 interface Subject {
-  /** What is called, with its article. */
+  /** The call in words, with its article. */
   readonly call: string;
   readonly code: string;
   /** The answers that the interface promises to be successes. */
@@ -16,7 +15,7 @@ interface Subject {
 
 const NO_SUCCESS = "the call did not succeed";
 
-/** The four checks of the envelope for one operation, each of one thing. @param prefix of their ids. */
+/** The four checks of the envelope for one operation. @param prefix of their ids. */
 export function envelopeChecks(prefix: string, { call, code, answers, none, needsTopUp }: Subject): VersionCheck[] {
   const traits = { isEssential: true, needsTopUp };
   return [

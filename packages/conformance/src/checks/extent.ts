@@ -1,15 +1,13 @@
 import type { VersionFacts } from "../facts.ts";
-import { addPeriod, DAY_MS, periodIn, readTimestamp, withoutPeriod } from "../period.ts";
 import { asText, isTimestamp, member } from "../shape.ts";
-import { fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
+import { fails, HOLDS, skipped, type Verdict } from "./check.ts";
 import { entriesOf } from "./listing.ts";
 
-/**
- * Months are counted from the start of the run, whose day the month in between may not have had: a run from the 31st
- * that ends on 28 February goes on to 31 March.
- */
+const DAY_MS = 86_400_000;
+
+/** Months count from the start of the run: a run from the 31st that ends on 28 February continues to 31 March. */
 const SLACK_OF_MONTHS_MS = 3 * DAY_MS + DAY_MS / 8;
-/** What a change of clocks makes, and less than the shortest period. */
+/** Covers a change of clocks, and is less than the shortest period. */
 const SLACK_OF_DAYS_MS = DAY_MS / 8;
 
 interface Shown {
@@ -19,7 +17,7 @@ interface Shown {
   readonly end: string;
 }
 
-/** Whether a top-up has extended its subscription by the period in the bouquet's name, no less and no more. */
+/** Whether a top-up extended its subscription by exactly the period in the bouquet's name. */
 export function judgeExtent({ spending }: VersionFacts): Verdict {
   if (spending?.plan === undefined || spending.before === undefined || spending.after === undefined) {
     return skipped("no top-up has succeeded");
@@ -31,7 +29,7 @@ export function judgeExtent({ spending }: VersionFacts): Verdict {
   ) as [Shown[], Shown[]];
   const now = after.filter(({ code }) => code === bouquetId).toSorted((a, b) => (a.end < b.end ? 1 : -1))[0];
   if (period === undefined || now === undefined) return skipped("the listing does not show what was bought");
-  const from = formerOf(now, before, after)?.end ?? now.start;
+  const from = previousOf(now, before, after)?.end ?? now.start;
   const extentMs = readTimestamp(now.end) - readTimestamp(from);
   const expectedMs = addPeriod(readTimestamp(from), period) - readTimestamp(from);
   const slackMs = period.months > 0 ? SLACK_OF_MONTHS_MS : SLACK_OF_DAYS_MS;
@@ -46,14 +44,60 @@ function readShown(entry: unknown): Shown[] {
   return isTimestamp(start) && isTimestamp(end) ? [{ code, plan: withoutPeriod(name), start, end }] : [];
 }
 
-/** The same run before the top-up; none where the top-up has begun it. */
-function formerOf(now: Shown, before: readonly Shown[], after: readonly Shown[]): Shown | undefined {
+/** The same run before the top-up; undefined if the top-up began it. */
+function previousOf(now: Shown, before: readonly Shown[], after: readonly Shown[]): Shown | undefined {
   const sameRun = before.filter(({ start, end }) => start === now.start && end <= now.end);
   const isGone = ({ code }: Shown) => !after.some((each) => each.code === code);
   return (
     sameRun.find(({ code }) => code === now.code) ??
     sameRun.find(({ plan }) => plan === now.plan) ??
-    // Of a plan with another name.
+    // The plan may have another name now.
     sameRun.find(isGone)
   );
+}
+
+/** Periods in a bouquet's name (docs/decisions.md, Bouquets and the catalogue). */
+export const PERIODS = /\((?:DAILY|WEEKLY|MONTHLY|QUARTERLY|HALF YEARLY|YEARLY|\d{1,4} DAYS|\d{1,3} MONTHS)\)/g;
+
+const NAMED: Readonly<Record<string, Period>> = {
+  DAILY: { months: 0, days: 1 },
+  WEEKLY: { months: 0, days: 7 },
+  MONTHLY: { months: 1, days: 0 },
+  QUARTERLY: { months: 3, days: 0 },
+  "HALF YEARLY": { months: 6, days: 0 },
+  YEARLY: { months: 12, days: 0 },
+};
+
+interface Period {
+  readonly months: number;
+  readonly days: number;
+}
+
+/** The one period in a bouquet's name; undefined without one, or with two. */
+function periodIn(name: string): Period | undefined {
+  const found = name.match(PERIODS) ?? [];
+  const words = found[0]?.slice(1, -1);
+  if (words === undefined || found.length > 1) return undefined;
+  const [count = "", unit] = words.split(" ");
+  if (unit === "DAYS") return { months: 0, days: Number(count) };
+  return unit === "MONTHS" ? { months: Number(count), days: 0 } : NAMED[words];
+}
+
+/** A name without its period, which all bouquets of a plan share. */
+function withoutPeriod(name: string): string {
+  return name.replace(PERIODS, "").replace(/\s+/g, " ").trim();
+}
+
+/** A timestamp in milliseconds without a zone. */
+function readTimestamp(text: string): number {
+  return Date.parse(`${text.replace(" ", "T")}Z`);
+}
+
+/** Adds calendar months; a short month gives its last day. */
+function addPeriod(time: number, { months, days }: Period): number {
+  const from = new Date(time);
+  const [year, month] = [from.getUTCFullYear(), from.getUTCMonth() + months];
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const day = Math.min(from.getUTCDate(), lastDay) + days;
+  return Date.UTC(year, month, day) + (time % DAY_MS);
 }

@@ -1,8 +1,8 @@
 import { type Exchange, envelopeOf, unjudgeable } from "../exchange.ts";
 import { describe, describeCode, member } from "../shape.ts";
-import { fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
+import { fails, HOLDS, skipped, type Verdict } from "./check.ts";
 
-/** The failures that the kit provokes: [code, HTTP status, retry] (decisions, Failures and requests). */
+/** Failures that the kit provokes: code, HTTP status, retry (docs/decisions.md, Failures and requests). */
 const FAILURES = {
   missing_token: ["400ac001", 401, "fix_request"],
   unknown_token: ["400ac002", 401, "no"],

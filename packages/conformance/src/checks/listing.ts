@@ -1,25 +1,20 @@
 import { bodyOf, describeAnswer, type Exchange, isSuccess, unjudgeable } from "../exchange.ts";
 import type { Listing, Service, VersionFacts } from "../facts.ts";
-import { checkoutIdsOf, listingsOf } from "../listings.ts";
-import { findPackages, nameOf, readResult, txnIdOf } from "../read.ts";
+import { checkoutIdsOf, findPackages, listingsOf, nameOf, readResult, txnIdOf } from "../read.ts";
 import { asArray, asObject, describe, isTimestamp, type JsonObject, member } from "../shape.ts";
-import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
-import { must, type VersionCheck } from "./check.ts";
+import { both, every, fails, HOLDS, must, skipped, type Verdict, type VersionCheck } from "./check.ts";
 import { stringsIn } from "./customer.ts";
 import { envelopeChecks } from "./envelope.ts";
 
 const PACKAGES = "§2 Package listing";
 const ESSENTIAL = { isEssential: true };
 const NO_LISTING = "nothing was listed: the customer has no tv or internet connection";
-/**
- * Something upper-case in parentheses (interface, section 2, Package listing): which periods there are is not
- * said, nor in which script, and some scripts have one case only.
- */
+/** Upper-case text in parentheses. The interface names no periods and no script, and some scripts have one case. */
 const PERIOD = /\([^()\p{Ll}]*[\p{Lu}\p{Lo}][^()\p{Ll}]*\)/u;
 
 export type ListingJudge = (listing: Listing, facts: VersionFacts) => Verdict;
 
-/** What each listing must be like; for iptv the interface shows no shape, and topupd decides that it is the same. */
+/** The rules for every listing. For iptv the interface shows no form; topupd uses the same one. */
 export const LISTING_DEMANDS: readonly (readonly [id: string, sentence: string, judge: ListingJudge])[] = [
   ["listing-checkout-id", "checkoutId is a string.", judgeCheckoutId],
   ["listing-customer", "customer has the cuid asked for, first_name, last_name, status, strings.", judgeCustomer],
@@ -56,7 +51,7 @@ export const LISTING_CHECKS: readonly VersionCheck[] = [
   must("txn-status-unused", "§3 States and transitions", "For an unused checkoutId, no top-up is told.", judgeUnused),
 ];
 
-/** The listings that the interface promises, and those it leaves open where they have succeeded. */
+/** The listings that the interface promises, and any other successful one. */
 function judged(facts: VersionFacts): readonly Listing[] {
   return listingsOf(facts).filter(
     ({ connection, isCertain, exchange }) => connection.service !== "iptv" && (isCertain || isSuccess(exchange)),
@@ -159,8 +154,8 @@ function judgeUnique(facts: VersionFacts): Verdict {
 }
 
 /**
- * How the failure looks is not shown, and it may be empty. What must not come is a transaction that nobody made: only a
- * used checkoutId has a result (interface, section 3), and which statuses there are is not shown, so none excuses one.
+ * The interface does not show this failure; it may be empty. But a transaction must not come, with any status: only a used
+ * checkoutId has a result.
  */
 function judgeUnused({ unusedStatus, unusedCheckoutId }: VersionFacts): Verdict {
   if (unusedStatus === undefined) return skipped("no checkoutId came");

@@ -1,21 +1,33 @@
 import { describeAnswer, type Exchange, unjudgeable } from "../exchange.ts";
 import type { Spending } from "../facts.ts";
 import { claimsTopUp, saysNo } from "../read.ts";
-import { fails, HOLDS, noted, skipped, type Verdict } from "../verdict.ts";
-import { money, must, type VersionCheck } from "./check.ts";
+import { fails, HOLDS, money, must, noted, skipped, type Verdict, type VersionCheck } from "./check.ts";
 
+const TRAITS = { needsTopUp: true };
 const NOT_TRIED = "not tried: that needs --expiry, and nothing left open before it";
 
-/** What costs somebody money where a service takes it. */
+/** Top-ups that cost money if the service accepts them. */
 export const MONEY_CHECKS: readonly VersionCheck[] = [
-  money("money-amount", "§4.3 subscription-package-topup", "Another amount than the price buys nothing.", (facts) =>
-    judgeAttempt(facts.spending, facts.spending?.wrongAmount),
+  money(
+    "money-amount",
+    "§4.3 subscription-package-topup",
+    "Another amount than the price buys nothing.",
+    ({ spending }) => judgeAttempt(spending, spending?.wrongAmount),
+    TRAITS,
   ),
-  money("money-customer", "§4.3 subscription-package-topup", "Another customer's checkoutId buys nothing.", (facts) =>
-    judgeAttempt(facts.spending, facts.spending?.wrongCuid),
+  money(
+    "money-customer",
+    "§4.3 subscription-package-topup",
+    "Another customer's checkoutId buys nothing.",
+    ({ spending }) => judgeAttempt(spending, spending?.wrongCuid),
+    TRAITS,
   ),
-  money("money-token", "§5 Authentication", "Without an access token, nothing is bought.", ({ spending }) =>
-    judgeAttempt(spending, spending?.missingToken ?? spending?.refusedRepeats?.get("missingToken")),
+  money(
+    "money-token",
+    "§5 Authentication",
+    "Without an access token, nothing is bought.",
+    ({ spending }) => judgeAttempt(spending, spending?.missingToken ?? spending?.refusedRepeats?.get("missingToken")),
+    TRAITS,
   ),
   must(
     "checkout-expires",
@@ -25,7 +37,7 @@ export const MONEY_CHECKS: readonly VersionCheck[] = [
       if (spending?.topUp !== undefined && spending.expired === undefined) return skipped(NOT_TRIED);
       return judgeAttempt(spending, spending?.expired, fails);
     },
-    { needsTopUp: true },
+    TRAITS,
   ),
 ];
 
@@ -34,7 +46,7 @@ function judgeAttempt(spending: Spending | undefined, answer: Exchange | undefin
   const open = unjudgeable(answer);
   if (open !== undefined) return skipped(open);
   if (claimsTopUp(answer, spending?.topUp)) return blame("a refusal", describeAnswer(answer));
-  // A refusal may have bought all the same.
+  // A refused top-up may still have been made.
   const isKnown = saysNo(answer, spending?.topUp) && spending?.isInDoubt !== true;
   return isKnown ? HOLDS : skipped(spending?.stopped ?? "it was neither taken nor refused");
 }

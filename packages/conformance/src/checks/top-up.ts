@@ -3,8 +3,7 @@ import type { Spending, VersionFacts } from "../facts.ts";
 import { hasGrown } from "../reach.ts";
 import { claimsTopUp, readResult, txnIdOf } from "../read.ts";
 import { asObject, asText, describe, isTimestamp, type JsonObject, member } from "../shape.ts";
-import { every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
-import { must, type VersionCheck } from "./check.ts";
+import { every, fails, HOLDS, must, skipped, type Verdict, type VersionCheck } from "./check.ts";
 import { stringsIn } from "./customer.ts";
 import { envelopeChecks } from "./envelope.ts";
 
@@ -13,7 +12,7 @@ const TRAITS = { needsTopUp: true };
 const ESSENTIAL = { needsTopUp: true, isEssential: true };
 const NONE = "no top-up was made";
 
-/** With these the same transaction is told; the status may move on, since its transitions are not shown. */
+/** Fields that identify a transaction. The status may change: the interface does not show its transitions. */
 const LASTING = ["orderId", "txnId", "cuid", "reqId", "bouquetId", "amt", "txnDate", "service"];
 
 export const TOP_UP_CHECKS: readonly VersionCheck[] = [
@@ -27,7 +26,7 @@ export const TOP_UP_CHECKS: readonly VersionCheck[] = [
   ...envelopeChecks("txn-status", {
     call: "A query",
     code: "400ab001",
-    // Of a top-up that failed, the interface does not say what txn-status shows.
+    // The interface does not say what txn-status shows for a failed top-up.
     answers: ({ spending }) => (isSuccess(spending?.topUp) ? queries(spending) : []),
     none: "no top-up has succeeded",
     needsTopUp: true,
@@ -66,17 +65,17 @@ function present(exchange: Exchange | undefined): readonly Exchange[] {
   return exchange === undefined ? [] : [exchange];
 }
 
-/** The query after the top-up, and the one after its repeat as far as it succeeded. */
+/** The query after the top-up, and the successful one after its repeat. */
 function queries(spending: Spending | undefined): readonly Exchange[] {
   return [...present(spending?.status), ...present(spending?.statusAfterRepeat).filter(isSuccess)];
 }
 
-/** The answer to the repeat, if it says that there is a top-up; then it must say which. */
+/** The answer to the repeat, if it claims a top-up; then it must name it. */
 function claimOf(spending: Spending | undefined): readonly Exchange[] {
   return claimsTopUp(spending?.repeat, spending?.topUp) ? present(spending?.repeat) : [];
 }
 
-/** The successes of the top-up, of its repeat and of the query after it, with where they come from. */
+/** The successes of the top-up, its repeat and the query after it, with their names. */
 function successes(spending: Spending | undefined): readonly (readonly [where: string, exchange: Exchange])[] {
   if (spending?.topUp === undefined || !isSuccess(spending.topUp)) return [];
   const status = isSuccess(spending.status) ? present(spending.status) : [];
@@ -142,15 +141,12 @@ function judgeSame({ spending }: VersionFacts): Verdict {
   return other === undefined ? HOLDS : fails(`${other} as the top-up said it`, describe(member(queried, other)));
 }
 
-/** Compared as text: of what type each value is, is for other checks. */
+/** Values are compared as text. Other checks judge their types. */
 function firstDifference(one: JsonObject, other: JsonObject): string | undefined {
   return LASTING.find((name) => asText(member(one, name)) !== asText(member(other, name)));
 }
 
-/**
- * What the answer to the second request is, the interface leaves open (section 7). But its token is one-time (section
- * 1), so no other transaction may come of it.
- */
+/** The interface does not show the answer to a repeat. But a checkoutId is one-time, so no other transaction may follow. */
 function judgeOneTime({ spending }: VersionFacts): Verdict {
   const { repeat, topUp, status, statusAfterRepeat } = spending ?? {};
   const first = readResult(status);
@@ -171,8 +167,8 @@ function judgeOneTime({ spending }: VersionFacts): Verdict {
 }
 
 /**
- * Only growth more than once counts: a service that shows a top-up late would otherwise be accused of what the first
- * request has done. The last look comes after everything, since a second extension may show late as well.
+ * Only a second growth counts: a service may show the first extension late. The last listing comes at the end, because a
+ * second extension may be late too.
  */
 function judgeExtendedOnce({ spending }: VersionFacts): Verdict {
   if (spending?.plan === undefined || spending.repeat === undefined) return skipped("nothing was sent twice");

@@ -1,12 +1,10 @@
 import { bodyOf, isSuccess } from "../exchange.ts";
 import type { Listing, VersionFacts } from "../facts.ts";
-import { listingsOf } from "../listings.ts";
-import { PERIODS } from "../period.ts";
-import { findConnections, findPackages, nameOf, readCheckoutId } from "../read.ts";
+import { findConnections, findPackages, listingsOf, nameOf, readCheckoutId } from "../read.ts";
 import { asArray, asText, describe, member } from "../shape.ts";
-import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
-import { decided, type VersionCheck } from "./check.ts";
+import { both, decided, every, fails, HOLDS, skipped, type Verdict, type VersionCheck } from "./check.ts";
 import { judgeLookUp, ofItems } from "./customer.ts";
+import { PERIODS } from "./extent.ts";
 import { entriesOf, LISTING_DEMANDS, onBody } from "./listing.ts";
 
 const CUSTOMERS = "Customers and connections";
@@ -14,7 +12,7 @@ const BOUQUETS = "Bouquets and the catalogue";
 const PROFILE = ["first_name", "last_name", "status"];
 const NO_LISTING = "nothing was listed";
 
-/** What topupd decides about customers, connections and bouquets. */
+/** topupd's decisions on customers, connections and bouquets. */
 export const TOPUPD_LISTING_CHECKS: readonly VersionCheck[] = [
   decided("status-words", CUSTOMERS, "Each status is active or inactive.", judgeStatuses),
   decided(
@@ -57,10 +55,7 @@ function judgeStatuses({ version, lookUp, customer }: VersionFacts): Verdict {
   });
 }
 
-/**
- * Who asks for one and is shown the other pays for somebody else. Only listings from before a top-up, which may make a
- * connection active.
- */
+/** A listing of the wrong customer tops up the wrong customer. Only earlier listings count: a top-up may activate a connection. */
 function judgeAsLookedUp({ version, lookUp, customer, listings }: VersionFacts): Verdict {
   const connections = findConnections(bodyOf(lookUp), version);
   return every(listings, NO_LISTING, ({ exchange, connection: { service, reqId } }) => {
@@ -78,7 +73,7 @@ function judgeAsLookedUp({ version, lookUp, customer, listings }: VersionFacts):
   });
 }
 
-/** Of what is missing, or is no string, other checks tell. */
+/** Other checks report missing values and wrong types. */
 function differ(one: unknown, other: unknown): boolean {
   return typeof one === "string" && typeof other === "string" && one !== other;
 }
@@ -103,7 +98,7 @@ function judgeServices({ listings, customer }: VersionFacts): Verdict {
   );
 }
 
-/** A program that reads what the other version has would go on without noticing that it is asked for the wrong one. */
+/** A program for the other version would not notice that it reads the wrong one. */
 function judgeOwnNames(facts: VersionFacts): Verdict {
   const isNew = facts.version === "v1.0.1";
   const body = bodyOf(facts.lookUp);
@@ -154,7 +149,7 @@ function judgeCodes(bouquets: readonly unknown[]): Verdict {
   return new Set(codes).size === codes.length ? HOLDS : fails("each code once", "a code twice");
 }
 
-/** Listed subscriptions may have ended, so only their entire absence is a proof. */
+/** Listed subscriptions may have ended, so only a listing without any is a proof. */
 function judgeAddOns(bouquets: readonly unknown[], subscriptions: readonly unknown[]): Verdict {
   const isAddOn = (entry: unknown) => asText(member(entry, "name"))?.includes("[AddOn]") === true;
   if (!bouquets.some(isAddOn)) return skipped("no add-on was offered");

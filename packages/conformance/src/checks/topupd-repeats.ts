@@ -1,14 +1,12 @@
-import type { Spending, VersionFacts } from "../facts.ts";
-import type { RefusedRepeat } from "../repeats.ts";
-import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
-import { decided, type VersionCheck } from "./check.ts";
+import type { RefusedRepeat, Spending, VersionFacts } from "../facts.ts";
+import { both, decided, every, fails, HOLDS, skipped, type Verdict, type VersionCheck } from "./check.ts";
 import { judgeFailure, type Reason } from "./failure.ts";
 
 const TOP_UPS = "Top-ups";
 const FAILURES = "Failures and requests";
 const TRAITS = { needsTopUp: true };
 
-/** What topupd does not take for a repeat of a top-up. */
+/** Top-ups that topupd does not accept as repeats. */
 export const TOPUPD_REPEAT_CHECKS: readonly VersionCheck[] = [
   decided("first-not-replayed", TOP_UPS, "A first top-up is not marked Idempotent-Replayed.", judgeFirst, TRAITS),
   decided(
@@ -61,7 +59,7 @@ function judgeAmounts({ spending }: VersionFacts): Verdict {
     () => {
       if (rounded === undefined) return HOLDS;
       const verdict = judgeFailure(rounded, "checkout_used");
-      // A currency without decimals has none to take.
+      // A currency without decimals refuses the field.
       return verdict.outcome === "fails" && judgeFailure(rounded, "invalid_field").outcome === "holds"
         ? HOLDS
         : verdict;

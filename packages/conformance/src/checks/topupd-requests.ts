@@ -1,8 +1,7 @@
 import { type Answer, bodyOf, envelopeOf, isSuccess, saysJson } from "../exchange.ts";
 import type { VersionFacts } from "../facts.ts";
 import { asArray, asText, describe, member } from "../shape.ts";
-import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
-import { decided, type VersionCheck } from "./check.ts";
+import { both, decided, every, fails, HOLDS, skipped, type Verdict, type VersionCheck } from "./check.ts";
 import { judgeFailure, type Reason } from "./failure.ts";
 
 const FAILURES = "Failures and requests";
@@ -11,7 +10,7 @@ const NOT_TRIED = "nothing could be tried: the customer was not found";
 const RETRIES = ["fix_request", "same_request", "new_checkout", "query_status", "no"];
 const WRONG_FIELDS = ["cuid", "service", "reqId"];
 
-/** What topupd answers to requests that are wrong, or odd. */
+/** topupd's answers to wrong or unusual requests. */
 export const TOPUPD_REQUEST_CHECKS: readonly VersionCheck[] = [
   decided("request-id", FAILURES, "X-Request-Id is always there; failures repeat it.", judgeRequestIds),
   decided("request-id-unique", FAILURES, "Each answer has an X-Request-Id of its own.", judgeUniqueRequestIds),
@@ -98,7 +97,7 @@ function probed(id: string, probe: string, reason: Reason, sentence: string, hea
   );
 }
 
-/** What is asked of a look-up, asked of a listing and of a query. */
+/** The same check for a listing and a query. */
 function probedElsewhere(id: string, reason: Reason, sentence: string): VersionCheck {
   return decided(id, FAILURES, sentence, ({ probes }) =>
     every(["listing", "query"], "nothing could be tried", (name) =>

@@ -4,8 +4,7 @@ import type { Spending, VersionFacts } from "../facts.ts";
 import { hasGrown } from "../reach.ts";
 import { readResult, txnIdOf } from "../read.ts";
 import { describe, member } from "../shape.ts";
-import { both, every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
-import { decided, type VersionCheck } from "./check.ts";
+import { both, decided, every, fails, HOLDS, skipped, type Verdict, type VersionCheck } from "./check.ts";
 import { judgeExtent } from "./extent.ts";
 import { judgeFailure } from "./failure.ts";
 import { entriesOf } from "./listing.ts";
@@ -16,7 +15,7 @@ const NONE = "no top-up has succeeded";
 /** Digits and capitals without I, L, O and U. */
 const TXN_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** What topupd decides about a top-up: before it, after it, and sent again. */
+/** topupd's decisions on a top-up: before it, after it, and on its repeats. */
 export const TOPUPD_TOP_UP_CHECKS: readonly VersionCheck[] = [
   decided(
     "amount-mismatch",

@@ -3,12 +3,11 @@ import { bodyOf, describeAnswer, isSuccess, unjudgeable } from "../exchange.ts";
 import type { RunFacts, Version, VersionFacts } from "../facts.ts";
 import { findConnections, findPackages, readResult } from "../read.ts";
 import { asArray, asObject, type JsonObject, member } from "../shape.ts";
-import { every, fails, HOLDS, skipped, type Verdict } from "../verdict.ts";
-import { decidedForAll, mustForAll, type RunCheck } from "./check.ts";
+import { decidedForAll, every, fails, HOLDS, mustForAll, type RunCheck, skipped, type Verdict } from "./check.ts";
 
 const ONE_VERSION = "only one version is checked";
 
-/** What must hold of the versions side by side, and what topupd decides about them. */
+/** Checks that compare the versions. */
 export const VERSIONS_CHECKS: readonly RunCheck[] = [
   mustForAll(
     "txn-id-unique",
@@ -54,7 +53,7 @@ function judgeListedElsewhere({ versions }: RunFacts): Verdict {
   return isSuccess(answer) ? HOLDS : fails("a top-up", describeAnswer(answer));
 }
 
-/** A txnId is by what a transaction is told from others: with one for two, a partner books one of them. */
+/** A txnId identifies a transaction: with one txnId for two, a partner books only one. */
 function judgeTxnIds(one: VersionFacts, other: VersionFacts): Verdict {
   const [first, second] = [one, other].map(({ spending }) => member(readResult(spending?.topUp), "txnId"));
   const areTwo = typeof first === "string" && typeof second === "string";
@@ -62,14 +61,14 @@ function judgeTxnIds(one: VersionFacts, other: VersionFacts): Verdict {
   return first === second ? fails("another txnId for each top-up", "the same for two") : HOLDS;
 }
 
-/** The customer and the connections, wherever they stand. */
+/** The customer with the connections, from either place. */
 function customerOf({ version, lookUp, customer }: VersionFacts): unknown {
   if (customer === undefined) return undefined;
   const { connections: _one, connection: _other, ...rest } = customer;
   return { ...rest, connections: findConnections(bodyOf(lookUp), version) };
 }
 
-/** The packages of a connection, with the price by one name. */
+/** The packages of a connection, with the price under one name. */
 function packagesOf({ version, listings }: VersionFacts, service: string, reqId: string): unknown {
   const listing = listings.find(({ connection }) => connection.service === service && connection.reqId === reqId);
   const packages = findPackages(listing?.exchange, listing?.connection.service ?? "tv");

@@ -33,7 +33,7 @@ function renderSuite(group: string, results: readonly CheckResult[], unjudged: r
   ].join("\n");
 }
 
-/** An essential check that could not be judged is a failure here: a build must not turn green by it. */
+/** An unjudged essential check is a failure here, so that a build does not pass. */
 function renderCase(result: CheckResult, isUnjudged: boolean): string {
   const { id, group, level, sentence, source, outcome, expected = "", came = "", reason = "" } = result;
   const head = `    <testcase classname="${escapeXml(`conformance.${group}`)}" name="${escapeXml(id)}"`;
@@ -53,7 +53,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** Characters that XML has no way to write are replaced. */
+/** Replaces characters that XML cannot contain. */
 function escapeXml(text: string): string {
   return text
     .toWellFormed()

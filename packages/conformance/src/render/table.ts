@@ -7,7 +7,7 @@ const WIDTH = 80;
 const ID_WIDTH = 24;
 const MARKS = { holds: "✓", fails: "✗", noted: "!", skipped: "-" } as const;
 
-/** The report for people: one line or two per check, what failed with its reasons, and a summary. */
+/** The report for people: each check, the reasons of failures, and a summary. */
 export function renderTable(report: Report): string {
   const groups = [...new Set(report.results.map(({ group }) => group))];
   const lines = groups.flatMap((group) => [
@@ -20,7 +20,7 @@ export function renderTable(report: Report): string {
   return `${[...lines, ...summarise(report)].join("\n")}\n`;
 }
 
-/** Without --top-up, the checks of top-ups are of no interest one by one. */
+/** Without --top-up, the checks of top-ups are summed up in one line. */
 function isUnspent({ reason }: CheckResult): boolean {
   return reason === NEEDS_TOP_UP;
 }
@@ -75,7 +75,7 @@ function listUnjudged({ unjudged, results }: Report): string[] {
   return ["Essential, and not judged:", ...lines];
 }
 
-/** The service may be right, and the command line wrong. */
+/** Advice if the command line may be wrong, not the service. */
 function adviseOn({ results, unjudged, counts }: Report): string | undefined {
   const isPage = results.some(({ id, came }) => id === "lookup-json" && came?.includes(HTML_PAGE));
   if (isPage) return "A web server answered in place of the service: are --base-url and --prefix right?";
@@ -94,7 +94,7 @@ function adviseOn({ results, unjudged, counts }: Report): string | undefined {
   return "Try a --code whose customer is active and has an active internet or tv connection.";
 }
 
-/** Puts a text behind a head, on as many lines as it takes, each as far in as the first. */
+/** Wraps a text behind a head, with each line indented like the first. */
 function hang(head: string, text: string): string[] {
   const room = WIDTH - head.length;
   const lines: string[] = [];

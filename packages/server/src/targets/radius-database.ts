@@ -32,9 +32,9 @@ export interface RadiusTables {
   };
 }
 
-/** FreeRADIUS's own sessions need the server's too. */
+/** FreeRADIUS needs sessions of the server too. */
 const MOST_SESSIONS = 8;
-/** For a session, an answer, and a lock. */
+/** Time limit for a session, an answer and a lock. */
 const STEP_LIMIT_MS = 5_000;
 const LEAVING_MS = 500;
 const MOST_TRIES = 5;
@@ -45,7 +45,7 @@ interface Session {
   ask<Row>(query: CompiledQuery<Row>): Promise<Row[]>;
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
-  /** Gives it back to the pool; or ends it at once, so that what it was in the middle of is rolled back. */
+  /** Returns the session to the pool; a broken one is closed, so that its transaction is rolled back. */
   leave(how: "whole" | "broken"): void;
 }
 
@@ -57,13 +57,13 @@ interface Sessions {
 
 type Ask = Session["ask"];
 
-/** The database of FreeRADIUS. All that fails rejects with DeliveryFailed. */
+/** The database of FreeRADIUS. All methods reject with DeliveryFailed. */
 export class RadiusDatabase {
-  /** Builds statements, and runs none. */
+  /** Builds statements only. */
   readonly build: Kysely<RadiusTables>;
   readonly #sessions: Sessions;
 
-  /** @param url as readRadiusAddress reads it. */
+  /** @param url see readRadiusAddress. */
   constructor(url: string) {
     const address = readRadiusAddress(url);
     if (typeof address === "string") throw new Error(`the RADIUS database ${address}`);
@@ -71,12 +71,12 @@ export class RadiusDatabase {
     this.build = this.#sessions.builder;
   }
 
-  /** @param signal ends it at once. */
+  /** @param signal aborts the work at once. */
   async use<Result>(work: (ask: Ask) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     return this.#onSession((session) => work((query) => session.ask(query)), signal);
   }
 
-  /** Where the server ends it, since it and another wait for each other, it begins again. */
+  /** Repeats the transaction after a deadlock. */
   async transact(work: (ask: Ask) => Promise<void>, signal?: AbortSignal): Promise<void> {
     const attempt = async (session: Session) => {
       await session.begin();
@@ -91,7 +91,7 @@ export class RadiusDatabase {
       }
   }
 
-  /** Waits for no server that does not answer. */
+  /** Does not wait for a server that does not answer. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const waited = new Promise<void>((resolve) => {
@@ -135,9 +135,9 @@ export class RadiusDatabase {
 }
 
 interface Limit {
-  /** Rejects once the signal is aborted. */
+  /** Rejects when the signal aborts. */
   readonly passed: Promise<never>;
-  /** @param end is called then, or at once where it is aborted already. */
+  /** @param end called on abort, or at once if already aborted. */
   onPassed(end: () => void): void;
   clear(): void;
 }
@@ -162,18 +162,21 @@ function limitOf(signal: AbortSignal | undefined): Limit {
   };
 }
 
-function postgresSessions({ host, port, user, password, database, tls }: RadiusAddress): Sessions {
+function postgresSessions({ engine: _, tls, ...login }: RadiusAddress): Sessions {
   const pool = new pg.Pool({
-    ...{ host, port, user, password, database },
-    ...{ max: MOST_SESSIONS, fallback_application_name: "topupd" },
+    ...login,
+    max: MOST_SESSIONS,
+    fallback_application_name: "topupd",
     ssl: tls === "disable" ? false : { rejectUnauthorized: tls === "verify-full" },
-    ...{ connectionTimeoutMillis: STEP_LIMIT_MS, query_timeout: STEP_LIMIT_MS },
-    ...{ keepAlive: true, allowExitOnIdle: true },
+    connectionTimeoutMillis: STEP_LIMIT_MS,
+    query_timeout: STEP_LIMIT_MS,
+    keepAlive: true,
+    allowExitOnIdle: true,
   });
-  // A session that is lost fails what it was asked, or is replaced.
+  // A lost session rejects its query or is replaced.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  // A pooler before the server may know no settings of a session.
+  // A pooler may not support session settings, so they are set in each transaction.
   const begin =
     `BEGIN; SET LOCAL statement_timeout = ${STEP_LIMIT_MS};` +
     `SET LOCAL idle_in_transaction_session_timeout = ${STEP_LIMIT_MS}`;
@@ -200,18 +203,21 @@ function postgresSessions({ host, port, user, password, database, tls }: RadiusA
   };
 }
 
-/** MariaDB's too. */
-function mysqlSessions({ host, port, user, password, database, tls }: RadiusAddress): Sessions {
+/** Sessions of MySQL and MariaDB. */
+function mysqlSessions({ engine: _, tls, ...login }: RadiusAddress): Sessions {
   const isVerified = tls === "verify-full";
   const ssl = { rejectUnauthorized: isVerified, verifyIdentity: isVerified };
   const pool = createPool({
-    ...{ host, port, user, password, database },
-    ...{ connectionLimit: MOST_SESSIONS, maxIdle: 1, idleTimeout: 10_000 },
+    ...login,
+    connectionLimit: MOST_SESSIONS,
+    maxIdle: 1,
+    idleTimeout: 10_000,
     ...(tls === "disable" ? {} : { ssl }),
-    ...{ connectTimeout: STEP_LIMIT_MS, enableKeepAlive: true },
+    connectTimeout: STEP_LIMIT_MS,
+    enableKeepAlive: true,
   });
   const seconds = STEP_LIMIT_MS / 1000;
-  // Strict: a name that is too long is refused, and not cut. Values are bound, so that no mode changes what they mean.
+  // Strict mode refuses a name that is too long instead of cutting it. Values are bound, so no mode changes them.
   const setUp =
     `SET SESSION innodb_lock_wait_timeout = ${seconds}, SESSION lock_wait_timeout = ${seconds},` +
     `SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')`;
@@ -255,7 +261,7 @@ function mysqlSessions({ host, port, user, password, database, tls }: RadiusAddr
   };
 }
 
-/** By what the drivers and both kinds of server call it; others are told by their code. */
+/** Reasons by error code of the drivers and servers. Other errors are reported by their code. */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refuses connections",
   EHOSTUNREACH: "cannot be reached",
@@ -274,13 +280,13 @@ const REASONS: Readonly<Record<string, string>> = {
   ER_TABLEACCESS_DENIED_ERROR: "does not let this user write to radcheck or radusergroup",
 };
 
-/** Says nothing of what is stored: a server's own words may. */
+/** Never uses the server's own message: it may quote stored data. */
 function failureOf(error: unknown): DeliveryFailed {
   if (error instanceof DeliveryFailed) return error;
   const code = codeOf(error);
-  // PostgreSQL's driver gives its own errors no code.
+  // The PostgreSQL driver's own errors have no code.
   const reason = code === undefined ? "did not answer, or ended the connection" : REASONS[code];
-  // Any other code is the server's, about what was written: a system's own, such as EPIPE, has no digit or underscore.
+  // Codes with a digit or underscore come from the server and concern the write; system codes such as EPIPE have none.
   const isAnswer = reason === undefined && /[\d_]/.test(code ?? "");
   return new DeliveryFailed(`the RADIUS database ${reason ?? `failed with ${code}`}`, { cause: error, isAnswer });
 }

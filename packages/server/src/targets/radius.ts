@@ -22,17 +22,17 @@ import { listCustomers } from "../store/customers.ts";
 import type { Ports } from "../store/ports.ts";
 import { RadiusDatabase } from "./radius-database.ts";
 
-/** Databases may also ignore blanks at the end of a name. */
+/** Databases may ignore trailing blanks in a name. */
 function nameOf({ username }: { readonly username: string }): string {
   return foldName(username.trimEnd());
 }
 
-/** As FreeRADIUS's own tables have it where nothing is said. */
+/** The default priority of FreeRADIUS's tables. */
 const PRIORITY = 1;
-/** Others who write the same rows at once are soon done. */
+/** Enough rounds if others write the same rows briefly. */
 const MOST_ROUNDS = 5;
 
-/** Writes into FreeRADIUS's users. @param provider `zone`: of the wall times of subscriptions. */
+/** Writes the users of FreeRADIUS. @param provider `zone` is the zone of the subscriptions' times. */
 export function createRadiusSender(config: RadiusConfig, { zone }: { readonly zone: Zone }): Sender {
   const users = new RadiusUsers(config, zone);
   return {
@@ -46,11 +46,11 @@ export function createRadiusSender(config: RadiusConfig, { zone }: { readonly zo
   };
 }
 
-/** Users in FreeRADIUS's tables: the rows of theirs that topupd writes. */
+/** The rows of users in FreeRADIUS's tables that topupd writes. */
 class RadiusUsers {
   readonly rules: RadiusRules;
   readonly #database: RadiusDatabase;
-  /** The groups that users are put in and taken out of. */
+  /** The groups that topupd sets. */
   readonly #managed: readonly string[];
 
   constructor(config: RadiusConfig, zone: Zone) {
@@ -59,19 +59,19 @@ class RadiusUsers {
     this.#database = new RadiusDatabase(config.database);
   }
 
-  /** Writes what a user's rows lack. */
+  /** Corrects a user's rows. */
   async settle(user: RadiusUser, signal?: AbortSignal): Promise<void> {
     let differences = await this.differencesOf([user], signal);
     for (let round = 1; differences.length > 0; round += 1) {
       if (round > MOST_ROUNDS) throw new DeliveryFailed("others keep writing the same rows of the RADIUS database");
       await this.write(differences, signal);
       if (!differences.some(({ wanted, kept }) => wanted !== undefined && kept === undefined)) return;
-      // No unique index keeps two who write at once from adding the same row. What another has changed is left to it.
+      // No unique index prevents two writers from adding the same row: remove duplicates, and leave other changes to others.
       differences = (await this.differencesOf([user], signal)).filter(({ found }) => found.length > 1);
     }
   }
 
-  /** @param users a portion at most. A database that ignores case gives FreeRADIUS the rows of every spelling of a name. */
+  /** @param users at most one portion. Names are folded: a database may ignore case. */
   async differencesOf(users: readonly RadiusUser[], signal?: AbortSignal): Promise<RadiusDifference[]> {
     if (users.length === 0) return [];
     const rows = new Map<string, RadiusRow[]>(users.map((user) => [nameOf(user), []]));
@@ -116,8 +116,8 @@ class RadiusUsers {
   }
 
   /**
-   * Writes a portion of differences in one transaction, with few statements. Rows that another writes meanwhile may stay,
-   * or be there twice: read them again.
+   * Writes a portion of differences in one transaction, with few statements. Rows that another writes meanwhile may be
+   * wrong or duplicate: read them again.
    */
   write(differences: readonly RadiusDifference[], signal?: AbortSignal): Promise<void> {
     const checks = differences.filter(({ kind }) => kind !== "group");
@@ -151,7 +151,7 @@ class RadiusUsers {
     ];
   }
 
-  /** One statement for all users who leave the same groups for the same one. */
+  /** One statement for all users with the same change of groups. */
   #groupWrites(differences: readonly RadiusDifference[]): CompiledQuery[] {
     const { build } = this.#database;
     const moves = new Map<string, { readonly like: RadiusDifference; readonly names: string[] }>();
@@ -164,7 +164,7 @@ class RadiusUsers {
     }
     return [...moves.values()].flatMap(({ like: { found, kept, wanted = "" }, names }) => {
       const groups = found.map(({ value }) => value);
-      // In place, so that it keeps its priority.
+      // An update keeps the row's priority.
       if (kept !== undefined)
         return build
           .updateTable("radusergroup")
@@ -180,15 +180,15 @@ class RadiusUsers {
   }
 }
 
-/** Few enough for one statement each, and for locks that hold up events of theirs for a moment only. */
+/** Few enough for one statement, and for short locks. */
 const AT_ONCE = 1_000;
-/** A connection that changes while its user is written is soon as it stays. */
+/** Enough rounds if connections change during the write. */
 const MOST_CORRECTED = 5;
 
 /**
- * Compares all connections of production and the target's service with their users in FreeRADIUS, and corrects these in
+ * Compares all production connections of the target's service with their users in FreeRADIUS. Corrects the users in
  * portions, unless it is a preview.
- * @param onDifference called with each, as it was found.
+ * @param onDifference called for each difference found.
  * @throws DeliveryFailed if the RADIUS database fails; portions that were written until then stay.
  */
 export async function reconcileRadius(
@@ -237,7 +237,7 @@ export async function reconcileRadius(
   }
 }
 
-/** @returns undefined where it never had a subscription and is not blocked: its user is the provider's own. */
+/** @returns undefined if the connection never had a subscription and is not blocked: the provider manages its user. */
 function userOf(key: ConnectionKey, connection: Connection, now: Instant, rules: RadiusRules): RadiusUser | undefined {
   const hadAny = connection.ledgers.length > 0;
   if (!hadAny && !isBlocked(connection)) return undefined;

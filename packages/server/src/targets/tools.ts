@@ -2,7 +2,7 @@ import type { Sender } from "../domain/target.ts";
 import type { TargetTools } from "../office/targets/tools.ts";
 import type { Ports } from "../store/ports.ts";
 
-/** What each kind of target needs is loaded where it is first asked for: few commands need any, and few providers all. */
+/** Loads the code of a kind of target at first use: few commands need any, and few providers all. */
 export function targetTools({ clock, random }: Pick<Ports, "clock" | "random">): TargetTools {
   return {
     refuseUrl: async (url, allowPrivate) => (await import("./webhook.ts")).refuseUrl(url, allowPrivate),
@@ -30,7 +30,7 @@ export function targetTools({ clock, random }: Pick<Ports, "clock" | "random">):
   };
 }
 
-/** A sender that is loaded before its first event. */
+/** A sender that is loaded at its first event. */
 function onceLoaded(load: () => Promise<Sender>): Sender {
   let loading: Promise<Sender> | undefined;
   const loaded = () => {

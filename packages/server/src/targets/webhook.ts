@@ -16,21 +16,37 @@ import type { Instant } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
 
 /*
- * Where a webhook may be sent. Whoever may add a target must not reach, through topupd, what only topupd's machine and
- * its network can: so an address is judged after the name is resolved, and that very address is connected to.
+ * A staff member who adds a target must not reach topupd's private network through it. So the IP address is checked after
+ * the name is resolved, and the connection uses exactly this address.
  */
 
-/** Not addresses of the public internet, by the registries of special-purpose addresses (RFC 6890 and its updates). */
+/** Addresses outside the public internet, by the registries of special-purpose addresses (RFC 6890 and its updates). */
 const PRIVATE = new AddressList([
-  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"],
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
   // Protocol assignments, documentation, relays, benchmarks.
-  ...["192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"],
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
   // Multicast, reserved, broadcast.
   "224.0.0.0/3",
-  // Of IPv6 all but 2000::/3, which is what is public: ::1, 64:ff9b::/96, fc00::/7, fe80::/10 and ff00::/8 are here.
-  ...["::/3", "4000::/2", "8000::/1"],
-  // In 2000::/3: protocol assignments with Teredo, documentation, 6to4, documentation.
-  ...["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"],
+  // All of IPv6 except the public 2000::/3. Contains ::1, 64:ff9b::/96, fc00::/7, fe80::/10 and ff00::/8.
+  "::/3",
+  "4000::/2",
+  "8000::/1",
+  // Exceptions in 2000::/3: protocol assignments with Teredo, documentation, 6to4, documentation.
+  "2001::/23",
+  "2001:db8::/32",
+  "2002::/16",
+  "3fff::/20",
 ]);
 
 /** The addresses of a host. */
@@ -38,7 +54,7 @@ export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 const resolveHost: Resolve = (host) => dns.lookup(host, { all: true });
 
-/** @returns why a webhook may not have this URL, as it goes on after "the URL"; undefined where it may. */
+/** @returns why a webhook may not have this URL, as a phrase after "the URL"; undefined if it may. */
 export async function refuseUrl(
   text: string,
   allowPrivate: boolean,
@@ -56,18 +72,18 @@ export async function refuseUrl(
     : undefined;
 }
 
-/** The address that stands in a URL in place of a name, in whatever notation it was written. */
+/** The IP address in a URL without a host name, in any notation. */
 function literalAddress({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? undefined : host;
 }
 
-/** Also what is no address. An IPv4 address that is written as one of IPv6 is judged as what it is. */
+/** True for private addresses, their IPv6 notations, and texts that are no address. */
 export function isPrivate(address: string): boolean {
   return canonicalAddress(address) === undefined || PRIVATE.has(address);
 }
 
-/** Resolves for a socket, which then connects to these addresses and asks no more. */
+/** A look-up for a socket, which connects to exactly these addresses. */
 function lookupFor(allowPrivate: boolean, resolve: Resolve): LookupFunction {
   const find = async (host: string): Promise<LookupAddress[] | Error> => {
     const addresses = await resolve(host);
@@ -91,12 +107,12 @@ const PRIVATE_ADDRESS = "the address is private";
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 const MOST_CONNECTIONS = 32;
-/** Of an answer's body, which nobody reads: a longer one costs its connection. */
+/** The body of an answer is ignored; a longer one closes the connection. */
 const MOST_ANSWER_BYTES = 16_384;
-/** For one address of several: the default of 250 ms gives up on receivers on another continent. */
+/** Time limit for one address of several. The default of 250 ms is too short for another continent. */
 const CONNECTING_MS = 2000;
 
-/** What a failure of the network is called; others are told by their code. */
+/** Reasons by error code. Other errors are reported by their code. */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection closed",
@@ -112,12 +128,12 @@ export interface WebhookPorts {
   readonly limitMs?: number;
 }
 
-/** @param random gives so many bytes that nobody can guess. */
+/** @param random returns this many bytes that cannot be guessed. */
 export function newWebhookSecret(random: (bytes: number) => Uint8Array): string {
   return SECRET_PREFIX + Buffer.from(random(SECRET_BYTES)).toString("base64");
 }
 
-/** Posts events to a URL, which {@link refuseUrl} has let pass. */
+/** Posts events to a URL that {@link refuseUrl} has accepted. */
 export function createWebhookSender(
   { url, allowPrivate }: Extract<TargetConfig, { kind: "webhook" }>,
   secrets: readonly WebhookSecret[],
@@ -130,19 +146,21 @@ export function createWebhookSender(
   const pool = new Pool(parsed.origin, {
     connections: MOST_CONNECTIONS,
     connect: {
-      ...{ lookup: lookupFor(allowPrivate, resolve), timeout: limitMs },
-      ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: CONNECTING_MS },
+      lookup: lookupFor(allowPrivate, resolve),
+      timeout: limitMs,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: CONNECTING_MS,
     },
   });
 
   return {
     async send(event, signal) {
-      // A socket looks up names alone.
+      // A socket looks up only names, so a literal address is checked here.
       if (isRefused) throw new DeliveryFailed(PRIVATE_ADDRESS);
       const limit = limitOf(limitMs, signal);
       try {
         const { statusCode, body } = await Promise.race([post(event, limit.signal), limit.ended]);
-        // The receiver has said what there is to say, whatever becomes of the rest.
+        // The status is the whole answer: errors in the body do not matter.
         void body.dump({ limit: MOST_ANSWER_BYTES, signal: AbortSignal.timeout(limitMs) }).catch(() => {});
         if (statusCode < 200 || statusCode > 299) throw new DeliveryFailed(`status ${statusCode}`, { isAnswer: true });
       } finally {
@@ -161,8 +179,11 @@ export function createWebhookSender(
       .filter(({ until }) => until === undefined || now < until)
       .map(({ secret }) => `v1,${sign(secret, `${told.id}.${timestamp}.${body}`)}`);
     const headers = {
-      ...{ "webhook-id": told.id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") },
-      ...{ "content-type": "application/json", "user-agent": "topupd" },
+      "webhook-id": told.id,
+      "webhook-timestamp": timestamp,
+      "webhook-signature": signatures.join(" "),
+      "content-type": "application/json",
+      "user-agent": "topupd",
     };
     try {
       return await pool.request({ method: "POST", path, headers, body, signal });
@@ -177,14 +198,14 @@ function sign(secret: string, message: string): string {
   return createHmac("sha256", key).update(message).digest("base64");
 }
 
-/** The error itself may name what is in the URL. */
+/** Never uses the error's message: it may quote the URL. */
 function reasonOf(error: unknown): string {
   const { code } = error as { readonly code?: unknown };
   if (typeof code !== "string") return "no answer";
   return REASONS[code] ?? `no answer (${code})`;
 }
 
-/** Aborts at a signal or after a time. `ended` is for a request that waits for its connection, and heeds no signal. */
+/** Aborts at a signal or after a time. `ended` is needed because a request waiting for its connection ignores the signal. */
 function limitOf(ms: number, signal: AbortSignal) {
   const limit = new AbortController();
   const ended = new Promise<never>((_, reject) => {

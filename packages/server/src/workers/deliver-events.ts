@@ -2,25 +2,25 @@ import type { Target } from "../domain/target.ts";
 import { type DeliveryPorts, deliverTo } from "./target-delivery.ts";
 import { failureLog, type Worker } from "./worker.ts";
 
-/** How often it is looked for targets that came, changed or went, and for leases that can be had. */
+/** How often to check for changed targets and free leases. */
 const LOOKED_EVERY_MS = 1_000;
 
 interface Delivery {
-  /** What it was begun with. */
+  /** The target as it was at the start of the delivery. */
   readonly described: string;
   readonly stopping: AbortController;
   readonly ended: Promise<void>;
 }
 
 /**
- * Delivers events to targets, in every process of a service: each target is delivered to by the process that holds its
- * lease. Feeds are read by whoever they are for, and paused targets wait.
+ * Delivers events to targets. Runs in every process; the holder of a target's lease delivers to it. Feeds are read by
+ * their systems, and paused targets wait.
  */
 export function startDelivering(ports: DeliveryPorts): Worker {
   const { store, sleep } = ports;
   const logFailure = failureLog(ports);
   const stopping = new AbortController();
-  /** By the target's id. */
+  /** Deliveries by target id. */
   const deliveries = new Map<number, Delivery>();
 
   const begin = (target: Target): void => {
@@ -37,7 +37,7 @@ export function startDelivering(ports: DeliveryPorts): Worker {
   const look = async (): Promise<void> => {
     const targets = await store.outbox.targets();
     const wanted = new Map(targets.filter(isDelivered).map((target) => [target.id, target]));
-    // With other secrets, or to another address, it begins anew once what is in hand has ended.
+    // A changed target (secret, URL) starts a new delivery after the open attempts end.
     for (const [id, { described, stopping }] of deliveries)
       if (JSON.stringify(wanted.get(id)) !== described) stopping.abort();
     for (const [id, target] of wanted) if (!deliveries.has(id)) begin(target);

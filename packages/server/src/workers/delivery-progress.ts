@@ -4,18 +4,18 @@ import type { SavedProgress } from "../store/outbox.ts";
 
 export type ProgressChanges = Pick<SavedProgress, "place" | "waiting" | "done">;
 
-/** How far the events that were read are done, and what of it the store was not told yet. */
+/** Progress through the events that were read, and the changes not saved yet. */
 export class DeliveryProgress {
-  /** Since progress was saved: how many attempts came to an end. */
+  /** Number of attempts that ended since the last save. */
   ended = 0;
-  /** Numbers of events that were read and are neither done nor among the waiting ones, with their times, in order. */
+  /** Events that were read and are neither done nor waiting: time by number, in order. */
   readonly #open = new Map<number, Instant>();
   readonly #changed = new Map<number, WaitingDelivery>();
   readonly #done = new Set<number>();
   #lastRead: number;
   #savedPlace: number;
 
-  /** @param place as the store has it. */
+  /** @param place the saved place. */
   constructor(place: number) {
     this.#lastRead = place;
     this.#savedPlace = place;
@@ -26,13 +26,13 @@ export class DeliveryProgress {
     return this.#lastRead;
   }
 
-  /** All up to here are done, or among the waiting ones. */
+  /** All events up to here are done or waiting. */
   get place(): number {
     const [firstOpen] = this.#open.keys();
     return firstOpen === undefined ? this.#lastRead : firstOpen - 1;
   }
 
-  /** When the first event happened that is open. */
+  /** Time of the oldest open event. */
   get oldestOpen(): Instant | undefined {
     const [oldest] = this.#open.values();
     return oldest;
@@ -46,7 +46,7 @@ export class DeliveryProgress {
     this.#open.set(seq, at);
   }
 
-  /** It is done, or among the waiting ones. */
+  /** Called when the event is done or waiting. */
   close(seq: number): void {
     this.#open.delete(seq);
   }
@@ -55,19 +55,19 @@ export class DeliveryProgress {
     this.#changed.set(row.seq, row);
   }
 
-  /** It waits no more. */
+  /** Called when the event no longer waits. */
   drop(seq: number): void {
     this.#changed.delete(seq);
     this.#done.add(seq);
   }
 
-  /** Puts all that is open among the waiting ones, so that the place is beyond all that is done. */
+  /** Turns all open events into waiting ones, so that the place covers all events that are done. */
   putBack(now: Instant): void {
     for (const seq of this.#open.keys()) this.put(untried(seq, now));
     this.#open.clear();
   }
 
-  /** Undefined where there is no news. */
+  /** Undefined if nothing changed. */
   changes(): ProgressChanges | undefined {
     const { place } = this;
     if (place === this.#savedPlace && this.#changed.size === 0 && this.#done.size === 0) return undefined;
@@ -81,7 +81,7 @@ export class DeliveryProgress {
   }
 }
 
-/** Due as soon as nothing of its connection is before it. */
+/** A waiting event that is due when it is the first of its connection. */
 export function untried(seq: number, now: Instant): WaitingDelivery {
   return { seq, attempts: 0, failedAt: undefined, nextAt: now, setAside: false, problem: undefined };
 }

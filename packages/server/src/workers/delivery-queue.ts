@@ -4,23 +4,23 @@ import { type DeliveryFailed, isHopeless, nextAttempt, type WaitingDelivery } fr
 import type { Instant } from "../domain/wall-time.ts";
 import { DeliveryProgress, untried } from "./delivery-progress.ts";
 
-/** Connections whose events are under way at a time. */
+/** Most open attempts. A connection has at most one. */
 const MOST_UNDER_WAY = 32;
-/** Of these, retries: while those hang, new events go on. */
+/** Most retries among them: new events continue while retries hang. */
 const MOST_RETRIES = 16;
-/** So many new events that fail in a row, and none that gets through: the target is away. */
-const AWAY_AFTER = 32;
-/** How often a target that is away is tried with a new event; and one that answers, though it takes nothing. */
+/** Number of new events that fail in a row until the target counts as unavailable. */
+const UNAVAILABLE_AFTER = 32;
+/** Pause between attempts at an unavailable target; the shorter one if the target answers with errors. */
 const PROBED_EVERY_MS = 30_000;
 const ANSWERING_PROBED_EVERY_MS = 1_000;
-/** Less than this waits in memory: more is read. */
+/** Below this number of new events in memory, more are read. */
 const FEW_FRESH = 250;
-/** How far what has been read may be ahead of the place: a single event that hangs holds up no others. */
+/** How far reading may be ahead of the place, so that one hanging event does not delay the others. */
 const MOST_AHEAD = 10_000;
 
 type Failure = Pick<DeliveryFailed, "message" | "isAnswer">;
 
-/** An event that is to be sent now. */
+/** An event to send now. */
 export interface Attempt {
   readonly event: RecordedEvent;
   readonly connection: QueuedConnection;
@@ -29,38 +29,38 @@ export interface Attempt {
 
 interface QueuedConnection {
   readonly name: string;
-  /** Events that were not tried yet, in order. */
+  /** Events not tried yet, in order. */
   readonly fresh: RecordedEvent[];
-  /** What failed, and, for billing, what is behind it, in order. */
+  /** Failed events and, for billing, the events behind them, in order. */
   readonly waiting: Waiting[];
   isUnderWay: boolean;
 }
 
 interface Waiting {
   row: WaitingDelivery;
-  /** When the event happened. */
+  /** Time of the event. */
   readonly at: Instant;
 }
 
 export interface QueueState {
-  /** How far it was, as the store has it. */
+  /** The saved place. */
   readonly place: number;
-  /** In order; without those whose event is no more. */
+  /** Waiting events in order, without deleted ones. */
   readonly waiting: readonly { readonly row: WaitingDelivery; readonly event: RecordedEvent }[];
 }
 
-/** What one target is to be sent next, and how far it is. It sends nothing, and reads nothing. */
+/** Decides which event of a target is sent next. Sends and reads nothing itself. */
 export class DeliveryQueue {
   readonly progress: DeliveryProgress;
   readonly #billing: boolean;
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   readonly #random: () => number;
   readonly #connections = new Map<string, QueuedConnection>();
-  /** By connection: what waited beyond the place that was saved last. All up to there was taken, and is not to be sent again. */
-  readonly #takenBefore = new Map<string, number>();
-  /** Those where something waits. */
+  /** By connection: the last waiting event beyond the saved place. Events up to it were delivered or wait. */
+  readonly #savedBefore = new Map<string, number>();
+  /** Connections with waiting events. */
   readonly #failing = new Set<QueuedConnection>();
-  /** Those with new events, first come first served; some are under way, or have none any more. */
+  /** Connections with new events, in order of arrival. Some may be busy or empty by now. */
   readonly #ready: QueuedConnection[] = [];
   #fresh = 0;
   #underWay = 0;
@@ -77,16 +77,16 @@ export class DeliveryQueue {
     for (const { row, event } of waiting) {
       const connection = this.#connectionOf(event.key);
       this.#keep(connection, row, event.at);
-      if (row.seq > place) this.#takenBefore.set(connection.name, row.seq);
+      if (row.seq > place) this.#savedBefore.set(connection.name, row.seq);
     }
-    // Whoever delivered before may have found the target away: then the very last have failed.
+    // If the last events before the restart failed, the target is still unavailable.
     const isLast = ({ seq, attempts, setAside }: WaitingDelivery) =>
-      seq > place - AWAY_AFTER && attempts > 0 && !setAside;
+      seq > place - UNAVAILABLE_AFTER && attempts > 0 && !setAside;
     this.#failedInARow = waiting.filter(({ row }) => isLast(row)).length;
   }
 
-  get isAway(): boolean {
-    return this.#failedInARow >= AWAY_AFTER;
+  get isUnavailable(): boolean {
+    return this.#failedInARow >= UNAVAILABLE_AFTER;
   }
 
   wantsMore(): boolean {
@@ -94,12 +94,12 @@ export class DeliveryQueue {
     return this.#fresh < FEW_FRESH && lastRead - place < MOST_AHEAD;
   }
 
-  /** Takes on what was read after `progress.lastRead`. */
+  /** @param events the events after `progress.lastRead`. */
   add(events: readonly RecordedEvent[], now: Instant): void {
     for (const event of events) {
       this.progress.read(event.seq);
       const connection = this.#connectionOf(event.key);
-      if (event.seq <= (this.#takenBefore.get(connection.name) ?? 0)) continue;
+      if (event.seq <= (this.#savedBefore.get(connection.name) ?? 0)) continue;
       if (this.#billing && connection.waiting.length > 0) this.#putBehind(connection, event, now);
       else {
         this.progress.open(event.seq, event.at);
@@ -110,9 +110,9 @@ export class DeliveryQueue {
     }
   }
 
-  /** @returns the next new event whose turn it is. Whoever calls sends it, and says how it ended. */
+  /** @returns the next new event. The caller sends it and reports the result. */
   next(now: Instant): Attempt | undefined {
-    if (this.#underWay >= MOST_UNDER_WAY || (this.isAway && now < this.#nextProbe)) return undefined;
+    if (this.#underWay >= MOST_UNDER_WAY || (this.isUnavailable && now < this.#nextProbe)) return undefined;
     for (;;) {
       const connection = this.#ready.shift();
       if (connection === undefined) return undefined;
@@ -122,13 +122,13 @@ export class DeliveryQueue {
       this.#fresh -= 1;
       this.#nextProbe = now + this.#probedEvery;
       const attempt = this.#begin({ event, connection, isRetry: false });
-      // It holds the whole state, so that what failed before it is needless. For billing, nothing waits here.
+      // An event contains the whole state, so earlier failed ones are not needed. For billing, nothing waits here.
       while (connection.waiting.length > 0) this.#dropFirst(connection);
       return attempt;
     }
   }
 
-  /** @returns the numbers of events that waited long enough, as many as there is room for. */
+  /** @returns the numbers of due events, as many as may be retried now. */
   due(now: Instant): number[] {
     const room = Math.min(MOST_RETRIES - this.#retries, MOST_UNDER_WAY - this.#underWay);
     const found: number[] = [];
@@ -140,13 +140,13 @@ export class DeliveryQueue {
       if (row.nextAt <= now) found.push(row.seq);
       if (earliest === undefined || row.nextAt < earliest.nextAt) earliest = row;
     }
-    const isProbe = found.length === 0 && room > 0 && this.isAway && this.#fresh === 0 && now >= this.#nextProbe;
+    const isProbe = found.length === 0 && room > 0 && this.isUnavailable && this.#fresh === 0 && now >= this.#nextProbe;
     if (!isProbe || earliest === undefined) return found;
     this.#nextProbe = now + this.#probedEvery;
     return [earliest.seq];
   }
 
-  /** @returns an attempt for an event that was due, unless something has come between. */
+  /** @returns an attempt for a due event, unless the queue has changed. */
   retry(event: RecordedEvent): Attempt | undefined {
     const connection = this.#connections.get(nameOf(event.key));
     const row = connection?.waiting[0]?.row;
@@ -156,7 +156,7 @@ export class DeliveryQueue {
     return this.#begin({ event, connection, isRetry: true });
   }
 
-  /** Lets go of what waited and is not on record any more. */
+  /** Drops waiting events that were deleted. */
   forget(isForgotten: (row: WaitingDelivery) => boolean): void {
     for (const connection of [...this.#failing]) {
       const { waiting, isUnderWay } = connection;
@@ -164,34 +164,34 @@ export class DeliveryQueue {
     }
   }
 
-  /** @returns whether the target was away until now. */
+  /** @returns whether the target was unavailable until now. */
   succeeded(attempt: Attempt, now: Instant): boolean {
-    const wasAway = this.isAway;
+    const wasUnavailable = this.isUnavailable;
     this.#failedInARow = 0;
     this.#lastSuccess = now;
     this.progress.ended += 1;
     if (attempt.isRetry) this.#dropFirst(attempt.connection);
     else this.progress.close(attempt.event.seq);
     this.#end(attempt);
-    if (wasAway) this.#tryAllAgain(now);
-    return wasAway;
+    if (wasUnavailable) this.#tryAllAgain(now);
+    return wasUnavailable;
   }
 
-  /** @returns what became of it, where that is worth telling. */
-  failed(attempt: Attempt, failure: Failure, now: Instant): "away" | "set_aside" | undefined {
+  /** @returns the consequence, if it must be logged. */
+  failed(attempt: Attempt, failure: Failure, now: Instant): "unavailable" | "set_aside" | undefined {
     const { message: problem, isAnswer } = failure;
     const { event, connection, isRetry } = attempt;
     this.#probedEvery = isAnswer ? ANSWERING_PROBED_EVERY_MS : PROBED_EVERY_MS;
     const was = isRetry ? connection.waiting[0] : undefined;
     const attempts = (was?.row.attempts ?? 0) + 1;
     const failedAt = was?.row.failedAt ?? now;
-    // What fails while nothing gets through fails for the target's sake.
-    const gotThrough = !this.isAway && this.#lastSuccess !== undefined && this.#lastSuccess >= failedAt;
+    // A failure while nothing is delivered is the target's fault, not the event's.
+    const gotThrough = !this.isUnavailable && this.#lastSuccess !== undefined && this.#lastSuccess >= failedAt;
     const setAside = gotThrough && isHopeless(failedAt, now);
     const nextAt = nextAttempt(attempts, now, this.#random());
     const row = { seq: event.seq, attempts, failedAt, nextAt, setAside, problem };
     this.progress.put(row);
-    // After an orderly end, a later one may wait too, and goes instead.
+    // After a graceful stop a later event may wait too: drop this one.
     if (was !== undefined && !this.#billing && connection.waiting.length > 1) this.#dropFirst(connection);
     else if (was !== undefined) was.row = row;
     else {
@@ -203,11 +203,11 @@ export class DeliveryQueue {
     this.progress.ended += 1;
     this.#end(attempt);
     if (setAside) return "set_aside";
-    // One that was tried before, and fails again, says nothing new.
-    return !isRetry && this.#failedInARow === AWAY_AFTER ? "away" : undefined;
+    // A failed retry is no news.
+    return !isRetry && this.#failedInARow === UNAVAILABLE_AFTER ? "unavailable" : undefined;
   }
 
-  /** At an orderly end: what is not done waits on record, and nothing that is done is sent again after it. */
+  /** Called at a graceful stop: open events are saved as waiting, and no delivered event is sent again. */
   putBack(now: Instant): void {
     if (!this.#billing)
       for (const connection of this.#connections.values())
@@ -215,7 +215,7 @@ export class DeliveryQueue {
     this.progress.putBack(now);
   }
 
-  /** `oldestAt`: when the oldest event happened that the target lacks, of those that are still tried. */
+  /** `oldestAt`: time of the oldest undelivered event that is still retried. */
   figures(): { readonly waiting: number; readonly setAside: number; readonly oldestAt: Instant | undefined } {
     const rows = [...this.#failing].flatMap(({ waiting }) => waiting);
     const tried = rows.filter(({ row }) => !row.setAside);
@@ -226,9 +226,9 @@ export class DeliveryQueue {
     return { waiting: tried.length, setAside: rows.length - tried.length, oldestAt };
   }
 
-  /** Where a newer event is ready, it goes instead. */
+  /** A ready newer event is sent in place of the retry. */
   #mayRetry({ isUnderWay, fresh }: QueuedConnection, { setAside }: WaitingDelivery): boolean {
-    return !isUnderWay && !setAside && (this.isAway || fresh.length === 0);
+    return !isUnderWay && !setAside && (this.isUnavailable || fresh.length === 0);
   }
 
   #begin(attempt: Attempt): Attempt {
@@ -245,7 +245,7 @@ export class DeliveryQueue {
     else this.#tidy(connection);
   }
 
-  /** Once a target that was away is back. That it was is no fault of these. */
+  /** Called when the target is available again. Its failures do not count against the events. */
   #tryAllAgain(now: Instant): void {
     for (const { waiting } of this.#failing)
       for (const each of waiting)
@@ -293,7 +293,7 @@ export class DeliveryQueue {
   }
 }
 
-/** Without the customer: where a connection moves to another one, what is said of it first is to arrive first. */
+/** The name omits the customer: if a connection moves to another customer, its events stay in order. */
 function nameOf({ environment, service, reqId }: ConnectionKey): string {
   return JSON.stringify([environment, service, reqId]);
 }

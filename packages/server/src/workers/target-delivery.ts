@@ -8,18 +8,18 @@ import { Lease, type WorkerPorts } from "./worker.ts";
 
 export interface DeliveryPorts extends WorkerPorts {
   readonly store: { readonly outbox: Outbox };
-  /** So many bytes that nobody can guess. */
+  /** Returns this many bytes that cannot be guessed. */
   readonly random: (bytes: number) => Uint8Array;
   readonly createSender: (target: Target) => Sender;
-  /** Absent where nobody counts. */
+  /** Undefined: no metrics. */
   readonly observer?: DeliveryObserver | undefined;
 }
 
-/** Hears of deliveries, so that they can be counted. It is quick, and does not throw. */
+/** Counts deliveries. Must be quick and must not throw. */
 export interface DeliveryObserver {
   /** @param target its name. */
   readonly deliveryEnded: (target: string, outcome: DeliveryOutcome) => void;
-  /** Every second. @param figures undefined where this process delivers to the target no more. */
+  /** Called every second. @param figures undefined if this process no longer delivers to the target. */
   readonly targetObserved: (target: string, figures: TargetFigures | undefined) => void;
 }
 
@@ -27,29 +27,29 @@ export const DELIVERY_OUTCOMES = ["delivered", "failed"] as const;
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 export interface TargetFigures {
-  /** The age of the oldest event that the target lacks and that is still tried; 0 where it has all. */
+  /** Age of the oldest undelivered event that is still retried; 0 if none. */
   readonly lagMs: number;
   readonly waiting: number;
   readonly setAside: number;
 }
 
-/** Events that are read together. */
+/** Events read in one query. */
 const PAGE = 500;
-/** How often new events are looked for. */
+/** How often to check for new events. */
 const LOOKED_EVERY_MS = 250;
 const SAVED_EVERY_MS = 1_000;
-/** So many are worth saving at once. */
+/** This many ended attempts are saved at once. */
 const MANY_ENDED = 300;
 const OBSERVED_EVERY_MS = 1_000;
-/** An attempt is begun only while the lease lasts longer than it can take. */
+/** An attempt starts only if the lease lasts longer than the attempt can. */
 const LEAST_LEASE_MS = SENDING_LIMIT_MS + 500;
-/** How long attempts in hand may take at the end. Others are made again by whoever goes on. */
+/** Time for open attempts at a stop. The next holder repeats the unfinished ones. */
 const ENDING_MS = 5_000;
 
 /**
- * Delivers to one target where its lease can be had, until it is to stop or the lease is lost. Whoever goes on does so
- * from what was saved, and may send again what was sent since.
- * @throws Error where the store fails for longer than the lease lasts: it ends then too.
+ * Delivers to one target while this process holds its lease. The next holder continues from the saved progress, and may
+ * repeat events that were sent since.
+ * @throws Error if the store fails for longer than the lease lasts; the delivery has ended then.
  */
 export async function deliverTo(target: Target, ports: DeliveryPorts, stopping: AbortSignal): Promise<void> {
   const { store, createSender, observer } = ports;
@@ -100,14 +100,14 @@ class TargetDelivery {
   readonly #target: Target;
   readonly #ports: DeliveryPorts;
   readonly #parts: DeliveryParts;
-  /** The attempts in hand. */
+  /** The open attempts. */
   readonly #attempts = new Map<Promise<void>, AbortController>();
   #isLost = false;
-  /** Nobody hears any more what attempts come to. */
+  /** Whether the results of attempts are ignored. */
   #isOver = false;
   /** Whether there may be more events than were read. */
   #hasMore = true;
-  /** Ends the pause between two looks at the store. */
+  /** Ends the pause before the next read of the store. */
   #pause = new AbortController();
   #savedAt: Instant = 0;
   #observedAt: Instant = 0;
@@ -124,17 +124,17 @@ class TargetDelivery {
     while (!stopping.aborted && !this.#isLost) {
       this.#pause = new AbortController();
       try {
-        if (await lease.renew()) await this.#goOn();
+        if (await lease.renew()) await this.#continue();
         else this.#isLost = true;
       } catch (error) {
-        // A store that is away for a moment takes nothing away from what is known here.
+        // While the store is briefly unavailable, the state in memory stays valid.
         if (!(error instanceof StoreUnavailable) || lease.leftMs <= 0) throw error;
         await this.#ports.sleep(LOOKED_EVERY_MS, stopping);
       }
     }
   }
 
-  /** Waits for what is in hand, and saves what became of it. */
+  /** Waits for the open attempts and saves their results. */
   async finish(): Promise<void> {
     const { lease } = this.#parts;
     if (this.#isLost)
@@ -152,7 +152,7 @@ class TargetDelivery {
     await this.#save();
   }
 
-  async #goOn(): Promise<void> {
+  async #continue(): Promise<void> {
     const { progress } = this.#parts.queue;
     if (this.#isDue(this.#savedAt, SAVED_EVERY_MS) || progress.ended >= MANY_ENDED) await this.#save();
     await this.#retry();
@@ -233,7 +233,7 @@ class TargetDelivery {
     this.#attempts.set(ended, interrupt);
   }
 
-  /** @returns why it failed; undefined where the target has the event. */
+  /** @returns the failure; undefined if the event was delivered. */
   async #send({ event }: Attempt, interrupt: AbortController): Promise<DeliveryFailed | undefined> {
     const timer = new AbortController();
     const late = this.#ports.sleep(SENDING_LIMIT_MS, timer.signal).then(() => {
@@ -262,7 +262,7 @@ class TargetDelivery {
       if (queue.succeeded(attempt, clock())) log("info", { target }, "the target takes events again");
     } else {
       const consequence = queue.failed(attempt, failure, clock());
-      if (consequence === "away") log("warn", { target, cause: failure.message }, "the target takes no events");
+      if (consequence === "unavailable") log("warn", { target, cause: failure.message }, "the target takes no events");
       if (consequence === "set_aside") log("warn", { target, cause: failure.message }, "an event is tried no more");
     }
     this.#beginNew();

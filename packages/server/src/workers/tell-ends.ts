@@ -10,24 +10,24 @@ export interface EndsPorts extends WorkerPorts {
   readonly store: { readonly outbox: Outbox; readonly provider: Pick<ProviderSettings, "zone"> };
 }
 
-/** How often processes that do not hold the lease ask for it. */
+/** How often processes without the lease ask for it. */
 const TAKEN_EVERY_MS = 5_000;
 const LOOKED_EVERY_MS = 1_000;
-/** Between portions of work of which there is more: others use the database meanwhile. */
+/** Pause between portions of work, so that others can use the database. */
 const PAUSE_MS = 5;
 const SCANNED_EVERY_MS = 60 * 60_000;
-/** Ends that are to come so soon are known; the next scan is done well before the last of them. */
+/** How far ahead ends are known. The next scan ends well before the last of them. */
 const KNOWN_AHEAD_MS = 70 * 60_000;
 const FORGOTTEN_EVERY_MS = 60_000;
 const EVENTS_PAGE = 500;
 const TOLD_AT_ONCE = 200;
 
-/** After these, a subscription may end sooner than a scan has seen. */
+/** Events after which a subscription may end earlier than the scan found. */
 const SHORTENING: ReadonlySet<string> = new Set(["topup.reversed", "subscription.changed"]);
 
 /**
- * Writes an event for each subscription that ends, a few seconds after the clock on the wall has passed the end, and lets
- * go of events that nobody needs. Of all processes, one at a time does so.
+ * Writes an event for each subscription that ends, a few seconds after its end by local time, and deletes old events. One
+ * process at a time does this.
  */
 export function startTellingEnds(ports: EndsPorts): Worker {
   const { store, sleep } = ports;
@@ -64,28 +64,28 @@ export function startTellingEnds(ports: EndsPorts): Worker {
   };
 }
 
-/** A look at all subscriptions, page by page. */
+/** A scan of all subscriptions, page by page. */
 interface Scan {
   readonly from: WallTime;
   readonly until: WallTime;
   readonly after: ConnectionKey | undefined;
 }
 
-/** The ends that are to come, as far as whoever holds the lease knows them. */
+/** The coming ends that the holder of the lease knows. */
 class Ends {
   readonly #ports: EndsPorts;
   readonly #held: HeldLease;
-  /** By connection and end. */
+  /** Ends by connection and time. */
   readonly #coming = new Map<string, ConnectionEnd>();
-  /** Up to when ends were told of; undefined while nobody is to hear of any. */
+  /** Time up to which ends have events; undefined if there are no targets. */
   #toldUntil: WallTime | undefined;
   #lastRead = 0;
   #scan: Scan | undefined;
   #scannedAt: Instant = 0;
   #knownUntil: WallTime = "";
-  /** Whether all ends up to now are known: before, none may be taken for told. */
+  /** Whether the scan has found all ends up to now. Only then may progress be saved. */
   #isComplete = false;
-  /** Whether the store is to hear how far this is though nothing ended. */
+  /** Whether progress must be saved even if nothing ended. */
   #isUnsaved = false;
   #forgottenAt: Instant = 0;
 
@@ -94,7 +94,7 @@ class Ends {
     this.#held = { lease, holder };
   }
 
-  /** @returns whether there is more to do at once. */
+  /** @returns whether more work is ready now. */
   async look(): Promise<boolean> {
     const { clock, store } = this.#ports;
     const now = store.provider.zone.moment(clock());
@@ -120,11 +120,11 @@ class Ends {
     return false;
   }
 
-  /** @param since when the oldest target was added: what ended before is none of the targets' business. */
+  /** @param since when the oldest target was added: targets get no earlier ends. */
   async #begin(since: Instant): Promise<WallTime> {
     const { outbox, provider } = this.#ports.store;
     const [stored = "", added] = [await outbox.endsToldUntil(), provider.zone.wallTime(since)];
-    // Read before the scan: what comes meanwhile is followed.
+    // Read before the scan, so that events during the scan are followed.
     this.#lastRead = await outbox.lastEvent();
     this.#coming.clear();
     this.#scannedAt = 0;
@@ -164,7 +164,7 @@ class Ends {
     }
   }
 
-  /** What ends later than a scan looks for is found by the next one. */
+  /** Later ends are found by the next scan. */
   #expectThoseOf({ at, key, state }: RecordedEvent): void {
     const happened = this.#ports.store.provider.zone.wallTime(at);
     for (const { end } of state.subscriptions)
@@ -173,12 +173,12 @@ class Ends {
 
   #expect(each: ConnectionEnd): void {
     const { environment, cuid, service, reqId } = each.key;
-    // A long scan comes to what was told of since it began.
+    // A long scan also finds ends that got their event during the scan.
     if (each.end <= (this.#toldUntil ?? "")) return;
     this.#coming.set(JSON.stringify([environment, cuid, service, reqId, each.end]), each);
   }
 
-  /** Tells of a portion. @returns whether there are more. */
+  /** Writes the events of a portion. @returns whether there are more. */
   async #tell(now: Moment, toldUntil: WallTime): Promise<boolean> {
     const portion: (readonly [name: string, end: ConnectionEnd])[] = [];
     let isLast = true;
@@ -188,7 +188,7 @@ class Ends {
       if (!isLast) break;
       portion.push(each);
     }
-    // Until the last is told of, whoever goes on after a kill begins with the first.
+    // Progress is saved only after the last portion, so after a kill all portions are repeated.
     const wall = isLast && this.#isComplete && now.wall > toldUntil ? now.wall : toldUntil;
     if (portion.length > 0 || this.#isUnsaved) {
       const ends = portion.map(([, each]) => each);
@@ -201,7 +201,7 @@ class Ends {
   }
 }
 
-/** The latest time that the clock on the wall shows until then, also where it is put back meanwhile. */
+/** The latest local time until then, even if the clocks go back meanwhile. */
 function knownUntil(zone: Zone, now: Instant): WallTime {
   const [then, unchanged] = [zone.wallTime(now + KNOWN_AHEAD_MS), readWallTime(zone.wallTime(now)) ?? 0];
   const latest = writeWallTime(unchanged + KNOWN_AHEAD_MS);

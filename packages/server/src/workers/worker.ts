@@ -2,27 +2,27 @@ import type { Instant } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { HeldLease, Outbox } from "../store/outbox.ts";
 
-/* What workers have in common: each does its work in one process at a time, by a lease in the database. */
+/* Shared by all workers. Each worker runs in one process at a time, by a lease in the database. */
 
 export interface WorkerPorts {
   readonly clock: () => Instant;
-  /** Resolves early where the signal says so. */
+  /** Resolves early if the signal aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Of this process, and of no other. */
+  /** Unique name of this process. */
   readonly holder: string;
   readonly log: (level: "info" | "warn", fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Finishes what is in hand, and leaves the work to other processes. */
+/** `stop` finishes the current work; other processes continue. */
 export interface Worker {
   readonly stop: () => Promise<void>;
 }
 
-/** How long it takes after a kill until another process goes on. */
+/** Time after a kill until another process continues. */
 const LEASE_MS = 20_000;
 const RENEWED_AFTER_MS = 3_000;
 
-/** A lease in the database, as whoever wants it knows it. */
+/** This process's view of a lease in the database. */
 export class Lease implements HeldLease {
   readonly lease: string;
   readonly holder: string;
@@ -45,7 +45,7 @@ export class Lease implements HeldLease {
     return this.#until - this.#clock();
   }
 
-  /** @returns whether it is this holder's now. */
+  /** @returns whether this process holds the lease now. */
   async take(): Promise<boolean> {
     const now = this.#clock();
     const isHeld = await this.#outbox.hold(this.lease, this.holder, now, now + LEASE_MS);
@@ -53,13 +53,13 @@ export class Lease implements HeldLease {
     return this.leftMs > 0;
   }
 
-  /** Where it is time to. @returns false where it was lost: once it has run out, another process may have had it. */
+  /** Renews the lease if it is due. @returns false if the lease was lost: another process may have held it. */
   async renew(): Promise<boolean> {
     if (this.leftMs > LEASE_MS - RENEWED_AFTER_MS) return true;
     return this.leftMs > 0 && this.take();
   }
 
-  /** Others need not wait until it runs out. */
+  /** Saves other processes the wait until the lease expires. */
   async release(): Promise<void> {
     if (this.#until === 0) return;
     this.#until = 0;
@@ -67,18 +67,18 @@ export class Lease implements HeldLease {
   }
 }
 
-const TOLD_AGAIN_AFTER_MS = 60_000;
+const LOGGED_AGAIN_AFTER_MS = 60_000;
 
-/** Logs a failure that repeats once a minute. */
+/** Logs a repeated failure once a minute. */
 export function failureLog({ clock, log }: Pick<WorkerPorts, "clock" | "log">) {
-  const told = new Map<string, Instant>();
+  const logged = new Map<string, Instant>();
   return (error: unknown, fields: Readonly<Record<string, unknown>>, message: string) => {
     const key = JSON.stringify([message, fields, String(error)]);
     const now = clock();
-    for (const [each, at] of told) if (now - at >= TOLD_AGAIN_AFTER_MS) told.delete(each);
-    if (told.has(key)) return;
-    told.set(key, now);
-    // Of other errors, the message may say what is stored.
+    for (const [each, at] of logged) if (now - at >= LOGGED_AGAIN_AFTER_MS) logged.delete(each);
+    if (logged.has(key)) return;
+    logged.set(key, now);
+    // The message of any other error may quote stored data.
     const reason = error instanceof StoreUnavailable ? { cause: error.message } : { err: error };
     log("warn", { ...fields, ...reason }, message);
   };

@@ -210,7 +210,7 @@ describe("a target that answers, and refuses many events in a row", () => {
     );
     all.pass(MINUTE_MS);
     all.goOn();
-    expect(all.queue.isAway).toBe(false);
+    expect(all.queue.isUnavailable).toBe(false);
   });
 });
 
