@@ -1,6 +1,6 @@
--- Of both engines: see ../migrations.ts.
--- Instants are milliseconds since 1970-01-01 UTC; wall times are texts of the provider's zone, YYYY-MM-DD HH:MM:SS;
--- amounts are minor units of the provider's currency; flags are 0 or 1.
+-- Both engines use this file: see ../migrations.ts.
+-- Instants are milliseconds since 1970-01-01 UTC. Wall times are texts in the provider's zone, YYYY-MM-DD HH:MM:SS.
+-- Amounts are minor units of the provider's currency. Flags are 0 or 1.
 
 CREATE TABLE schema_migration (
   number     INTEGER PRIMARY KEY,
@@ -13,7 +13,7 @@ CREATE TABLE provider (
   only_row          INTEGER PRIMARY KEY CHECK (only_row = 1),
   time_zone         TEXT    NOT NULL,
   currency_exponent INTEGER NOT NULL,
-  -- ISO 3166; null where mobile numbers are compared as they are written.
+  -- ISO 3166; null means that mobile numbers are compared as they are written.
   default_country   TEXT
 ) STRICT;
 
@@ -23,7 +23,7 @@ CREATE TABLE checkout_secret (
   created_at INTEGER NOT NULL
 ) STRICT;
 
--- The horizon: what is from before it may have been let go by topupd prune. No row: nothing ever was.
+-- History before this time may have been deleted by topupd prune. No row: nothing was ever deleted.
 CREATE TABLE retention (
   only_row      INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
   pruned_before INTEGER NOT NULL
@@ -34,7 +34,7 @@ CREATE TABLE partner (
   name       TEXT    NOT NULL UNIQUE,
   status     TEXT    NOT NULL CHECK (status IN ('active', 'suspended')),
   created_at INTEGER NOT NULL,
-  -- A JSON list of CIDR ranges; null where requests may come from anywhere.
+  -- A JSON list of CIDR ranges that may send requests; null means any address.
   allowed_addresses TEXT
 ) STRICT;
 
@@ -46,11 +46,11 @@ CREATE TABLE access_token (
   created_at  INTEGER NOT NULL,
   expires_at  INTEGER,
   revoked_at  INTEGER,
-  -- The id of the token that was issued to take its place.
+  -- The id of the token that replaced it.
   replaced_by TEXT
 ) STRICT, WITHOUT ROWID;
 
--- Apart from access_token, since it is written all the time.
+-- Last uses are kept apart from access_token, because they are written often.
 CREATE TABLE access_token_use (
   token_id     TEXT    PRIMARY KEY REFERENCES access_token (id),
   last_used_at INTEGER NOT NULL
@@ -87,15 +87,15 @@ CREATE TABLE customer (
   first_name  TEXT NOT NULL,
   last_name   TEXT NOT NULL,
   mobile      TEXT,
-  -- The one form of the mobile number, where it is one and the provider has a country.
+  -- The mobile number in E.164 form, if it is a valid number and the provider has a country.
   mobile_e164 TEXT,
   status      TEXT NOT NULL CHECK (status IN ('active', 'inactive')),
-  -- Up to when the last row of a customers file held what was made here.
+  -- Time up to which the customer's last imported row contains the top-ups and goodwill made here.
   as_of       INTEGER,
   PRIMARY KEY (cuid, environment)
 ) STRICT, WITHOUT ROWID;
 
--- Whatever a customer can be looked up by: mobile number, cuid, set-top box or username.
+-- Codes that find a customer: mobile number, cuid, set-top box or username.
 CREATE TABLE customer_code (
   code        TEXT NOT NULL,
   environment TEXT NOT NULL,
@@ -108,12 +108,12 @@ CREATE TABLE connection (
   environment TEXT    NOT NULL,
   service     TEXT    NOT NULL CHECK (service IN ('tv', 'internet', 'iptv')),
   req_id      TEXT    NOT NULL,
-  -- The name without case and accents: see domain/connection-name.ts.
+  -- req_id without case and accents: see domain/connection-name.ts.
   name_key    TEXT    NOT NULL,
   position    INTEGER NOT NULL,
-  -- As imported last.
+  -- Status in the last import.
   status      TEXT    NOT NULL CHECK (status IN ('active', 'inactive', 'blocked')),
-  -- By staff, whatever the provider's records say.
+  -- Block by staff. It stays, whatever the provider's records say.
   blocked     INTEGER NOT NULL CHECK (blocked IN (0, 1)),
   segment     TEXT,
   PRIMARY KEY (cuid, environment, service, req_id)
@@ -121,17 +121,17 @@ CREATE TABLE connection (
 
 CREATE UNIQUE INDEX connection_by_name ON connection (name_key, environment, service);
 
--- One row for each ledger: what its last entry says. A ledger that comes to nothing has no code.
+-- One row for each ledger: the state after its last entry. Without a subscription, code is null.
 CREATE TABLE subscription (
   cuid        TEXT    NOT NULL,
   environment TEXT    NOT NULL,
   service     TEXT    NOT NULL,
   req_id      TEXT    NOT NULL,
   plan        TEXT    NOT NULL,
-  -- Of the last entry.
+  -- Number of the last entry.
   seq         INTEGER NOT NULL,
 --- sqlite
-  -- Where the last entry is.
+  -- Row id of the last entry.
   last_entry  INTEGER NOT NULL,
 --- both
   code        TEXT,
@@ -143,21 +143,21 @@ CREATE TABLE subscription (
   days        INTEGER,
   end_time    TEXT,
   since       INTEGER,
-  -- Days of goodwill that are in the end.
+  -- Days of goodwill contained in end_time.
   goodwill_days INTEGER,
   PRIMARY KEY (cuid, environment, service, req_id, plan)
 ) STRICT, WITHOUT ROWID;
 
 --- postgres
--- Each top-up changes a row: with room in its page, no index is changed with it.
+-- Each top-up updates a row. Free room in its page saves the update of the index.
 ALTER TABLE subscription SET (fillfactor = 60);
 
 --- both
 -- The ledgers: appended to, never changed.
 CREATE TABLE ledger_entry (
 --- sqlite
-  -- In the order of time. Each entry leads to the one before it in its ledger, so that no index need be changed in a place
-  -- of every customer's own.
+  -- Ids grow with time. Each entry points to the previous entry of its ledger: an index by customer, whose changes scatter
+  -- over the file, is not needed.
   id           INTEGER PRIMARY KEY,
   previous     INTEGER,
 --- postgres
@@ -172,29 +172,29 @@ CREATE TABLE ledger_entry (
   kind         TEXT    NOT NULL CHECK (kind IN ('top_up', 'goodwill', 'reversal', 'import')),
   at           INTEGER NOT NULL,
   wall         TEXT    NOT NULL,
-  -- What was bought, given or stated.
+  -- The bouquet that was bought, given as goodwill, or stated by the import.
   code         TEXT,
   name         TEXT,
   add_on       INTEGER,
   months       INTEGER,
   days         INTEGER,
-  -- Of a top-up.
+  -- Only top-ups.
   txn_id       TEXT CHECK ((txn_id IS NULL) = (kind <> 'top_up')),
-  -- Of a reversal: the seq of the entry that it takes back.
+  -- Only reversals: the seq of the reversed entry.
   reverses     INTEGER CHECK ((reverses IS NULL) = (kind <> 'reversal')),
-  -- Of goodwill and reversals.
+  -- Only goodwill and reversals.
   author       TEXT,
   reason       TEXT,
-  -- Of an import.
+  -- Only imports.
   as_of        INTEGER CHECK ((as_of IS NULL) = (kind <> 'import')),
   as_of_wall   TEXT,
-  -- Whether the records hold goodwill.
+  -- Whether the provider's records contain the goodwill.
   goodwill     TEXT CHECK ((goodwill IS NULL) = (kind <> 'import') AND goodwill IN ('held', 'lacking')),
   stated_start TEXT,
   stated_end   TEXT,
   unit         TEXT CHECK (unit IN ('month', 'day')),
   run_since    INTEGER,
-  -- The subscription after it.
+  -- The subscription after this entry; null if there is none.
   after_code   TEXT,
   after_name   TEXT,
   after_add_on INTEGER,
@@ -207,7 +207,7 @@ CREATE TABLE ledger_entry (
   after_goodwill_days INTEGER
 ) STRICT;
 
--- Keyed by the checkoutId, whose first bytes are its time of issue: the tree grows at its end.
+-- A checkoutId begins with its time of issue, so that the table grows at its end.
 CREATE TABLE top_up (
   checkout_id  TEXT    PRIMARY KEY,
   txn_id       TEXT    NOT NULL,
@@ -225,10 +225,10 @@ CREATE TABLE top_up (
   udf2         TEXT
 ) STRICT, WITHOUT ROWID;
 
--- A txnId begins with its time, so this index grows at its end too.
+-- A txnId begins with its time, so that this index grows at its end too.
 CREATE UNIQUE INDEX top_up_by_txn_id ON top_up (txn_id);
 
--- When a top-up was taken back, by whom and why: its own row says only that it is reversed.
+-- Time, author and reason of a reversed top-up. The top-up's own row contains only its status.
 CREATE TABLE reversal (
   txn_id TEXT    PRIMARY KEY,
   at     INTEGER NOT NULL,
@@ -239,7 +239,7 @@ CREATE TABLE reversal (
 
 CREATE INDEX reversal_by_wall ON reversal (wall);
 
--- Who blocked a connection last, when and why: valid while connection.blocked is set.
+-- Author, time and reason of a connection's last block: valid while connection.blocked is 1.
 CREATE TABLE connection_block (
   cuid        TEXT    NOT NULL,
   environment TEXT    NOT NULL,
@@ -252,13 +252,13 @@ CREATE TABLE connection_block (
   PRIMARY KEY (cuid, environment, service, req_id)
 ) STRICT, WITHOUT ROWID;
 
--- Checkouts with which nothing can be recorded any more, because a partner was told so.
+-- Checkouts with which nothing can be recorded any more, because a partner got this answer.
 CREATE TABLE retired_checkout (
   checkout_id TEXT    PRIMARY KEY,
   at          INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Every change by staff or an import. The hash of each covers the one before it.
+-- Every change by staff or an import. The hash of an entry covers the previous entry.
 CREATE TABLE audit_entry (
   seq     INTEGER PRIMARY KEY,
   at      INTEGER NOT NULL,
@@ -274,25 +274,25 @@ CREATE TABLE audit_entry (
 -- The entries of an import share its reason.
 CREATE INDEX audit_entry_by_reason ON audit_entry (reason, seq);
 
--- Systems of the provider's that are told of events.
+-- Systems of the provider that receive events.
 CREATE TABLE target (
   id         INTEGER PRIMARY KEY,
   name       TEXT    NOT NULL UNIQUE,
-  -- A JSON object, by its kind.
+  -- A JSON object; its fields depend on the kind of target.
   config     TEXT    NOT NULL,
   -- A JSON list: see Target in domain/target.ts.
   secrets    TEXT    NOT NULL,
-  billing      INTEGER NOT NULL CHECK (billing IN (0, 1)),
+  billing    INTEGER NOT NULL CHECK (billing IN (0, 1)),
   paused     INTEGER NOT NULL CHECK (paused IN (0, 1)),
   created_at INTEGER NOT NULL,
-  -- When staff had all that waits tried again: whoever delivers reads it anew.
+  -- Time of the last resend by staff: the delivering process then reads the failed events again.
   resent_at  INTEGER,
-  -- The number of the event up to which it has taken on each: what of these failed is in delivery.
+  -- Number of the last event that was sent to it. Failed events up to this number are in delivery.
   place      INTEGER NOT NULL
 ) STRICT;
 
--- Written in the transactions that make events happen, while there is a target, and numbered in the order of commits. The
--- last one stays, so that no number is given twice.
+-- Events, written while there is a target, in the transaction of their change, and numbered in the order of commits. The
+-- last event is never deleted, so that no number is used twice.
 CREATE TABLE event (
   seq         INTEGER PRIMARY KEY,
   kind        TEXT    NOT NULL,
@@ -301,13 +301,13 @@ CREATE TABLE event (
   cuid        TEXT    NOT NULL,
   service     TEXT    NOT NULL,
   req_id      TEXT    NOT NULL,
-  -- Of a top-up and its reversal.
+  -- Only top-ups and their reversals.
   partner_id  INTEGER,
-  -- A JSON object: the connection's state after it, and the top-up.
+  -- A JSON object: the connection's state after the event, and the top-up.
   state       TEXT    NOT NULL
 ) STRICT;
 
--- Events that a target did not take, and those that wait behind them.
+-- Events that failed at a target, and events that wait behind them.
 CREATE TABLE delivery (
   target_id INTEGER NOT NULL REFERENCES target,
   seq       INTEGER NOT NULL REFERENCES event,
@@ -319,30 +319,30 @@ CREATE TABLE delivery (
   PRIMARY KEY (target_id, seq)
 ) STRICT, WITHOUT ROWID;
 
--- What one process at a time does.
+-- Tasks that only one process at a time may do.
 CREATE TABLE lease (
   name       TEXT    PRIMARY KEY,
   holder     TEXT    NOT NULL,
   held_until INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Up to when, on the wall clock, events tell of subscriptions that ended.
+-- Wall time up to which events for ended subscriptions have been written.
 CREATE TABLE ends_told (
   only_row   INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
   told_until TEXT    NOT NULL
 ) STRICT;
 
--- Refused calls of partners, for a while: what staff look at when a customer complains.
+-- Recent refused calls of partners. Staff look here when a customer complains.
 CREATE TABLE attempt (
   id          INTEGER PRIMARY KEY,
   at          INTEGER NOT NULL,
   partner_id  INTEGER NOT NULL,
   environment TEXT    NOT NULL,
-  -- As the path has it.
+  -- The operation in the path of the request.
   operation   TEXT    NOT NULL,
-  -- Of the failure, as on the wire.
+  -- The reason of the failure, as sent to the partner.
   reason      TEXT    NOT NULL,
-  -- The customer id or code that was sent; null where none was.
+  -- The customer id or code in the request; null if there was none.
   code        TEXT,
   request_id  TEXT    NOT NULL
 ) STRICT;
@@ -356,20 +356,20 @@ CREATE TABLE staff (
   role            TEXT    NOT NULL CHECK (role IN ('viewer', 'support', 'finance', 'admin')),
   -- scrypt, with its parameters and its salt.
   password        TEXT    NOT NULL,
-  -- Of one-time codes, in base 32; null where the person has not switched them on.
+  -- The secret of one-time codes, in base 32; null if they are off.
   totp_secret     TEXT,
-  -- The step of the last one-time code that was taken: none is taken twice.
+  -- The time step of the last accepted one-time code: a code is accepted only once.
   totp_step       INTEGER,
-  -- A JSON list of hashes of the codes that are left.
+  -- A JSON list of the hashes of unused recovery codes.
   recovery_codes  TEXT    NOT NULL,
-  -- A JSON list of the networks from which the person has logged in, newest first.
+  -- A JSON list of networks of earlier log-ins, newest first.
   networks        TEXT    NOT NULL,
   created_at      INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE staff_session (
   hash         BLOB    PRIMARY KEY,
-  -- Names it to its owner; of no use to a thief.
+  -- The name of the session for its owner. It cannot be used to log in.
   id           TEXT    NOT NULL UNIQUE,
   staff_id     INTEGER NOT NULL REFERENCES staff,
   created_at   INTEGER NOT NULL,
@@ -378,18 +378,18 @@ CREATE TABLE staff_session (
   user_agent   TEXT
 ) STRICT, WITHOUT ROWID;
 
--- Log-ins of the last quarter of an hour that failed, or are not decided yet.
+-- Log-ins of the last 15 minutes that failed or are undecided.
 CREATE TABLE log_in_failure (
   id     TEXT    PRIMARY KEY,
   at     INTEGER NOT NULL,
   name   TEXT    NOT NULL,
-  -- The network of the caller; where somebody who has logged in gave the password again, the session.
+  -- The network of the caller, or the session if a logged-in person entered the password again.
   source TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX log_in_failure_by_source ON log_in_failure (source, at);
 
--- Of the provider's own systems.
+-- API keys of the provider's own systems.
 CREATE TABLE staff_key (
   hash         BLOB    PRIMARY KEY,
   name         TEXT    NOT NULL UNIQUE,
@@ -398,18 +398,18 @@ CREATE TABLE staff_key (
   last_used_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- Answers to requests with an Idempotency-Key, for a day.
+-- Answers to requests with an Idempotency-Key, kept for a day.
 CREATE TABLE staff_answer (
-  -- SHA-256 of who asked and of the key.
+  -- SHA-256 of the owner and the Idempotency-Key.
   hash    BLOB    PRIMARY KEY,
-  -- The account or the key that asked.
+  -- The account or API key that sent the request.
   owner   TEXT    NOT NULL,
-  -- SHA-256 of what was asked.
+  -- SHA-256 of the request.
   request BLOB    NOT NULL,
   at      INTEGER NOT NULL,
-  -- Null until it is answered.
+  -- Null until the request is answered.
   status  INTEGER,
-  -- Null where it holds a secret, which is shown once.
+  -- Null if the answer contains a secret, which is shown only once.
   body    TEXT
 ) STRICT, WITHOUT ROWID;
 
@@ -425,16 +425,16 @@ CREATE TABLE import_run (
   file        TEXT    NOT NULL,
   as_of       TEXT,
   started_at  INTEGER NOT NULL,
-  -- Null while it runs, and of one that was interrupted.
+  -- Null while the import runs, or if it was interrupted.
   ended_at    INTEGER,
   outcome     TEXT    NOT NULL CHECK (outcome IN ('running', 'done', 'refused', 'failed')),
-  -- A JSON object: its counts; null of one that was refused, since it changed nothing.
+  -- A JSON object with counts; null if the import was refused, because it changed nothing.
   report      TEXT,
-  -- Why it was refused or failed, in words.
+  -- The reason why it was refused or failed.
   problem     TEXT
 ) STRICT;
 
--- Subscriptions of the last customers file of each environment that it would have ended though they were paid for.
+-- Paid subscriptions that the last customers file of an environment would have ended.
 CREATE TABLE held_back (
   id          INTEGER PRIMARY KEY,
   environment TEXT    NOT NULL,
@@ -442,28 +442,28 @@ CREATE TABLE held_back (
   service     TEXT    NOT NULL,
   req_id      TEXT    NOT NULL,
   plan        TEXT    NOT NULL,
-  -- What is kept, and until when; and when the file ends it, null where it does not have it.
+  -- The kept bouquet and its end; then the end in the file, null if the file lacks the subscription.
   code        TEXT    NOT NULL,
   kept_end    TEXT,
   stated_end  TEXT,
   txn_id      TEXT,
-  -- Days of goodwill that keep it. If nobody said whether the file holds them: when they were given, and where a file that
-  -- lacks them ends it.
+  -- Days of goodwill that keep it. If it is unknown whether the file contains them: when they were given, and the end if
+  -- the file lacks them.
   goodwill_days INTEGER,
   goodwill_at   TEXT,
   lacking_end   TEXT,
   line        INTEGER NOT NULL,
-  -- The customer's row of the file, as JSON, with its asOf.
+  -- The customer's row of the file with its asOf, as JSON.
   source_row  TEXT    NOT NULL
 ) STRICT;
 
--- When a backup was last taken.
+-- Time of the last backup.
 CREATE TABLE backup_taken (
   only_row INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
   at       INTEGER NOT NULL
 ) STRICT;
 
--- Ledgers, top-ups and the audit trail stay as they were recorded. Only what is from before the horizon may go.
+-- Ledgers, top-ups and the audit trail are never changed. Only history before retention.pruned_before may be deleted.
 --- sqlite
 CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry
   BEGIN SELECT RAISE(ABORT, 'a ledger entry is never changed'); END;
@@ -489,7 +489,7 @@ BEGIN
   RAISE EXCEPTION '%', TG_ARGV[0];
 END $$;
 
-CREATE FUNCTION refuse_unless_let_go() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_unless_pruned() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before) THEN
     RETURN OLD;
@@ -508,10 +508,10 @@ END $$;
 CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a ledger entry is never changed');
 CREATE TRIGGER ledger_entry_remains BEFORE DELETE ON ledger_entry
-  FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a ledger entry is never deleted');
+  FOR EACH ROW EXECUTE FUNCTION refuse_unless_pruned('a ledger entry is never deleted');
 CREATE TRIGGER top_up_stays BEFORE UPDATE ON top_up
   FOR EACH ROW EXECUTE FUNCTION refuse_unless_reversed('a top-up is never changed');
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
-  FOR EACH ROW EXECUTE FUNCTION refuse_unless_let_go('a top-up is never deleted');
+  FOR EACH ROW EXECUTE FUNCTION refuse_unless_pruned('a top-up is never deleted');
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE OR DELETE ON audit_entry
   FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit trail is never changed');
