@@ -6,31 +6,30 @@ import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../store/archive.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, MoneyTotal } from "../store/store.ts";
 
 /*
- * Lines in a gzip file, of which the last is a digest of all others: what was cut off, damaged or lost shows, also where
- * gzip's own check would not find it.
+ * A backup is a gzip file of lines. The last line is a checksum of all others, so that a cut or damaged file is detected
+ * even if gzip's own check passes.
  */
 
-/** The bytes of a file, from the first one on. */
 export type Bytes = AsyncIterable<Uint8Array>;
 
-/** A file that cannot be taken for a whole backup: the message goes on from the file's name. */
+/** The file is not a complete backup. The message continues a sentence that begins with the file's name. */
 export class BackupRefused extends Error {
   override readonly name = "BackupRefused";
 }
 
-/** The fastest: the longer a backup takes, the longer the database has to keep what it still looks at. */
+/** The fastest level: a long backup makes the database keep old data for long. */
 const LEVEL = 1;
 
-/** @param signal ends it with an error, also while a line is awaited. */
+/** @param signal ends the stream with an error, even while it waits for a line. */
 export function packLines(lines: AsyncIterable<string>, signal: AbortSignal): Bytes {
   const gzip = addAbortSignal(signal, createGzip({ level: LEVEL }));
-  // What fails in it is met by whoever reads it.
-  return pipeline(Readable.from(sealed(lines)), gzip, () => {}) as Bytes;
+  // The reader gets the error of a failed stream.
+  return pipeline(Readable.from(withChecksum(lines)), gzip, () => {}) as Bytes;
 }
 
 /**
- * The lines that were packed. Until they have come to their end, nothing of them can be relied upon.
- * @throws BackupRefused where they are not whole, or not as they were written; what reading the file rejects with.
+ * Yields the packed lines. Do not rely on them before the last line is read: only then is the checksum known.
+ * @throws BackupRefused if the lines are incomplete or altered, and errors of reading the file.
  */
 async function* unpackLines(file: Bytes): AsyncGenerator<string> {
   const hash = createHash("sha256");
@@ -42,19 +41,19 @@ async function* unpackLines(file: Bytes): AsyncGenerator<string> {
     }
     last = line;
   }
-  if (last !== sealOf(hash.digest("hex"))) throw damaged();
+  if (last !== checksumLine(hash.digest("hex"))) throw damaged();
 }
 
-async function* sealed(lines: AsyncIterable<string>): AsyncGenerator<string> {
+async function* withChecksum(lines: AsyncIterable<string>): AsyncGenerator<string> {
   const hash = createHash("sha256");
   for await (const line of lines) {
     hash.update(`${line}\n`);
     yield `${line}\n`;
   }
-  yield `${sealOf(hash.digest("hex"))}\n`;
+  yield `${checksumLine(hash.digest("hex"))}\n`;
 }
 
-function sealOf(sha256: string): string {
+function checksumLine(sha256: string): string {
   return JSON.stringify({ sha256 });
 }
 
@@ -79,33 +78,30 @@ function damaged(cause?: unknown): BackupRefused {
 }
 
 /*
- * A backup is lines of JSON: the header, the totals, and the rows in portions with the digest that they had when they
- * were read from the database.
+ * The lines are JSON: the header, the totals, and portions of rows, each with its digest from the reading of the database.
  */
 
-/** What a backup says of itself. */
 interface BackupHeader {
-  /** The version of the topupd that made it. */
+  /** The version of topupd that made the backup. */
   readonly topupd: string;
-  /** Everything that was acknowledged before it is in the backup. */
+  /** The backup contains everything acknowledged before this time. */
   readonly takenAt: Instant;
-  /** The kind of the store that it was taken of: it can be restored into the other as well. */
+  /** The kind of the store: the backup can be restored into the other kind too. */
   readonly store: string;
   readonly timeZone: string;
   readonly currencyExponent: number;
-  /** Undefined where the provider has named none. */
   readonly defaultCountry: string | undefined;
 }
 
-/** Raised whenever older readers would misread the lines. */
+/** Raise it if older readers would misread the lines. */
 const FORMAT = 1;
 
-/** @param signal ends it with an error. */
+/** @param signal ends the stream with an error. */
 export function writeBackup(header: BackupHeader, chunks: AsyncIterable<ArchiveChunk>, signal: AbortSignal): Bytes {
   return packLines(writeLines(header, chunks), signal);
 }
 
-/** Whether a file begins as a backup does, of whatever format: then another backup may take its place. */
+/** Whether a file begins like a backup of any format, so that a new backup may replace it. */
 export async function isBackup(file: Bytes): Promise<boolean> {
   try {
     for await (const line of unpackLines(file)) return isHeader(parse(line));
@@ -116,8 +112,8 @@ export async function isBackup(file: Bytes): Promise<boolean> {
 }
 
 /**
- * What a backup says of itself, once all of it is known to be as it was written.
- * @throws BackupRefused where it is not, or where this topupd cannot restore it.
+ * Reads the header, after it has checked the whole file.
+ * @throws BackupRefused if the file is altered, or this topupd cannot restore it.
  */
 export async function readHeader(file: Bytes): Promise<BackupHeader> {
   let first: string | undefined;
@@ -126,8 +122,8 @@ export async function readHeader(file: Bytes): Promise<BackupHeader> {
 }
 
 /**
- * What is stored in the backup. Until it has come to its end, nothing of it can be relied upon.
- * @throws BackupRefused where it is not whole, or not as it was written.
+ * Yields the stored data. Do not rely on it before the end is read.
+ * @throws BackupRefused if the file is incomplete or altered.
  */
 export async function* readChunks(file: Bytes): AsyncGenerator<ArchiveChunk> {
   let isHeaderRead = false;
@@ -140,7 +136,7 @@ export async function* readChunks(file: Bytes): AsyncGenerator<ArchiveChunk> {
 async function* writeLines(header: BackupHeader, chunks: AsyncIterable<ArchiveChunk>): AsyncGenerator<string> {
   const { takenAt, ...facts } = header;
   const time = isoTime(takenAt);
-  // The columns are a part of what is written: rows are lists of their values.
+  // Rows are lists of values, so the header contains the columns.
   yield JSON.stringify({ backup: "topupd", format: FORMAT, takenAt: time, ...facts, tables: ARCHIVE_COLUMNS });
   for await (const chunk of chunks) yield chunk.kind === "rows" ? rowsLine(chunk) : totalsLine(chunk.totals);
 }
@@ -173,7 +169,7 @@ function isHeader({ backup }: Json): boolean {
   return backup === "topupd";
 }
 
-/** The seal tells whether a line is as it was written, so that its fields are taken as they are. */
+/** The checksum has shown that the line is unaltered, so its fields are not checked again. */
 function parseHeader(line: Json): BackupHeader {
   if (!isHeader(line)) throw notUnderstood();
   const { backup: _, format, tables, takenAt, ...facts } = line as unknown as WrittenHeader;
@@ -218,13 +214,13 @@ function notUnderstood(cause?: unknown): BackupRefused {
 
 interface CountedBackup {
   readonly totals: ArchiveTotals;
-  /** The names of the partners, by their numbers. */
+  /** The partners' names by their ids. */
   readonly partners: ReadonlyMap<number, string>;
 }
 
 /**
- * Reads what is stored to its end, without any database.
- * @throws BackupRefused where the rows are not as many as the database had.
+ * Reads the stored data to its end, without a database.
+ * @throws BackupRefused if the number of rows differs from the database's.
  */
 export async function countChunks(chunks: AsyncIterable<ArchiveChunk>): Promise<CountedBackup> {
   let totals: ArchiveTotals | undefined;
