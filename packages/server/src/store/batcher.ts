@@ -1,40 +1,40 @@
 import { StoreContended, StoreUnavailable } from "./errors.ts";
 import type { ObserveBatch } from "./store.ts";
 
-/** What whoever comes while {@link MAX_WAITING} wait is told. */
+/** The error for requests beyond {@link MAX_WAITING}. */
 export function overloaded(): StoreContended {
   return new StoreContended("too many top-ups are waiting");
 }
 
-/** Half a second of work and more, on a slow machine: beyond that, a clear refusal beats a long wait. */
+/** At least half a second of work on a slow machine. Beyond that, a clear refusal is better than a long wait. */
 export const MAX_WAITING = 1_000;
 
-/** Large enough to share a commit widely, small enough that the event loop turns between two and locks are held briefly. */
+/** Large enough that many items share a commit; small enough that locks are held briefly and the event loop can turn. */
 const MAX_BATCH = 256;
 
 export interface BatcherOptions<Item, Outcome> {
   /**
-   * Settles a batch in one transaction: an outcome for each item, in order. Where it rejects for any other
-   * reason than that the database is away, it must have recorded nothing.
+   * Settles a batch in one transaction: an outcome for each item, in order. If it rejects although the database is
+   * available, it must have recorded nothing.
    */
   readonly settle: (batch: readonly Item[]) => Promise<Outcome[]>;
   readonly observe?: ObserveBatch | undefined;
-  /** Where a store can settle several batches at a time. */
+  /** Given if the store can settle several batches at a time. */
   readonly concurrency?: BatchConcurrency<Item>;
   readonly maxBatch?: number;
-  /** Items beyond this many waiting are turned away at once. */
+  /** Items beyond this many waiting are refused at once. */
   readonly maxWaiting?: number;
 }
 
 export interface BatchConcurrency<Item> {
   readonly maxBatches: number;
-  /** A further batch is begun once so many items wait: with fewer, sharing the next commit is cheaper. */
+  /** Items that must wait before another batch starts: with fewer, sharing the next commit is cheaper. */
   readonly worthwhile: number;
-  /** What an item writes to. Two items that share it are never settled side by side, and in the order in which they came. */
+  /** The rows that an item writes to. Items of the same lane are settled one after the other, in order of arrival. */
   readonly lane: (item: Item) => unknown;
 }
 
-/** For how long, in milliseconds, items are tried one by one though they are held up. */
+/** Milliseconds for which the items of a failed batch are tried one by one, although rows stay locked. */
 const ONE_BY_ONE_MS = 3_000;
 
 interface Waiting<Item, Outcome> {
@@ -44,8 +44,8 @@ interface Waiting<Item, Outcome> {
 }
 
 /**
- * Group commit. Items that arrive while a batch is being settled wait for the next one; there is no timer, so an item that
- * arrives alone is settled at the end of the very turn in which it came.
+ * Group commit. Items that arrive while a batch is being settled wait for the next one. There is no timer: an item that
+ * arrives alone is settled at the end of the same turn of the event loop.
  */
 export class Batcher<Item, Outcome> {
   readonly #settleBatch: BatcherOptions<Item, Outcome>["settle"];
@@ -89,7 +89,7 @@ export class Batcher<Item, Outcome> {
   #startSoon(): void {
     if (this.#isStarting || !this.#mayStart()) return;
     this.#isStarting = true;
-    // By the end of the turn, all requests that the sockets had ready are waiting too.
+    // At the end of the turn, all requests that the sockets had ready are waiting too.
     setImmediate(() => {
       this.#isStarting = false;
       while (this.#mayStart()) if (!this.#start()) return;
@@ -102,7 +102,7 @@ export class Batcher<Item, Outcome> {
     return this.#running.size === 0 || this.#waiting.length >= worthwhile;
   }
 
-  /** @returns whether there was anything that could be begun. */
+  /** @returns whether a batch could be started. */
   #start(): boolean {
     const batch = this.#takeBatch();
     if (batch.length === 0) return false;
@@ -117,7 +117,7 @@ export class Batcher<Item, Outcome> {
     return true;
   }
 
-  /** The first that wait, but for those whose lane is busy. */
+  /** Takes the first waiting items whose lane is free. */
   #takeBatch(): Waiting<Item, Outcome>[] {
     if (this.#busyLanes.size === 0) return this.#waiting.splice(0, this.#maxBatch);
     const batch: Waiting<Item, Outcome>[] = [];
@@ -133,12 +133,12 @@ export class Batcher<Item, Outcome> {
   async #settle(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     const failure = await this.#attempt(batch);
     if (failure === undefined) return;
-    if (isAway(failure.error)) this.#turnAway(batch, failure);
+    if (isUnavailable(failure.error)) this.#rejectAll(batch, failure);
     else if (batch.length === 1) reject(batch, failure);
     else await this.#settleOneByOne(batch);
   }
 
-  /** One item may have spoilt the batch: alone, it fails alone. */
+  /** One item may have failed the whole batch; tried alone, only that item fails. */
   async #settleOneByOne(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     let isLate = false;
     const timer = setTimeout(() => {
@@ -147,8 +147,8 @@ export class Batcher<Item, Outcome> {
     for (const [index, waiting] of batch.entries()) {
       const failure = await this.#attempt([waiting]);
       if (failure === undefined) continue;
-      if (isAway(failure.error) || (isLate && failure.error instanceof StoreContended)) {
-        this.#turnAway(batch.slice(index), failure);
+      if (isUnavailable(failure.error) || (isLate && failure.error instanceof StoreContended)) {
+        this.#rejectAll(batch.slice(index), failure);
         break;
       }
       reject([waiting], failure);
@@ -157,20 +157,20 @@ export class Batcher<Item, Outcome> {
   }
 
   async #attempt(batch: readonly Waiting<Item, Outcome>[]): Promise<Failure | undefined> {
-    const ended = hear(() => this.#observe?.(batch.length));
+    const ended = ignoringErrors(() => this.#observe?.(batch.length));
     try {
       const outcomes = await this.#settleBatch(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);
     } catch (error) {
-      hear(() => ended?.(false));
+      ignoringErrors(() => ended?.(false));
       return { error };
     }
-    hear(() => ended?.(true));
+    ignoringErrors(() => ended?.(true));
     return undefined;
   }
 
-  /** Those that wait would only wait as long again, each batch for itself. */
-  #turnAway(batch: readonly Waiting<Item, Outcome>[], failure: Failure): void {
+  /** Rejects the waiting items too: each of their batches would only wait as long again. */
+  #rejectAll(batch: readonly Waiting<Item, Outcome>[], failure: Failure): void {
     reject([...batch, ...this.#waiting.splice(0)], failure);
   }
 }
@@ -179,15 +179,15 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** Whether trying the items one by one is of no use. What others hold up says nothing of the neighbours in the batch. */
-function isAway(error: unknown): boolean {
+/** Whether trying the items one by one is useless. Locked rows concern one item and not the others of its batch. */
+function isUnavailable(error: unknown): boolean {
   return error instanceof StoreUnavailable && !(error instanceof StoreContended);
 }
 
-/** Who only listens must not be able to fail a batch, or to end the process. */
-function hear<Value>(tell: () => Value): Value | undefined {
+/** An observer that throws must not fail a batch or end the process. */
+function ignoringErrors<Value>(observe: () => Value): Value | undefined {
   try {
-    return tell();
+    return observe();
   } catch {
     return undefined;
   }

@@ -1,25 +1,25 @@
 /**
- * The database could not be reached, or not in time. Whether a write happened is not known:
- * it must be looked up, never assumed. The message is logged as the cause: it says nothing of what is stored or was sent.
+ * The database could not be reached, or not in time. It is unknown whether a write happened: look it up, never assume it.
+ * The message is logged as the cause, so it must contain no stored or sent data.
  */
 export class StoreUnavailable extends Error {
   override readonly name: string = "StoreUnavailable";
 }
 
-/** Others held for too long what was to be written, or too many wait, and nothing was. It says nothing of what else waits. */
+/** Rows stayed locked too long, or too many requests wait. Nothing was written. Other waiting requests may succeed. */
 export class StoreContended extends StoreUnavailable {
   override readonly name = "StoreContended";
 }
 
 /**
- * The database can be reached, but topupd will not work with it: it is not durable, not topupd's, newer
- * than this program, or was made with other settings. The message tells the operator which, and what to do.
+ * The database can be reached, but topupd does not accept it: it is not durable, not topupd's, newer than this program, or
+ * has other settings. The message says why and what to do.
  */
 export class StoreRefused extends Error {
   override readonly name: string = "StoreRefused";
 }
 
-/** The log-in or key of whoever asked has ended, or their role has changed. Nothing was written. */
+/** The caller's log-in or API key has ended, or the role has changed. Nothing was written. */
 export class RightsEnded extends Error {
   override readonly name = "RightsEnded";
 
@@ -28,7 +28,7 @@ export class RightsEnded extends Error {
   }
 }
 
-/** Another time zone, currency exponent or country was asked for than the database was filled with: no retry helps. */
+/** The time zone, currency exponent or country differs from the one the database was filled with. No retry helps. */
 export class SettingsRefused extends StoreRefused {
   override readonly name = "SettingsRefused";
 }

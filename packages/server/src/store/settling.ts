@@ -17,21 +17,20 @@ import { StoreUnavailable } from "./errors.ts";
 import type { Conclusion } from "./store.ts";
 
 /*
- * The one order in which both engines settle an item of a batch: decide it, record it, write its event, retire its checkout.
+ * How both engines settle an item of a batch: decide it, record it, write its event, retire its checkout.
  * SQLite reads and writes each item in its transaction. PostgreSQL loads a batch, settles it in memory and writes it at once.
  */
 
-/** What is settled in batches: data alone, so that another process can be asked for it. */
+/** An item of a batch: plain data, so that another process can settle it. */
 export type SettlingItem =
   | { readonly kind: "top_up"; readonly command: TopUpCommand }
   | { readonly kind: "conclusion"; readonly checkoutId: string };
 
-/** The outcome of an item. */
 export type Settled = SettledTopUp | Conclusion;
 
 export type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
 
-/** Reads what an item depends on, as the items of the batch before it have left it. */
+/** Reads the data that an item depends on. The reads see the writes of earlier items of the batch. */
 export interface SettlingReads<Snapshot extends TopUpSnapshot> {
   readonly basePlans: BasePlans;
   /** Whether there is a target, so that events must be written. */
@@ -39,16 +38,16 @@ export interface SettlingReads<Snapshot extends TopUpSnapshot> {
   snapshot(command: TopUpCommand): Snapshot;
   transaction(checkoutId: string): Transaction | undefined;
   retiredAt(checkoutId: string): Instant | undefined;
-  /** From when on history is whole; undefined if nothing was deleted. */
+  /** The time from which history is complete; undefined if nothing was ever deleted. */
   prunedBefore(): Instant | undefined;
 }
 
-/** Writes what was decided, in the transaction of the batch. */
+/** Writes a decision, in the transaction of the batch. */
 export interface SettlingWrites<Snapshot extends TopUpSnapshot> {
   /** Records a top-up: its transaction, its ledger entry and its subscription. @param after the connection after it. */
   record(topUp: RecordedTopUp, snapshot: Snapshot, after: Connection): void;
   appendEvent(event: NewEvent): void;
-  /** Notes that nothing can be recorded with a checkout any more. */
+  /** Stores that nothing can be recorded with a checkout any more. */
   retire(checkoutId: string, at: Instant): void;
 }
 
