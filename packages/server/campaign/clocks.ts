@@ -12,7 +12,7 @@ import { type TopUpRequest, topUp } from "../src/partner/top-ups.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
-import { serveSettling } from "../src/store/sqlite/settling/settler-server.ts";
+import { serveSettling } from "../src/store/sqlite/settler-server.ts";
 import type { Store } from "../src/store/store.ts";
 import { importRows, publishRows } from "../test/support/catalogue.ts";
 import { deskOf, run } from "../test/support/desk.ts";

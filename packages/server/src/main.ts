@@ -25,7 +25,7 @@ import type { Runtime } from "./faces/cli/runtime.ts";
 import { askSecretly } from "./faces/cli/terminal.ts";
 import { watchProcess } from "./metrics/process-figures.ts";
 import { shellWord } from "./office/text.ts";
-import type { SettlerData } from "./store/sqlite/settling/settler-server.ts";
+import type { SettlerData } from "./store/sqlite/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
 import { accountTools } from "./system/account-tools.ts";
 import { createTemporaryFile, writeWholeFile } from "./system/files.ts";
@@ -129,8 +129,8 @@ const runtime: Runtime = {
   },
   readMigrations: async ({ database }) =>
     database.store === "sqlite"
-      ? (await import("./store/sqlite/schema.ts")).readSqliteMigrations(database.path)
-      : (await import("./store/postgres/schema.ts")).readPostgresMigrations(database.url),
+      ? (await import("./store/sqlite/open.ts")).readSqliteMigrations(database.path)
+      : (await import("./store/postgres/open.ts")).readPostgresMigrations(database.url),
   createMetrics: async ({ database: { store } }) => {
     const { createMetrics } = await import("./metrics/metrics.ts");
     return createMetrics({

@@ -1,14 +1,14 @@
 import type { FromChild, ToChild } from "./faces/cli/processes.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { watchProcess } from "./metrics/process-figures.ts";
-import { type SettlerData, serveSettling } from "./store/sqlite/settling/settler-server.ts";
+import { type SettlerData, serveSettling } from "./store/sqlite/settler-server.ts";
 
-/* The composition root of the process that settles top-ups on SQLite. The supervisor of a service begins it. */
+/* The composition root of the process that settles top-ups on SQLite. The supervisor of a service starts it. */
 
 const send = (message: FromChild) => {
   if (process.connected) process.send?.(message, () => {});
 };
-// The supervisor says when it is time to stop; its signals go to all of the terminal's processes, or the unit's.
+// Only the supervisor stops this process: signals of the terminal or the unit reach all processes and are ignored.
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => {});
 
 const metrics = createMetrics({
@@ -16,12 +16,12 @@ const metrics = createMetrics({
   elapsed: () => performance.now() / 1000,
   readProcess: watchProcess(),
 });
-// Also where the supervisor is gone, perhaps already: without it there are no workers.
-const left = new Promise<void>((resolve) => {
+// The process also stops if the supervisor has ended, even before this line: without it there are no workers.
+const disconnected = new Promise<void>((resolve) => {
   if (process.connected) process.once("disconnect", resolve);
   else resolve();
 });
-const tell = async (id: number) => {
+const sendMetrics = async (id: number) => {
   send({ kind: "collected", id, families: await metrics.collect(undefined) });
 };
 try {
@@ -37,10 +37,10 @@ try {
       settler.ping();
       send({ kind: "pong" });
     }
-    if (message.kind === "collect") void tell(message.id);
+    if (message.kind === "collect") void sendMetrics(message.id);
   });
   send({ kind: "ready", url: "" });
-  await left;
+  await disconnected;
   await settler.close();
 } catch (error) {
   send({ kind: "failed", message: (error as Error).message });

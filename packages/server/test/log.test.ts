@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { StatementFailed } from "../src/store/postgres/session/error-translation.ts";
+import { StatementFailed } from "../src/store/postgres/error-translation.ts";
 import { createLogger, gatherLines, relayLines } from "../src/system/log.ts";
 
 const SECRET = "9841000000";

@@ -2,7 +2,7 @@ import fs, { copyFileSync, readFileSync, statSync, symlinkSync, utimesSync, writ
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { writeLogAnew } from "../../src/store/sqlite/file.ts";
+import { rewriteLog } from "../../src/store/sqlite/file.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { otherProcess } from "../support/other-process.ts";
@@ -74,7 +74,7 @@ test("a log is written again to its last byte, however long it is", () => {
   const bytes = Buffer.from(Array.from({ length: 2_500_000 }, (_, at) => (at * 7) % 251));
   writeFileSync(log, bytes);
   utimesSync(log, LONG_AGO, LONG_AGO);
-  writeLogAnew(log);
+  rewriteLog(log);
   expect(readFileSync(log).equals(bytes)).toBe(true);
   expect(statSync(log).mtimeMs).toBeGreaterThan(LONG_AGO.getTime());
 });

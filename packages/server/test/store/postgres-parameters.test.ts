@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { asked, withRows } from "../../src/store/postgres/tables/columns.ts";
+import { asked, withRows } from "../../src/store/postgres/columns.ts";
 import { makeEmptyDatabase, withClient } from "../support/postgres-database.ts";
 
 /** A text and two numbers. */

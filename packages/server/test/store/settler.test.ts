@@ -7,7 +7,7 @@ import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import { firstTransactionId } from "../../src/domain/top-up.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { errorOf, failureOf, Messages } from "../../src/store/sqlite/settling/settler-protocol.ts";
+import { errorOf, failureOf, Messages } from "../../src/store/sqlite/settler-protocol.ts";
 import { countRows, findWrong } from "../store-suite/database.ts";
 import { hashOf } from "../store-suite/filled-provider.ts";
 import { endOf, expectRecorded, FIBER, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
@@ -159,11 +159,11 @@ describe("a settler", () => {
     expect(await findWrong(store)).toEqual([]);
   });
 
-  test("that is away makes top-ups unavailable, and nothing else, until another takes its place", async () => {
+  test("that is unavailable makes top-ups unavailable, and nothing else, until another takes its place", async () => {
     const { opened, store, settler, again } = await openSettled();
     await settler.close();
     await vi.waitFor(async () => {
-      const away = isUnknown("the process that settles top-ups is away");
+      const away = isUnknown("the process that settles top-ups is unavailable");
       const command = opened.command(SITA_NET, "NET-1M");
       expect(await Promise.allSettled([store.settleTopUp(command)])).toEqual([away]);
     });

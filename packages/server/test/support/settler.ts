@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type SettlerOptions, serveSettling } from "../../src/store/sqlite/settling/settler-server.ts";
+import { type SettlerOptions, serveSettling } from "../../src/store/sqlite/settler-server.ts";
 import type { ObserveBatch, ObserveCheckpoints, Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 

@@ -4,8 +4,10 @@ import { toLedgers } from "../customer-files.ts";
 import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
 import type { ArchiveValue, Writers } from "../store.ts";
 import type { LedgerEntryRow, Raw, Tables } from "../tables.ts";
-import { type Database, endClient, openClient } from "./session/database.ts";
-import { translateAtConnecting } from "./session/error-translation.ts";
+import { textArray } from "./columns.ts";
+import { type Database, endClient, openClient } from "./database.ts";
+import { translateAtConnecting } from "./error-translation.ts";
+import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./ledgers.ts";
 import {
   awaitCommits,
   LOCK_ATTEMPTS,
@@ -14,20 +16,17 @@ import {
   LOCK_EVENTS,
   LOCK_REFERENCE,
   SHARE_RECORDING,
-} from "./session/locks.ts";
-import { BEGIN, type Prepared, type Query, Session } from "./session/session.ts";
-import { textArray } from "./tables/columns.ts";
-import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./tables/customers.ts";
+} from "./locks.ts";
+import { BEGIN, type Prepared, type Query, Session } from "./session.ts";
 
 export interface PostgresEngineParts {
   readonly url: string;
-  /** For what staff ask and change. */
+  /** The sessions for staff's queries and changes. */
   readonly database: Database;
   /** Called after every change of reference data. */
   readonly changed: () => void;
 }
 
-/** Makes the engine on which the SQL that is written once runs. */
 export function createPostgresEngine({ url, database, changed }: PostgresEngineParts): Engine {
   const transact = <Result>(opening: readonly Query[], work: (tx: Kysely<Tables>) => Promise<Result>) =>
     database.transactPatiently(opening, async (_, session) => {
@@ -71,7 +70,7 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
   };
 }
 
-/** Gives a session, for one statement. */
+/** Lends a session for one statement. */
 type WithSession = <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>;
 
 export function kyselyOn(withSession: WithSession): Kysely<Tables> {
@@ -94,21 +93,21 @@ async function run<Row>(tx: Kysely<Tables>, { text, values = [] }: Query): Promi
 
 const HOLDER: Prepared = { name: "lease_holder", text: "SELECT holder FROM lease WHERE name = $1 FOR SHARE" };
 
-/** How long others may still hold what is to be locked: longer than any batch or portion of an import takes. */
+/** How long to wait for table locks: longer than any batch or portion of an import takes. */
 const LOCK_PATIENCE = "SET LOCAL lock_timeout = '10s'";
 
 /*
- * Everything that records begins with a lock on the rows of customers: EXCLUSIVE turns it away there, before it holds
- * anything, where SHARE would let it pass and stop it in its midst. SHARE keeps all others from writing, and lets
- * processes start. Tables are locked in the order in which every transaction of topupd takes them.
+ * Every recording transaction first locks customers' rows. EXCLUSIVE stops it there, before it holds other locks; SHARE
+ * would stop it halfway. SHARE stops all other writers and lets processes start. The order of the tables is the order in
+ * which every transaction of topupd locks them.
  */
 const LOCKS_OF_VIEW = ARCHIVE_TABLES.map(
   (table) => `LOCK TABLE ${table} IN ${table === "customer" ? "EXCLUSIVE" : "SHARE"} MODE`,
 ).join("; ");
 
 /*
- * Every statement sees what was committed when the first one began. A top-up that was acknowledged is among it, whichever
- * process did so: PostgreSQL shows a commit to others before it answers for it.
+ * Every statement sees the commits up to the first statement. They include every acknowledged top-up of any process,
+ * because PostgreSQL makes a commit visible before it confirms it.
  */
 const ONE_VIEW = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT count(*) FROM provider";
 
@@ -128,7 +127,7 @@ async function openFilling(url: string, changed: () => void): Promise<Filling> {
       const from = `json_populate_recordset(NULL::${table}, $1::json)`;
       await session.ask(`INSERT INTO ${table} (${names}) SELECT ${names} FROM ${from}`, [list]);
     },
-    // Without it, PostgreSQL takes the tables for as small as they were.
+    // Without it, PostgreSQL plans as if the tables were still empty.
     async settle() {
       await session.ask(`ANALYZE ${ARCHIVE_TABLES.join(", ")}`);
     },
@@ -145,7 +144,7 @@ function toJsonRow(columns: readonly string[], row: readonly ArchiveValue[]) {
   );
 }
 
-/** A transaction on a session of its own, which takes as long as it needs. PostgreSQL takes it back with the session. */
+/** A transaction on its own session, without a time limit. PostgreSQL rolls it back when the session ends. */
 async function openTransaction(url: string, begin: string) {
   const client = await openClient(url, "working").catch((error: unknown) => {
     throw translateAtConnecting(error);

@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { customerDigestIn } from "../../domain/checkout.ts";
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
@@ -8,37 +9,36 @@ import { recordAttempts } from "../attempts.ts";
 import { Batcher } from "../batcher.ts";
 import { checkStore } from "../check.ts";
 import type { Engine } from "../engine.ts";
+import { StoreRefused } from "../errors.ts";
+import { type AppliedMigration, migrationStates, pendingMigrations } from "../migrations.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
-import type { CheckEvent, Conclusion, ObserveBatch, ProviderSettings, Store } from "../store.ts";
+import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSettings, Store } from "../store.ts";
+import { customerImports } from "./customer-imports.ts";
+import { Database, endClient, openClient, withOwnSession } from "./database.ts";
 import { createPostgresEngine, kyselyOn } from "./engine.ts";
+import { SHARED_BACKENDS, translateAtOpening } from "./error-translation.ts";
+import { LOCK_OPENING, refuseHiddenLocks } from "./locks.ts";
 import { PostgresReferenceCache } from "./reference-cache.ts";
-import { migrate, refuseSharedBackends } from "./schema.ts";
-import { Database, withOwnSession } from "./session/database.ts";
-import { translateAtOpening } from "./session/error-translation.ts";
-import { refuseHiddenLocks } from "./session/locks.ts";
-import type { Prepared } from "./session/session.ts";
-import { customerImports } from "./tables/customer-imports.ts";
-import { customerTables } from "./tables/customers.ts";
-import { topUpTables } from "./tables/top-ups.ts";
+import { BEGIN, type Prepared, type Session } from "./session.ts";
+import { customerTables, topUpTables } from "./top-ups.ts";
 
 export interface PostgresStoreOptions extends ProviderWishes {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
   readonly url: string;
-  /** How many sessions serve partners at a time. */
+  /** The maximum number of sessions that serve partners. */
   readonly connections: number;
   readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;
   readonly observeBatch?: ObserveBatch | undefined;
 }
 
-/** Beside those that serve partners. */
 const OFFICE_CONNECTIONS = 2;
 
 /**
- * Opens the store in PostgreSQL, and migrates it where needed. Safe from several processes at once; what is settled is
- * opened without a write, or a lock for which anybody waits. What must exist is neither made nor migrated.
- * @throws StoreRefused where topupd will not work with the database; the message says why.
- * @throws StoreUnavailable where it cannot be reached.
+ * Opens the store in PostgreSQL and migrates it if needed. Several processes may do so at once. A database that is up to
+ * date is opened without a write or a lock. With `mustExist` it neither creates nor migrates.
+ * @throws StoreRefused if topupd does not accept the database; the message says why.
+ * @throws StoreUnavailable if the database cannot be reached.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, clock, mustExist = false } = options;
@@ -66,9 +66,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-/** While PostgreSQL works on one batch, this process makes the next ready, and the disk takes a third. */
+/** While PostgreSQL works on one batch, this process prepares the next, and the disk writes a third. */
 const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;
-/** Of the connections, for look-ups: batches that are held up must not take all. */
+/** Connections kept free for look-ups, even if all batches wait for locks. */
 const SPARE_CONNECTIONS = 1;
 
 const PING: Prepared = { name: "ping", text: "SELECT 1" };
@@ -79,9 +79,8 @@ const DURABILITY: Prepared = {
 };
 
 interface PostgresStoreParts {
-  /** For staff. */
   readonly office: Database;
-  /** For partners' requests and imports. */
+  /** The sessions for partners' requests and imports. */
   readonly serving: Database;
   readonly engine: Engine;
   readonly provider: ProviderSettings;
@@ -140,4 +139,65 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
       await Promise.all([serving.close(), office.close()]);
     },
   };
+}
+
+const RECORD = "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
+
+/** Applies pending migrations, one process at a time. Without pending migrations it locks and writes nothing. */
+async function migrate(session: Session, now: Instant, mayApply: boolean): Promise<void> {
+  const findPending = async () => pendingMigrations("postgres", await readApplied(session), mayApply);
+  if ((await findPending()).length === 0) return;
+  await session.runAll([BEGIN, LOCK_OPENING]);
+  for (const { number, name, sql, checksum } of await findPending()) {
+    await session.ask(sql);
+    await session.ask(RECORD, [number, name, checksum, now]);
+  }
+  await session.commit();
+}
+
+/** The state of a database's migrations. Without tables all are pending. */
+export async function readPostgresMigrations(url: string): Promise<MigrationState[]> {
+  try {
+    return migrationStates("postgres", await withOwnSession(url, readApplied));
+  } catch (error) {
+    throw translateAtOpening(error);
+  }
+}
+
+async function readApplied(session: Session): Promise<AppliedMigration[]> {
+  const { rows } = await session.ask("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()");
+  if (rows.length === 0) return [];
+  if (!rows.some(({ tablename }) => tablename === "schema_migration"))
+    throw new StoreRefused("the database holds tables, but not those of topupd: give it a database of its own");
+  return (await session.ask("SELECT name, checksum, applied_at FROM schema_migration ORDER BY number")).rows;
+}
+
+/** With a busy pooler, two sessions may have different backends by chance, but rarely so often. */
+const ROUNDS = 4;
+
+/**
+ * Settings, prepared statements and locks belong to a backend of PostgreSQL. If a pooler switches backends, a commit might
+ * not wait for the disk. Two sessions are needed to see whether each keeps its own backend.
+ */
+async function refuseSharedBackends(one: pg.Client, url: string): Promise<void> {
+  // PostgreSQL sends each client the number of its backend. A pooler sends an invented number.
+  const { processID } = one as unknown as { readonly processID: number | null };
+  if ((await backendOf(one)) === processID) return;
+  // A pooler without room for a second session cannot be checked, and cannot serve topupd anyway.
+  const other = await openClient(url, "working").catch(() => undefined);
+  if (other === undefined) return;
+  try {
+    const first = [await backendOf(one), await backendOf(other)];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const now = [await backendOf(one), await backendOf(other)];
+      if (now[0] === now[1] || now.some((backend, each) => backend !== first[each]))
+        throw new StoreRefused(SHARED_BACKENDS);
+    }
+  } finally {
+    await endClient(other);
+  }
+}
+
+async function backendOf(client: pg.Client): Promise<number | undefined> {
+  return (await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid;
 }

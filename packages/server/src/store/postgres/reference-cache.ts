@@ -10,10 +10,10 @@ import { ReferenceCache, tokenKey } from "../reference-cache.ts";
 import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Tables } from "../tables.ts";
-import { endClient, openClient } from "./session/database.ts";
-import { type Prepared, Session } from "./session/session.ts";
+import { endClient, openClient } from "./database.ts";
+import { type Prepared, Session } from "./session.ts";
 
-/** Every change of reference data has an entry in the audit trail. */
+/** Reads the number of the last audit entry: every change of reference data has one. */
 const POLL: Prepared = {
   name: "reference_changes",
   text: `SELECT (SELECT coalesce(max(seq), 0) FROM audit_entry) AS version, p.* FROM (${SELECT_PROVIDER}) AS p`,
@@ -21,14 +21,13 @@ const POLL: Prepared = {
 type PollRow = ProviderValues & { version: number };
 
 const POLL_EVERY_MS = 400;
-/** How long an answer holds, and with it the cache. Less than the second that is promised. */
-const HOLDS_MS = 900;
+/** How long an answer, and with it the cache, is valid. A change must show within a second. */
+const VALID_MS = 900;
 const RETRY_EVERY_MS = 250;
 
 /**
- * The reference cache on PostgreSQL. A session of its own asks several times a second whether staff changed anything. Then
- * all is forgotten, and also after each new connection: another server, which took over, can have other rows under the same
- * numbers.
+ * The reference cache on PostgreSQL. Its own session asks several times a second whether staff changed anything, and then
+ * clears the cache. Each new connection clears it too: a server that took over can have other rows under the same numbers.
  */
 export class PostgresReferenceCache {
   readonly #url: string;
@@ -37,10 +36,10 @@ export class PostgresReferenceCache {
   readonly #cache = new ReferenceCache(() => !this.#lapse.aborted);
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
-  /** Aborted once the last answer does not hold any more. */
+  /** Aborted when the last answer is no longer valid. */
   #lapse = AbortSignal.abort();
 
-  /** @param db reads what the cache does not hold. */
+  /** @param db reads missing values. */
   constructor(url: string, db: Kysely<Tables>, provider: ProviderSettings) {
     this.#url = url;
     this.#db = db;
@@ -63,7 +62,7 @@ export class PostgresReferenceCache {
     return revision === undefined ? undefined : this.readCatalogue(revision);
   }
 
-  /** @throws StoreUnavailable if this process would take a stored price for another. */
+  /** @throws StoreUnavailable if this process would misread stored prices. */
   async readCatalogue(revision: number): Promise<Catalogue | undefined> {
     return this.#cache.recall(`revision ${revision}`, () => readCatalogue(this.#db, this.#provider, revision));
   }
@@ -91,8 +90,8 @@ export class PostgresReferenceCache {
     let version: number | undefined;
     try {
       while (!this.#closing.signal.aborted) {
-        // Counted from the question, since the answer may be under way for a while.
-        const lapse = AbortSignal.timeout(HOLDS_MS);
+        // The time counts from the query, because its answer may be delayed.
+        const lapse = AbortSignal.timeout(VALID_MS);
         const [row] = await session.run<PollRow>(POLL);
         refuseOtherProvider(row, this.#provider);
         if (version !== row?.version) this.forget();

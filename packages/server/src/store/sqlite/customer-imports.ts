@@ -19,22 +19,21 @@ import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../s
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw } from "../tables.ts";
 import { type Database, rowMaker, type Value } from "./database.ts";
 import { kyselyOn, othersFirst } from "./engine.ts";
-import { eventInsertion, FIND_TARGET } from "./events.ts";
-import { appendEntries, ENTRIES, ENTRY_VALUES, putHeads } from "./ledgers.ts";
+import { appendEntries, ENTRIES, ENTRY_VALUES, eventInsertion, FIND_TARGET, putHeads } from "./ledgers.ts";
 
-/** What is looked up together: with all that was ever entered, it must not fill the memory. */
+/** Customers that are loaded together. Their whole ledgers must fit in memory. */
 const CUSTOMERS_AT_ONCE = 250;
 
 const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE } = ARCHIVE_COLUMNS;
 
-// CROSS JOIN keeps the order of the tables: a customer after the other, each by its key.
+// CROSS JOIN keeps the order of the tables, so that each customer is found by its key.
 const these = (table: string, columns: readonly string[]) => `SELECT ${columns.join(", ")} FROM json_each(?1) AS k
   CROSS JOIN ${table} AS t ON t.cuid = k.value AND t.environment = ?2`;
 const CONFIRM = `UPDATE customer SET as_of = max(coalesce(as_of, 0), k.value ->> 1)
   FROM jsonb_each(?1) AS k WHERE cuid = k.value ->> 0 AND environment = ?2`;
 const OWNERS = `SELECT n.cuid, n.req_id FROM json_each(?1) AS k
   CROSS JOIN connection AS n ON n.name_key = k.value AND n.environment = ?2`;
-/** Columns of entries that are the same in a portion of a file: bound once. */
+/** Columns that have the same value in all entries of an import. They are bound once. */
 const SAME = [
   ["environment", "?2"],
   ["at", "?3"],
@@ -52,15 +51,14 @@ const APPEND_IMPORTS = appendEntries(
 );
 const LAST_AUDIT = "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1";
 
-/** A part of a file changes pages all over the database: more of them reach the file in one go. In pages, 64 MiB. */
-const LESS_OFTEN = "PRAGMA wal_autocheckpoint = 16000";
+/** A checkpoint every 64 MiB: an import changes pages all over the database, and rarer checkpoints write fewer of them. */
+const RARE_CHECKPOINTS = "PRAGMA wal_autocheckpoint = 16000";
 
-/** The SQL of customers files. */
 export function customerImports(
   database: Database,
   provider: ProviderSettings,
 ): Pick<Store, "importCustomers" | "confirmCustomers" | "previewCustomers"> {
-  database.exec(LESS_OFTEN);
+  database.exec(RARE_CHECKPOINTS);
   const customersOf = findMany<Raw<CustomerRow>>(database, these("customer", CUSTOMER), CUSTOMER);
   const connections = `${these("connection", CONNECTION)} ORDER BY cuid, position`;
   const connectionsOf = findMany<Raw<ConnectionRow>>(database, connections, CONNECTION);
@@ -155,17 +153,17 @@ export function customerImports(
 }
 
 /*
- * Any number of rows go to SQLite, and come from it, as one JSON text: the driver takes longer to hand over a value than
- * SQLite to write or to read it. jsonb_each, unlike json_each, does not write each row out as text again.
+ * Any number of rows go to SQLite and come back as one JSON text: the driver takes longer to pass a value than SQLite takes
+ * to read or write it. Unlike json_each, jsonb_each does not turn each row back into text.
  */
 
-/** The rows of a query that is asked with a JSON list of cuids, and their environment. */
+/** Prepares a query that takes a JSON list of cuids and their environment. */
 function findMany<Row>(
   database: Database,
   query: string,
   columns: readonly (keyof Row & string)[],
 ): (cuids: string, environment: Environment) => Row[] {
-  // SQLite makes the list in the order in which the rows come.
+  // SQLite keeps the order of the rows in the list.
   const statement = database.prepareRows<{ found: string }>(
     `SELECT json_group_array(json_array(${columns.join(", ")})) AS found FROM (${query})`,
   );
@@ -178,18 +176,18 @@ function findMany<Row>(
 
 const JSON_ROWS = "FROM jsonb_each(?)";
 
-/** SQLite passes over the values before it: the shorter a row's list, the better. */
+/** A value of a row's list. SQLite skips all values before it, so a short list is faster. */
 function jsonValue(_: string, index: number): string {
   return `value ->> ${index}`;
 }
 
-/** @param insert how the statement begins: `INSERT INTO` a table, as it were. */
+/** @param insert the beginning of the statement, such as `INSERT INTO` with a table. */
 function insertMany<Column extends string>(database: Database, insert: string, columns: readonly Column[]) {
   const values = columns.map(jsonValue).join(", ");
   return writeMany(database, `${insert} (${columns.join(", ")}) SELECT ${values} ${JSON_ROWS}`, columns);
 }
 
-/** Unlike INSERT OR REPLACE, it replaces only a row of the same key: one that breaks another unique index is an error. */
+/** Inserts rows or replaces those of the same key. Unlike INSERT OR REPLACE, breaking another unique index is an error. */
 function putMany<Column extends string>(
   database: Database,
   table: string,
@@ -198,7 +196,7 @@ function putMany<Column extends string>(
 ) {
   const values = columns.map(jsonValue).join(", ");
   const changed = columns.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`);
-  // WHERE tells ON CONFLICT from the ON of a join.
+  // Without WHERE, SQLite reads ON CONFLICT as the ON of a join.
   const insert = `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${values} ${JSON_ROWS} WHERE true`;
   const sql = `${insert} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changed.join(", ")}`;
   return writeMany(database, sql, columns);

@@ -3,7 +3,7 @@ import { StoreRefused } from "../errors.ts";
 import { isBusy, translate } from "./error-translation.ts";
 import { openFile } from "./file.ts";
 
-/** How long a write is tried again before the caller is told that the store is away. */
+/** How long a write is retried before it fails with StoreUnavailable. */
 const PATIENCE_MS = 5_000;
 const LONGEST_PAUSE_MS = 20;
 
@@ -11,20 +11,20 @@ const SYNCHRONOUS_FULL = 2;
 
 export type Value = string | number | null | Uint8Array;
 
-/** One connection to the file, with the durability that topupd promises. */
+/** One connection to the file, with durable commits. */
 export class Database {
   readonly #connection: DatabaseSyncInstance;
   readonly #begin: StatementSyncInstance;
   readonly #beginImmediate: StatementSyncInstance;
   readonly #rollBack: StatementSyncInstance;
   readonly #commit: StatementSyncInstance;
-  /** Whether the transaction that is open is the turn's, for reading. */
+  /** Whether the open transaction is the reading view of this turn of the event loop. */
   #isReading = false;
   #view = 0;
-  /** Those that only read leave the log alone. */
+  /** A connection that has only read does not checkpoint the write-ahead log when it closes. */
   #hasWritten = false;
 
-  /** @throws StoreRefused where the file is no database of topupd's, cannot be written, or is not durable. */
+  /** @throws StoreRefused if the file is not a topupd database, cannot be written, or is not durable. */
   constructor(path: string, { mustExist }: { readonly mustExist: boolean }) {
     this.#connection = openFile(path, mustExist);
     this.#begin = this.prepare("BEGIN");
@@ -39,7 +39,7 @@ export class Database {
     }
   }
 
-  /** The number of the view that is open for reading, or was last. */
+  /** The number of the open or the last reading view. */
   get view(): number {
     return this.#view;
   }
@@ -48,7 +48,7 @@ export class Database {
     return this.#connection.prepare(sql);
   }
 
-  /** A query and its rows, each made by one literal from the list of its values: faster than the driver makes them. */
+  /** Prepares a query. Each row is made by one literal from the list of its values: this is faster than the driver's way. */
   prepareRows<Row>(sql: string): (...values: Value[]) => Row[] {
     const statement = this.prepare(sql);
     const toRow = rowMaker<Row>(statement.columns().map(({ name }) => name));
@@ -60,7 +60,7 @@ export class Database {
     this.#connection.exec(sql);
   }
 
-  /** @throws StoreRefused unless commits survive a power cut, as far as SQLite itself can tell. */
+  /** @throws StoreRefused unless SQLite's settings say that commits survive a power cut. */
   verifyDurability(): void {
     const mode = this.#pragma("journal_mode");
     const synchronous = this.#pragma("synchronous");
@@ -73,9 +73,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` in one write transaction, which begins at once and ends with a commit to disk.
-   * While another process writes, it tries again without blocking this one.
-   * @throws StoreUnavailable where the others do not let go within five seconds.
+   * Runs `work` in one write transaction, which ends with a commit to disk. While another process writes, it retries
+   * without blocking this process.
+   * @throws StoreUnavailable if others hold the file for more than five seconds.
    */
   async write<Result>(work: () => Result): Promise<Result> {
     return this.#patiently(() => {
@@ -92,8 +92,8 @@ export class Database {
   }
 
   /**
-   * Begins a write transaction that may take as long as it needs, and ends with {@link commit} or
-   * {@link rollBack}. Others can read meanwhile, and nobody can write.
+   * Begins a write transaction without a time limit. It ends with {@link commit} or {@link rollBack}. Others can read
+   * meanwhile, but not write.
    * @throws StoreUnavailable as {@link write}.
    */
   async beginWriting(): Promise<void> {
@@ -101,14 +101,14 @@ export class Database {
   }
 
   /**
-   * Begins a transaction that sees what was committed by now, for as long as it needs, and holds nobody up. It ends
-   * with {@link rollBack}.
+   * Begins a transaction that sees all commits up to now, without a time limit, and blocks nothing. It ends with
+   * {@link rollBack}.
    * @throws StoreUnavailable as {@link write}.
    */
   async beginView(): Promise<void> {
     await this.#patiently(() => {
       this.#beginWith(this.#begin);
-      // SQLite looks at the database, and at nothing later, from the first read on.
+      // SQLite fixes the view at the first read.
       this.exec("SELECT count(*) FROM provider");
     });
   }
@@ -123,9 +123,8 @@ export class Database {
   }
 
   /**
-   * Runs `work`, which reads, on one consistent view of the database. All that is read so in one turn of the
-   * event loop shares the view: to begin and to end one costs more than many a question. What must know of
-   * everything that was answered before it, also by other processes, is asked by {@link ask}.
+   * Runs `work`, which reads, on one consistent view of the database. All reads of one turn of the event loop share the
+   * view, because a view costs more than most queries. Use {@link ask} to see everything that any process has answered.
    */
   read<Result>(work: () => Result): Result {
     return translating(() => {
@@ -133,13 +132,13 @@ export class Database {
         this.#beginWith(this.#begin);
         this.#isReading = true;
         this.#view += 1;
-        setImmediate(() => this.seeAnew());
+        setImmediate(() => this.endView());
       }
       return work();
     });
   }
 
-  /** Runs `work`, each of whose statements sees the database as it is now. */
+  /** Runs `work`. Each of its statements sees the database as it is now. */
   ask<Result>(work: () => Result): Result {
     return translating(() => {
       this.#endReading();
@@ -147,23 +146,23 @@ export class Database {
     });
   }
 
-  /** @throws StoreUnavailable where the database does not answer. */
+  /** @throws StoreUnavailable if the database does not answer. */
   ping(): void {
     this.ask(() => this.prepare("SELECT count(*) FROM partner").get());
   }
 
-  /** What is read from now on sees what another connection has committed by now. */
-  seeAnew(): void {
+  /** Ends the reading view: the next read sees all commits of other connections. */
+  endView(): void {
     try {
       this.#endReading();
     } catch {
-      // Nobody waits for it: whoever asks next tries again, and is told.
+      // The next read tries again and reports the error.
     }
   }
 
   /**
-   * Closes the connection. The log is written into the file first, so that the file alone is complete: SQLite puts that off
-   * for as long as a statement is still about.
+   * Closes the connection. The write-ahead log is checkpointed first, so that the file alone is complete: SQLite itself
+   * delays that until the last statement is garbage-collected.
    */
   close(): void {
     if (!this.#connection.isOpen) return;
@@ -172,7 +171,7 @@ export class Database {
     this.#connection.close();
   }
 
-  /** Runs `work`, and again while another process writes. */
+  /** Runs `work`, and retries it while another process writes. */
   async #patiently<Result>(work: () => Result): Promise<Result> {
     let waited = 0;
     for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -190,13 +189,13 @@ export class Database {
     try {
       this.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // Others are at work, or the disk does not take it: nothing is lost by leaving it there.
+      // Other connections are busy or the disk failed. The log stays, and nothing is lost.
     }
   }
 
   #beginWith(statement: StatementSyncInstance): void {
     this.#isReading = false;
-    // Whatever is open: the turn's view, or a transaction that a failing disk has left.
+    // Ends the turn's view, or a transaction that a failing disk has left open.
     this.rollBack();
     statement.run();
   }
@@ -211,7 +210,7 @@ export class Database {
     try {
       this.rollBack();
     } catch {
-      // What went wrong first is what the caller must hear.
+      // The caller must get the first error.
     }
   }
 
@@ -220,10 +219,10 @@ export class Database {
   }
 }
 
-/** Compiles what makes a row of the values of its columns: V8 makes a literal in a tenth of the time of an assembled object. */
+/** Compiles a function that makes a row from its values: V8 makes a literal ten times faster than an assembled object. */
 export function rowMaker<Row>(columns: readonly string[]): (values: readonly unknown[]) => Row {
   const fields = columns.map((column, index) => `${JSON.stringify(column)}: values[${index}]`);
-  // The text is made of the columns of topupd's own statements alone.
+  // The text contains only column names of topupd's own statements.
   // oxlint-disable-next-line typescript/no-implied-eval
   return new Function("values", `return { ${fields.join(", ")} };`) as (values: readonly unknown[]) => Row;
 }

@@ -11,17 +11,17 @@ import { APPEND_ENTRY, DELETE_ENTRIES, ENTRIES, entryValues, ledgerValues, OF_LE
 interface SqliteEngineParts {
   /** Opens a connection to the file. */
   readonly connect: () => Database;
-  /** Hears of every commit: what another connection of this process has read so far may be another by now. */
+  /** Called after every commit, so that the other connection of this process ends its view. */
   readonly committed: () => void;
 }
 
 export type SqliteEngine = Engine & { close(): Promise<void> };
 
-/** Makes the engine, on a connection of its own, which is opened for the first question. */
+/** Makes the engine. It has its own connection, opened at the first query. */
 export function createSqliteEngine({ connect, committed }: SqliteEngineParts): SqliteEngine {
   let opened: Database | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  /** One question or transaction after the other has the connection. */
+  /** Queries and transactions use the connection one after the other. */
   const inTurn = <Result>(work: (database: Database) => Result | Promise<Result>): Promise<Result> => {
     const done = last.then(async () => {
       await othersFirst();
@@ -47,7 +47,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     db: kyselyOn(inTurn),
     transact,
     change: transact,
-    // Whoever writes has the file alone.
+    // A write transaction locks the whole file.
     lockCustomers: async () => {},
     lockAuditTrail: async () => {},
     lockEvents: async () => {},
@@ -76,7 +76,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
   };
 }
 
-/** Gives a connection, for one statement. */
+/** Lends a connection for one statement. */
 type WithDatabase = <Result>(work: (database: Database) => Result) => Promise<Result>;
 
 const WRITES = new Set(["InsertQueryNode", "UpdateQueryNode", "DeleteQueryNode"]);
@@ -98,7 +98,7 @@ export function kyselyOn(withDatabase: WithDatabase): Kysely<Tables> {
   );
 }
 
-/** SQLite answers without a pause, and this process has partners to answer. */
+/** SQLite runs synchronously: this lets the event loop answer partners first. */
 export function othersFirst(): Promise<void> {
   return setImmediate();
 }
@@ -114,7 +114,7 @@ async function run<Row>(tx: Kysely<Tables>, query: string, values: readonly Valu
   return (await tx.withoutPlugins().executeQuery(CompiledQuery.raw(query, [...values]))).rows as Row[];
 }
 
-/** Where writers are to wait, it holds the right to write, and writes nothing. */
+/** If writers must wait, the view is a write transaction that writes nothing. */
 async function openView(connect: () => Database, writers: Writers): Promise<View> {
   const database = connect();
   try {
@@ -126,7 +126,7 @@ async function openView(connect: () => Database, writers: Writers): Promise<View
   return { db: overView(database), close: async () => end(database) };
 }
 
-/** 64 MiB: rows may come in an order in which they go to all places of a table. */
+/** 64 MiB, because rows may arrive in an order that scatters them over a table. */
 const FILLING_CACHE = "PRAGMA cache_size = -65536";
 
 async function openFilling(connect: () => Database): Promise<Filling> {
@@ -153,12 +153,12 @@ async function openFilling(connect: () => Database): Promise<Filling> {
 }
 
 function end(database: Database): void {
-  // SQLite puts off the closing, and with it the end of the transaction, while a statement is still about.
+  // SQLite delays closing, and with it the end of the transaction, until the last statement is garbage-collected.
   database.rollBack();
   database.close();
 }
 
-/** What inserts a row. A subscription leads to no entry until its entries come. */
+/** Prepares the insertion of a row. A subscription points to no entry until its entries arrive. */
 function insertionInto(database: Database, table: keyof RawTables, columns: readonly string[]) {
   const names = columns.join(", ");
   const values = columns.map((_, index) => `?${index + 1}`).join(", ");

@@ -5,14 +5,14 @@ const DISK_FAILED = 10;
 const DAMAGED = 11;
 const NO_DATABASE = 26;
 
-/** The primary result codes that speak of the disk, the memory or the file, and not of the statement. */
-const AWAY = new Map([
+/** Primary result codes that concern the disk, the memory or the file, and not the statement. */
+const UNAVAILABLE = new Map([
   [SQLITE_BUSY, "another process holds the database"],
   [6, "locked"],
   [7, "out of memory"],
   [8, "the file is read-only"],
   [DISK_FAILED, "disk input or output failed: check the disk first, the file need not be damaged"],
-  // SQLite says so too where the disk fails to read (EIO).
+  // SQLite reports the same if the disk fails to read (EIO).
   [DAMAGED, "the file is damaged, or the disk cannot read it: check the disk first"],
   [13, "the disk is full"],
   [14, "the file cannot be opened"],
@@ -20,7 +20,7 @@ const AWAY = new Map([
   [NO_DATABASE, "the file is no database any more"],
 ]);
 
-/** SQLite's own words for some of these: errors met while rows are read carry no code. */
+/** SQLite's messages for some of them: an error during the reading of rows has no code. */
 const CODES = new Map([
   ["database is locked", SQLITE_BUSY],
   ["disk I/O error", DISK_FAILED],
@@ -30,10 +30,10 @@ const CODES = new Map([
   ["file is not a database", NO_DATABASE],
 ]);
 
-/** For the operator who has just said where the file is. */
+/** The error for an operator whose file cannot be opened. */
 export function cannotBeOpened(path: string, error: Error): StoreRefused {
   const code = "code" in error && error.code === "EIO" ? DISK_FAILED : errorCode(error);
-  const why = code === DISK_FAILED || code === DAMAGED ? AWAY.get(code) : error.message;
+  const why = code === DISK_FAILED || code === DAMAGED ? UNAVAILABLE.get(code) : error.message;
   return new StoreRefused(`${path} cannot be opened as a database: ${why}`, { cause: error });
 }
 
@@ -41,19 +41,19 @@ export function isBusy(error: unknown): boolean {
   return errorCode(error) === SQLITE_BUSY;
 }
 
-/** Tells what is wrong with the database from what is wrong with a statement, which is a defect of topupd. */
+/** Translates errors of the database itself to StoreUnavailable. Other errors are defects of topupd. */
 export function translate(error: unknown): unknown {
-  const reason = AWAY.get(errorCode(error) ?? 0);
+  const reason = UNAVAILABLE.get(errorCode(error) ?? 0);
   return reason === undefined ? error : new StoreUnavailable(reason, { cause: error });
 }
 
-/** Why the log could not be written into the file. Other errors' own words may quote what is nobody's business. */
+/** The reason why a checkpoint failed. Messages of other errors are not logged, because they may quote stored data. */
 export function checkpointFailure(error: unknown): string {
   const translated = translate(error);
   return translated instanceof StoreUnavailable ? translated.message : "SQLite has failed";
 }
 
-/** Whether an error, translated or not, speaks of the file, and not of whoever would read it. */
+/** Whether an error, translated or not, means that the file is damaged. */
 export function isDamage(error: unknown): boolean {
   const code = errorCode(error instanceof StoreUnavailable ? error.cause : error);
   return code === DAMAGED || code === NO_DATABASE;

@@ -21,35 +21,35 @@ import { cannotBeOpened, isBusy, translate } from "./error-translation.ts";
 const OPENING_TIMEOUT_MS = 5_000;
 const OPENING_PAUSE_MS = 20;
 
-/** Of pages in memory, for each connection: enough that no batch spills, and that the upper levels of the trees stay. */
+/** Page cache of each connection: enough for the largest batch and the upper levels of the trees. */
 const CACHE_KIB = 32 * 1024;
 
 /**
- * Of the log, after which a connection has SQLite write it into the file: 16 MiB. A page that was changed many times is then
- * written once. The settler writes earlier, for it has others waiting.
+ * Length of the write-ahead log after which a connection makes a checkpoint: 16 MiB. A page that was changed many times is
+ * then written once. The settler makes checkpoints earlier, because others wait for it.
  */
 export const CHECKPOINT_PAGES = 4_000;
 
-/** How long others are tried past that have the file open only to find out whether anybody else has. */
+/** How long to retry while another process has the file open for the same check. */
 const TRYING_MS = 10;
 
 /**
- * Writes and flushes the log anew that a process may have left, and has its commits in the file: only then is what it holds
- * answered. To be called before this process opens the file. Whoever has it open did the same before.
- * @throws StoreRefused where the file cannot be opened.
+ * Rewrites and flushes a write-ahead log that a process has left, so that its commits are durable before topupd answers
+ * with their data. Must be called before this process opens the file. A process that has the file open did the same.
+ * @throws StoreRefused if the file cannot be opened.
  */
-export function takeUpLog(path: string): void {
+export function secureLeftLog(path: string): void {
   try {
     if (!existsSync(path)) return;
-    // SQLite, too, follows links, and has the log beside the file itself.
+    // SQLite follows links too, and puts the log next to the file itself.
     const log = `${realpathSync(path)}-wal`;
-    if (!isMissingOrEmpty(log)) withFileAlone(path, () => writeLogAnew(log));
+    if (!isMissingOrEmpty(log)) withFileAlone(path, () => rewriteLog(log));
   } catch (error) {
     throw cannotBeOpened(path, error as Error);
   }
 }
 
-/** Runs `work` where nobody has the file open. */
+/** Runs `work` if no other process has the file open. */
 function withFileAlone(path: string, work: () => void): void {
   const connection = new DatabaseSync(path, { timeout: TRYING_MS });
   try {
@@ -65,11 +65,11 @@ function withFileAlone(path: string, work: () => void): void {
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Writes again, and flushes, the log that a process has left. SQLite takes up commits from it that no flush has reached,
- * and a power cut would take them and whatever is logged after them. A flush by itself is not enough: what an earlier one
- * failed to write, the system takes for written. To be called while nobody else can write to it.
+ * Rewrites and flushes a write-ahead log that a process has left. SQLite recovers commits from it that were never flushed,
+ * and a power cut would lose them and all later ones. A flush alone is not enough: the system counts pages as written
+ * although an earlier flush failed. Must be called while no other process can write to the log.
  */
-export function writeLogAnew(log: string): void {
+export function rewriteLog(log: string): void {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) return;
   const file = openSync(log, "r+");
@@ -86,12 +86,12 @@ export function writeLogAnew(log: string): void {
 }
 
 /**
- * Opens a file with write-ahead logging and durable commits, and makes it where it may be made.
- * @param mustExist refuses to make a new database.
- * @throws StoreRefused where the file is no database, not topupd's, or cannot be written.
+ * Opens a file with write-ahead logging and durable commits, and creates it if it is missing.
+ * @param mustExist refuses to create a new database.
+ * @throws StoreRefused if the file is not a database, not topupd's, or cannot be written.
  */
 export function openFile(path: string, mustExist: boolean): DatabaseSyncInstance {
-  // SQLite does not wait for others by itself where several put a new file into write-ahead logging at once.
+  // SQLite itself does not wait if several processes switch a new file to write-ahead logging at once.
   for (let waited = 0; ; waited += OPENING_PAUSE_MS) {
     try {
       return tryToOpen(path, mustExist);
@@ -108,11 +108,11 @@ function tryToOpen(path: string, mustExist: boolean): DatabaseSyncInstance {
   try {
     const isNew = isMissingOrEmpty(path);
     if (isNew && mustExist) throw new StoreRefused(`there is no database at ${path}`);
-    // The last folder, and no more: a whole path that is missing is a path that is misspelt.
+    // Only the last folder is created: a path that is missing entirely is misspelt.
     if (isNew && !existsSync(dirname(path))) mkdirSync(dirname(path));
     if (!isNew) accessSync(path, constants.W_OK);
     connection = new DatabaseSync(path);
-    // It holds customers and a secret: no business of other users of the machine.
+    // The file contains customers and secrets: other users of the machine must not read it.
     if (isNew) chmodSync(path, 0o600);
     refuseForeign(connection);
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
@@ -131,7 +131,7 @@ function isMissingOrEmpty(path: string): boolean {
 
 export const NOT_TOPUPDS = "the file is a database, but not one of topupd";
 
-/** Before anything is changed in it. */
+/** Checks that the file is topupd's before it is changed. */
 function refuseForeign(connection: DatabaseSyncInstance): void {
   const names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
   if (names.length === 0 || names.some(({ name }) => name === "schema_migration")) return;

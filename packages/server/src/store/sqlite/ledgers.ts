@@ -1,16 +1,21 @@
 import type { ConnectionKey } from "../../domain/customer.ts";
+import type { NewEvent } from "../../domain/event.ts";
 import type { Entry, TopUpEntry } from "../../domain/ledger.ts";
+import { EVENT_COLUMNS, eventRow } from "../events.ts";
 import { ENTRY_COLUMNS, entryRow, flag, type HEAD_COLUMNS, LEDGER_KEY } from "../rows.ts";
 import type { Database, Value } from "./database.ts";
 
 const LEDGER = LEDGER_KEY.join(", ");
-/** For {@link ledgerValues}. */
+/** The condition for {@link ledgerValues}. */
 export const OF_LEDGER = LEDGER_KEY.map((column, index) => `${column} = ?${index + 1}`).join(" AND ");
 
-/** Of {@link entryValues}. */
+/** The columns of {@link entryValues}. */
 export const ENTRY_VALUES = [...LEDGER_KEY, ...ENTRY_COLUMNS] as const;
 
-/** @param found where the value of each column is found; the other columns stay empty. @param from where they come from. */
+/**
+ * The statement that appends entries.
+ * @param found columns, each with the SQL of its value; other columns stay null. @param from the FROM clause for the values.
+ */
 export function appendEntries(found: readonly (readonly [(typeof ENTRY_VALUES)[number], string])[], from = ""): string {
   const [columns, values] = [found.map(([column]) => column), found.map(([, value]) => value)];
   const isLedger = LEDGER_KEY.map((column) => `s.${column} = ${values[columns.indexOf(column)]}`).join(" AND ");
@@ -18,7 +23,7 @@ export function appendEntries(found: readonly (readonly [(typeof ENTRY_VALUES)[n
     SELECT (SELECT last_entry FROM subscription AS s WHERE ${isLedger}), ${values.join(", ")} ${from}`;
 }
 
-/** Puts the subscriptions as entries say. @param which entries, those of one ledger by their numbers. */
+/** The statement that updates the subscription rows after entries. @param which the condition that selects the entries. */
 export function putHeads(which: string): string {
   const columns = Object.keys(AFTER);
   return `INSERT INTO subscription (last_entry, ${LEDGER}, ${columns.join(", ")})
@@ -27,14 +32,22 @@ export function putHeads(which: string): string {
       ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`;
 }
 
-/** Where an entry has what a subscription's row tells after it. */
+/** The column of an entry that gives each column of the subscription row. */
 const AFTER: Readonly<Record<(typeof HEAD_COLUMNS)[number], string>> = {
-  ...{ seq: "seq", code: "after_code", name: "after_name", add_on: "after_add_on", start_time: "after_start" },
-  ...{ anchor_time: "after_anchor", months: "after_months", days: "after_days", end_time: "after_end" },
-  ...{ since: "after_since", goodwill_days: "after_goodwill_days" },
+  seq: "seq",
+  code: "after_code",
+  name: "after_name",
+  add_on: "after_add_on",
+  start_time: "after_start",
+  anchor_time: "after_anchor",
+  months: "after_months",
+  days: "after_days",
+  end_time: "after_end",
+  since: "after_since",
+  goodwill_days: "after_goodwill_days",
 };
 
-/** Appends one entry: for {@link entryValues}. Then follows {@link PUT_HEAD}. */
+/** Appends one entry with {@link entryValues}. Run {@link PUT_HEAD} after it. */
 export const APPEND_ENTRY = appendEntries(ENTRY_VALUES.map((column, index) => [column, `?${index + 1}`]));
 export const PUT_HEAD = putHeads("id = last_insert_rowid()");
 
@@ -48,28 +61,28 @@ export function ledgerValues({ cuid, environment, service, reqId }: ConnectionKe
 }
 
 /**
- * From each ledger's last entry to the one before it, which is older: no damage makes it endless. CROSS JOIN keeps the
- * order of the tables.
+ * The entries of a ledger, from the last one back. Each previous entry must be older, so that a damaged chain ends too.
+ * CROSS JOIN keeps the order of the tables.
  */
 const chainFrom = (lastEntries: string) => `WITH RECURSIVE chain (id) AS (
   ${lastEntries}
   UNION ALL
   SELECT e.previous FROM chain CROSS JOIN ledger_entry AS e ON e.id = chain.id WHERE e.previous < e.id)`;
 
-/** The ledgers of the customers of a JSON list of cuids, in an environment; each by its entries' numbers. */
+/** Reads the ledgers of a JSON list of cuids in an environment, each in the order of its entries. */
 export const ENTRIES = `${chainFrom(`SELECT s.last_entry FROM json_each(?1) AS k
     CROSS JOIN subscription AS s ON s.cuid = k.value AND s.environment = ?2`)}
   SELECT ${ENTRY_VALUES.join(", ")} FROM chain CROSS JOIN ledger_entry USING (id)
   ORDER BY ${LEDGER}, seq`;
 
 /**
- * Behind a ledger's key: below which number. The first entry that stays leads to one that is not there any more: that is
- * where its ledger begins.
+ * Deletes the entries of a ledger below a number (the value after the ledger's key). The first entry that stays then points
+ * to a missing one, and the ledger begins there.
  */
 export const DELETE_ENTRIES = `${chainFrom(`SELECT last_entry FROM subscription WHERE ${OF_LEDGER}`)}
   DELETE FROM ledger_entry WHERE id IN (SELECT id FROM chain) AND seq < ?6`;
 
-/** The entry of a top-up: columns that it leaves empty are not named, and what was bought names the subscription after it. */
+/** Appends the entry of a top-up. The subscription after it takes its name from the bouquet of the top-up. */
 const APPEND_TOP_UP = `INSERT INTO ledger_entry (previous, cuid, environment, service, req_id, plan,
     seq, at, wall, code, name, add_on, months, days, txn_id,
     after_start, after_anchor, after_months, after_days, after_end, after_since, after_goodwill_days,
@@ -79,7 +92,7 @@ const MOVE_HEAD = `UPDATE subscription SET last_entry = ?, seq = ?, code = ?, na
     start_time = ?, anchor_time = ?, months = ?, days = ?, end_time = ?, since = ?, goodwill_days = ?
   WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ?`;
 
-/** Appends the entry of a top-up and moves the ledger's head to it. @returns takes the row of the ledger's last entry. */
+/** Appends the entry of a top-up and updates the subscription row. @returns takes the row id of the ledger's last entry. */
 export function topUpAppending(database: Database) {
   const appendEntry = database.prepare(APPEND_ENTRY);
   const putHead = database.prepare(PUT_HEAD);
@@ -95,7 +108,7 @@ export function topUpAppending(database: Database) {
     const { seq, at, bouquet, period, txnId, after } = entry;
     const { start, anchor, months, days, end, since, goodwillDays } = after;
     const addOn = flag(bouquet.addOn);
-    // One list of arguments each, since a list that is put together takes as long as the statement.
+    // Plain argument lists: an assembled list takes as long as the statement.
     const { lastInsertRowid } = appendTopUp.run(
       lastEntry,
       cuid,
@@ -139,5 +152,21 @@ export function topUpAppending(database: Database) {
       reqId,
       plan,
     );
+  };
+}
+
+/** Returns a row if there is a target, so that events must be written. */
+export const FIND_TARGET = "SELECT 1 FROM target LIMIT 1";
+
+const COLUMNS = EVENT_COLUMNS.filter((column) => column !== "seq");
+/** SQLite gives each event the next number. */
+const INSERT = `INSERT INTO event (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`;
+
+/** Prepares the function that writes an event in a transaction. */
+export function eventInsertion(database: Database): (event: NewEvent) => void {
+  const insert = database.prepare(INSERT);
+  return (event) => {
+    const row = eventRow(event);
+    insert.run(...COLUMNS.map((column) => row[column]));
   };
 }

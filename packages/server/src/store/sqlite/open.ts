@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { recordTokenUses } from "../access.ts";
@@ -6,48 +9,47 @@ import { importArchive } from "../archive-filling.ts";
 import { recordAttempts } from "../attempts.ts";
 import { Batcher } from "../batcher.ts";
 import { checkStore } from "../check.ts";
-import { StoreUnavailable } from "../errors.ts";
+import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../migrations.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { SettlingItem } from "../settling.ts";
-import type { CheckEvent, Conclusion, ObserveBatch, ProviderSettings, Store } from "../store.ts";
+import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSettings, Store } from "../store.ts";
 import { customerImports } from "./customer-imports.ts";
-import { customerTables } from "./customers.ts";
 import { Database } from "./database.ts";
 import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
-import { isDamage, translate } from "./error-translation.ts";
-import { takeUpLog } from "./file.ts";
+import { cannotBeOpened, isDamage, translate } from "./error-translation.ts";
+import { NOT_TOPUPDS, secureLeftLog } from "./file.ts";
 import { SqliteReferenceCache } from "./reference-cache.ts";
-import { checkFile, migrate } from "./schema.ts";
-import { SettlerClient } from "./settling/settler-client.ts";
-import { topUpTables } from "./top-ups.ts";
+import { SettlerClient } from "./settler-client.ts";
+import { customerTables, topUpTables } from "./top-ups.ts";
 
 export interface SqliteStoreOptions extends ProviderWishes {
   readonly path: string;
   readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;
   readonly observeBatch?: ObserveBatch | undefined;
-  /** The socket of the settler, for a process of a service; commands settle by themselves. */
+  /** The settler's socket, for processes of a service. Commands have none and settle themselves. */
   readonly settlerSocket?: string | undefined;
 }
 
 /**
- * Opens the embedded store, and migrates it where needed. What must exist is neither made nor migrated.
- * @throws StoreRefused where topupd will not work with the file; the message says why.
+ * Opens the embedded store and migrates it if needed. With `mustExist` it neither creates nor migrates.
+ * @throws StoreRefused if topupd does not accept the file; the message says why.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, clock, settlerSocket, mustExist = false } = options;
-  takeUpLog(path);
+  secureLeftLog(path);
   const database = new Database(path, { mustExist });
   const engine = createSqliteEngine({
     connect: () => new Database(path, { mustExist: true }),
-    committed: () => database.seeAnew(),
+    committed: () => database.endView(),
   });
   try {
     await migrate(database, clock(), !mustExist);
     const provider = await settleProvider(engine, options);
     await ensureCheckoutSecret(engine, options);
-    // Whoever is answered may ask at once, and is to see what was settled.
-    const onSettled = () => database.seeAnew();
+    // A caller that got its answer must see the settled top-up in its next request.
+    const onSettled = () => database.endView();
     const settler =
       settlerSocket === undefined ? undefined : new SettlerClient(settlerSocket, provider.zone, onSettled);
     await settler?.connected;
@@ -61,7 +63,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
 interface SqliteStoreParts {
   readonly database: Database;
-  /** For what staff ask and change, on a connection of its own. */
+  /** Staff's queries and changes, on their own connection. */
   readonly engine: SqliteEngine;
   readonly provider: ProviderSettings;
   readonly settler: SettlerClient | undefined;
@@ -79,7 +81,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
     return settler === undefined ? batcher.add(item) : settler.settle(item);
   };
-  // Made when it is first asked for: a service that serves partners has no use for its statements.
+  // Prepared at the first import: processes that serve partners do not need these statements.
   let madeImports: ReturnType<typeof customerImports> | undefined;
   const imports = () => {
     madeImports ??= customerImports(database, provider);
@@ -95,10 +97,10 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     findConnection: async (key) => database.read(() => customers.findConnection(key)),
     settleTopUp: (command) => settle({ kind: "top_up", command }) as Promise<SettledTopUp>,
     isOverloaded: () => (settler ?? batcher).isFull,
-    // A commit that a crash or a failing disk interrupted may lie at the end of the write-ahead log, unseen, until SQLite
-    // recovers it. The write that retires the checkout takes its place there.
+    // An interrupted commit may lie unseen at the end of the write-ahead log until SQLite recovers it. The write that
+    // retires the checkout replaces it there.
     concludeCheckout: (checkoutId) => settle({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,
-    // Once recorded, always recorded; that it is not must hold for all that was answered by now.
+    // A recorded top-up stays recorded. "Not recorded" must be true of everything answered so far: ask the current state.
     findTransaction: async (checkoutId) =>
       database.read(() => topUps.find(checkoutId)) ?? database.ask(() => topUps.find(checkoutId)),
     findOutcome: async (checkoutId) =>
@@ -127,7 +129,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 
     ping: async () => database.ping(),
-    /** Nothing is taken from now on. Resolves once nothing is being settled. */
+    /** Refuses new items. Resolves when nothing is being settled. */
     async close() {
       isClosed = true;
       await batcher.drained();
@@ -136,4 +138,81 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
       database.close();
     },
   };
+}
+
+const RECORD = "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)";
+
+/** The part of a connection that reads. The driver's connections have it too. */
+type Reader = Pick<Database, "prepare">;
+
+/**
+ * Applies pending migrations in one transaction. Several processes may run it at once. Without pending migrations it
+ * writes nothing and waits for no lock.
+ * @throws StoreRefused if a newer topupd migrated the file, or migrations are pending and may not be applied.
+ */
+async function migrate(database: Database, now: Instant, mayApply: boolean): Promise<void> {
+  const findPending = () => pendingMigrations("sqlite", readApplied(database), mayApply);
+  if (findPending().length === 0) return;
+  await database.write(() => {
+    for (const { number, name, sql, checksum } of findPending()) {
+      database.exec(sql);
+      database.prepare(RECORD).run(number, name, checksum, now);
+    }
+  });
+}
+
+/** The state of a file's migrations. In a missing file all are pending. */
+export function readSqliteMigrations(path: string): MigrationState[] {
+  if (!existsSync(path)) return migrationStates("sqlite", []);
+  let connection: DatabaseSyncInstance | undefined;
+  try {
+    connection = new DatabaseSync(path, { readOnly: true });
+    return migrationStates("sqlite", readApplied(connection));
+  } catch (error) {
+    throw error instanceof StoreRefused ? error : cannotBeOpened(path, error as Error);
+  } finally {
+    connection?.close();
+  }
+}
+
+/** The applied migrations, in order. */
+function readApplied(database: Reader): AppliedMigration[] {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
+  if (tables.length === 0) return [];
+  if (!tables.some(({ name }) => name === "schema_migration")) throw new StoreRefused(NOT_TOPUPDS);
+  const journal = database.prepare("SELECT name, checksum, applied_at FROM schema_migration ORDER BY number");
+  return journal.all() as AppliedMigration[];
+}
+
+/** Checks the file itself; `checkStore` checks its rows. */
+function* checkFile(database: Database): Generator<CheckEvent> {
+  const faults = database.prepareRows<{ integrity_check: string }>("PRAGMA integrity_check")();
+  const broken = faults.filter((fault) => fault.integrity_check !== "ok");
+  for (const fault of broken) yield { kind: "wrong", what: `integrity: ${fault.integrity_check}` };
+  const dangling = database.prepareRows<{ table: string }>("PRAGMA foreign_key_check")();
+  for (const { table } of dangling) yield { kind: "wrong", what: `integrity: a row of ${table} refers to nothing` };
+  if (broken.length + dangling.length === 0) yield { kind: "checked", what: "integrity of the file", count: 1 };
+  database.verifyDurability();
+  yield { kind: "checked", what: "durability: write-ahead log, synchronous=FULL", count: 1 };
+  yield isSchemaExpected(database)
+    ? { kind: "checked", what: "tables and triggers are those of this topupd", count: 1 }
+    : { kind: "wrong", what: "tables or triggers are not those of this topupd" };
+}
+
+/** Whether tables, indexes and triggers equal those that the migrations create in an empty database. */
+function isSchemaExpected(database: Database): boolean {
+  const expected = new DatabaseSync(":memory:");
+  try {
+    for (const { sql } of readMigrations("sqlite")) expected.exec(sql);
+    return isDeepStrictEqual(readSchema(database), readSchema(expected));
+  } finally {
+    expected.close();
+  }
+}
+
+function readSchema(database: Reader): unknown[] {
+  // SQLite's own tables, such as the statistics of ANALYZE, do not count.
+  const query = `SELECT type, name, sql FROM sqlite_schema
+    WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' ORDER BY type, name`;
+  return database.prepare(query).all();
 }

@@ -10,7 +10,7 @@ import type { ProviderSettings } from "../store.ts";
 import type { BouquetRow } from "../tables.ts";
 import type { Database } from "./database.ts";
 
-/** Revisions in use at one time: the newest of each environment, and those quoted in the last five minutes. */
+/** Catalogue revisions kept: the newest of each environment, and those quoted in the last five minutes. */
 const MOST_REVISIONS = 16;
 
 const TOKEN = `SELECT t.id, t.environment, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
@@ -22,9 +22,9 @@ const CURRENT_REVISION = "SELECT max(revision) AS revision FROM catalogue_revisi
 const BOUQUETS = 'SELECT *, add_on AS "addOn" FROM bouquet WHERE revision = ? ORDER BY position';
 
 /**
- * The reference cache on SQLite, which tells cheaply whether another connection has committed since. If the audit trail has
- * grown, which has an entry for every change by staff, all is forgotten but revisions of catalogues: those never change.
- * Must be called within {@link Database.read}, or in a transaction.
+ * The reference cache on SQLite, which shows cheaply whether another connection has committed. Every change by staff has an
+ * audit entry: a new entry clears the cache, except catalogue revisions, which never change. Must be called within
+ * {@link Database.read} or in a transaction.
  */
 export class SqliteReferenceCache {
   readonly #database: Database;
@@ -39,7 +39,7 @@ export class SqliteReferenceCache {
   readonly #revisions = new ReferenceCache(() => true, MOST_REVISIONS);
   #seen: number | undefined;
   #seenChange: number | undefined;
-  /** The view in which the version was read: it is the same throughout. */
+  /** The view in which the version was read. The version does not change within a view. */
   #seenIn: number | undefined;
 
   constructor(database: Database, provider: ProviderSettings) {
@@ -68,7 +68,7 @@ export class SqliteReferenceCache {
     return revision === undefined ? undefined : this.readCatalogue(revision);
   }
 
-  /** @throws StoreUnavailable if this process would take a stored price for another. */
+  /** @throws StoreUnavailable if this process would misread stored prices. */
   readCatalogue(revision: number): Catalogue | undefined {
     return this.#revisions.recall(`revision ${revision}`, () => {
       refuseOtherProvider(this.#database.prepare(SELECT_PROVIDER).get() as ProviderValues | undefined, this.#provider);

@@ -1,8 +1,18 @@
 import type { TokenState } from "../../domain/access-token.ts";
+import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
-import { TOP_UP_COLUMNS, toTransaction } from "../rows.ts";
+import {
+  type CustomerConnectionRow,
+  HEAD_COLUMNS,
+  type OverviewRow,
+  TOP_UP_COLUMNS,
+  toFoundConnection,
+  toOverviews,
+  toTransaction,
+} from "../rows.ts";
+import { codesToFind } from "../settings.ts";
 import {
   type RecordedTopUp,
   type Settled,
@@ -11,12 +21,10 @@ import {
   type SettlingWrites,
   settleBatch,
 } from "../settling.ts";
-import type { Outcome, ProviderSettings } from "../store.ts";
+import type { FoundConnection, Outcome, ProviderSettings } from "../store.ts";
 import type { Raw, TopUpRow } from "../tables.ts";
-import type { ConnectionToTopUp, CustomerTables } from "./customers.ts";
 import type { Database } from "./database.ts";
-import { eventInsertion, FIND_TARGET } from "./events.ts";
-import { topUpAppending } from "./ledgers.ts";
+import { eventInsertion, FIND_TARGET, topUpAppending } from "./ledgers.ts";
 import type { SqliteReferenceCache } from "./reference-cache.ts";
 
 const FIND = `SELECT ${TOP_UP_COLUMNS.join(", ")} FROM top_up WHERE checkout_id = ?`;
@@ -26,7 +34,7 @@ const RETIRE =
   "INSERT INTO retired_checkout (checkout_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)";
 const FIND_TOKEN = `SELECT t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", p.status
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.id = ?`;
-/** What is on record with a checkout: a top-up, that it was retired, or both. */
+/** Finds whether a checkout has a top-up, is retired, or both. */
 const ON_RECORD = `SELECT 'top_up' AS what FROM top_up WHERE checkout_id = ?1
   UNION ALL SELECT 'retired' FROM retired_checkout WHERE checkout_id = ?1`;
 const HORIZON = "SELECT pruned_before FROM retention";
@@ -39,12 +47,10 @@ export interface TopUpParts {
   readonly reference: SqliteReferenceCache;
 }
 
-/** What a top-up depends on, and what its entry is appended to. */
 interface Snapshot extends TopUpSnapshot {
   readonly lastEntryOf: ConnectionToTopUp["lastEntryOf"];
 }
 
-/** The SQL of top-ups. */
 export function topUpTables({ database, provider, clock, customers, reference }: TopUpParts) {
   const findRow = database.prepareRows<Raw<TopUpRow>>(FIND);
   const insertRow = database.prepare(INSERT);
@@ -59,7 +65,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   const findRetiredAt = (checkoutId: string): Instant | undefined => findRetired(checkoutId)[0]?.at;
   const findHorizon = (): Instant | undefined => horizon()[0]?.pruned_before;
 
-  /** Reads each token once: a batch has many top-ups of few. */
+  /** Reads each token once in a batch: many top-ups share few tokens. */
   const tokensOfBatch = () => {
     const found = new Map<string, TokenState | undefined>();
     return (id: string): TokenState | undefined => {
@@ -123,7 +129,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   return {
     find,
 
-    /** To be called outside of any view: once a top-up is recorded it stays so, and is not retired any more. */
+    /** Must be called outside of a view. Two reads are safe: a recorded top-up stays, and its checkout is never retired. */
     findOutcome(checkoutId: string): Outcome {
       const found = find(checkoutId);
       if (found !== undefined) return found;
@@ -134,5 +140,62 @@ export function topUpTables({ database, provider, clock, customers, reference }:
     /** Settles a batch in one write transaction: an outcome for each item, in order. */
     settle: (items: readonly SettlingItem[]): Promise<Settled[]> =>
       database.write(() => settleBatch({ items, read: readsOfBatch(), write, zone: provider.zone, clock })),
+  };
+}
+
+/** Selects one row for each connection, unsorted. CROSS JOIN stops SQLite from starting with the customers. */
+const overviewsOf = (cuids: string) => `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
+    n.service, n.req_id, n.position, n.status AS connection_status, n.blocked,
+    (SELECT max(s.end_time) FROM subscription AS s WHERE s.cuid = n.cuid AND s.environment = n.environment
+      AND s.service = n.service AND s.req_id = n.req_id AND s.add_on = 0) AS base_end
+  FROM (${cuids}) AS k
+  CROSS JOIN customer AS c ON c.cuid = k.cuid AND c.environment = ?2
+  LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment`;
+const OF_CODE = "SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2";
+/** Finds a mobile number in two forms; a customer found by both counts once. */
+const OF_TWO_CODES = "SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?3) AND environment = ?2 LIMIT 2";
+
+/** Selects one row for each ledger of a connection, even if the connection was removed; one without a ledger if none. */
+const CONNECTION = `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status,
+    n.service, n.req_id, n.status, n.blocked, n.segment,
+    s.plan, s.last_entry, ${HEAD_COLUMNS.map((column) => `s.${column}`).join(", ")}
+  FROM customer AS c
+  LEFT JOIN connection AS n ON n.cuid = ?1 AND n.environment = ?2 AND n.service = ?3 AND n.req_id = ?4
+  LEFT JOIN subscription AS s ON s.cuid = ?1 AND s.environment = ?2 AND s.service = ?3 AND s.req_id = ?4
+  WHERE c.cuid = ?1 AND c.environment = ?2`;
+
+export interface ConnectionToTopUp {
+  readonly found: FoundConnection | undefined;
+  /** The row of the last entry of a plan's ledger; undefined if there is none. */
+  readonly lastEntryOf: (plan: string) => number | undefined;
+}
+
+export type CustomerTables = ReturnType<typeof customerTables>;
+
+/** Finds customers for partners' requests. It reads no ledgers, which would take longer every year. */
+export function customerTables(database: Database, provider: ProviderSettings) {
+  type Row = OverviewRow & { readonly position: number | null };
+  type LedgerRow = CustomerConnectionRow & { readonly plan: string | null; readonly last_entry: number };
+  const ofCode = database.prepareRows<Row>(overviewsOf(OF_CODE));
+  const ofTwoCodes = database.prepareRows<Row>(overviewsOf(OF_TWO_CODES));
+  const connection = database.prepareRows<LedgerRow>(CONNECTION);
+  return {
+    lookUp(environment: Environment, code: string): CustomerOverview[] {
+      const [first, second] = codesToFind(code, provider);
+      const rows = second === undefined ? ofCode(first, environment) : ofTwoCodes(first, environment, second);
+      if (rows.length > 1) rows.sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
+      return toOverviews(rows);
+    },
+
+    findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
+      return toFoundConnection(cuid, connection(cuid, environment, service, reqId));
+    },
+
+    /** Finds a connection and the ledger entries that a top-up follows. */
+    findToTopUp({ cuid, environment, service, reqId }: ConnectionKey): ConnectionToTopUp {
+      const rows = connection(cuid, environment, service, reqId);
+      const lastEntryOf = (plan: string) => rows.find((row) => row.plan === plan)?.last_entry;
+      return { found: toFoundConnection(cuid, rows), lastEntryOf };
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { addTarget } from "../../../src/office/targets/operations.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { Database } from "../../../src/store/postgres/session/database.ts";
+import { Database } from "../../../src/store/postgres/database.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
 import { RAM_NET, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
 import { run } from "../../support/desk.ts";

@@ -1,8 +1,8 @@
 import { expect, inject, onTestFinished, test } from "vitest";
 import { RECORDING_DEADLINE_MS } from "../../../src/domain/top-up.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
-import { Database } from "../../../src/store/postgres/session/database.ts";
-import { LIMITS } from "../../../src/store/postgres/session/session.ts";
+import { Database } from "../../../src/store/postgres/database.ts";
+import { LIMITS } from "../../../src/store/postgres/session.ts";
 import { countRows, findWrong } from "../../store-suite/database.ts";
 import { SITA_NET } from "../../store-suite/provider.ts";
 import { withClient } from "../../support/postgres-database.ts";

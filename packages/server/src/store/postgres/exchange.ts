@@ -2,10 +2,10 @@ import type { Socket } from "node:net";
 import pg from "pg";
 import type { Prepared, Query, Value } from "./session.ts";
 
-/** What came of one statement. */
+/** The result of one statement. */
 export interface Answer {
   readonly rows: unknown[];
-  /** As PostgreSQL names what it did. */
+  /** PostgreSQL's command tag, such as COMMIT. */
   readonly command: string;
 }
 
@@ -14,24 +14,24 @@ interface Column {
   readonly parse: (text: string) => unknown;
 }
 
-/** What an exchange uses of the driver's connection, whose types do not show it. */
+/** The parts of the driver's connection that an exchange uses. The driver's types lack them. */
 type Wire = Record<"parse" | "bind" | "describe" | "execute" | "sync", (message?: object) => void> & {
   readonly stream: Socket;
-  /** By name, the texts that PostgreSQL has prepared, and those that it was told to prepare. */
+  /** Statements by name: those that PostgreSQL has prepared, and those sent to be prepared. */
   readonly parsedStatements: Readonly<Record<string, string>>;
   readonly submittedNamedStatements: Record<string, string>;
 };
 
-/** By session and statement, what its rows look like: PostgreSQL refuses a prepared statement whose columns change. */
+/** Columns of prepared statements, by session and name. They stay valid: PostgreSQL refuses a statement if they change. */
 const columnsOf = new WeakMap<Wire, Map<string, readonly Column[]>>();
 
 /**
- * Prepared statements that go out in one piece, with one Sync behind them. PostgreSQL runs none after one that fails, and
- * answers in one piece. Within it no limit of a session's idleness counts: a commit must not be in it beside others.
+ * Prepared statements sent as one packet with one Sync at the end. PostgreSQL stops at the first that fails and sends one
+ * answer. The idle limit of a session does not apply inside an exchange: a commit must be alone in one.
  */
 export class Exchange extends (pg.Query as unknown as new (config: Prepared) => object) {
   declare callback: (error: unknown, answers?: Answer[]) => void;
-  /** Of the statement that is being answered: the driver notes that PostgreSQL has prepared it. */
+  /** The statement that is being answered. The driver reads it to note that PostgreSQL has prepared the statement. */
   declare name: string;
   declare text: string;
   readonly #queries: readonly Query[];
@@ -40,7 +40,7 @@ export class Exchange extends (pg.Query as unknown as new (config: Prepared) => 
   #columns: readonly Column[] | undefined;
   #rows: unknown[] = [];
 
-  /** @param queries one at least. */
+  /** @param queries at least one. */
   constructor(queries: readonly Query[]) {
     super(queries[0] as Query);
     this.#queries = queries;
@@ -62,7 +62,7 @@ export class Exchange extends (pg.Query as unknown as new (config: Prepared) => 
       out.execute({});
     }
     out.sync();
-    // Each piece by itself would wake the other side, which takes longer.
+    // One write: each separate packet would wake the server, which takes longer.
     wire.stream.write(Buffer.concat(pieces));
     this.#next();
     return null;
@@ -112,7 +112,7 @@ function toText(value: Value): string | null {
 
 const INT8 = 20;
 
-/** Whole numbers are below 2^53, as the domain has them. */
+/** Reads int8 as a number: the domain's whole numbers are below 2^53. */
 export function getTypeParser(oid: number, format?: "text" | "binary"): (value: string) => unknown {
   return oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text");
 }

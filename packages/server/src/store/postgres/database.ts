@@ -1,33 +1,33 @@
 import pg from "pg";
-import { StoreContended } from "../../errors.ts";
+import { StoreContended } from "../errors.ts";
 import { translateAtConnecting } from "./error-translation.ts";
 import { BEGIN, CONNECTING_MS, clientConfig, type Purpose, type Query, Session, setUp, socketOf } from "./session.ts";
 
 export interface DatabaseOptions {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
   readonly url: string;
-  /** How many sessions are open at a time, at most. */
+  /** The maximum number of open sessions. */
   readonly connections: number;
   readonly purpose: Purpose;
 }
 
-/** A top-up or an import may hold a customer for a moment; more often than this, something is wrong. */
+/** A top-up or an import locks a customer only for a moment. After this many attempts, something is wrong. */
 const ATTEMPTS = 5;
-/** For the server to close its side, which takes it a moment if it can be reached at all. */
+/** Time for the server to close its side of a connection. */
 const LEAVING_MS = 500;
 
-/** A pool of sessions. Waits for none of them longer than its purpose says. */
+/** A pool of sessions. No operation waits longer than the limits of its purpose. */
 export class Database {
   readonly #pool: pg.Pool;
   readonly #clients = new Set<pg.ClientBase>();
 
   constructor({ url, connections, purpose }: DatabaseOptions) {
-    // The driver waits for what this gives, though its types do not say so.
+    // The driver awaits this promise, although its types do not say so.
     const onConnect = async (client: pg.ClientBase) => {
       try {
         await setUp(client, purpose);
       } catch (error) {
-        // The pool tells whoever waits only once the server has closed its side, for which it would wait without end.
+        // The pool reports the error only after the server has closed its side, and would wait for that forever.
         socketOf(client).destroy();
         throw error;
       }
@@ -39,7 +39,7 @@ export class Database {
       idleTimeoutMillis: 60_000,
       ...({ onConnect } as object),
     });
-    // A session that is lost fails what it was doing, or is replaced: nothing more is to be done about it.
+    // A lost session fails its own query or is replaced when idle: there is nothing more to do.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => {
       client.on("error", () => {});
@@ -48,14 +48,14 @@ export class Database {
     this.#pool.on("remove", (client) => this.#clients.delete(client));
   }
 
-  /** Asks one question, on a session of its own. */
+  /** Runs one query on any session of the pool. */
   ask<Row>(query: Query): Promise<Row[]> {
     return this.withSession((session) => session.run<Row>(query));
   }
 
   /**
-   * Runs `work` in a transaction that it must commit by itself; otherwise it is rolled back.
-   * @param opening is sent together with the beginning; `work` gets the rows of each.
+   * Runs `work` in a transaction. `work` must commit it, or else it is rolled back.
+   * @param opening queries sent together with BEGIN; `work` gets the rows of each.
    */
   transact<Result>(
     opening: readonly Query[],
@@ -68,8 +68,8 @@ export class Database {
   }
 
   /**
-   * As {@link transact}, and again where others held for too long what it was to write.
-   * @throws StoreContended where they always did.
+   * Runs {@link transact}, and retries it if rows stay locked too long.
+   * @throws StoreContended after the last attempt.
    */
   async transactPatiently<Result>(
     opening: readonly Query[],
@@ -84,7 +84,7 @@ export class Database {
     }
   }
 
-  /** A session that is left within a transaction is rolled back. */
+  /** Lends a session. A transaction that `work` leaves open is rolled back. */
   async withSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translateAtConnecting(error);
@@ -95,14 +95,14 @@ export class Database {
       client.release();
       return result;
     } catch (error) {
-      // What the session was in the middle of is not known any more: PostgreSQL rolls it back. Another one is soon made.
+      // The state of the session is unknown. PostgreSQL rolls back its transaction, and the pool makes a new session.
       client.release(true);
       socketOf(client).destroy();
       throw error;
     }
   }
 
-  /** Waits for what is under way, but for nobody who does not answer. */
+  /** Waits for running queries, but not for a server that does not answer. */
   async close(): Promise<void> {
     if (!this.#pool.ending) await this.#pool.end();
     const leave = () => {
@@ -112,7 +112,7 @@ export class Database {
   }
 }
 
-/** Runs `work` on a session outside of a pool, which may take as long as it needs. */
+/** Runs `work` on a session outside of a pool, without a time limit. */
 export async function withOwnSession<Result>(
   url: string,
   work: (session: Session, client: pg.Client) => Promise<Result>,
@@ -125,7 +125,7 @@ export async function withOwnSession<Result>(
   }
 }
 
-/** Rejects with the driver's own error. */
+/** Opens a session outside of a pool. Rejects with the driver's own error. */
 export async function openClient(url: string, purpose: Purpose): Promise<pg.Client> {
   const client = new pg.Client(clientConfig(url, purpose));
   client.on("error", () => {});
@@ -139,7 +139,7 @@ export async function openClient(url: string, purpose: Purpose): Promise<pg.Clie
   }
 }
 
-/** Takes leave of the server, if it listens. */
+/** Closes a session, even if the server does not answer. */
 export async function endClient(client: pg.Client): Promise<void> {
   const timer = setTimeout(() => socketOf(client).destroy(), LEAVING_MS);
   await client.end().catch(() => {});

@@ -1,30 +1,40 @@
 import type { Socket } from "node:net";
 import { deserialize, serialize } from "node:v8";
-import { type TopUpCommand, transactionOf } from "../../../domain/top-up.ts";
-import type { Instant } from "../../../domain/wall-time.ts";
-import type { Zone } from "../../../domain/zone.ts";
-import { StoreContended, StoreUnavailable } from "../../errors.ts";
-import type { Settled, SettlingItem } from "../../settling.ts";
+import { type TopUpCommand, transactionOf } from "../../domain/top-up.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import type { Zone } from "../../domain/zone.ts";
+import { StoreContended, StoreUnavailable } from "../errors.ts";
+import type { Settled, SettlingItem } from "../settling.ts";
 
 /*
- * What a worker and the settler say to each other. An item has a number, and is answered by it; many go in one message. An
- * object takes several times as long as a list of its values.
+ * The messages between a worker and the settler. The answer to an item has the item's number. One message has many items.
+ * Items are sent as lists of values, because objects take several times as long.
  */
 
 export type Asked = readonly [id: number, item: PackedItem];
 export type Answered = readonly [id: number, outcome: PackedOutcome] | readonly [id: number, undefined, Failure];
 
 export type PackedTopUp = readonly [
-  ...[checkoutId: string, issuedAt: Instant, revision: number, txnDigits: string, partnerId: number],
-  ...[environment: TopUpCommand["environment"], cuid: string, service: TopUpCommand["service"], reqId: string],
-  ...[bouquetCode: string, amount: TopUpCommand["amount"], udf1: string | undefined, udf2: string | undefined],
+  checkoutId: string,
+  issuedAt: Instant,
+  revision: number,
+  txnDigits: string,
+  partnerId: number,
+  environment: TopUpCommand["environment"],
+  cuid: string,
+  service: TopUpCommand["service"],
+  reqId: string,
+  bouquetCode: string,
+  amount: TopUpCommand["amount"],
+  udf1: string | undefined,
+  udf2: string | undefined,
   tokenId: string | undefined,
 ];
 /** A top-up, or the checkoutId of a conclusion. */
 export type PackedItem = PackedTopUp | string;
-/** Of a top-up that was recorded, whoever asked for it lacks nothing but its time. */
+/** For a recorded top-up only its time: the worker has all other data. */
 export type PackedOutcome = Instant | Settled;
-/** No message keeps the class of an error. */
+/** An error as plain data, because a message cannot carry its class. */
 export interface Failure {
   readonly kind: "unavailable" | "contended" | "defect";
   readonly message: string;
@@ -78,7 +88,6 @@ export function packOutcome(settled: Settled): PackedOutcome {
   return isRecorded ? settled.transaction.at : settled;
 }
 
-/** @param item that was settled. */
 export function unpackOutcome(packed: PackedOutcome, item: SettlingItem, zone: Zone): Settled {
   if (typeof packed !== "number") return packed;
   if (item.kind !== "top_up") throw new Error("what was recorded is no top-up that was asked for");
@@ -98,17 +107,17 @@ export function errorOf({ kind, message }: Failure): Error {
 
 const LENGTH_BYTES = 4;
 
-/** Messages over a socket: what is sent in one turn of the event loop goes as one list, with its length before it. */
+/** Messages over a socket. Messages sent in one turn of the event loop go as one list, with its length in front. */
 export class Messages<Sent, Received> {
   readonly #socket: Socket;
-  readonly #hear: (received: readonly Received[]) => void;
+  readonly #receive: (received: readonly Received[]) => void;
   #outgoing: Sent[] = [];
   #held: Buffer[] = [];
   #heldBytes = 0;
 
-  constructor(socket: Socket, hear: (received: readonly Received[]) => void) {
+  constructor(socket: Socket, receive: (received: readonly Received[]) => void) {
     this.#socket = socket;
-    this.#hear = hear;
+    this.#receive = receive;
     socket.on("data", (chunk) => this.#take(chunk));
   }
 
@@ -116,7 +125,7 @@ export class Messages<Sent, Received> {
     if (this.#outgoing.push(message) === 1) setImmediate(() => this.#flush());
   }
 
-  /** Ends the connection, once all that was sent is on its way. */
+  /** Ends the connection after the last message is sent. */
   end(): void {
     setImmediate(() => this.#socket.destroySoon());
   }
@@ -139,21 +148,21 @@ export class Messages<Sent, Received> {
     if (this.#heldBytes < this.#needed()) return;
     let bytes = Buffer.concat(this.#held);
     for (let end = endOf(bytes); bytes.length >= end; end = endOf(bytes)) {
-      this.#hear(deserialize(bytes.subarray(LENGTH_BYTES, end)) as Received[]);
+      this.#receive(deserialize(bytes.subarray(LENGTH_BYTES, end)) as Received[]);
       bytes = bytes.subarray(end);
     }
     this.#held = [bytes];
     this.#heldBytes = bytes.length;
   }
 
-  /** How many bytes there must be before a look at them is worth it. */
+  /** Bytes that must have arrived before the first message can be complete. */
   #needed(): number {
     const [first] = this.#held;
     return first === undefined ? LENGTH_BYTES : endOf(first);
   }
 }
 
-/** Where the first message ends. */
+/** The offset of the first message's end. */
 function endOf(bytes: Buffer): number {
   return bytes.length < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + bytes.readUInt32BE(0);
 }

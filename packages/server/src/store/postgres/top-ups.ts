@@ -1,17 +1,69 @@
-import type { Catalogue } from "../../../domain/catalogue.ts";
-import type { Instant } from "../../../domain/wall-time.ts";
-import { CONNECTION_KEY, type ConnectionRows, keyColumns, TOP_UP_COLUMNS, toTransaction } from "../../rows.ts";
-import { type Settled, type SettlingItem, settleBatch } from "../../settling.ts";
-import type { Outcome, ProviderSettings, Store } from "../../store.ts";
-import type { PostgresReferenceCache } from "../reference-cache.ts";
-import type { Database } from "../session/database.ts";
-import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "../session/locks.ts";
-import type { Prepared, Query } from "../session/session.ts";
+import type { Catalogue } from "../../domain/catalogue.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import {
+  CONNECTION_KEY,
+  type ConnectionRows,
+  type CustomerConnectionRow,
+  HEAD_COLUMNS,
+  keyColumns,
+  type OverviewRow,
+  TOP_UP_COLUMNS,
+  toFoundConnection,
+  toOverviews,
+  toTransaction,
+} from "../rows.ts";
+import { codesToFind } from "../settings.ts";
+import { type Settled, type SettlingItem, settleBatch } from "../settling.ts";
+import type { Outcome, ProviderSettings, Store } from "../store.ts";
 import { BatchSnapshot, type CheckoutRow, type LockedCustomer, type TokenOfBatch } from "./batch-snapshot.ts";
-import { asked, insertRows, isAsked, qualified, unlessEmpty, withRows } from "./columns.ts";
-import { CONNECTION_WITH_HEADS } from "./customers.ts";
-import { appendEvents, FIND_TARGET } from "./events.ts";
-import { record } from "./recording.ts";
+import { asked, insertRows, isAsked, qualified, textArray, unlessEmpty, withRows } from "./columns.ts";
+import type { Database } from "./database.ts";
+import { appendEvents, FIND_TARGET, record } from "./ledgers.ts";
+import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "./locks.ts";
+import type { PostgresReferenceCache } from "./reference-cache.ts";
+import type { Prepared, Query } from "./session.ts";
+
+const OVERVIEWS: Prepared = {
+  name: "overviews",
+  text: `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
+      n.service, n.req_id, n.status AS connection_status, n.blocked,
+      (SELECT max(s.end_time) FROM subscription AS s WHERE ${isAsked("s", CONNECTION_KEY, "n")} AND s.add_on = 0) AS base_end
+    FROM (SELECT DISTINCT cuid FROM customer_code WHERE code = ANY($1::text[]) AND environment = $2 LIMIT 2) AS k
+    JOIN customer AS c ON c.cuid = k.cuid AND c.environment = $2
+    LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment
+    ORDER BY c.cuid, n.position`,
+};
+
+/** Columns of connection (`n`) and subscription (`s`). */
+const CONNECTION_WITH_HEADS = `${qualified("n", [...CONNECTION_KEY, "status", "blocked", "segment"])}, s.plan,
+  ${qualified("s", HEAD_COLUMNS)}`;
+
+const ONE_CONNECTION: Prepared = {
+  name: "connection",
+  text: `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status, ${CONNECTION_WITH_HEADS}
+    FROM customer AS c
+    LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment AND n.service = $3 AND n.req_id = $4
+    LEFT JOIN subscription AS s ON ${isAsked("s", CONNECTION_KEY, "n")}
+    WHERE c.cuid = $1 AND c.environment = $2`,
+};
+
+/** Finds customers for partners' requests. */
+export function customerTables(
+  database: Database,
+  provider: ProviderSettings,
+): Pick<Store, "lookUpCustomers" | "findConnection"> {
+  return {
+    async lookUpCustomers(environment, code) {
+      const values = [textArray(codesToFind(code, provider)), environment];
+      return toOverviews(await database.ask<OverviewRow>({ ...OVERVIEWS, values }));
+    },
+
+    async findConnection({ cuid, environment, service, reqId }) {
+      const values = [cuid, environment, service, reqId];
+      return toFoundConnection(cuid, await database.ask<CustomerConnectionRow>({ ...ONE_CONNECTION, values }));
+    },
+  };
+}
 
 const CONNECTIONS = withRows(
   {
@@ -34,7 +86,7 @@ const CHECKOUTS = withRows(
   CHECKOUT_KEY,
 );
 
-/** As they are inside the batch: what a process keeps in memory of them may be a second old. */
+/** A batch reads tokens itself: the cached ones may be a second old. */
 const TOKEN_KEY = ["id"] as const;
 const TOKENS = withRows(
   {
@@ -61,11 +113,10 @@ interface TopUpParts {
 }
 
 type TopUpTables = Pick<Store, "findTransaction" | "findOutcome"> & {
-  /** @throws StoreUnavailable where it is not known whether the batch was recorded. */
+  /** @throws StoreUnavailable if it is not known whether the batch was recorded. */
   readonly settle: (batch: readonly SettlingItem[]) => Promise<Settled[]>;
 };
 
-/** The SQL of top-ups. */
 export function topUpTables({ database, provider, clock, reference }: TopUpParts): TopUpTables {
   const findOutcome = async (checkoutId: string): Promise<Outcome> => {
     const [row] = await database.ask<CheckoutRow>(CHECKOUTS([{ checkout_id: checkoutId }]));
@@ -73,7 +124,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
     return row.retired_at === null ? undefined : { retiredAt: row.retired_at };
   };
 
-  /** Those that the batch's checkouts were quoted from, as far as they were ever published. */
+  /** The catalogue revisions that the batch's checkouts were quoted from; a revision that never existed is missing. */
   const readCatalogues = async (batch: readonly SettlingItem[]): Promise<Map<number, Catalogue>> => {
     const found = new Map<number, Catalogue>();
     for (const item of batch) {
@@ -93,7 +144,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
       return outcome !== undefined && "txnId" in outcome ? outcome : undefined;
     },
 
-    /** In one transaction, with one round trip to each side of the decision. */
+    /** Settles a batch in one transaction, with one round trip before the decision and one after it. */
     async settle(items) {
       const catalogues = await readCatalogues(items);
       return database.transact(openingOf(items), async (rows, session) => {
@@ -116,7 +167,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   };
 }
 
-/** Locks first: what is read after it cannot change any more. */
+/** The locks come first: what is read after them cannot change any more. */
 function openingOf(batch: readonly SettlingItem[]): Query[] {
   const commands = batch.flatMap((item) => (item.kind === "top_up" ? [item.command] : []));
   const connections = new Map(commands.map((command) => [JSON.stringify(keyColumns(command)), keyColumns(command)]));

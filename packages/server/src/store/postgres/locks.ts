@@ -1,25 +1,24 @@
 import { setTimeout } from "node:timers/promises";
-import { StoreContended, StoreRefused } from "../../errors.ts";
-import { asked, isAsked, withRows } from "../tables/columns.ts";
+import { StoreContended, StoreRefused } from "../errors.ts";
+import { asked, isAsked, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { BEGIN, type Prepared, type Session } from "./session.ts";
 
 /*
- * Whoever takes several locks takes them in the order in which they stand here. Those with a number are advisory; it means
- * something in topupd alone.
+ * Take several locks only in the order listed here. Locks with a number are advisory; only topupd uses these numbers.
  */
 
-/** One process at a time makes or migrates the database. */
+/** One process at a time creates or migrates the database. */
 export const LOCK_OPENING = lock("lock_opening", 7_461_001);
-/** One transaction at a time changes partners, tokens, secrets, catalogues or settings: few do, and rows are numbered. */
+/** One transaction at a time changes partners, tokens, secrets, catalogues or settings. Their rows are numbered. */
 export const LOCK_REFERENCE = lock("lock_reference", 7_461_002);
-/** One transaction at a time imports customers: new ones have no row yet that could be locked. */
+/** One transaction at a time imports customers: a new customer has no row to lock yet. */
 export const LOCK_IMPORT = lock("lock_import", 7_461_003);
 
 const CUSTOMER_KEY = ["cuid", "environment"] as const;
 /**
- * A customer's row is the lock of all that is recorded for the customer. Several are locked by one statement, in the order
- * of the key, so that no two transactions ever wait for each other.
+ * A customer's row is the lock for all data of the customer. One statement locks several rows in the order of the key, so
+ * that transactions cannot deadlock.
  */
 export const LOCK_CUSTOMERS = withRows(
   {
@@ -32,22 +31,21 @@ export const LOCK_CUSTOMERS = withRows(
 
 const RECORDING = 7_461_005;
 /**
- * A checkout is concluded while nobody records: a commit that waits for a standby, or for a disk that stands still, is on
- * record once that is over, and until then nobody sees what it wrote. It does not say whose checkout it is, so no
- * customer's row tells the two apart.
+ * Excludes all recording while a checkout is concluded. A commit may wait for a standby or a hanging disk, and its top-up
+ * stays invisible until then. A conclusion does not know the customer, so it cannot lock the customer's row instead.
  */
 export const LOCK_RECORDING = lock("lock_recording", RECORDING);
-/** Any number of batches and corrections record at a time: each holds its customers. */
+/** Shared by all batches and corrections: their customers' rows are locked too. */
 export const SHARE_RECORDING = sharedLock("share_recording", RECORDING);
 
-/** One transaction at a time appends to the audit trail: each entry follows from the one before it. */
+/** One transaction at a time appends to the audit trail: each entry contains the hash of the previous entry. */
 export const LOCK_AUDIT = lock("lock_audit", 7_461_004);
 /**
- * One transaction at a time writes events and commits: they are numbered in the order in which others see them, so that
- * who reads on from a number misses none.
+ * One transaction at a time writes events and commits. The events are then numbered in the order in which they become
+ * visible, so that a reader that continues from a number misses none.
  */
 export const LOCK_EVENTS = lock("lock_events", 7_461_006);
-/** One transaction at a time notes refused calls, which are numbered. It takes no other lock. */
+/** One transaction at a time records refused calls, which are numbered. It takes no other lock. */
 export const LOCK_ATTEMPTS = lock("lock_attempts", 7_461_007);
 
 function lock(name: string, number: number): Prepared {
@@ -73,13 +71,13 @@ interface Holder {
   readonly is_own: boolean;
 }
 
-/** Nobody takes it alone, so nobody waits for it. */
+/** Only shared, so it never makes anything wait. */
 const SHOWN = 7_461_008;
 const HIDDEN_LOCKS =
   "the server does not show in pg_locks the advisory locks that topupd takes: use PostgreSQL itself, and not another database that speaks its protocol";
 
 /**
- * Takes a lock and looks for it. Without advisory locks, several processes could record at a time what only one may.
+ * Takes a lock and checks that pg_locks shows it. Without working advisory locks, processes would not exclude each other.
  * @throws StoreRefused if the server does not show it.
  */
 export async function refuseHiddenLocks(session: Session): Promise<void> {
@@ -88,16 +86,16 @@ export async function refuseHiddenLocks(session: Session): Promise<void> {
   if (!(found as Holder[]).some(({ is_own }) => is_own)) throw new StoreRefused(HIDDEN_LOCKS);
 }
 
-/** The transactions that record. They hold the lock until others see what they wrote. */
+/** The transactions that record. They hold the lock until their writes are visible. */
 const RECORDERS = holders("recorders", RECORDING);
 
-/** Longer than any batch takes that waits for nobody. */
+/** Longer than any batch takes that does not wait for a lock. */
 const COMMIT_PATIENCE_MS = 10_000;
 const COMMIT_PAUSE_MS = 100;
 
 /**
- * Resolves once those who record now have done so. It asks instead of locking: whoever waits for a lock holds up all
- * top-ups that come after it.
+ * Resolves when all transactions that record now have ended. It polls instead of locking: a waiting lock would block all
+ * later top-ups.
  */
 export async function awaitCommits(database: Database): Promise<void> {
   let recorders = await database.ask<Holder>(RECORDERS);

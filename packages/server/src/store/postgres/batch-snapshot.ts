@@ -1,17 +1,17 @@
-import type { TokenState } from "../../../domain/access-token.ts";
-import type { BasePlans, Catalogue } from "../../../domain/catalogue.ts";
-import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../../domain/customer.ts";
-import type { NewEvent } from "../../../domain/event.ts";
-import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../../domain/top-up.ts";
-import type { Instant } from "../../../domain/wall-time.ts";
-import { type TokenStateRow, toTokenState } from "../../access.ts";
-import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../../rows.ts";
-import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../../settling.ts";
-import type { CustomerRow, Raw, TopUpRow } from "../../tables.ts";
+import type { TokenState } from "../../domain/access-token.ts";
+import type { BasePlans, Catalogue } from "../../domain/catalogue.ts";
+import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../domain/customer.ts";
+import type { NewEvent } from "../../domain/event.ts";
+import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-up.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { type TokenStateRow, toTokenState } from "../access.ts";
+import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../rows.ts";
+import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../settling.ts";
+import type { CustomerRow, Raw, TopUpRow } from "../tables.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
-/** What is on record of a checkout that was asked for; without a top-up, all but the first two is null. */
+/** A requested checkout. Without a top-up, all columns after the first two are null. */
 export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant | null } & (
   | Raw<TopUpRow>
   | { readonly checkout_id: null }
@@ -19,26 +19,26 @@ export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant
 
 export type TokenOfBatch = TokenStateRow & { readonly id: string };
 
-/** What a batch has loaded. */
+/** The rows that a batch has loaded. */
 export interface LoadedBatch {
   readonly customers: readonly LockedCustomer[];
   readonly tokens: readonly TokenOfBatch[];
   readonly checkouts: readonly CheckoutRow[];
   readonly connections: readonly ConnectionRows[];
   readonly catalogues: ReadonlyMap<number, Catalogue>;
-  /** The horizon, where a checkout is so old that it may matter. */
+  /** The time from which history is complete; undefined if nothing was ever deleted. */
   readonly prunedBefore: Instant | undefined;
-  /** Whether anybody is to be told of what is recorded. */
+  /** Whether there is a target, so that events must be written. */
   readonly hasTarget: boolean;
 }
 
-/** A batch in memory: each item reads what those before it wrote. What must be stored gathers here. */
+/** A batch in memory. Each item reads the writes of the items before it. The batch is stored from here at its end. */
 export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrites<TopUpSnapshot> {
   readonly basePlans: BasePlans;
   readonly hasTarget: boolean;
   readonly recorded: RecordedTopUp[] = [];
   readonly events: NewEvent[] = [];
-  /** When each checkout of the batch was retired. */
+  /** Checkouts that the batch retires, and when. */
   readonly retired = new Map<string, Instant>();
 
   readonly #tokens: ReadonlyMap<string, TokenState>;
@@ -105,7 +105,7 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
   }
 }
 
-/** By name, the connections that the rows tell of. */
+/** The connections of the rows, by {@link connectionName}. */
 function toConnections(rows: readonly ConnectionRows[]): Map<string, Connection> {
   const connections = new Map<string, Connection>();
   for (const row of rows) {

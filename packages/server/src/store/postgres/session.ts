@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 import type pg from "pg";
-import { StoreRefused, StoreUnavailable } from "../../errors.ts";
+import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import { translate, translateAtCommit } from "./error-translation.ts";
 import { type Answer, Exchange, getTypeParser } from "./exchange.ts";
 
-/** A statement of SQL that is prepared once in each session, under its name. */
+/** A statement that each session prepares once, under its name. */
 export interface Prepared {
   readonly name: string;
   readonly text: string;
@@ -12,31 +12,28 @@ export interface Prepared {
 
 export type Value = string | number | null;
 
-/** A statement with its parameters. */
 export interface Query extends Prepared {
   readonly values?: readonly Value[];
 }
 
 /**
- * What a session is for. `serving`: partners' requests and imports; every statement has an index and takes little time.
- * `office`: what staff ask and change.
- * `working`: migrations, copies and checks, which take as long as they need.
+ * The purpose of a session. `serving`: partners' requests and imports; every statement uses an index and is quick.
+ * `office`: staff's queries and changes. `working`: migrations, copies and checks, without a time limit.
  */
 export type Purpose = "serving" | "office" | "working";
 
-/** In milliseconds; 0 is no limit. */
+/** Limits in milliseconds; 0 means none. */
 interface Limits {
   readonly statement: number;
   readonly lock: number;
   readonly idleInTransaction: number;
-  /** For an answer; longer than a statement may take, so that it speaks of the network. */
+  /** Limit for an answer, longer than a statement may take: if it passes, the network failed. */
   readonly answer: number;
 }
 
 /**
- * PostgreSQL enforces all but the last, so that they hold even where this process stands still. From the decision of a
- * top-up on, five statements follow at most, the commit among them. Each may take as long as a statement may, and before
- * each the session may be idle: all together stay below the deadline of recording.
+ * PostgreSQL enforces all limits except `answer`, even if this process hangs. At most five statements follow the decision of
+ * a top-up, including the commit. Their statement and idle limits together stay below the deadline of recording.
  */
 export const LIMITS: Readonly<Record<Purpose, Limits>> = {
   serving: { statement: 3_000, lock: 2_000, idleInTransaction: 1_800, answer: 5_000 },
@@ -44,12 +41,11 @@ export const LIMITS: Readonly<Record<Purpose, Limits>> = {
   working: { statement: 0, lock: 60_000, idleInTransaction: 0, answer: 0 },
 };
 
-/** Less than the two seconds in which topupd is back after an outage: the attempt under way when it ends may be lost. */
+/** Less than two seconds, in which topupd must recover after an outage: the attempt running at its end may be lost. */
 export const CONNECTING_MS = 1_500;
 
 const OLDEST_VERSION = 150_000;
 
-/** What the driver needs to know for one session. */
 export function clientConfig(url: string, purpose: Purpose): pg.ClientConfig {
   const { answer } = LIMITS[purpose];
   return {
@@ -60,7 +56,7 @@ export function clientConfig(url: string, purpose: Purpose): pg.ClientConfig {
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     types: { getTypeParser },
-    // Statements that belong together go out together, and wait for the network once. The driver's types do not know it.
+    // Related statements are sent together and wait for the network once. The driver's types lack this option.
     ...({ pipeline: true } as object),
   };
 }
@@ -72,9 +68,9 @@ interface ServerRow {
   is_standby: boolean;
 }
 
-/** Sets a fresh session up. @throws StoreRefused where a promise would not be kept on the server. */
+/** Sets up a new session. @throws StoreRefused if top-ups would not be safe on this server. */
 export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<void> {
-  // Still a part of connecting. The driver's types do not know the limit.
+  // This query is a part of connecting. The driver's types lack its time limit.
   const asking = client.query({ text: setUpText(purpose), ...({ query_timeout: CONNECTING_MS } as object) });
   const results = (await asking) as unknown as pg.QueryResult<ServerRow>[];
   const [row] = results.at(-1)?.rows ?? [];
@@ -88,11 +84,11 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
 function setUpText(purpose: Purpose): string {
   const { statement, lock, idleInTransaction } = LIMITS[purpose];
   const isServing = purpose === "serving";
-  // A plan that was made while a table was small must not read all of it once it has grown.
+  // A plan made while a table was small must not read the whole table after it has grown.
   const whole = isServing ? "off" : "on";
-  // Every statement has one good plan, so that it need not be planned for each request.
+  // Every statement has one good plan, so planning it again for each request is unnecessary.
   const plans = isServing ? "force_generic_plan" : "auto";
-  // No timeout counts while PostgreSQL waits for the rest of an exchange: a host that has vanished would hold its locks.
+  // No timeout applies while PostgreSQL waits for the rest of an exchange: without keepalives, a lost host keeps its locks.
   const keepalives = "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3";
   return `SET statement_timeout = ${statement}; SET lock_timeout = ${lock};
     SET idle_in_transaction_session_timeout = ${idleInTransaction}; SET jit = off;
@@ -105,7 +101,7 @@ function setUpText(purpose: Purpose): string {
       current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby`;
 }
 
-/** The driver's types do not show it. */
+/** The socket of a session. The driver's types lack it. */
 export function socketOf(client: pg.ClientBase): Socket {
   return (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
 }
@@ -113,7 +109,7 @@ export function socketOf(client: pg.ClientBase): Socket {
 export const BEGIN: Prepared = { name: "begin", text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const COMMIT: Prepared = { name: "commit", text: "COMMIT" };
 
-/** One session with PostgreSQL. Its errors speak of the store where they speak of the server. */
+/** One session with PostgreSQL. It rejects with errors of the store if the server failed. */
 export class Session {
   readonly #client: pg.ClientBase;
 
@@ -126,13 +122,13 @@ export class Session {
     return rows as Row[];
   }
 
-  /** Sends all at once, to be run one after the other up to the first that fails, with which it rejects. */
+  /** Sends all queries at once. PostgreSQL runs them in order. Rejects with the error of the first that fails. */
   async runAll(queries: readonly Query[]): Promise<unknown[][]> {
     if (queries.length === 0) return [];
     return (await this.#exchange(queries)).map(({ rows }) => rows);
   }
 
-  /** A statement that is asked too seldom to be prepared; or, without values, several. */
+  /** Runs a statement without preparing it; without values, the text may contain several statements. */
   ask(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> {
     return this.#client.query({ text, values: [...values] }).catch((error: unknown) => {
       throw translate(error);
@@ -140,9 +136,9 @@ export class Session {
   }
 
   /**
-   * Writes, and commits with it: all at once, but each in an exchange of its own. A commit that arrives late must find
-   * that PostgreSQL has ended the session, since it was idle in a transaction.
-   * @throws StoreUnavailable where it is not known whether the commit happened.
+   * Runs the queries and commits. All are sent at once, but each in its own exchange, so that PostgreSQL's idle limit ends
+   * the session before a commit that arrives too late.
+   * @throws StoreUnavailable if it is unknown whether the commit happened.
    */
   async commit(queries: readonly Query[] = []): Promise<void> {
     const stream = socketOf(this.#client);
@@ -152,14 +148,14 @@ export class Session {
     const settled = await Promise.allSettled(sent);
     const failed = settled.find((result) => result.status === "rejected");
     if (failed !== undefined) throw translateAtCommit(failed.reason);
-    // PostgreSQL answers the commit of a transaction that has failed with a rollback, and no error.
+    // PostgreSQL answers COMMIT in a failed transaction with ROLLBACK, and without an error.
     const [committed] = (settled.at(-1) as PromiseFulfilledResult<Answer[]>).value;
     if (committed?.command !== COMMIT.text) throw new Error("PostgreSQL rolled back what was to be committed");
   }
 
   #exchange(queries: readonly Query[]): Promise<Answer[]> {
     return new Promise((resolve, reject) => {
-      // The driver's types do not know that it takes an exchange.
+      // The driver accepts an exchange, although its types do not say so.
       void this.#client.query(
         new Exchange(queries) as never,
         ((error: unknown, answers: Answer[]) => {

@@ -1,11 +1,11 @@
 import { connect, type Socket } from "node:net";
-import type { Zone } from "../../../domain/zone.ts";
-import { MAX_WAITING, overloaded } from "../../batcher.ts";
-import { StoreUnavailable } from "../../errors.ts";
-import type { Settled, SettlingItem } from "../../settling.ts";
+import type { Zone } from "../../domain/zone.ts";
+import { MAX_WAITING, overloaded } from "../batcher.ts";
+import { StoreUnavailable } from "../errors.ts";
+import type { Settled, SettlingItem } from "../settling.ts";
 import { type Answered, type Asked, errorOf, Messages, packItem, unpackOutcome } from "./settler-protocol.ts";
 
-/** How long until a settler that is away is tried again. */
+/** How long to wait before the next attempt to connect to the settler. */
 const RETRY_MS = 50;
 
 interface Waiting {
@@ -15,13 +15,13 @@ interface Waiting {
 }
 
 /**
- * Has items settled by the settler, which settles those of all workers together. A settler that ends leaves it unknown what
- * became of what it was asked, as a database does that cannot be reached; another one is connected to as soon as it is there.
+ * Sends items to the settler, which settles the items of all workers together. If the settler ends, the outcome of waiting
+ * items is unknown, as with a lost database connection. The client reconnects as soon as there is a new settler.
  */
 export class SettlerClient {
   readonly #path: string;
   readonly #zone: Zone;
-  /** Hears that something was settled, before those who wait for it. */
+  /** Called when items were settled, before their promises resolve. */
   readonly #onSettled: () => void;
   readonly #waiting = new Map<number, Waiting>();
   #socket: Socket | undefined;
@@ -29,13 +29,13 @@ export class SettlerClient {
   #retry: NodeJS.Timeout | undefined;
   #lastId = 0;
   #isClosed = false;
-  /** Resolves once the settler is there for the first time. */
+  /** Resolves at the first connection to the settler. */
   readonly connected: Promise<void>;
   #isConnected = () => {};
-  /** Once nobody waits. */
+  /** Called when no item waits. */
   #onAnswered = () => {};
 
-  /** @param path of the settler's socket. */
+  /** @param path the settler's socket. */
   constructor(path: string, zone: Zone, onSettled: () => void) {
     this.#path = path;
     this.#zone = zone;
@@ -50,11 +50,12 @@ export class SettlerClient {
     return this.#waiting.size >= MAX_WAITING;
   }
 
-  /** @throws StoreUnavailable also where there is no settler. */
+  /** @throws StoreUnavailable also if there is no settler. */
   settle(item: SettlingItem): Promise<Settled> {
     if (this.isFull) return Promise.reject(overloaded());
     const messages = this.#messages;
-    if (messages === undefined) return Promise.reject(new StoreUnavailable("the process that settles top-ups is away"));
+    if (messages === undefined)
+      return Promise.reject(new StoreUnavailable("the process that settles top-ups is unavailable"));
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
@@ -63,7 +64,7 @@ export class SettlerClient {
     });
   }
 
-  /** Nothing is to be asked any more. Resolves once all that was is answered. */
+  /** Must be called after the last `settle`. Resolves when all items are answered. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#retry);
@@ -78,7 +79,7 @@ export class SettlerClient {
     const socket = connect(this.#path);
     this.#socket = socket;
     socket.on("connect", () => {
-      this.#messages = new Messages(socket, (answers) => this.#hear(answers));
+      this.#messages = new Messages(socket, (answers) => this.#receive(answers));
       this.#isConnected();
     });
     socket.on("error", () => {});
@@ -92,7 +93,7 @@ export class SettlerClient {
     });
   }
 
-  #hear(answers: readonly Answered[]): void {
+  #receive(answers: readonly Answered[]): void {
     this.#onSettled();
     for (const [id, outcome, failure] of answers) {
       const waiting = this.#waiting.get(id);

@@ -1,21 +1,21 @@
 import pg from "pg";
-import { StoreContended, StoreRefused, StoreUnavailable } from "../../errors.ts";
+import { StoreContended, StoreRefused, StoreUnavailable } from "../errors.ts";
 
 export const SHARED_BACKENDS =
   "a pooler gives one session's statements to different backends of PostgreSQL: PgBouncer must have pool_mode = session";
 
-/** Codes of PostgreSQL, or their beginnings, and what they say; the first that fits counts. */
+/** PostgreSQL's codes, or their beginnings, each with a message. The first match counts. */
 type Codes = readonly (readonly [code: string, what: string])[];
 
-/** Nothing was written, and nothing is said of the next transaction. */
+/** Codes after which nothing was written and the next transaction may succeed. */
 const CONTENDED: Codes = [
   ["55P03", "another session holds what is to be written"],
   ["40P01", "two sessions waited for each other"],
   ["40001", "another session wrote at the same time"],
 ];
 
-/** What speaks of the server and not of the statement. */
-const AWAY: Codes = [
+/** Codes that concern the server and not the statement. */
+const UNAVAILABLE: Codes = [
   ["57014", "PostgreSQL took too long"],
   ["57P03", "PostgreSQL is starting or stopping"],
   ["57P", "PostgreSQL is stopping, or has ended the session"],
@@ -25,13 +25,13 @@ const AWAY: Codes = [
   ["53", "PostgreSQL is out of memory or disk"],
   ["58", "PostgreSQL's own disk or files failed"],
   ["08", "the connection to PostgreSQL was lost"],
-  // A statement that the session has prepared is not there, or one that it has not prepared is.
+  // A statement that the session prepared is missing, or one that it did not prepare exists.
   ["26000", SHARED_BACKENDS],
   ["42P05", SHARED_BACKENDS],
   ["XX00", "PostgreSQL's data is damaged"],
 ];
 
-/** What does not pass by itself. PostgreSQL's own words beside it name a role, a table or a schema, and nothing stored. */
+/** Codes that need an operator. PostgreSQL's own message is added: it names a role, table or schema, and no stored data. */
 const REFUSED: Codes = [
   ["28", "PostgreSQL does not let this user in"],
   ["3D000", "PostgreSQL has no database of this name: make it with createdb"],
@@ -41,10 +41,10 @@ const REFUSED: Codes = [
 
 const RAISED_BY_TRIGGER = "P0001";
 
-/** PostgreSQL refused a statement: a defect of topupd. Says which rule it broke, and nothing of what is stored. */
+/** PostgreSQL refused a statement: a defect of topupd. The message names the broken rule and contains no stored data. */
 export class StatementFailed extends Error {
   override readonly name = "StatementFailed";
-  /** Its message may be logged. */
+  /** Allows the log to contain its message. */
   readonly isDiscreet = true;
   readonly code: string | undefined;
 
@@ -56,10 +56,10 @@ export class StatementFailed extends Error {
   }
 }
 
-/** Tells what is wrong with the server from what is wrong with a statement, which is a defect of topupd. */
+/** Translates errors of the server to errors of the store. An error of a statement is a defect of topupd. */
 export function translate(error: unknown): unknown {
-  const isTold = [StoreUnavailable, StoreRefused, StatementFailed, TypeError, RangeError];
-  if (isTold.some((kind) => error instanceof kind)) return error;
+  const unchanged = [StoreUnavailable, StoreRefused, StatementFailed, TypeError, RangeError];
+  if (unchanged.some((kind) => error instanceof kind)) return error;
   const cause = { cause: error };
   if (!(error instanceof pg.DatabaseError))
     return new StoreUnavailable(`the connection to PostgreSQL failed: ${words(error)}`, cause);
@@ -67,11 +67,11 @@ export function translate(error: unknown): unknown {
   if (contended !== undefined) return new StoreContended(contended, cause);
   const refused = find(REFUSED, error);
   if (refused !== undefined) return new StoreUnavailable(`${refused} (${words(error)})`, cause);
-  const away = find(AWAY, error);
-  return away === undefined ? new StatementFailed(error) : new StoreUnavailable(away, cause);
+  const unavailable = find(UNAVAILABLE, error);
+  return unavailable === undefined ? new StatementFailed(error) : new StoreUnavailable(unavailable, cause);
 }
 
-/** Of what a commit failed with: where its answer was lost, it may have been done. */
+/** Translates the error of a commit: if its answer was lost, the commit may have been done. */
 export function translateAtCommit(error: unknown): unknown {
   if (!(error instanceof StoreUnavailable) || error instanceof StoreContended) return error;
   return new StoreUnavailable(`${error.message}; it may have been done: look before you do it again`, {
@@ -79,7 +79,7 @@ export function translateAtCommit(error: unknown): unknown {
   });
 }
 
-/** Of a session that could not be had while topupd runs: whatever the reason, nothing was asked, and it may pass. */
+/** Translates an error of connecting while topupd runs. Nothing was written, and the problem may be temporary. */
 export function translateAtConnecting(error: unknown): StoreUnavailable {
   const translated = translate(error) as Error;
   return translated instanceof StoreUnavailable
@@ -87,7 +87,7 @@ export function translateAtConnecting(error: unknown): StoreUnavailable {
     : new StoreUnavailable(translated.message, { cause: error });
 }
 
-/** For the operator who has just said where the database is, and must say it otherwise. */
+/** Translates an error of opening the store: the operator may have to correct the database's URL. */
 export function translateAtOpening(error: unknown): unknown {
   if (error instanceof Error && /client password must be a string/.test(error.message))
     return new StoreRefused("PostgreSQL asks for a password, and the address holds none");

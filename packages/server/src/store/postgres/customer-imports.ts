@@ -1,20 +1,19 @@
-import type { Environment } from "../../../domain/customer.ts";
-import { ARCHIVE_COLUMNS } from "../../archive.ts";
-import { appendAudit } from "../../audit.ts";
-import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileWrites } from "../../customer-files.ts";
-import type { Engine } from "../../engine.ts";
-import { hasTarget } from "../../events.ts";
-import { CONNECTION_KEY } from "../../rows.ts";
-import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../../settings.ts";
-import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../../store.ts";
-import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw } from "../../tables.ts";
-import { kyselyOn } from "../engine.ts";
-import type { Database } from "../session/database.ts";
-import { LOCK_CUSTOMERS, LOCK_IMPORT } from "../session/locks.ts";
-import type { Prepared, Query, Session } from "../session/session.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { ARCHIVE_COLUMNS } from "../archive.ts";
+import { appendAudit } from "../audit.ts";
+import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileWrites } from "../customer-files.ts";
+import type { Engine } from "../engine.ts";
+import { hasTarget } from "../events.ts";
+import { CONNECTION_KEY } from "../rows.ts";
+import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
+import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
+import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw } from "../tables.ts";
 import { asked, deleteRows, insertRows, isAsked, putRows, textArray, unlessEmpty, withRows } from "./columns.ts";
-import { appendEntries, ENTRIES } from "./customers.ts";
-import { appendEvents } from "./events.ts";
+import type { Database } from "./database.ts";
+import { kyselyOn } from "./engine.ts";
+import { appendEntries, appendEvents, ENTRIES } from "./ledgers.ts";
+import { LOCK_CUSTOMERS, LOCK_IMPORT } from "./locks.ts";
+import type { Prepared, Query, Session } from "./session.ts";
 
 const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE } = ARCHIVE_COLUMNS;
 
@@ -48,11 +47,10 @@ const CONFIRM = withRows(
 const ADD_CODES = insertRows("customer_code", CODE, "ON CONFLICT DO NOTHING");
 
 const READ_PROVIDER: Prepared = { name: "provider", text: SELECT_PROVIDER };
-/** The settings stay what they are until the transaction ends. */
+/** Locks the provider's settings until the end of the transaction. */
 const HOLD_PROVIDER: Prepared = { name: "provider_hold", text: `${READ_PROVIDER.text} FOR SHARE` };
 const ONE_VIEW: Prepared = { name: "one_view", text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" };
 
-/** The SQL of customers files. */
 export function customerImports(
   database: Database,
   engine: Engine,
@@ -101,7 +99,7 @@ export function customerImports(
       await database.transactPatiently([LOCK_CUSTOMERS(moments)], (_, session) => session.commit([CONFIRM(moments)]));
     },
 
-    /** It holds no lock, and sees one moment. */
+    /** Holds no lock, and reads one snapshot. */
     previewCustomers: (environment, rows, rules) =>
       database.transact([ONE_VIEW, READ_PROVIDER], async ([, stored = []], session) => {
         refuseOtherProvider(stored[0] as ProviderValues | undefined, provider);
