@@ -47,7 +47,7 @@ const anyTotals: fc.Arbitrary<ArchiveChunk> = fc
   .map(({ rows, money }) => ({ kind: "totals", totals: { rows: { ...rows }, money } }));
 
 describe("a backup", () => {
-  test("of anything is read as it was written, in whatever pieces it comes", async () => {
+  test("of any content is read as it was written, however it is split", async () => {
     const anyArchive = fc.tuple(anyTotals, fc.array(anyRows, { maxLength: 5 }));
     const property = fc.asyncProperty(anyArchive, fc.integer({ min: 1, max: 999 }), async ([totals, rows], length) => {
       const written = [totals, ...rows];
@@ -76,7 +76,7 @@ describe("a backup", () => {
         else expect(read, `byte ${index}`).toEqual(smallArchive());
       }
     }
-    // Of gzip's ten bytes of header, some say nothing of what follows.
+    // Some of the ten bytes of gzip's header do not affect the content.
     expect(refused).toBeGreaterThan(2 * (backup.length - 8));
   });
 
@@ -90,7 +90,7 @@ describe("a backup", () => {
     await expect(readHeader(inPieces(Buffer.concat([backup, backup])))).rejects.toBeInstanceOf(BackupRefused);
   });
 
-  test("is told from other files by its first line", async () => {
+  test("is recognised by its first line", async () => {
     const backup = await makeBackup();
     expect(await isBackup(inPieces(backup, 5))).toBe(true);
     expect(await isBackup(inPieces(await packed(['{"backup":"topupd","format":2}'])))).toBe(true);

@@ -42,7 +42,7 @@ export function smallArchive(): ArchiveChunk[] {
   return [{ kind: "totals", totals: { rows, money: [{ ...money, amount: 9_000_000_000_090_000n }] } }, ...chunks];
 }
 
-/** The values of a row in the order of the table's columns; what is not given is empty. */
+/** The values of a row in the order of the table's columns; missing values are null. */
 function rowOf(
   table: "checkout_secret" | "partner" | "top_up",
   values: Readonly<Record<string, ArchiveValue>>,

@@ -37,7 +37,7 @@ export function testAccess(makeDatabase: MakeDatabase): void {
     expect(await actions()).toEqual(["partner.add"]);
   });
 
-  test("of two stores that add the same name at once, one is told that it is taken", async () => {
+  test("if two stores add the same name at once, one is refused", async () => {
     const { store, another } = await openStore(makeDatabase);
     const desks = [store, await another(), store].map((each) => deskOf({ store: each, clock: () => START }));
     const outcomes = await Promise.allSettled(desks.map((desk) => run(desk, addPartner, { name: "wallet" })));

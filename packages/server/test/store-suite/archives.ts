@@ -20,7 +20,7 @@ import { BOUQUETS, expectRecorded, importRows, openProvider, RAM_NET, SITA, SITA
 export type Rows = Extract<ArchiveChunk, { kind: "rows" }>;
 type Spoil = (chunks: ArchiveChunk[]) => ArchiveChunk[];
 
-/** What may befall an archive on its way, and what is said of it. */
+/** Faults of an archive, each with its error. */
 const SPOILT: readonly (readonly [what: string, spoil: Spoil, said: RegExp])[] = [
   ["lacks its end", (chunks) => chunks.slice(0, -1), /backup_taken should have/],
   ["lacks its top-ups", (chunks) => chunks.filter((chunk) => !isOf(chunk, "top_up")), /top_up should have 5 rows/],
@@ -51,7 +51,7 @@ const SPOILT: readonly (readonly [what: string, spoil: Spoil, said: RegExp])[] =
     /the last entry is not what is stored/,
   ],
   [
-    "has money of nobody's before it was sent",
+    "has money of an unknown partner before it was sent",
     (chunks) => truly(withValue(chunks, "top_up", "amount", 7), "top_up"),
     /the top-ups do not add up/,
   ],
@@ -78,7 +78,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     ]);
   });
 
-  test("what top-ups come to is told to the last digit, also beyond 64 bits", async () => {
+  test("sums of top-ups are exact to the last digit, also beyond 64 bits", async () => {
     const { store, topUp, database } = await openProvider(makeDatabase);
     await topUp(SITA_NET, "NET-1M");
     const most = 9_007_199_254_740_991n;
@@ -106,7 +106,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     expect(await findWrong(again)).toEqual([]);
   });
 
-  test("a store that was filled from another goes on where that was", async () => {
+  test("a store that was filled from another continues where that stopped", async () => {
     const opened = await openFilledProvider(makeDatabase);
     const copy = await copyOf(makeDatabase, opened.store, opened.now);
     const { store } = copy;
@@ -204,7 +204,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
   );
 }
 
-/** What was given out by one store, in the hands of another that was filled from it. */
+/** Secrets and tokens that one store issued are used at a copy of it. */
 export async function expectToGoOn(store: Store, { checkouts, partner, now }: FilledProvider): Promise<void> {
   const { used, reversed, retired, open } = checkouts;
   expect(await store.findAccessToken(hashOf("valid"))).toMatchObject({ id: "tok_valid", partner: { id: partner.id } });
@@ -275,7 +275,7 @@ function withValue<Table extends keyof RawTables>(
   return changed(chunks, table, ([first = [], ...others]) => [first.with(index, value), ...others]);
 }
 
-/** As if the rows had been so in the database that they come from. */
+/** Changes rows as if the original database had contained them so. */
 function truly(chunks: readonly ArchiveChunk[], table: string): ArchiveChunk[] {
   return chunks.map((chunk) =>
     chunk.kind === "rows" && chunk.table === table ? { ...chunk, digest: digestOf(chunk.rows) } : chunk,

@@ -14,7 +14,7 @@ function attempt(requestId: string, more: Partial<Attempt> = {}): Attempt {
 
 /** Refused calls of partners. */
 export function testAttempts(makeDatabase: MakeDatabase): void {
-  test("attempts of many processes are listed newest first, by what is asked for", async () => {
+  test("refused calls of many processes are listed newest first, by filters", async () => {
     const { store, another } = await openStore(makeDatabase);
     const all = [store, await another(), await another()];
     const portion = (name: number) => Array.from({ length: 600 }, (_, index) => attempt(`${name}-${index}`));

@@ -32,7 +32,7 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
     expect((await listEntries(store.engine.db, {}, 10)).map(({ action }) => action)).toEqual(["partner.add"]);
   });
 
-  test("what is said of an entry finds it, and all that is said must hold", async () => {
+  test("filters find an entry, and all of them must match", async () => {
     const { store, now } = await openStore(makeDatabase);
     await partnersOf(store).add("wallet", { author: "anna", authority: undefined, at: now, reason: "contract 7" });
     await partnersOf(store).add("bank", { author: "bert", authority: undefined, at: now + 10 });
@@ -51,7 +51,7 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
     });
   });
 
-  test("what happened to a customer is found, be it among others' or by hand", async () => {
+  test("changes of a customer are found, in an import or by hand", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
     await opened.grant(SITA_NET, 1);
@@ -98,7 +98,7 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
     ]);
   });
 
-  test("a list goes on from its cursor, and tells of one customer what an import did to this one", async () => {
+  test("a list continues from its cursor, and shows only this customer's part of an import", async () => {
     const opened = await openProvider(makeDatabase);
     const first = await run(opened.desk(), listAudit, { limit: 1 });
     const { seq = 0, at } = first.items[0] ?? {};

@@ -24,7 +24,7 @@ import {
   SITA_TV,
 } from "./provider.ts";
 
-/** Top-ups that are asked for in one turn are settled together, in the order in which they came. */
+/** Top-ups that arrive in one turn are settled together, in order of arrival. */
 export function testBatches(makeDatabase: MakeDatabase): void {
   test("top-ups of one connection that come together see each other's effects, in order", async () => {
     const { store, command } = await openProvider(makeDatabase);
@@ -154,7 +154,7 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
   });
 
-  test("closing waits for what is being settled", async () => {
+  test("closing waits for running batches", async () => {
     const opened = await openProvider(makeDatabase);
     const commands = Array.from({ length: 20 }, () => opened.command(SITA_NET, "NET-1M"));
     const settled = Promise.all(commands.map((each) => opened.store.settleTopUp(each)));
@@ -260,12 +260,12 @@ async function topUpsOf(store: Store): Promise<string[]> {
   return ledgers.flatMap(({ entries }) => entries.flatMap((entry) => (entry.kind === "top_up" ? [entry.txnId] : [])));
 }
 
-/** As a top-up is that is sent once more: with a txnId of its own. */
+/** A repeated top-up: it has its own txnId. */
 function sentAgain<Command extends { readonly txnDigits: string }>(command: Command, nth: number): Command {
   return { ...command, txnDigits: `AGN${String(nth).padStart(4, "0")}${command.txnDigits.slice(7)}` };
 }
 
-/** A store for which so much time passes between any two looks at the clock. */
+/** A store whose clock moves by this much at each reading. */
 async function storeThatTakes(opened: OpenedProvider, ms: number): Promise<Store> {
   let looks = 0;
   const clock = () => {
@@ -277,7 +277,7 @@ async function storeThatTakes(opened: OpenedProvider, ms: number): Promise<Store
   return store;
 }
 
-/** One recorded it, and everybody was told the very same transaction. */
+/** One call recorded the top-up, and all got the same transaction. */
 function expectOneTransaction(outcomes: readonly SettledTopUp[]): void {
   const transactions = outcomes.map((outcome): Transaction | undefined =>
     outcome.kind === "refused" ? undefined : outcome.transaction,

@@ -49,7 +49,7 @@ async function openBulk(makeDatabase: MakeDatabase, many = 0) {
   return { opened, store, names, desk, deskFor, ending, start, preview };
 }
 
-/** What is decided of one connection is the domain's: here is who is meant, and that all of it is written. */
+/** The domain decides for each connection. These tests show which connections are chosen, and that all is written. */
 export function testBulk(makeDatabase: MakeDatabase): void {
   test("lines name a connection, or a customer's, each once; an unclear one is listed, and nothing is guessed", async () => {
     const { opened, preview, store } = await openBulk(makeDatabase);

@@ -110,7 +110,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     expect(known.find(({ code }) => code === "TV-3M")).toEqual(BOUQUETS[1]);
   });
 
-  test("what is retired is known and not sold, and makes a revision only if it is not known yet", async () => {
+  test("a retired bouquet is known and not sold, and makes a revision only if it is new", async () => {
     const { store, now } = await openStore(makeDatabase);
     const [sold, ...retired] = BOUQUETS;
     if (sold === undefined) throw new Error("there are some");
@@ -183,7 +183,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     expect(await sold()).toBeUndefined();
   });
 
-  test("a preview tells what would change, writes nothing and is not recorded", async () => {
+  test("a preview lists the changes, writes nothing and is not recorded", async () => {
     const { store, send, sold } = await open();
     await send([TV, NET]);
     const change = await send([NET, KIDS, { ...TV, price: "499.90" }], { preview: true });
@@ -226,7 +226,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     expect(await send([...tvs(1), ...tvs(6, { retired: true }).slice(1)])).toMatchObject({ removed: 5 });
   });
 
-  test("an export holds what is sold, and after it what was, and is published as it is", async () => {
+  test("an export contains sold bouquets, then retired ones, and can be published unchanged", async () => {
     const { desk, send } = await open();
     await send([TV, NET, KIDS]);
     await send([NET, KIDS]);

@@ -8,7 +8,7 @@ const OF_NET = "cuid = '2000001' AND service = 'internet'";
 
 const FIRST = `SELECT txn_id FROM top_up WHERE ${OF_NET} AND status = 'success'`;
 
-/** What is done to Sita's internet, which has an import, a top-up, a reversed one and its reversal. */
+/** Changes to Sita's internet, which has an import, a top-up, a reversed top-up and its reversal. */
 const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly string[]])[] = [
   [
     "an end that was moved",

@@ -42,7 +42,7 @@ export function testCheckouts(makeDatabase: MakeDatabase): void {
     expect(await (await opened.another()).settleTopUp(command)).toMatchObject(EXPIRED);
   });
 
-  test("what became of a checkout is told: its top-up, when it was retired, or nothing so far", async () => {
+  test("the outcome of a checkout is its top-up, when it was retired, or nothing so far", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, command } = opened;
     const [concluded, expired, open] = [1, 2, 3].map(() => command(SITA_NET, "NET-1M").checkoutId);

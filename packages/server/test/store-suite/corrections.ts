@@ -29,7 +29,7 @@ import {
   statedCustomer,
 } from "./provider.ts";
 
-/** What is decided is the domain's: here is that all of it is written, in order with what else happens. */
+/** The domain decides. These tests show that its decisions are written, in order with other changes. */
 export function testCorrections(makeDatabase: MakeDatabase): void {
   test("a reversed top-up says so, and its subscription is counted without it", async () => {
     const opened = await openProvider(makeDatabase);
@@ -98,7 +98,7 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await findWrong(opened.store)).toEqual([]);
   });
 
-  test("goodwill is refused if it is unclear what is meant, or no calendar goes so far", async () => {
+  test("goodwill is refused if its subscription is unclear, or its end is beyond the calendar", async () => {
     const opened = await openProvider(makeDatabase);
     const grant = (input: object) =>
       run(opened.desk(), grantGoodwill, { days: 3, reason: "outage", ...input } as never);
@@ -123,7 +123,7 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     ]);
   });
 
-  test("a block by staff refuses top-ups until staff lift it, whatever the records say", async () => {
+  test("a block by staff refuses top-ups until staff lift it, even if the records differ", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
     const blockedAt = opened.now;

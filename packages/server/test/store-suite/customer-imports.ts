@@ -26,9 +26,9 @@ const { internet, iptv } = SITA.connections;
 
 const confirmed = (rows: readonly CustomerRowOfFile[]) => rows.map(({ stated, asOf }) => ({ cuid: stated.cuid, asOf }));
 
-/** What is decided is the domain's: here is that all of it is written, and read back. */
+/** The domain decides. These tests show that its decisions are written and read back. */
 export function testCustomerImports(makeDatabase: MakeDatabase): void {
-  test("particulars that are stated anew replace those that were", async () => {
+  test("newly stated details replace the old ones", async () => {
     const { store, restate } = await openProvider(makeDatabase);
     await restate({ ...SITA, last_name: "Tamang", mobile: "9800000999", status: "inactive" });
     const customer = await findCustomer(store.engine.db, "production", "2000001");
@@ -75,7 +75,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     },
   );
 
-  test("a row that states what is stored has its moment taken where it is the later one", async () => {
+  test("a row that equals the stored data updates asOf if its own is later", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, now } = opened;
     const asOf = (at: number) => [{ stated: statedCustomer(SITA), asOf: moment(store, at) }];
@@ -86,7 +86,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await preview(now + 2_000)).toMatchObject([{ isStale: false, kind: "unchanged" }]);
   });
 
-  test("what is topped up after the moment of the records is added to them, and what was before is in them", async () => {
+  test("top-ups after the records' asOf are added to them, and earlier ones are contained in them", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, topUp } = opened;
     opened.now += 10_000;
@@ -101,7 +101,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
-  test("a row that would shorten what was topped up is held back, and taken where that is allowed", async () => {
+  test("a row that would shorten a topped-up subscription is held back, and imported if that is allowed", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, restate } = opened;
     const { txnId } = await opened.topUp(SITA_NET, "NET-1M");
@@ -162,7 +162,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
-  test("a reset puts a customer back to what is stated, and leaves the top-up on record", async () => {
+  test("a reset returns a customer to the stated data, and leaves the top-up on record", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
     const command = opened.command(SITA_NET, "NET-3M");
@@ -208,7 +208,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
-  test("a username that is spelt otherwise is refused while what was paid for keeps the old one", async () => {
+  test("a differently spelt username is refused while a paid subscription keeps the old one", async () => {
     const { store, restate, topUp } = await openProvider(makeDatabase);
     await topUp(SITA_NET, "NET-1M");
     const respelled = { ...SITA, connections: { internet: [{ username: "Sita", status: "active" }] } };
@@ -217,7 +217,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
   });
 
-  test("rows of which one cannot be written are all left out", async () => {
+  test("no row is written if one of them cannot be written", async () => {
     const { store, now } = await openProvider(makeDatabase);
     const bad = { ...statedCustomer(plain("3000002")), status: "asleep" } as unknown as StatedCustomer;
     const rows = [statedCustomer(plain("3000001")), bad].map((stated) => ({ stated, asOf: moment(store, now) }));

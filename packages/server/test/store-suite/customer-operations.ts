@@ -14,7 +14,7 @@ import { FAMILY, FIBER, HARI_TV, importRows, openProvider, RAM_TV, SITA, SITA_NE
 const CUID = SITA.cuid;
 const END = "2026-12-10 09:00:00";
 
-/** What staff look up of customers. */
+/** Customers as staff see them. */
 export function testCustomerOperations(makeDatabase: MakeDatabase): void {
   test("customers are searched by every code, by name, and by a transaction, page by page", async () => {
     const opened = await openProvider(makeDatabase);

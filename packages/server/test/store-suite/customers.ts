@@ -39,7 +39,7 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
       expect(await store.lookUpCustomers("production", code)).toEqual([]);
   });
 
-  test("a look-up tells of each connection, in the provider's order, what its status depends on", async () => {
+  test("a look-up gives the status data of each connection, in the provider's order", async () => {
     const { store } = await openProvider(makeDatabase);
     for (const cuid of ["2000001", "2000002", "2000003"]) {
       const found = await findCustomer(store.engine.db, "production", cuid);
@@ -118,7 +118,7 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
   test.each([
     ["another service", { ...SITA_NET, service: "iptv" }],
     ["another customer's username", { ...SITA_NET, reqId: RAM_NET.reqId }],
-    ["a username that nobody has", { ...SITA_NET, reqId: "nobody" }],
+    ["an unknown username", { ...SITA_NET, reqId: "nobody" }],
   ] as const)("%s is no connection of the customer", async (_, key) => {
     const { store } = await openProvider(makeDatabase);
     const answer = await store.findConnection(key);
@@ -126,7 +126,7 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
     expect(answer?.connection).toBeUndefined();
   });
 
-  test("a customer that nobody imported has no connection", async () => {
+  test("a customer that was never imported has no connection", async () => {
     const { store } = await openProvider(makeDatabase);
     expect(await store.findConnection({ ...SITA_NET, cuid: "9" })).toBeUndefined();
   });

@@ -18,10 +18,10 @@ export interface OpenOptions {
   readonly mustBeNew?: boolean;
 }
 
-/** What the suite needs of a kind of store: one database, and stores on it. */
+/** A kind of store for the suite: one database, and stores on it. */
 export interface TestDatabase {
   readonly open: (options: OpenOptions) => Promise<Store>;
-  /** Reads past the port, to see what was written. */
+  /** Reads the database directly. */
   readonly read: (query: string) => Promise<readonly Record<string, unknown>[]>;
   /** Writes past everything that guards the tables, as a fault or a careless hand might. */
   readonly tamper: (sql: string) => Promise<unknown>;
@@ -40,7 +40,7 @@ export interface OpenedStore {
   readonly another: (more?: Partial<OpenOptions>) => Promise<Store>;
 }
 
-/** Of the test that is meant, where several run at a time. */
+/** The hook of the calling test, because several tests run at a time. */
 export type OnFinished = (clean: () => Promise<void>) => void;
 
 export async function openStore(
@@ -73,7 +73,7 @@ export async function countRows({ database }: Pick<OpenedStore, "database">, tab
   return Number(row?.["count"]);
 }
 
-/** What check() finds wrong. */
+/** The faults that check() finds. */
 export async function findWrong(store: Store): Promise<string[]> {
   const wrong: string[] = [];
   for await (const event of store.check()) if (event.kind === "wrong") wrong.push(event.what);

@@ -83,7 +83,7 @@ async function gather(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveChunk
   return gathered;
 }
 
-/** What a store holds in a form that two databases share, in whatever order they keep their rows. */
+/** The content of a store in a form that does not depend on the order of rows. */
 export async function archiveOf(store: Store): Promise<unknown> {
   return inOrder(await collect(store));
 }
@@ -171,7 +171,7 @@ async function restateAndReset(opened: OpenedProvider): Promise<void> {
   await store.importCustomers("production", rows, by(opened.now), fileRules(store, opened.now, { mode: "reset" }));
 }
 
-/** What staff leave behind who work with the console. */
+/** Data that staff create in the console. */
 async function useConsole({ store, now, partner }: OpenedProvider): Promise<void> {
   const { engine } = store;
   const people = staffOf(store);

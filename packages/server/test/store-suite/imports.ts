@@ -8,7 +8,7 @@ import { type MakeDatabase, openStore, START } from "./database.ts";
 
 const PRODUCTION = { environment: "production" } as const;
 
-/** What is kept of imports and backups. */
+/** The records of imports and backups. */
 export function testImports(makeDatabase: MakeDatabase): void {
   test("the last 50 imports stay, each with how it ended, and when the last backup was taken", async () => {
     const { store } = await openStore(makeDatabase);
@@ -27,7 +27,7 @@ export function testImports(makeDatabase: MakeDatabase): void {
     expect(second).toEqual({ id: ids[50], ...of, ...ended, ...done });
     expect(others[0]).toEqual({ id: ids[49], ...of, ...ended, outcome: "refused", problem: "3 lines are bad" });
     expect([others.length, others.at(-1)?.id]).toEqual([48, ids[2]]);
-    // Nobody runs any more what another one of its kind came after.
+    // A running import was interrupted if a newer one of its kind exists.
     expect(others[1]).toMatchObject({ outcome: "failed", endedAt: of.startedAt });
     expect(await lastBackupAt(engine.db)).toBeUndefined();
     await noteBackup(engine, START);

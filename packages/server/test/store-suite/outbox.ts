@@ -30,7 +30,7 @@ function byText(a: unknown, b: unknown): number {
 
 /** Events are written in the transactions that make them happen, and kept until every target has them. */
 export function testOutbox(makeDatabase: MakeDatabase): void {
-  test("nothing is written where nobody is to be told", async () => {
+  test("nothing is written without a target", async () => {
     const opened = await openProvider(makeDatabase);
     const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
     await opened.reverse(checkoutId);
@@ -38,7 +38,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "event")).toBe(0);
   });
 
-  test("top-ups and what staff correct are told with the state after each", async () => {
+  test("events of top-ups and corrections have the state after each", async () => {
     const { opened, events } = await openWithTarget(makeDatabase);
     const first = await opened.topUp(SITA_NET, "NET-1M");
     await opened.topUp(SITA_NET, "NET-3M");
@@ -73,7 +73,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await events()).toHaveLength(1);
   });
 
-  test("an import tells of each connection whose subscriptions or block it changes, and of no other", async () => {
+  test("an import writes events only for connections whose subscriptions or block it changes", async () => {
     const { opened, events } = await openWithTarget(makeDatabase);
     const later = { startdate: "2026-11-10 09:00:00", enddate: "2027-02-10 09:00:00" };
     const internet = [{ username: "ram", status: "active", subscriptions: [{ code: "NET-1M", ...later }] }];
@@ -87,7 +87,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     ]);
   });
 
-  test("events of many processes are numbered in the order in which they can be read", async () => {
+  test("events of many processes are numbered in the order of their visibility", async () => {
     const { opened, store } = await openWithTarget(makeDatabase);
     const reader = await opened.another();
     const others = [store, await opened.another(), reader];
@@ -132,7 +132,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await outbox.hold("ends", mine ?? "", now, until)).toBe(true);
   });
 
-  test("progress is kept by whoever holds the lease, and by nobody else", async () => {
+  test("progress is kept only by the holder of the lease", async () => {
     const { opened, store, target, progress } = await openWithTarget(makeDatabase);
     const outbox = outboxOf(store.engine);
     for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
@@ -185,7 +185,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await seqs()).toEqual([4, 5]);
   });
 
-  test("events that are old go though a target lacks them, with what is known of their deliveries", async () => {
+  test("old events are deleted with their deliveries, although a target lacks them", async () => {
     const { opened, store, target, progress } = await openWithTarget(makeDatabase, { billing: false });
     for (let count = 0; count < 3; count += 1) await opened.topUp(SITA_NET, "NET-1M");
     const lease = { lease: `target:${target.id}`, holder: "a" };
@@ -203,7 +203,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await progress()).toMatchObject({ behind: 1, setAside: 0 });
   });
 
-  test("ends in a span are found, and each that still holds is told once", async () => {
+  test("ends in a span are found, and each that still holds gets one event", async () => {
     const { opened, store, events } = await openWithTarget(makeDatabase);
     const outbox = outboxOf(store.engine);
     const span = ["2026-11-20 09:00:00", "2026-12-10 09:00:00"] as const;

@@ -9,13 +9,13 @@ import { BOUQUETS, importRows, openProvider, SITA } from "./provider.ts";
 const KATHMANDU = { timeZone: "Asia/Kathmandu", currencyExponent: 0, defaultCountry: "NP" };
 
 export function testProviderSettings(makeDatabase: MakeDatabase): void {
-  test("what nobody asked for is UTC with two decimals and no country", async () => {
+  test("the defaults are UTC, two decimals and no country", async () => {
     const { store } = await openStore(makeDatabase);
     expect(store.provider).toMatchObject({ zone: { name: "UTC" }, currencyExponent: 2 });
     expect(store.provider.defaultCountry).toBeUndefined();
   });
 
-  test("what was asked for once holds for whoever asks for nothing", async () => {
+  test("settings stay if a later process requests none", async () => {
     const { another } = await openStore(makeDatabase, KATHMANDU);
     const later = await another({ timeZone: undefined, currencyExponent: undefined, defaultCountry: undefined });
     expect(later.provider).toMatchObject({
@@ -39,7 +39,7 @@ export function testProviderSettings(makeDatabase: MakeDatabase): void {
     await expect(filled.another(wish)).rejects.toThrow(said);
   });
 
-  test("whoever needs an existing database changes no settings of it", async () => {
+  test("a process that needs an existing database does not change its settings", async () => {
     const { another } = await openStore(makeDatabase);
     await expect(another({ ...KATHMANDU, mustExist: true })).rejects.toThrow(SettingsRefused);
     expect((await another({ mustExist: true })).provider.zone.name).toBe("UTC");

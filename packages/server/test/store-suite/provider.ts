@@ -109,7 +109,7 @@ export interface OpenedProvider extends OpenedStore {
   readonly restate: (...rows: readonly object[]) => Promise<readonly CustomerEffect[]>;
   /** Staff, correcting something now. */
   readonly staff: (reason?: string) => Correcting;
-  /** What a face gives operations. @param on another store on the same database. */
+  /** The office that a face gives to operations. @param on another store on the same database. */
   readonly desk: (on?: Store) => Desk;
   /** Corrections by staff, as the operations of this name make them. */
   readonly reverse: (id: string, reason?: string, on?: Store) => Promise<AnswerTo<typeof reverseTransaction>>;
@@ -236,7 +236,7 @@ export async function endOf(store: Store, connection: ConnectionKey, plan: strin
   return found?.connection?.ledgers.find((ledger) => ledger.plan === plan)?.subscription?.end;
 }
 
-/** With every entry, by their plans. */
+/** All ledgers with every entry, by their plans. */
 export async function ledgersOf({ engine }: Store, of: ConnectionKey) {
   return ledgersOfConnection(await engine.readLedgers(engine.db, of.environment, [of.cuid]), of);
 }

@@ -55,7 +55,7 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     expect(await findWrong(opened.store)).toEqual([]);
   });
 
-  test("what is from before the horizon goes, with its top-ups and reversals, and nothing else changes", async () => {
+  test("history before the horizon is deleted, with its top-ups and reversals, and nothing else changes", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
     const old = await opened.topUp(RAM_NET, "NET-1M");

@@ -157,7 +157,7 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     expect(await findCustomer(store.engine.db, "trial", SITA.cuid)).toBeUndefined();
   });
 
-  test("a customer tells up to when the last row held what was made here", async () => {
+  test("a customer shows the asOf of the last imported row", async () => {
     const opened = await openProvider(makeDatabase);
     await opened.restate(SITA);
     const asOf = async (cuid: string) => (await findCustomer(opened.store.engine.db, "production", cuid))?.asOf;

@@ -56,7 +56,7 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
     expect(await counts("2027-11-01")).toEqual([1]);
   });
 
-  test("a reversal counts on the day on which it is made, and leaves the day of its top-up as it was", async () => {
+  test("a reversal counts on the day it is made, and does not change the day of its top-up", async () => {
     const opened = await openProvider(makeDatabase);
     const { store, partner } = opened;
     const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");

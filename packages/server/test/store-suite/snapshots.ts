@@ -9,9 +9,9 @@ import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import { archiveOf, contentsOf, type FilledProvider, openFilledProvider } from "./filled-provider.ts";
 import { BOUQUETS, expectRecorded, importRows, openProvider, RAM_NET, SITA, SITA_NET } from "./provider.ts";
 
-/** What others may do while an archive is taken. */
+/** Other work while an archive is read. */
 export function testSnapshots(makeDatabase: MakeDatabase): void {
-  test("nothing is acknowledged while writers wait, and whatever was before is in the archive", async () => {
+  test("nothing is acknowledged while writers wait, and everything earlier is in the archive", async () => {
     const opened = await openProvider(makeDatabase);
     const other = await opened.another();
     let isTaken = false;
@@ -40,7 +40,7 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
     expect(await findWrong(other)).toEqual([]);
   });
 
-  test("whoever waits too long for an archive to be taken is told that the store is unavailable", async () => {
+  test("a writer that waits too long for an archive gets StoreUnavailable", async () => {
     const opened = await openProvider(makeDatabase);
     const other = await opened.another();
     await opened.store.exportArchive("wait", async () => {
@@ -56,7 +56,7 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
     expectRecorded(await other.settleTopUp(opened.command(SITA_NET, "NET-1M")));
   });
 
-  test("a snapshot is what there was when it began, whatever is written before and while it is read", async () => {
+  test("a snapshot contains the data of its beginning, although writes continue while it is read", async () => {
     const opened = await openFilledProvider(makeDatabase);
     const other = await opened.another();
     const before = await archiveOf(opened.store);
@@ -75,7 +75,7 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
     expect(await findWrong(other)).toEqual([]);
   });
 
-  test("several snapshots can be taken at once, and beside an archive for which writers wait", async () => {
+  test("several snapshots can be read at once, and next to an archive that makes writers wait", async () => {
     const { store, another } = await openFilledProvider(makeDatabase);
     const other = await another();
     const all = await other.exportArchive("wait", async (chunks) => {
@@ -87,7 +87,7 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
   });
 }
 
-/** All of it must be done at once: whoever had to wait would wait for the snapshot, and for ever. */
+/** All of it must finish at once: a waiting write would wait for the snapshot forever. */
 async function writeEverywhere(store: Store, { now, command, checkouts }: FilledProvider): Promise<void> {
   expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
   await store.concludeCheckout(checkouts.open.checkoutId);

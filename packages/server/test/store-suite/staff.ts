@@ -55,7 +55,7 @@ async function actionsOf(store: Store) {
 
 /** Accounts, sessions and keys of the provider's staff, and what they were answered. */
 export function testStaff(makeDatabase: MakeDatabase): void {
-  test("an account is found with its secrets, and each name is given once, whoever else adds it", async () => {
+  test("an account is found with its secrets, and each name is given once, also by two processes", async () => {
     const { store, another } = await openStore(makeDatabase);
     const other = await another();
     const added = await Promise.allSettled([store, other, store].map((each) => add(each, "maya")));
@@ -260,7 +260,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     ]);
   });
 
-  test("of requests with one key that come at once, one is done, and the others learn what is on record", async () => {
+  test("of simultaneous requests with one key, one is done, and the others get the recorded answer", async () => {
     const { store, another } = await openStore(makeDatabase);
     const request = hashStaffSecret("what is asked");
     const asked = { hash: HASH, owner: "person 1", request, at: START };
@@ -280,7 +280,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(await begin(store)).toBeUndefined();
   });
 
-  test("so many answers are kept for each who asks, and what is on record is answered all the same", async () => {
+  test("the number of kept answers for each owner is limited, and recorded ones are still answered", async () => {
     const { store } = await openStore(makeDatabase);
     const beginOf = (most: number | undefined) => (key: string, owner: string) =>
       beginAnswer(store.engine, { hash: hashStaffSecret(key), owner, request: HASH, at: START }, most);

@@ -45,7 +45,7 @@ export function testStatistics(makeDatabase: MakeDatabase): void {
   });
 }
 
-/** What is in several steps, put together; in the order of the bouquets. */
+/** The sums of several steps, in the order of the bouquets. */
 function addUp(parts: readonly HourSum[]): HourSum[] {
   const sums = new Map<string, HourSum>();
   for (const part of parts) {

@@ -27,7 +27,7 @@ import { testTargets } from "./targets.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTransactionOperations } from "./transaction-operations.ts";
 
-/** Every behaviour of the port: whatever stands behind it passes this very suite. */
+/** Every behaviour of the port. Both engines must pass this suite. */
 export function testStore(name: string, makeDatabase: MakeDatabase): void {
   describe(name, () => {
     describe("provider settings", () => testProviderSettings(makeDatabase));

@@ -111,7 +111,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     expect(await run(desk, addTarget, { name: "iptv", radius: own })).toMatchObject({ target: { service: "iptv" } });
   });
 
-  test("a target begins with what happens after it was added, and has a number that none had before", async () => {
+  test("a target begins with events after it was added, and has a new number", async () => {
     const opened = await openProvider(makeDatabase);
     const add = async () => (await run(opened.desk(), addTarget, { name: "crm" })).target;
     const { id } = await add();
@@ -144,7 +144,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     expect(await refusal(run(opened.desk(), rotateTargetSecret, { name: "crm" }))).toMatchObject({ code: "conflict" });
   });
 
-  test("what failed is listed with its events, and is sent again when asked for", async () => {
+  test("failed deliveries are listed with their events, and are resent on request", async () => {
     const opened = await openProvider(makeDatabase);
     const { target } = await run(opened.desk(), addTarget, { name: "tv", ...WEBHOOK });
     await opened.topUp(SITA_NET, "NET-1M");
@@ -226,7 +226,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     return { opened, read, ids, all, first, second, third };
   }
 
-  test("a feed begins with what happens after it was added, and its place moves on with a cursor, never back", async () => {
+  test("a feed begins with events after it was added, and its place moves on with a cursor, never back", async () => {
     const { read, ids, all, first, second, third } = await openFeed();
     expect(await read({ target: "crm", limit: 2 })).toMatchObject({
       ...{ items: [{ type: "connection.blocked" }, { type: "connection.unblocked" }], cursor: second },
@@ -248,7 +248,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     expect(await ids({ target: "crm", after: second })).toEqual([third]);
     const refused = await refusal(ids({ target: "crm", after: first }));
     expect(refused).toMatchObject({ code: "conflict", words: expect.stringMatching(/^no event of this id is kept/) });
-    // Without a target, it is enough that there was such an event.
+    // Without a target, it is enough that the event existed.
     expect(await ids({ after: first })).toEqual([third]);
   });
 

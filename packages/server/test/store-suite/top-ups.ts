@@ -26,7 +26,7 @@ import {
   SITA_TV,
 } from "./provider.ts";
 
-/** What is decided is the domain's: here is that all is loaded of which it must know. */
+/** The domain decides. These tests show that all data for its decisions is loaded. */
 type Ask = (provider: OpenedProvider) => TopUpCommand;
 
 const at = (connection: ConnectionKey, code: string): Ask => {
@@ -84,7 +84,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     ]);
   });
 
-  test("a lapsed subscription begins anew, and one that never was gets its first entry", async () => {
+  test("a lapsed subscription starts again, and a new one gets its first entry", async () => {
     const { store, topUp } = await openProvider(makeDatabase);
     await topUp(RAM_NET, "NET-1M");
     const ram = await store.findConnection(RAM_NET);
@@ -120,7 +120,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "top_up")).toBe(1);
   });
 
-  test("a used checkout is refused to whoever asks for something else, or is somebody else", async () => {
+  test("a used checkout is refused for another request, or another partner", async () => {
     const opened = await openProvider(makeDatabase);
     const command = opened.command(SITA_NET, "NET-1M");
     const transaction = expectRecorded(await opened.store.settleTopUp(command));

@@ -12,9 +12,9 @@ import { FIBER, openProvider, RAM_NET, RAM_TV, SITA, SITA_NET } from "./provider
 const MINUTE_MS = 60_000;
 const iso = (at: number) => new Date(at).toISOString();
 
-/** What staff see of top-ups; how they are found is tested with the searches. */
+/** Top-ups as staff see them. The searches have their own tests. */
 export function testTransactionOperations(makeDatabase: MakeDatabase): void {
-  test("top-ups are listed and added up by what is said of them, page by page", async () => {
+  test("top-ups are listed and added up by filters, page by page", async () => {
     const opened = await openProvider(makeDatabase);
     const net = await opened.topUp(SITA_NET, "NET-3M");
     opened.now += 24 * 60 * MINUTE_MS;

@@ -4,17 +4,15 @@ import { type MakeDatabase, openStore } from "../store-suite/database.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
-/** What belongs to one database alone, or follows from what is archived. */
+/** Columns that belong to one database only, or follow from archived columns. */
 const NOT_ARCHIVED: readonly RegExp[] = [
   /^schema_migration\./,
-  // Where an entry stands, and what it follows, an import makes anew.
+  // An import makes new ids of entries.
   /^ledger_entry\.(id|previous)$/,
   /^subscription\.last_entry$/,
-  // Counts what the processes on this database were told.
-  /^reference_version\./,
 ];
 
-/** What is neither archived nor left out on purpose would be lost in a move, and nobody would notice. */
+/** A column that is neither archived nor listed above would be lost in a copy without an error. */
 const KINDS: readonly (readonly [kind: string, makeDatabase: MakeDatabase, columns: string])[] = [
   [
     "SQLite",

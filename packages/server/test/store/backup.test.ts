@@ -43,7 +43,7 @@ async function openTarget(makeDatabase: MakeDatabase, now: number) {
 }
 
 describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, makeTo) => {
-  test("gives what there was, with all targets paused", async () => {
+  test("restores the same data, with all targets paused", async () => {
     const opened = await openFilledProvider(() => makeFrom());
     const { totals, open, bytes, backup } = await backUp(opened.store, opened.now);
     const target = await openTarget(makeTo, opened.now);
@@ -58,7 +58,7 @@ describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, 
     expect(bytes).toBe(backup.length);
   });
 
-  test("is refused where it was damaged since it was looked at, and leaves nothing", async () => {
+  test("is refused if it was damaged after the first look, and leaves nothing", async () => {
     const { store, now } = await openFilledProvider(() => makeFrom());
     const { backup } = await backUp(store, now);
     const target = await openTarget(makeTo, now);
@@ -70,7 +70,7 @@ describe.each(WAYS)("a backup of %s, restored into %s,", (_from, _to, makeFrom, 
     }
   });
 
-  test("is refused by a database that is not empty, and where what was backed up was not in order", async () => {
+  test("is refused by a database that is not empty, and if the backed-up data was inconsistent", async () => {
     const { store, now, database } = await openFilledProvider(() => makeFrom());
     const { open } = await backUp(store, now);
     const filled = await openTarget(makeTo, now);

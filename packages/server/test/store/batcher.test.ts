@@ -45,7 +45,7 @@ describe("the batcher", () => {
     expect(await outcome).toBe("A");
   });
 
-  test("settles what comes in one turn together, in order", async () => {
+  test("settles items of one turn together, in order", async () => {
     const { batcher, next } = heldBatcher();
     const outcomes = Promise.all(["a", "b", "c"].map((item) => batcher.add(item)));
     const settling = await next();
@@ -54,7 +54,7 @@ describe("the batcher", () => {
     expect(await outcomes).toEqual(["A", "B", "C"]);
   });
 
-  test("lets what comes while a batch is being settled wait for the next one", async () => {
+  test("lets items that arrive during a batch wait for the next one", async () => {
     const { batcher, next, settlings } = heldBatcher();
     const first = batcher.add("a");
     const settling = await next();
@@ -85,7 +85,7 @@ describe("the batcher", () => {
   test("tries the items of a batch that failed one by one, so that the bad one fails alone", async () => {
     const { batcher, next } = heldBatcher();
     const outcomes = Promise.allSettled(["a", "bad", "c"].map((item) => batcher.add(item)));
-    (await next()).fail(new Error("somebody is bad"));
+    (await next()).fail(new Error("an item is bad"));
     const alone: (readonly string[])[] = [];
     for (let count = 0; count < 3; count += 1) {
       const settling = await next();
@@ -111,7 +111,7 @@ describe("the batcher", () => {
     const outcomes = Promise.allSettled(["a", "bad"].map((item) => batcher.add(item)));
     const first = await next();
     expect(heard).toEqual(["2 began"]);
-    first.fail(new Error("somebody is bad"));
+    first.fail(new Error("an item is bad"));
     (await next()).succeed();
     (await next()).fail(new Error("I am bad"));
     await outcomes;
@@ -142,10 +142,10 @@ describe("the batcher", () => {
     expect(settlings).toHaveLength(0);
   });
 
-  test("does not try again where it is not known what was recorded", async () => {
+  test("does not retry if it is unknown whether the batch was recorded", async () => {
     const { batcher, next, settlings } = heldBatcher();
     const outcomes = Promise.allSettled(["a", "b"].map((item) => batcher.add(item)));
-    const away = new StoreUnavailable("the store is away");
+    const away = new StoreUnavailable("the store is unavailable");
     (await next()).fail(away);
     expect(await outcomes).toEqual([
       { status: "rejected", reason: away },
@@ -155,11 +155,11 @@ describe("the batcher", () => {
     expect(settlings).toHaveLength(0);
   });
 
-  test("stops trying one by one when the store is away, and turns away what waits", async () => {
-    const away = new StoreUnavailable("the store is away");
+  test("stops trying one by one if the store is unavailable, and rejects waiting items", async () => {
+    const away = new StoreUnavailable("the store is unavailable");
     const { batcher, next, settlings } = heldBatcher();
     const outcomes = Promise.allSettled(["a", "b", "c", "d"].map((item) => batcher.add(item)));
-    (await next()).fail(new Error("somebody is bad"));
+    (await next()).fail(new Error("an item is bad"));
     (await next()).succeed();
     const settling = await next();
     const late = Promise.allSettled([batcher.add("late")]);
@@ -174,7 +174,7 @@ describe("the batcher", () => {
     expect(await later).toBe("E");
   });
 
-  test("turns away what is more than may wait, and takes it again once there is room", async () => {
+  test("refuses items beyond the limit, and accepts them again when there is room", async () => {
     const { batcher, next } = heldBatcher({ maxWaiting: 2 });
     const inHand = batcher.add("a");
     const settling = await next();
@@ -206,7 +206,7 @@ describe("the batcher", () => {
 });
 
 describe("a batcher that may settle several batches at a time", () => {
-  /** Items share a lane where they begin with the same letter. */
+  /** Items share a lane if they begin with the same letter. */
   const concurrency = { maxBatches: 2, worthwhile: 3, lane: (item: string) => item[0] };
 
   test("begins a further one once enough items wait, and not before", async () => {
@@ -263,7 +263,7 @@ describe("a batcher that may settle several batches at a time", () => {
   test("keeps the lanes of a batch whose items it tries one by one", async () => {
     const { batcher, next, settlings } = heldBatcher({ concurrency });
     const outcomes = Promise.allSettled(["a1", "b1"].map((item) => batcher.add(item)));
-    (await next()).fail(new Error("somebody is bad"));
+    (await next()).fail(new Error("an item is bad"));
     const alone = await next();
     const later = Promise.all(["b2", "b3", "b4"].map((item) => batcher.add(item)));
     await turnEnd();

@@ -48,7 +48,7 @@ async function openWatched() {
   };
 }
 
-/** No checkpoint works, as where the disk does not take what is written into the file. */
+/** Makes every checkpoint fail, as if the disk refused writes into the file. */
 function failCheckpoints(message: string): () => void {
   const { prepare } = Object.getOwnPropertyDescriptors(Database.prototype);
   const spy = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (this: Database, sql) {
@@ -60,7 +60,7 @@ function failCheckpoints(message: string): () => void {
 }
 
 describe("a log that cannot be written into the file", () => {
-  test("is told of once, and once more when it can be again, and top-ups go on", async () => {
+  test("is reported once, and once more when it works again, and top-ups continue", async () => {
     const { heard, topUp, growBy } = await openWatched();
     await topUp();
     const restore = failCheckpoints("disk I/O error");
@@ -76,7 +76,7 @@ describe("a log that cannot be written into the file", () => {
     await vi.waitFor(() => expect(heard).toEqual([DISK_FAILED, undefined]));
   });
 
-  test("is told of though nothing is settled", async () => {
+  test("is reported although nothing is settled", async () => {
     const { ping, heard, growBy } = await openWatched();
     failCheckpoints("database or disk is full");
     growBy(LONG_PAGES);
@@ -86,7 +86,7 @@ describe("a log that cannot be written into the file", () => {
 });
 
 describe("the log", () => {
-  test("goes into the file a part at a time, and begins anew without growing long", async () => {
+  test("goes into the file a part at a time, and restarts before it is long", async () => {
     const { heard, growBy, topUp, log } = await openWatched();
     for (let round = 0; round < 6; round += 1) {
       growBy(STEP_PAGES);
@@ -97,7 +97,7 @@ describe("the log", () => {
     expect(heard).toEqual([]);
   });
 
-  test("grows while somebody reads what it began with, who is waited for once, and begins anew afterwards", async () => {
+  test("grows while a view needs its beginning, waits for that view once, and restarts afterwards", async () => {
     const { path, heard, growBy, topUp, log } = await openWatched();
     const reader = rawConnection(path);
     await topUp();

@@ -23,7 +23,7 @@ async function openTarget(makeDatabase: MakeDatabase, now: number) {
 }
 
 describe.each(WAYS)("copying from %s to %s", (_from, _to, makeFrom, makeTo) => {
-  test("and back gives what there was, long rows and many too", async () => {
+  test("and back gives the same data, also with long rows and many rows", async () => {
     const opened = await openFilledProvider(() => makeFrom());
     const { store } = opened;
     for (let index = 0; index < 1_100; index += 1) await partnersOf(store).add(`partner ${index}`, by(opened.now));

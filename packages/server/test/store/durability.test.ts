@@ -63,7 +63,7 @@ describe("durability", () => {
   });
 
   test("a database that turns out not to be durable is not opened", async () => {
-    // SQLite reports no error on a disk on which it cannot write ahead, and none can be had here.
+    // SQLite reports no error on a disk without write-ahead logging, and this machine has no such disk.
     const verify = vi.spyOn(Database.prototype, "verifyDurability").mockImplementation(() => {
       throw new StoreRefused("not durable");
     });
@@ -71,7 +71,7 @@ describe("durability", () => {
     await expect(open(newPath())).rejects.toThrow(new StoreRefused("not durable"));
   });
 
-  test("every connection of a store that settles, and by which staff change something, flushes each commit", async () => {
+  test("every connection that settles or makes staff's changes flushes each commit", async () => {
     const path = newPath();
     const opened = await openProvider(() => makeSqliteDatabase(path));
     const clock = () => opened.now;

@@ -7,7 +7,7 @@ const DAMAGED = "the file is damaged, or the disk cannot read it: check the disk
 
 const withCode = (errcode: number) => Object.assign(new Error("as SQLite says it"), { errcode });
 
-describe("an error of SQLite is told as one of", () => {
+describe("an error of SQLite is translated to one of", () => {
   test.each([
     ["the disk: a read that failed", withCode(266), DISK_FAILED],
     ["the disk: a write that failed", withCode(778), DISK_FAILED],
@@ -26,6 +26,6 @@ test.each([
   ["a read that fails", withCode(266), DISK_FAILED],
   ["a flush of its log that fails", Object.assign(new Error("EIO: i/o error, fsync"), { code: "EIO" }), DISK_FAILED],
   ["another file", new Error("file is not a database"), "file is not a database"],
-])("a file that is not opened for %s is told as that", (_, error, words) => {
+])("a file that is not opened for %s is reported so", (_, error, words) => {
   expect(cannotBeOpened("topupd.db", error).message).toBe(`topupd.db cannot be opened as a database: ${words}`);
 });

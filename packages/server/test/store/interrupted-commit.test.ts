@@ -9,7 +9,7 @@ import { seededRandom } from "../support/random.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** From another process: in this one, closing the file would drop the locks that SQLite holds on it. */
+/** Runs in another process: closing the file in this one would drop SQLite's locks on it. */
 function overwrite(target: string, source: string): void {
   const script =
     "const [, target, source] = process.argv, fs = require('fs'); const file = fs.openSync(target, 'r+'); fs.writeSync(file, fs.readFileSync(source), 0, undefined, 0); fs.closeSync(file)";
@@ -21,7 +21,7 @@ function overwrite(target: string, source: string): void {
  * but not in the index by which others read the log. They do not see it, and recovery would. The test
  * makes that state by putting the index back to what it was before the commit.
  */
-test("a commit that was interrupted does not land once a partner was told that it never will", async () => {
+test("an interrupted commit does not appear after a partner got never_topped_up", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "topupd.db");
   const opened = await openProvider(() => makeSqliteDatabase(path));

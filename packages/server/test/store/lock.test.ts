@@ -12,7 +12,7 @@ import { seededRandom } from "../support/random.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** A provider on whose database another process holds the write lock, until it lets go. */
+/** A provider while another process holds the write lock of the database. */
 async function openLocked() {
   const path = join(temporaryFolder(), "topupd.db");
   const opened = await openProvider(() => makeSqliteDatabase(path));
@@ -34,7 +34,7 @@ describe("while another process writes", () => {
     expect(await added).toMatchObject({ name: "bank" });
   });
 
-  test("a write that is given up after five seconds has written nothing, and held nobody up", async () => {
+  test("a write that is given up after five seconds has written nothing, and delayed nothing else", async () => {
     const { opened, other } = await openLocked();
     const { store } = opened;
     const command = opened.command(SITA_NET, "NET-1M");
@@ -107,7 +107,7 @@ test("a top-up that another store has acknowledged is found, also by one that re
   const opened = await openProvider(() => makeSqliteDatabase());
   const { store: asking, command } = opened;
   const views: Promise<unknown>[] = [];
-  // Looked at inside the transaction that records: what is read then cannot see it.
+  // Checked inside the recording transaction: other reads cannot see its writes yet.
   const clock = () => {
     views.push(asking.findConnection(SITA_NET));
     return opened.now;

@@ -3,7 +3,7 @@ import { openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { moveHorizon } from "../support/history.ts";
 import { makePostgresDatabase, withClient } from "../support/postgres-database.ts";
 
-test("nothing that is on record is changed or deleted, whoever asks, but what is from before the horizon", async () => {
+test("records are never changed, and deleted only if they are from before the horizon", async () => {
   const database = makePostgresDatabase();
   const opened = await openProvider(() => database);
   const { store, topUp, reverse, now } = opened;

@@ -10,7 +10,7 @@ const TOP_UP_COLUMNS = [
   ...["amount", "at", "txn_date", "udf1", "udf2"],
 ];
 
-/** What must never succeed, whoever tries it. */
+/** Statements that must always fail. */
 const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["UPDATE ledger_entry SET months = 12 WHERE kind = 'top_up'", "a ledger entry is never changed"],
   ["UPDATE ledger_entry SET previous = NULL", "a ledger entry is never changed"],
@@ -46,7 +46,7 @@ const CONTRADICTIONS: readonly (readonly [what: string, sql: string])[] = [
   ["a token of no partner", "INSERT INTO access_token VALUES (x'00', 'tok', 99, 'trial', 1, NULL, NULL, NULL)"],
 ];
 
-/** Two top-ups, one of which is reversed, and a horizon from before both. */
+/** Two top-ups, one of them reversed, and a horizon before both. */
 async function openWithPast() {
   const path = join(temporaryFolder(), "topupd.db");
   const { store, topUp, reverse } = await openProvider(() => makeSqliteDatabase(path));
@@ -57,14 +57,14 @@ async function openWithPast() {
   return { raw: rawConnection(path), store, transaction };
 }
 
-describe("what is on record", () => {
+describe("a record", () => {
   test("is touched by none of these", async () => {
     const { raw, store, transaction } = await openWithPast();
     for (const [sql, said] of FORBIDDEN) expect(() => raw.exec(sql), sql).toThrow(said);
     expect(await store.findTransaction(transaction.checkoutId)).toEqual(transaction);
   });
 
-  test.each(["top_up", "ledger_entry"])("can be deleted from %s where it is from before the horizon", async (table) => {
+  test.each(["top_up", "ledger_entry"])("can be deleted from %s if it is from before the horizon", async (table) => {
     const { raw, transaction } = await openWithPast();
     raw.prepare("UPDATE retention SET pruned_before = ?").run(transaction.at + 1);
     raw.exec(`DELETE FROM ${table}`);

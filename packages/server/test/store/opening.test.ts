@@ -52,7 +52,7 @@ describe("opening a database", () => {
     await store.close();
   });
 
-  test("keeps what is there when it is opened again", async () => {
+  test("keeps the data when it is opened again", async () => {
     const path = newPath();
     const store = await open(path);
     await partnersOf(store).add("wallet", by(START));
@@ -69,14 +69,14 @@ describe("opening a database", () => {
     expect(rows).toEqual([{ number: 1, name: "0001_initial.sql", applied_at: START }]);
   });
 
-  test("where it must exist and does not, refuses and makes no file", async () => {
+  test("refuses and makes no file if the file must exist and does not", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "topupd.db");
     await expect(open(path, { mustExist: true })).rejects.toThrow(new StoreRefused(`there is no database at ${path}`));
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("reads what is there while another process holds the right to write, and waits for nobody", async () => {
+  test("reads the data without waiting while another process holds the write lock", async () => {
     const path = newPath();
     const store = await open(path);
     await partnersOf(store).add("wallet", by(START));
@@ -94,7 +94,7 @@ describe("opening a database", () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  test("of what is there as it should be writes nothing, so that no process reads anew what it remembers", async () => {
+  test("of a file that is up to date writes nothing, so that no process clears its cache", async () => {
     const path = newPath();
     const options = { timeZone: "Asia/Kathmandu", currencyExponent: 0, defaultCountry: "NP" };
     await (await open(path, options)).close();

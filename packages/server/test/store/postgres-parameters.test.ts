@@ -14,7 +14,7 @@ const row = fc.record({
   amount: fc.option(fc.maxSafeInteger()),
 });
 
-test("rows of parameters arrive as they were sent, whatever is in them", async () => {
+test("rows of parameters arrive unchanged, with any content", async () => {
   const { url, made } = makeEmptyDatabase();
   await made;
   const ask = withRows({ name: "rows", text: `SELECT * FROM ${asked(COLUMNS)}` }, COLUMNS);

@@ -87,7 +87,7 @@ describe("a settler", () => {
     expect(await countRows(opened, "top_up")).toBe(1);
   });
 
-  test("lets everything else be read while it waits, and is seen by whoever asks once it has settled", async () => {
+  test("lets everything else be read while it waits, and shows its top-up once it has settled", async () => {
     const { opened, path, store } = await openSettled();
     const release = lock(path);
     const settled = store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
@@ -188,7 +188,7 @@ describe("a settler", () => {
     expect(await (await opened.another()).findTransaction(command.checkoutId)).toBeDefined();
   });
 
-  test("begins its log anew, though somebody reads in every turn", async () => {
+  test("restarts its log, although reads happen in every turn", async () => {
     const { opened, path, store } = await openSettled();
     const look = rawConnection(path).prepare("PRAGMA wal_checkpoint(NOOP)");
     let [longest, pages] = [0, 0];

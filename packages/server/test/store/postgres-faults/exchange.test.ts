@@ -7,7 +7,7 @@ import { RAM_NET, SITA_NET, SITA_TV } from "../../store-suite/provider.ts";
 import { run } from "../../support/desk.ts";
 import { again, type FaultyOptions, openFaultyProvider, sleep, timed } from "./faulty-provider.ts";
 
-/** A provider that tells somebody of each top-up, so that a batch writes all that it ever does. */
+/** A provider with a target, so that a batch writes events too. */
 async function openWithTarget(options: FaultyOptions) {
   const opened = await openFaultyProvider(options);
   await run(opened.desk(), addTarget, { name: "billing" });
@@ -20,7 +20,7 @@ async function openWithTarget(options: FaultyOptions) {
 
 describe.concurrent("of a batch's messages", () => {
   test.for(["client", "server"] as const)(
-    "whichever of the %s is the first that does not arrive, all of the batch is recorded or nothing",
+    "all of the batch is recorded or nothing, if the connection breaks at any of the %s",
     async (from, { onTestFinished }) => {
       const opened = await openWithTarget({ onTestFinished });
       const { store, proxy, batch, settle } = opened;

@@ -13,14 +13,14 @@ import { seededRandom } from "../../support/random.ts";
 /** A provider whose store is behind a proxy; reading and tampering go past it. */
 export interface FaultyProvider extends OpenedProvider {
   readonly proxy: PostgresProxy;
-  /** Of the database, past the proxy. */
+  /** The URL of the database, past the proxy. */
   readonly url: string;
-  /** A session of somebody else's, which ends with the test. */
+  /** Another client's session, which ends with the test. */
   readonly otherSession: () => Promise<pg.Client>;
 }
 
 export interface FaultyOptions {
-  /** Of the test, since several run at a time. */
+  /** The test's own hook, because several tests run at a time. */
   readonly onTestFinished: OnFinished;
   /** The one that the tests share, if none is named. */
   readonly server?: string;
@@ -68,7 +68,7 @@ export function again(command: TopUpCommand): TopUpCommand {
 
 export interface Timed {
   readonly ms: number;
-  /** What it came to: a value, or an error. */
+  /** The outcome: a value or an error. */
   readonly result: unknown;
 }
 

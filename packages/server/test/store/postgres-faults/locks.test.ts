@@ -35,7 +35,7 @@ describe.concurrent("what another session holds for long", () => {
     const commands = Array.from({ length: 20 }, () => opened.command(RAM_NET, "NET-1M"));
     const results = commands.map((command) => timed(() => store.settleTopUp(command)));
     await sleep(100);
-    // What waits behind a batch that is held up does not wait for its own turn to be held up as long.
+    // Items behind a blocked batch are rejected with it, and do not wait as long again.
     const late = opened.command(SITA_NET, "NET-1M");
     for (const { ms, result } of await Promise.all([...results, timed(() => store.settleTopUp(late))])) {
       expect(result).toBeInstanceOf(StoreUnavailable);
@@ -88,7 +88,7 @@ describe.concurrent("a batch that PostgreSQL breaks off", () => {
   });
 });
 
-test("a table that gains a column meanwhile costs nobody a request", async ({ onTestFinished }) => {
+test("a table that gains a column meanwhile fails no request", async ({ onTestFinished }) => {
   const { store, command, database } = await openFaultyProvider({ onTestFinished, connections: 3 });
   const recorded = command(SITA_NET, "NET-1M");
   const { txnId } = expectRecorded(await store.settleTopUp(recorded));

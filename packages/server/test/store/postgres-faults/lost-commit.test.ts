@@ -51,7 +51,7 @@ describe.concurrent("a connection that dies at COMMIT", () => {
     },
   );
 
-  test("tells whoever concludes the checkout what became of it", async ({ onTestFinished }) => {
+  test("gives its true outcome when the checkout is concluded", async ({ onTestFinished }) => {
     const { store, proxy, command } = await openFaultyProvider({ onTestFinished });
     const [recorded, lost] = [command(SITA_NET, "NET-1M"), command(RAM_NET, "NET-1M")];
     proxy.commitFault = "unanswered";

@@ -13,7 +13,7 @@ beforeAll(async () => {
   return () => server.close();
 });
 
-describe("opening says what is wrong, and no password", () => {
+describe("opening names the fault, and no password", () => {
   test("where the password is wrong, the user has no rights or there is no such database or host", async () => {
     await withClient(server.url, async (admin) => {
       await admin.query("CREATE ROLE guest LOGIN PASSWORD 'right'");
@@ -86,7 +86,7 @@ describe("a server that serves, but not as it should", () => {
     await withSetting("default_transaction_read_only = on", async () => {
       await expect(store.settleTopUp(refused)).rejects.toThrow(/read-only/);
       await store.ping();
-      // What is settled is opened without a write.
+      // A database that is up to date is opened without a write.
       const reading = await another();
       expect(await reading.findTransaction(recorded.checkoutId)).toMatchObject({
         txnId: expect.stringContaining(recorded.txnDigits),
@@ -95,7 +95,7 @@ describe("a server that serves, but not as it should", () => {
     expect(await store.settleTopUp(refused)).toMatchObject({ kind: "recorded" });
   });
 
-  test("lets nobody in any more: requests are unavailable, and go on as soon as it does", async (context) => {
+  test("refuses all connections: requests are unavailable until it accepts them again", async (context) => {
     const opened = await openFaultyProvider({ ...context, server: server.url });
     const { store, command } = opened;
     const name = new URL(opened.url).pathname.slice(1);
@@ -130,7 +130,7 @@ test("a new database is made by one process at a time, and the others find what 
   });
 });
 
-/** What opening fails with. */
+/** The error of opening. */
 async function refusal(changes: Partial<Record<"username" | "password" | "hostname" | "port" | "pathname", string>>) {
   const { result } = await timed(() => openElsewhere(Object.assign(new URL(server.url), changes).href));
   expect([StoreRefused, StoreUnavailable]).toContain((result as Error).constructor);

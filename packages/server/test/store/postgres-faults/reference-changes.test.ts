@@ -75,7 +75,7 @@ test.concurrent("a catalogue that another server has under the same number is th
   const former = await priceOf();
   await expect(store.settleTopUp(opened.command(SITA_NET, "NET-1M"))).resolves.toMatchObject({ kind: "recorded" });
   proxy.refuse();
-  // As a standby does that had not yet what was imported last, and was promoted: nothing is counted as a change.
+  // A promoted standby may lack the last import: the change counter does not show it.
   await opened.database.tamper(`UPDATE bouquet SET price = price + 700 WHERE revision = ${revision}`);
   await expect.poll(() => store.ping().then(String, () => "away")).toBe("away");
   proxy.pass();

@@ -58,7 +58,7 @@ describe("while PostgreSQL is down", () => {
     const another = await opened.another();
     await Promise.all([store.ping(), another.ping()]);
     await server.stop("fast");
-    // By then, nothing is served from memory either.
+    // The cache has expired by then too.
     await sleep(1_200);
     const requests = [
       () => store.ping(),
@@ -82,7 +82,7 @@ describe("while PostgreSQL is down", () => {
   });
 });
 
-/** Partners who send one top-up after the other, and go on whatever the answer. */
+/** Partners who send one top-up after the other, and continue after any answer. */
 class Load {
   readonly recorded: TopUpCommand[] = [];
   readonly failed: { readonly command: TopUpCommand; readonly reason: unknown }[] = [];

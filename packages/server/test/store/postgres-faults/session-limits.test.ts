@@ -38,7 +38,7 @@ test("PostgreSQL itself ends what takes longer than the deadline of recording", 
   expect(tcp_keepalives_idle + tcp_keepalives_interval * tcp_keepalives_count).toBe(11);
 });
 
-test("a session that serves plans a statement once, whatever it is asked with", async () => {
+test("a serving session plans a statement once, for all parameters", async () => {
   const numbered = { name: "numbered", text: "SELECT n FROM generate_series(1, $1::bigint) AS n WHERE n > $2::bigint" };
   const plans = {
     name: "plans",
@@ -68,7 +68,7 @@ test("a session that was ended before it was to commit leaves nothing, and says 
   expect(String(result)).toMatch(/^StoreUnavailable: .*look before you do it again$/);
 });
 
-test("a transaction in which something has failed is not taken for committed, though nobody minded", async () => {
+test("a transaction with an ignored error does not count as committed", async () => {
   const committing = openDatabase().transact([], async (_, session) => {
     await session.run({ name: "fails", text: "SELECT 1 / 0" }).catch(() => {});
     await session.commit();

@@ -6,7 +6,7 @@ import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
 import { run } from "../../support/desk.ts";
 import { openFaultyProvider, sleep } from "./faulty-provider.ts";
 
-/** As a batch does whose commit waits for a standby. */
+/** Acts like a batch whose commit waits for a standby. */
 const RECORDING = "BEGIN; SELECT pg_advisory_xact_lock_shared(7461005)";
 
 describe.concurrent("while a commit is under way", () => {
@@ -33,7 +33,7 @@ describe.concurrent("while a commit is under way", () => {
     expect(await store.findOutcome(unused.checkoutId)).toEqual({ retiredAt: opened.now });
   });
 
-  test("an export waits for what was decided by then, and holds no top-up up", async ({ onTestFinished }) => {
+  test("an export waits for earlier decisions, and delays no top-up", async ({ onTestFinished }) => {
     const opened = await openFaultyProvider({ onTestFinished });
     const { desk, topUp, otherSession } = opened;
     const { checkoutId } = await topUp(SITA_NET, "NET-1M");
