@@ -2,16 +2,17 @@ import type { Kysely, OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner, TokenState } from "../domain/access-token.ts";
 import { AddressList } from "../domain/address-list.ts";
 import type { CheckoutSecret } from "../domain/checkout-secret.ts";
+import { portionsOf } from "../domain/portions.ts";
 import type { Engine } from "./engine.ts";
-import type { TokenUses } from "./store.ts";
+import type { Attempt, TokenUses } from "./store.ts";
 import type { AccessTokenRow, PartnerRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
-/** Writes when tokens were used; the later of what is on record and what is given stays. */
+/** Writes when tokens were used. The later time stays. */
 export async function recordTokenUses(engine: Engine, uses: TokenUses): Promise<void> {
   await engine.transact(async (tx) => {
-    // In one order everywhere, so that processes that record at once do not wait for each other.
+    // All processes use the same order, so that they cannot deadlock.
     const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
     const rows = sorted.map(([tokenId, lastUsedAt]) => ({ tokenId, lastUsedAt }));
     const later = (on: OnConflictBuilder<Tables, "accessTokenUse">) =>
@@ -23,7 +24,6 @@ export async function recordTokenUses(engine: Engine, uses: TokenUses): Promise<
   });
 }
 
-/** The token of which this is the hash. */
 export async function findToken(db: Db, hash: Uint8Array): Promise<AccessToken | undefined> {
   const row = await tokensIn(db).where("t.hash", "=", hash).executeTakeFirst();
   return row && toAccessToken(row);
@@ -68,4 +68,41 @@ export function toPartner({ id, name, status, createdAt, allowedAddresses: allow
 /** Newest first. */
 export function listSecrets(db: Db): Promise<CheckoutSecret[]> {
   return db.selectFrom("checkoutSecret").selectAll().orderBy("createdAt", "desc").orderBy("id", "desc").execute();
+}
+
+/** Limits of kept refused calls: their age and their number. */
+export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
+export const MOST_ATTEMPTS = 1_000_000;
+
+/** Refused calls that one transaction writes: it delays top-ups by a few milliseconds at most. */
+const ROWS_AT_ONCE = 500;
+/** Refused calls that are deleted together: more than are written together. */
+const DELETED_AT_ONCE = 2_000;
+
+/** Records refused calls, and deletes some that are too old or too many. */
+export async function recordAttempts(engine: Engine, attempts: readonly Attempt[]): Promise<void> {
+  for (const some of portionsOf(attempts, ROWS_AT_ONCE)) await recordSome(engine, some);
+}
+
+async function recordSome(engine: Engine, attempts: readonly Attempt[]): Promise<void> {
+  await engine.transact(async (tx) => {
+    await engine.lockAttempts(tx);
+    const newest = await tx.selectFrom("attempt").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
+    const first = (newest?.id ?? 0) + 1;
+    const rows = attempts.map((attempt, index) => ({ ...attempt, id: first + index, code: attempt.code ?? null }));
+    await tx.insertInto("attempt").values(rows).execute();
+    const last = rows.at(-1);
+    if (last !== undefined) await deleteOldest(tx, last.at - ATTEMPTS_KEPT_MS, last.id - MOST_ATTEMPTS);
+  });
+}
+
+/** Deletes some of the oldest, if they are from before `from` or numbered up to `beyond`. */
+async function deleteOldest(tx: Db, from: number, beyond: number): Promise<void> {
+  const oldest = await tx.selectFrom("attempt").select(["id", "at"]).orderBy("id").limit(1).executeTakeFirstOrThrow();
+  if (oldest.at >= from && oldest.id > beyond) return;
+  await tx
+    .deleteFrom("attempt")
+    .where("id", "<", oldest.id + DELETED_AT_ONCE)
+    .where((eb) => eb.or([eb("at", "<", from), eb("id", "<=", beyond)]))
+    .execute();
 }

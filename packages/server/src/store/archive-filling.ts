@@ -4,22 +4,20 @@ import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf, readTable, readTotals } from
 import { checkRows } from "./check.ts";
 import { type Engine, type Filling, withRawNames } from "./engine.ts";
 import { StoreRefused, StoreUnavailable } from "./errors.ts";
+import { pauseTargets } from "./events.ts";
 import { verifyProvider } from "./settings.ts";
 import type { ArchiveChunk, ArchiveTotals, ImportedArchive, ProviderSettings } from "./store.ts";
 import type { RawTables } from "./tables.ts";
-import { pauseTargets } from "./targets.ts";
 
-/** What opening puts into a new database. */
+/** Tables that opening fills in a new database. */
 const MADE_BY_OPENING: readonly (keyof RawTables)[] = ["provider", "checkout_secret"];
 
-/** More of what is wrong than this says nothing new. */
+/** The maximum number of faults in an error message. */
 const FINDINGS_NAMED = 5;
 
 /**
- * Fills a database, and reads all of it again to see whether it holds what it should.
+ * Fills a database, then reads all of it again and checks it: see Store.importArchive.
  * @param provider the settings with which the store was opened.
- * @param pausing as for Store.importArchive.
- * @throws StoreRefused where the database is not empty, or what came is not whole and in order: it is as before then.
  */
 export async function importArchive(
   engine: Engine,
@@ -77,7 +75,7 @@ async function insert(filling: Filling, table: keyof RawTables, rows: Parameters
   }
 }
 
-/** Reads back what was stored, and counts it as the database does by itself. */
+/** Compares the stored rows and the database's own counts with the archive. */
 async function findDifferences(
   engine: Engine,
   { db }: Filling,

@@ -3,30 +3,26 @@ import { type Kysely, sql } from "kysely";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
+import { AUDIT_COLUMNS } from "./audit.ts";
+import { allLedgers } from "./customers.ts";
 import { type Engine, withRawNames } from "./engine.ts";
 import { EVENT_COLUMNS } from "./events.ts";
-import { allLedgers } from "./ledgers.ts";
-import { AUDIT_COLUMNS, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
+import { ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, MoneyTotal, Writers } from "./store.ts";
 import type { RawTables, Tables } from "./tables.ts";
 
 type ColumnsOf = { readonly [Table in keyof RawTables]: readonly (keyof RawTables[Table])[] };
 
-/** Everything that a database holds, in an order in which no row refers to one that comes later. */
+/** All archived tables and columns. No row refers to a row of a later table. */
 export const ARCHIVE_COLUMNS: ColumnsOf = {
   provider: ["only_row", "time_zone", "currency_exponent", "default_country"],
   retention: ["only_row", "pruned_before"],
   checkout_secret: ["id", "key", "created_at"],
   partner: ["id", "name", "status", "created_at", "allowed_addresses"],
-  access_token: [
-    ...(["hash", "id", "partner_id", "environment", "created_at", "expires_at", "revoked_at", "replaced_by"] as const),
-  ],
+  access_token: ["hash", "id", "partner_id", "environment", "created_at", "expires_at", "revoked_at", "replaced_by"],
   access_token_use: ["token_id", "last_used_at"],
   catalogue_revision: ["revision", "environment", "created_at"],
-  bouquet: [
-    ...(["revision", "position", "service", "code", "name", "price", "segments", "plan"] as const),
-    ...(["add_on", "months", "days"] as const),
-  ],
+  bouquet: ["revision", "position", "service", "code", "name", "price", "segments", "plan", "add_on", "months", "days"],
   customer: ["cuid", "environment", "first_name", "last_name", "mobile", "mobile_e164", "status", "as_of"],
   customer_code: ["code", "environment", "cuid"],
   connection: ["cuid", "environment", "service", "req_id", "name_key", "position", "status", "blocked", "segment"],
@@ -49,45 +45,57 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   staff_key: ["hash", "name", "role", "created_at", "last_used_at"],
   staff_answer: ["hash", "owner", "request", "at", "status", "body"],
   import_run: [
-    ...([
-      "id",
-      "kind",
-      "environment",
-      "author",
-      "file",
-      "as_of",
-      "started_at",
-      "ended_at",
-      "outcome",
-      "report",
-      "problem",
-    ] as const),
+    "id",
+    "kind",
+    "environment",
+    "author",
+    "file",
+    "as_of",
+    "started_at",
+    "ended_at",
+    "outcome",
+    "report",
+    "problem",
   ],
   held_back: [
-    ...(["id", ...LEDGER_KEY, "code", "kept_end", "stated_end", "txn_id"] as const),
-    ...(["goodwill_days", "goodwill_at", "lacking_end", "line", "source_row"] as const),
+    "id",
+    ...LEDGER_KEY,
+    "code",
+    "kept_end",
+    "stated_end",
+    "txn_id",
+    "goodwill_days",
+    "goodwill_at",
+    "lacking_end",
+    "line",
+    "source_row",
   ],
   backup_taken: ["only_row", "at"],
 };
 
 export const ARCHIVE_TABLES = Object.keys(ARCHIVE_COLUMNS) as readonly (keyof RawTables)[];
 
-/** By how many of its first columns a table's rows come in order, each row with others than the one before. */
+/** The number of first columns that are the unique key of a table; 1 if it is not listed. */
 const KEY_COLUMNS: Readonly<Partial<Record<keyof RawTables, number>>> = {
-  ...{ bouquet: 2, customer: 2, customer_code: 3, connection: 4, subscription: 5, delivery: 2 },
+  bouquet: 2,
+  customer: 2,
+  customer_code: 3,
+  connection: 4,
+  subscription: 5,
+  delivery: 2,
 };
 
-/** As many rows as a chunk has at most. */
+/** The maximum number of rows in a chunk. */
 const CHUNK_ROWS = 1_000;
 
-/** Entries of the audit trail can be long: a chunk must go into memory, and into a line of a backup. */
+/** The maximum length of a chunk: audit entries can be long, and a chunk must fit in memory and a line of a backup. */
 const CHUNK_CHARACTERS = 4 * 1024 * 1024;
 
 type Db = Kysely<Tables>;
 type Row = readonly ArchiveValue[];
 type RowsChunk = Extract<ArchiveChunk, { kind: "rows" }>;
 
-/** Hands over all that is stored, at one moment. */
+/** Reads all stored data as of one moment. */
 export async function exportArchive<Result>(
   engine: Engine,
   writers: Writers,
@@ -101,13 +109,12 @@ export async function exportArchive<Result>(
   }
 }
 
-/** A whole database: what is to be expected of it, and then its rows. */
 async function* readArchive(engine: Engine, db: Db): AsyncGenerator<ArchiveChunk> {
   yield { kind: "totals", totals: await readTotals(db) };
   for (const table of ARCHIVE_TABLES) yield* readTable(engine, db, table);
 }
 
-/** The rows of one table. Those of a ledger come together, in the order of their numbers. */
+/** The rows of one table. The entries of a ledger come together, in the order of their numbers. */
 export async function* readTable(engine: Engine, db: Db, table: keyof RawTables): AsyncGenerator<RowsChunk> {
   const pages = table === "ledger_entry" ? ledgerPages(engine, db) : keyPages(db, table);
   for await (const page of pages)
@@ -154,7 +161,7 @@ function* inPortions(rows: readonly Row[]): Generator<readonly Row[]> {
 }
 
 /**
- * Rows added up, in whatever order they come: no row can be lost, doubled or changed without a trace, but by a chance of
+ * The sum of the rows' hashes, independent of their order. A lost, doubled or changed row changes it, except by a chance of
  * one in 2^64.
  */
 export function digestOf(rows: readonly Row[]): bigint {
@@ -166,7 +173,7 @@ export function digestOf(rows: readonly Row[]): bigint {
   return BigInt.asUintN(64, sum);
 }
 
-/** What the database itself counts, apart from any reading of its rows. */
+/** The totals as the database counts them, independent of the rows that are read. */
 export async function readTotals(db: Db): Promise<ArchiveTotals> {
   const rows: Record<string, number> = {};
   for (const table of ARCHIVE_TABLES) {
@@ -182,7 +189,7 @@ interface MoneyRow {
   readonly service: Service;
   readonly status: TransactionStatus;
   readonly count: number;
-  /** Digits of the sum of the amounts' upper halves, and of their lower ones: SQLite adds up to no more than 2^63. */
+  /** The sums of the upper and lower halves of the amounts, as digits: SQLite's sums are limited to 2^63. */
   readonly upper: string;
   readonly lower: string;
 }

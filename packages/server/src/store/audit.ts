@@ -1,14 +1,12 @@
 import type { Kysely } from "kysely";
-import { type Attribution, type AuditedChange, NO_ENTRY, nextEntry } from "../domain/audit.ts";
+import { type Attribution, type AuditEntry, type AuditedChange, NO_ENTRY, nextEntry } from "../domain/audit.ts";
 import type { Authority } from "../domain/staff.ts";
 import type { Engine } from "./engine.ts";
 import { RightsEnded } from "./errors.ts";
-import { auditRow } from "./rows.ts";
-import type { Tables } from "./tables.ts";
+import type { AuditEntryRow, Tables } from "./tables.ts";
 
 /**
- * Locks the audit trail, and requires the rights of who changes. The lock orders this change with the removal of its
- * rights; rights are read after the lock.
+ * Locks the audit trail, then checks the author's rights. The lock puts this change and a removal of these rights in order.
  * @throws RightsEnded
  */
 export async function lockTrail(engine: Engine, tx: Kysely<Tables>, { authority }: Attribution): Promise<void> {
@@ -17,7 +15,7 @@ export async function lockTrail(engine: Engine, tx: Kysely<Tables>, { authority 
 }
 
 /**
- * Appends an entry, after the last one, to the chain. To be called last in the transaction that makes the change.
+ * Appends an entry to the audit trail. Must be called last in the transaction of the change.
  * @throws RightsEnded
  */
 export async function appendAudit(
@@ -50,4 +48,24 @@ export function rightsQuery(db: Kysely<Tables>, authority: Authority) {
   if (sessionId === undefined) return account;
   const sessions = db.selectFrom("staffSession").select("staffId").where("id", "=", sessionId);
   return account.where("id", "in", sessions);
+}
+
+export const AUDIT_COLUMNS = [
+  "seq",
+  "at",
+  "author",
+  "action",
+  "subject",
+  "reason",
+  "before",
+  "after",
+  "hash",
+] as const satisfies readonly (keyof AuditEntryRow)[];
+
+export function auditRow({ reason, before, after, ...entry }: AuditEntry): AuditEntryRow {
+  return { ...entry, reason: reason ?? null, before: before ?? null, after: after ?? null };
+}
+
+export function toAuditEntry({ reason, before, after, ...row }: AuditEntryRow): AuditEntry {
+  return { ...row, reason: reason ?? undefined, before: before ?? undefined, after: after ?? undefined };
 }

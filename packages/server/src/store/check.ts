@@ -8,20 +8,21 @@ import { settledRange } from "../domain/settlement.ts";
 import { firstTransactionId } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 import type { Zone } from "../domain/zone.ts";
+import { toAuditEntry } from "./audit.ts";
+import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./customers.ts";
 import { type Engine, withRawNames } from "./engine.ts";
-import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./ledgers.ts";
-import { toAuditEntry, toHead } from "./rows.ts";
+import { toHead } from "./rows.ts";
 import type { CheckEvent } from "./store.ts";
 import type { Raw, RawTables, SubscriptionRow, Tables, TopUpRow } from "./tables.ts";
 
 const AUDIT_ENTRIES_AT_ONCE = 1_000;
 
-/** A statement takes so many values, and no more. */
+/** The number of values in one statement is limited. */
 const IDS_OF_A_STATEMENT = 1_000;
 
 type Db = Kysely<Tables>;
 
-/** Holds all that is stored against the rules, on one view of it. What an engine alone knows of its files, it checks itself. */
+/** Checks all stored data against the rules, in one view. Each engine checks its own files. */
 export async function* checkStore(engine: Engine, zone: Zone): AsyncGenerator<CheckEvent> {
   const view = await engine.openView("go_on");
   try {
@@ -31,7 +32,7 @@ export async function* checkStore(engine: Engine, zone: Zone): AsyncGenerator<Ch
   }
 }
 
-/** The same inside a view or a filling. Source: the ledger's page, section 6. */
+/** Checks all stored data inside a view or a filling. */
 export async function* checkRows(engine: Engine, db: Db, zone: Zone): AsyncGenerator<CheckEvent> {
   yield* checkLedgers(engine, db, zone);
   yield* checkAuditTrail(db);
@@ -56,15 +57,23 @@ async function* checkLedgers(engine: Engine, db: Db, zone: Zone): AsyncGenerator
   yield await compareCount(db, "reversal", seen.reversal, "reversals");
 }
 
-/** A top-up, and when it was taken back: as a ledger has it, and as it is on record. */
+/** A top-up and its reversal time, from a ledger or from its own row. */
 type Recorded = Pick<Raw<TopUpRow>, (typeof RECORDED_COLUMNS)[number]> & {
   readonly reversed_at: Instant | null;
   readonly reversed_wall: WallTime | null;
 };
 
 const RECORDED_COLUMNS = [
-  ...(["txn_id", "environment", "cuid", "service", "req_id", "bouquet_code", "at", "txn_date", "status"] as const),
-];
+  "txn_id",
+  "environment",
+  "cuid",
+  "service",
+  "req_id",
+  "bouquet_code",
+  "at",
+  "txn_date",
+  "status",
+] as const;
 
 function recordedBy({ environment, cuid, service, reqId, entries }: CustomerLedger): Recorded[] {
   const reversals = new Map(entries.flatMap((entry) => (entry.kind === "reversal" ? [[entry.of, entry.at]] : [])));
@@ -74,7 +83,10 @@ function recordedBy({ environment, cuid, service, reqId, entries }: CustomerLedg
     return [
       {
         txn_id: entry.txnId,
-        ...{ environment, cuid, service, req_id: reqId },
+        environment,
+        cuid,
+        service,
+        req_id: reqId,
         bouquet_code: entry.bouquet.code,
         at: entry.at.instant,
         txn_date: entry.at.wall,
@@ -106,7 +118,7 @@ function readSubscriptions(db: Db, { environment, cuids }: LedgersOfSome): Promi
   return all.where("environment", "=", environment).where("cuid", "in", cuids).execute();
 }
 
-/** @param seen is counted on. */
+/** @param seen counts the entries, top-ups and reversals. */
 function* problemsOf(
   { environment, ledgers }: LedgersOfSome,
   subscriptions: readonly Raw<SubscriptionRow>[],
@@ -140,7 +152,7 @@ function* problemsOf(
 
 function findDifference(topUp: Recorded, recorded: Recorded | undefined, zone: Zone): string | undefined {
   if (recorded === undefined) return "is not on record";
-  // Searches go by it.
+  // Searches by time use the txnId.
   if (!topUp.txn_id.startsWith(firstTransactionId(topUp.at))) return "does not begin with its time";
   const range = settledRange(topUp.txn_date.slice(0, "YYYY-MM-DD".length), zone);
   if (range === undefined || topUp.at < range.from || topUp.at >= range.until)
@@ -156,7 +168,7 @@ async function compareCount(db: Db, table: keyof RawTables, seen: number, what: 
   return { kind: "wrong", what: `there are ${count} ${what}, and subscriptions lead to ${seen}` };
 }
 
-/** Whether the audit trail is whole as far as it goes: only a checkpoint tells whether its end is missing. */
+/** Checks the chain of the audit trail. Only a checkpoint can show that its end is missing. */
 async function* checkAuditTrail(db: Db): AsyncGenerator<CheckEvent> {
   let last: AuditCheckpoint = NO_ENTRY;
   for (;;) {
@@ -181,7 +193,7 @@ async function* checkAuditTrail(db: Db): AsyncGenerator<CheckEvent> {
   yield { kind: "checked", what: "audit trail: each entry follows from the one before it", count: last.seq };
 }
 
-/** No identifier holds a control character. */
+/** A unique name of a ledger: identifiers contain no control characters. */
 function nameOf({ cuid, service, reqId, plan }: Pick<CustomerLedger, "cuid" | "service" | "reqId" | "plan">): string {
   return [cuid, service, reqId, plan].join("\u0000");
 }

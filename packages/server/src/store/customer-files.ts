@@ -25,48 +25,45 @@ import { e164Of } from "./settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings } from "./store.ts";
 import type { ConnectionRow, CustomerCodeRow, CustomerRow, LedgerEntryRow, Raw } from "./tables.ts";
 
-/*
- * How a part of a customers file changes what is stored: the same for both engines, which load and write the rows.
- */
+/* The changes that a part of a customers file makes. The engines load and write the rows. */
 
-/** All that is stored of some customers of one environment. */
+/** All rows of some customers of one environment. */
 export interface StoredRows {
   readonly customers: readonly Raw<CustomerRow>[];
-  /** Those of a customer by their position. */
+  /** The connections of a customer must be in the order of their positions. */
   readonly connections: readonly Raw<ConnectionRow>[];
-  /** Those of a ledger together, by `seq`. */
+  /** The entries of a ledger must come together, by `seq`. */
   readonly entries: readonly Raw<LedgerEntryRow>[];
 }
 
-/** Whose a connection of the environment is. */
+/** The customer that has a connection of the environment. */
 export interface ConnectionOwner {
   readonly cuid: string;
   readonly req_id: string;
 }
 
-/** What is to be written, in this order. */
+/** Rows to write, in this order. */
 export interface CustomerFileWrites {
-  /** To be inserted, or put in the place of what is there. */
+  /** Rows to insert or replace. */
   readonly customers: readonly Raw<CustomerRow>[];
   readonly removedConnections: readonly ConnectionKeyRow[];
-  /** To be inserted, or put in the place of what is there. */
+  /** Rows to insert or replace. */
   readonly connections: readonly Raw<ConnectionRow>[];
   readonly removedCodes: readonly Raw<CustomerCodeRow>[];
-  /** Some may be there. */
+  /** Rows to insert if they are missing. */
   readonly addedCodes: readonly Raw<CustomerCodeRow>[];
-  /** To be appended to their ledgers, those of one in their order. */
+  /** Entries to append; the entries of a ledger are in order. */
   readonly entries: readonly NewEntry[];
 }
 
-/** What a part of a file does. */
 export interface CustomerFileOutcome {
   readonly effects: CustomerEffect[];
   readonly writes: CustomerFileWrites;
-  /** What others are to be told; put together only where there is somebody. */
+  /** Makes the events; called only if there is a target. */
   readonly events: () => NewEvent[];
 }
 
-/** What is left to be said of a connection that is not there any more, or was not yet. */
+/** The state of a connection that was removed, or did not exist yet. */
 export const GONE = { status: "inactive", blocked: false } as const;
 
 export type ConnectionKeyRow = Pick<Raw<ConnectionRow>, "cuid" | "environment" | "service" | "req_id">;
@@ -78,8 +75,8 @@ export interface NewEntry {
 }
 
 /**
- * Rows of a file in which no customer stands twice, and what is stored of their customers. First the engine asks for the
- * owners of {@link newNames}, and then for what {@link apply} makes of it.
+ * Rows of a file, at most one for each customer, and the stored rows of these customers. The engine loads the owners of
+ * {@link newNames} and passes them to {@link apply}.
  */
 export class CustomerFilePart {
   readonly #environment: Environment;
@@ -92,7 +89,7 @@ export class CustomerFilePart {
     this.#stored = toStoredCustomers(stored);
   }
 
-  /** Folds of the usernames and set-top box numbers that are new to their customer: no other customer may have them. */
+  /** Folded usernames and set-top box numbers that are new to their customer. No other customer may have them. */
   newNames(): string[] {
     return this.#rows.flatMap(({ stated }) => {
       const before = this.#storedOf(stated.cuid).customer?.connections ?? [];
@@ -103,7 +100,7 @@ export class CustomerFilePart {
     });
   }
 
-  /** @param owners of all connections of the environment that have a new name. */
+  /** @param owners the owners of all connections that have one of the new names. */
   apply(owners: readonly ConnectionOwner[], rules: FileRules, provider: ProviderSettings): CustomerFileOutcome {
     const { normaliseMobile = AS_WRITTEN } = provider;
     const { now, mode, toleranceDays, allowShorter } = rules;
@@ -114,7 +111,7 @@ export class CustomerFilePart {
       const stored = this.#storedOf(cuid);
       const shared = named.findOther(cuid, connections);
       if (shared !== undefined) return refusedEffect(cuid, shared);
-      // One literal: V8 takes longer to make an object from another one.
+      // One literal: V8 makes it faster than a copy of another object.
       const itsRules = { now, mode, toleranceDays, allowShorter, asOf: row.asOf };
       const change = changeCustomer(stored, row.stated, itsRules, normaliseMobile);
       const respelled = findRespelled(change);
@@ -127,7 +124,7 @@ export class CustomerFilePart {
     return { effects, writes: this.#writesOf(taken, provider), events };
   }
 
-  /** One for each connection whose subscriptions change, and one where it is blocked or unblocked. */
+  /** One event for each connection whose subscriptions change, and one for each block or unblock. */
   #eventsOf({ profile: { cuid }, connections, entries }: CustomerChange, at: Instant): NewEvent[] {
     const environment = this.#environment;
     const { customer, ledgers } = this.#storedOf(cuid);
@@ -184,7 +181,7 @@ export class CustomerFilePart {
   }
 }
 
-/** What the audit trail keeps of an import. */
+/** The audit entries of an import. */
 export function auditOfFile(
   environment: Environment,
   { mode }: FileRules,
@@ -193,7 +190,7 @@ export function auditOfFile(
   return customersImported(mode === "reset" ? "trial.reset" : "customers.import", environment, effects);
 }
 
-/** The ledgers that rows tell of. @param rows those of a ledger together, by `seq`. */
+/** The ledgers of rows. @param rows the rows of a ledger must come together, by `seq`. */
 export function toLedgers(rows: readonly Raw<LedgerEntryRow>[]): (ConnectionLedger & { readonly cuid: string })[] {
   const ledgers: (ConnectionLedger & { readonly cuid: string; readonly entries: Entry[] })[] = [];
   for (const row of rows) {
@@ -244,7 +241,7 @@ function customerRow(
   return { cuid, environment, first_name: firstName, last_name: lastName, status, as_of, ...mobiles };
 }
 
-/** A name that the file spells otherwise, while the connection of the old spelling stays for what was paid for. */
+/** Finds a name that the file spells differently, while the connection with the old spelling keeps a paid subscription. */
 function findRespelled({ profile: { cuid }, connections }: CustomerChange): CustomerEffect["shared"] {
   const names = new Map<string, string>();
   for (const { service, reqId } of connections) {
@@ -256,16 +253,16 @@ function findRespelled({ profile: { cuid }, connections }: CustomerChange): Cust
   return undefined;
 }
 
-/** Whose the new names are: as they are stored, and then as each row of the file leaves them. */
+/** The owners of the new names: first as stored, then as each row of the file changes them. */
 class Owners {
-  /** By the fold of the name. */
+  /** Owners by the folded name. */
   readonly #owners = new Map<string, ConnectionOwner[]>();
 
   constructor(owners: readonly ConnectionOwner[]) {
     for (const owner of owners) this.#add(owner);
   }
 
-  /** A connection of these whose name is another customer's, and whose. */
+  /** Finds a connection whose name belongs to another customer. */
   findOther(cuid: string, connections: readonly { readonly reqId: string }[]): CustomerEffect["shared"] {
     for (const { reqId } of connections) {
       const other = this.#owners.get(foldName(reqId))?.find((owner) => owner.cuid !== cuid);

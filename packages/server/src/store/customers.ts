@@ -1,8 +1,16 @@
 import type { Kysely } from "kysely";
-import type { BareConnection, Connection, ConnectionKey, Customer, Environment } from "../domain/customer.ts";
+import {
+  type BareConnection,
+  type Connection,
+  type ConnectionKey,
+  type Customer,
+  ENVIRONMENTS,
+  type Environment,
+} from "../domain/customer.ts";
+import type { ConnectionLedger } from "../domain/customer-import.ts";
 import { headOf, type Ledger, type LedgerHead } from "../domain/ledger.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import { withRawNames } from "./engine.ts";
+import { type Engine, withRawNames } from "./engine.ts";
 import {
   type BareConnectionRow,
   HEAD_COLUMNS,
@@ -14,13 +22,13 @@ import {
 } from "./rows.ts";
 import type { Raw, SubscriptionRow, Tables } from "./tables.ts";
 
-/** A customer, and up to when the last row that was taken held what was made here; undefined where none said so. */
+/** A customer with the asOf of the last imported row; undefined if no row had one. */
 export interface RecordedCustomer extends Customer {
   readonly asOf: Instant | undefined;
 }
 
 export interface CustomerPage {
-  /** The cuid of the former page's last customer; undefined for the first page. */
+  /** The cuid of the previous page's last customer; undefined for the first page. */
   readonly after: string | undefined;
   readonly limit: number;
 }
@@ -28,7 +36,7 @@ export interface CustomerPage {
 /** The key columns of a connection. */
 export const CONNECTION_KEY = ["cuid", "environment", "service", "reqId"] as const;
 
-/** Those of one connection, of a customer's. */
+/** The ledgers of one connection, from those of its customer. */
 export function ledgersOfConnection<Of extends Pick<ConnectionKey, "service" | "reqId">>(
   ledgers: readonly Of[],
   { service, reqId }: ConnectionKey,
@@ -36,7 +44,7 @@ export function ledgersOfConnection<Of extends Pick<ConnectionKey, "service" | "
   return ledgers.filter((ledger) => ledger.service === service && ledger.reqId === reqId);
 }
 
-/** @param ledgers those of the connection. */
+/** @param ledgers the ledgers of the connection. */
 export async function findConnection(
   tx: Kysely<Tables>,
   key: ConnectionKey,
@@ -47,14 +55,14 @@ export async function findConnection(
   return row && { ...toBareConnection(row), ledgers: ledgers.map(headOf) };
 }
 
-/** With what its ledgers come to, and without their entries. */
+/** A connection with the states of its ledgers, without their entries. */
 export async function findConnectionWithHeads(tx: Kysely<Tables>, key: ConnectionKey): Promise<Connection | undefined> {
   const { environment, cuid, service, reqId } = key;
   const its = await findConnectionsWithHeads(tx, environment, [cuid]);
   return its.find((each) => each.service === service && each.reqId === reqId);
 }
 
-/** The same of all connections of some customers. */
+/** All connections of some customers with the states of their ledgers. */
 export async function findConnectionsWithHeads(
   tx: Kysely<Tables>,
   environment: Environment,
@@ -71,7 +79,6 @@ export async function findConnectionsWithHeads(
   });
 }
 
-/** By the customer id alone. */
 export async function findCustomer(
   db: Kysely<Tables>,
   environment: Environment,
@@ -81,7 +88,7 @@ export async function findCustomer(
   return (await withConnections(db, one))[0];
 }
 
-/** A page of the customers of an environment, by their ids, as of one moment. */
+/** A page of the customers of an environment, in the order of their ids. */
 export function listCustomers(
   db: Kysely<Tables>,
   environment: Environment,
@@ -97,7 +104,7 @@ function allCustomers(db: Kysely<Tables>) {
   return withRawNames(db).selectFrom("customer").selectAll();
 }
 
-/** In one statement, which sees one moment: a row for each ledger, what stands above it repeated. */
+/** Reads customers, connections and ledger states as of one moment: one statement, with a row for each ledger. */
 async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise<RecordedCustomer[]> {
   const query = withRawNames(db)
     .selectFrom(some.as("c"))
@@ -133,3 +140,43 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
 }
 
 type GrowingConnection = BareConnection & { readonly ledgers: LedgerHead[] };
+
+/** Customers whose ledgers are read together: a few milliseconds of work before other requests get their turn. */
+export const CUSTOMERS_AT_ONCE = 200;
+
+export interface LedgersOfSome {
+  readonly environment: Environment;
+  readonly cuids: readonly string[];
+  readonly ledgers: readonly CustomerLedger[];
+}
+
+export interface CustomerLedger extends ConnectionLedger {
+  readonly environment: Environment;
+  readonly cuid: string;
+}
+
+/** Yields all ledgers, in portions of some customers of one environment. */
+export async function* allLedgers(engine: Engine, db: Kysely<Tables>): AsyncGenerator<LedgersOfSome> {
+  for (const environment of ENVIRONMENTS)
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const cuids = await nextCuids(db, environment, after);
+      if (cuids.length > 0) yield { environment, cuids, ledgers: await readLedgers(engine, db, environment, cuids) };
+      after = cuids.length < CUSTOMERS_AT_ONCE ? undefined : cuids.at(-1);
+    }
+}
+
+export async function readLedgers(
+  engine: Engine,
+  db: Kysely<Tables>,
+  environment: Environment,
+  cuids: readonly string[],
+): Promise<CustomerLedger[]> {
+  return (await engine.readLedgers(db, environment, cuids)).map((ledger) => ({ ...ledger, environment }));
+}
+
+/** The next customers that have ledgers, in the order of their ids. */
+export async function nextCuids(db: Kysely<Tables>, environment: Environment, after: string): Promise<string[]> {
+  const query = db.selectFrom("subscription").select("cuid").distinct().where("environment", "=", environment);
+  const page = query.where("cuid", ">", after).orderBy("cuid").limit(CUSTOMERS_AT_ONCE);
+  return (await page.execute()).map(({ cuid }) => cuid);
+}

@@ -13,78 +13,75 @@ import type { Entry } from "../domain/ledger.ts";
 import type { ArchiveValue, Writers } from "./store.ts";
 import type { RawTables, Tables } from "./tables.ts";
 
-/** What SQL that is written once needs of an engine. Both engines give it. */
+/** The parts of an engine for SQL that both engines share. */
 export interface Engine {
-  /** Runs single statements that read, each on what is committed by then. */
+  /** Runs single reading statements. Each sees the commits up to its start. */
   readonly db: Kysely<Tables>;
-  /**
-   * Runs `work` in one write transaction. Awaits nothing but the database inside. Rejects as the methods of the store do.
-   */
+  /** Runs `work` in one write transaction. `work` must await only the database. Rejects like the methods of the store. */
   transact<Result>(work: (tx: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
-   * The same, of something that every process keeps in memory: partners, tokens, secrets, catalogues, the provider's
-   * settings. One such transaction follows the other.
+   * Runs a write transaction for data that every process caches: partners, tokens, secrets, catalogues, the provider's
+   * settings. Such transactions run one after the other.
    */
   change<Result>(work: (tx: Kysely<Tables>) => Promise<Result>): Promise<Result>;
-  /** Orders a transaction with the top-ups and imports of some customers; to be called first in it, and once. */
+  /** Locks customers against top-ups and imports. Must be called first in a transaction, and once. */
   lockCustomers(
     tx: Kysely<Tables>,
     customers: readonly { readonly environment: Environment; readonly cuid: string }[],
   ): Promise<void>;
   /**
-   * Resolves once everything that was being recorded when it was called shows, or never will: a commit that waits for a
-   * standby shows only once that has answered, however long ago it was decided.
+   * Resolves when every recording transaction that runs at the call has ended. A commit that waits for a standby is not
+   * visible before.
    */
   awaitCommits(): Promise<void>;
-  /** From here to the end of the transaction, nobody else appends to the audit trail; to be called last in it. */
+  /** Locks the audit trail until the end of the transaction. Must be called after all other writes. */
   lockAuditTrail(tx: Kysely<Tables>): Promise<void>;
-  /** Who holds a lease, and keeps it to the end of the transaction. */
+  /** The holder of a lease. The lease cannot change before the end of the transaction. */
   holderOf(tx: Kysely<Tables>, lease: string): Promise<string | undefined>;
   /**
-   * From here to the end of the transaction, nobody else writes events: they are numbered in the order of commits. To be
-   * called last, after {@link lockAuditTrail}.
+   * Locks the events until the end of the transaction, so that they are numbered in the order of commits. Must be called
+   * last, after {@link lockAuditTrail}.
    */
   lockEvents(tx: Kysely<Tables>): Promise<void>;
-  /** From here to the end of the transaction, nobody else notes refused calls, which are numbered. */
+  /** Locks the numbering of refused calls until the end of the transaction. */
   lockAttempts(tx: Kysely<Tables>): Promise<void>;
-  /** All ledgers of some customers of one environment, by cuid, connection and plan. @param tx or `db`, or that of a view. */
+  /** All ledgers of some customers, by cuid, connection and plan. @param tx a transaction, `db`, or the `db` of a view. */
   readLedgers(
     tx: Kysely<Tables>,
     environment: Environment,
     cuids: readonly string[],
   ): Promise<readonly (ConnectionLedger & { readonly cuid: string })[]>;
-  /** Appends an entry, and puts the subscription's row as it says. Inside a transaction. */
+  /** Appends an entry and updates the subscription row, inside a transaction. */
   appendEntry(tx: Kysely<Tables>, key: ConnectionKey, plan: string, entry: Entry): Promise<void>;
-  /** Lets go of the entries of a ledger that are numbered below `seq`; never of its last one. Inside a transaction. */
+  /** Deletes the entries of a ledger numbered below `seq`, inside a transaction. The last entry must stay. */
   deleteEntries(tx: Kysely<Tables>, key: ConnectionKey, plan: string, seq: number): Promise<void>;
-  /** One moment of all that is stored, to be read for as long as it takes. */
+  /** Opens a view of all stored data as of one moment, without a time limit. */
   openView(writers: Writers): Promise<View>;
-  /** One write transaction beside which nobody else writes, for as long as it takes. */
+  /** Opens a write transaction that excludes all other writers, without a time limit. */
   openFilling(): Promise<Filling>;
 }
 
 export interface View {
   readonly db: Kysely<Tables>;
-  /** Ends the transaction; of a filling that was not committed, nothing stays. */
+  /** Ends the transaction. A filling that was not committed is rolled back. */
   close(): Promise<void>;
 }
 
 export interface Filling extends View {
   /**
-   * Inserts many rows.
-   * @param columns of the table, all that an archive has. Subscriptions come before ledger entries, and the entries of a
-   *   ledger in the order of their numbers.
+   * Inserts many rows. Subscriptions must come before ledger entries, and the entries of a ledger in the order of their
+   * numbers.
+   * @param columns all archived columns of the table.
    */
   insert(table: keyof RawTables, columns: readonly string[], rows: readonly (readonly ArchiveValue[])[]): Promise<void>;
-  /** Whatever makes reading the many new rows quick. */
+  /** Updates the query planner's statistics for the new rows. */
   settle(): Promise<void>;
   commit(): Promise<void>;
 }
 
-/** Runs one statement, wherever the engine runs it. */
 type Execute = <Row>(query: CompiledQuery) => Promise<QueryResult<Row>>;
 
-/** Kysely that begins and ends no transaction by itself. @param dialect of an engine, without what connects. */
+/** Kysely on an engine's own connections and transactions. @param dialect the engine's dialect without a driver. */
 export function kyselyOver(dialect: Omit<Dialect, "createDriver">, execute: Execute): Kysely<Tables> {
   const connection: DatabaseConnection = { executeQuery: execute, streamQuery: notHere };
   const driver: Driver = {
@@ -99,12 +96,12 @@ export function kyselyOver(dialect: Omit<Dialect, "createDriver">, execute: Exec
   return new Kysely<Tables>({ dialect: { ...dialect, createDriver: () => driver }, plugins: [CAMEL_CASE] });
 }
 
-/** One for all, since it remembers the names that it has converted. */
+/** One instance for all, because it caches converted names. */
 const CAMEL_CASE = new CamelCasePlugin();
 
 /**
- * The same database with its own names of tables and columns. For many thousand rows, whose names would take long to
- * convert, and for rows that hand-written SQL reads too.
+ * The same database with its original names of tables and columns. For thousands of rows, whose names take long to convert,
+ * and for rows that hand-written SQL reads too.
  */
 export function withRawNames(db: Kysely<Tables>): Kysely<RawTables> {
   return db.withoutPlugins() as Kysely<unknown> as Kysely<RawTables>;

@@ -1,17 +1,20 @@
 import type { Kysely } from "kysely";
+import { type Attribution, targetPausedSet } from "../domain/audit.ts";
 import type { NewEvent, RecordedEvent } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
+import type { Target, WaitingDelivery } from "../domain/target.ts";
+import { appendAudit } from "./audit.ts";
 import { type Engine, withRawNames } from "./engine.ts";
-import type { EventRow, Raw, Tables } from "./tables.ts";
+import type { DeliveryRow, EventRow, Raw, Tables, TargetRow } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
-/** How many events go into one statement: its parameters are limited. */
+/** Events in one statement, whose parameters are limited. */
 const ROWS_AT_ONCE = 500;
 
 /**
- * Writes events, where anybody is to be told of them. To be called last in a transaction: whoever adds a target has its
- * entry in the audit trail too, so that no change misses a target that was there before it.
+ * Writes events if there is a target. Must be called last in a transaction, after the audit trail is locked: adding a target
+ * locks it too, so that no event is missing for a target that was added before the change.
  */
 export async function appendEvents(engine: Engine, tx: Db, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0 || !(await hasTarget(tx))) return;
@@ -25,13 +28,13 @@ export async function hasTarget(db: Db): Promise<boolean> {
   return (await db.selectFrom("target").select("id").limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** The number of the last event that was ever written. */
+/** The number of the last event. */
 export async function lastEvent(db: Db): Promise<number> {
   const query = db.selectFrom("event").select((eb) => eb.fn.max("seq").as("last"));
   return Number((await query.executeTakeFirst())?.last ?? 0);
 }
 
-/** Those after a number, in their order. */
+/** The events after a number, in order. */
 export async function eventsAfter(db: Db, seq: number, limit: number): Promise<RecordedEvent[]> {
   const rows = await events(db).where("e.seq", ">", seq).orderBy("e.seq").limit(limit).execute();
   return rows.map(toRecordedEvent);
@@ -76,4 +79,42 @@ function toRecordedEvent(row: EventRow & { readonly partner: string | null }): R
   const topUp = partnerId === null ? undefined : { txnId, checkoutId, partnerId, bouquetCode, amount: BigInt(amount) };
   const key = { environment, cuid, service, reqId };
   return { seq, kind, at, key, state: { blocked, subscriptions }, topUp, partner: partner ?? undefined };
+}
+
+export async function listTargets(db: Db): Promise<Target[]> {
+  return (await db.selectFrom("target").selectAll().orderBy("id").execute()).map(toTarget);
+}
+
+/** Pauses all running targets, inside a transaction. @returns their names. */
+export async function pauseTargets(engine: Engine, tx: Db, by: Attribution): Promise<string[]> {
+  const running = (await listTargets(tx)).filter(({ paused }) => !paused);
+  await tx.updateTable("target").set({ paused: 1 }).execute();
+  for (const target of running) await appendAudit(engine, tx, targetPausedSet(target, true), by);
+  return running.map(({ name }) => name);
+}
+
+/** The number of the last event that was sent to a target. Failed events up to it wait. */
+export async function placeOf(db: Db, id: number): Promise<number> {
+  return (await db.selectFrom("target").select("place").where("id", "=", id).executeTakeFirst())?.place ?? 0;
+}
+
+/** The waiting deliveries of a target, in the order of their events. */
+export function deliveries(db: Db, targetId: number) {
+  return db.selectFrom("delivery").selectAll().where("targetId", "=", targetId).orderBy("seq");
+}
+
+export function toTarget({ place: _, ...row }: TargetRow): Target {
+  return {
+    ...row,
+    config: JSON.parse(row.config),
+    secrets: JSON.parse(row.secrets),
+    billing: row.billing === 1,
+    paused: row.paused === 1,
+    resentAt: row.resentAt ?? undefined,
+  };
+}
+
+export function toWaiting({ targetId: _, ...row }: DeliveryRow): WaitingDelivery {
+  const { failedAt, setAside, problem } = row;
+  return { ...row, failedAt: failedAt ?? undefined, setAside: setAside === 1, problem: problem ?? undefined };
 }

@@ -4,7 +4,7 @@ import type { Instant } from "../domain/wall-time.ts";
 import { StoreRefused } from "./errors.ts";
 import type { MigrationState } from "./store.ts";
 
-/** One numbered file of SQL. Once released it is never edited: its checksum is on record wherever it was applied. */
+/** One numbered file of SQL. Never edit a released file: every database stores the checksums of its migrations. */
 interface Migration {
   readonly number: number;
   readonly name: string;
@@ -12,7 +12,6 @@ interface Migration {
   readonly checksum: string;
 }
 
-/** A migration that a database has had. */
 export interface AppliedMigration {
   name: string;
   checksum: string;
@@ -33,8 +32,8 @@ export function readMigrations(engine: EngineName): Migration[] {
 }
 
 /**
- * A migration is written once, with SQLite's types. What stands between a line `--- sqlite` or `--- postgres` and a line
- * `--- both` is for that engine alone. PostgreSQL is to compare texts byte by byte, whatever the language of the server.
+ * The SQL of a migration for one engine. The file uses SQLite's types. Lines from `--- sqlite` or `--- postgres` up to
+ * `--- both` are for that engine only. PostgreSQL must compare texts byte by byte, like SQLite.
  */
 function sqlFor(engine: EngineName, text: string): string {
   let section = "both";
@@ -53,10 +52,8 @@ function sqlFor(engine: EngineName, text: string): string {
 }
 
 /**
- * The migrations that a database still lacks.
- * @param mayApply whether whoever opened the database may apply them.
- * @throws StoreRefused where it lacks some and they may not be applied, where it has had another one under the same number,
- *   or one that this topupd does not know.
+ * The pending migrations of a database.
+ * @throws StoreRefused if some are pending and may not be applied, or the database has an altered or unknown migration.
  */
 export function pendingMigrations(
   engine: EngineName,
@@ -78,7 +75,7 @@ export function pendingMigrations(
   );
 }
 
-/** What the database has had and what it lacks, in the order of the numbers. */
+/** Applied and pending migrations, in order. */
 export function migrationStates(engine: EngineName, applied: readonly AppliedMigration[]): MigrationState[] {
   const migrations = readMigrations(engine);
   const had = applied.map(({ name, checksum, applied_at: appliedAt }, index): MigrationState => {

@@ -6,22 +6,27 @@ import type { Target, WaitingDelivery } from "../domain/target.ts";
 import type { Instant, Moment, WallTime } from "../domain/wall-time.ts";
 import { CONNECTION_KEY, findConnectionsWithHeads } from "./customers.ts";
 import type { Engine } from "./engine.ts";
-import { appendEvents, eventsAfter, eventsOf, lastEvent } from "./events.ts";
-import { putOnlyRow } from "./only-row.ts";
+import {
+  appendEvents,
+  deliveries,
+  eventsAfter,
+  eventsOf,
+  lastEvent,
+  listTargets,
+  placeOf,
+  toWaiting,
+} from "./events.ts";
 import { flag } from "./rows.ts";
+import { putOnlyRow } from "./settings.ts";
 import type { Tables } from "./tables.ts";
-import { deliveries, listTargets, placeOf, toWaiting } from "./targets.ts";
 
-/*
- * The outbox: events are written in the transactions that make them happen, as long as there is a target, and kept until
- * every target has them.
- */
+/* The outbox: events are written in the transactions of their changes if there is a target, and kept until all have them. */
 
 type Db = Kysely<Tables>;
 
-/** How many rows one statement names. */
+/** Rows that one statement names. */
 const ROWS_AT_ONCE = 500;
-/** How many events are deleted together. */
+/** Events that are deleted together. */
 const FORGOTTEN_AT_ONCE = 1_000;
 
 export interface HeldLease {
@@ -32,9 +37,9 @@ export interface HeldLease {
 export interface SavedProgress extends HeldLease {
   readonly targetId: number;
   readonly place: number;
-  /** To be inserted, or put in the place of what is there. */
+  /** Deliveries to insert or replace. */
   readonly waiting: readonly WaitingDelivery[];
-  /** Numbers of those that wait no more. */
+  /** The numbers of events that no longer wait. */
   readonly done: readonly number[];
 }
 
@@ -43,16 +48,16 @@ export interface ConnectionEnd {
   readonly end: WallTime;
 }
 
-/** What some thousand subscriptions come to. */
+/** The ends in a portion of some thousand subscriptions. */
 export interface EndsPage {
   readonly ends: readonly ConnectionEnd[];
-  /** Beyond which to go on; undefined where there are no more. */
+  /** The connection after which the next portion begins; undefined after the last portion. */
   readonly next: ConnectionKey | undefined;
 }
 
 export type Outbox = ReturnType<typeof outboxOf>;
 
-/** Makes what the workers ask of the store. Only the holder of a target's lease may deliver to the target. */
+/** The workers' reads and writes. Only the holder of a target's lease may deliver to the target. */
 export function outboxOf(engine: Engine) {
   const { db } = engine;
   return {
@@ -71,11 +76,11 @@ export function outboxOf(engine: Engine) {
     lastEvent: () => lastEvent(db),
     saveProgress: (progress: SavedProgress) => saveProgress(engine, progress),
     forget: (before: Instant) => forgetEvents(engine, before),
-    /** Up to when on the wall clock ends were told; undefined if none ever was. */
+    /** The wall time up to which events for ends were written; undefined if none was. */
     async endsToldUntil(): Promise<WallTime | undefined> {
       return (await db.selectFrom("endsTold").select("toldUntil").executeTakeFirst())?.toldUntil;
     },
-    /** Connections with a subscription that ends in a span, of those after a connection in the order of their keys. */
+    /** A portion of the connections whose subscription ends in a span. @param beyond the last portion's `next`. */
     async endsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<EndsPage> {
       const next = await boundAfter(db, beyond);
       return { ends: await endsWithin(db, { after, until }, { from: beyond, upTo: next }), next };
@@ -84,12 +89,12 @@ export function outboxOf(engine: Engine) {
   };
 }
 
-/** Takes a lease that is free, or prolongs it. @returns whether this holder has it now. */
+/** Takes a free lease, or extends it. @returns whether this holder has it now. */
 async function holdLease(engine: Engine, name: string, holder: string, now: Instant, until: Instant): Promise<boolean> {
   const held = await engine.db.selectFrom("lease").selectAll().where("name", "=", name).executeTakeFirst();
   if (held !== undefined && held.holder !== holder && held.heldUntil > now) return false;
   return engine.transact(async (tx) => {
-    // Of two that find it free at once, one finds the other's here.
+    // If two processes find it free at once, the second is refused here.
     const { numInsertedOrUpdatedRows } = await tx
       .insertInto("lease")
       .values({ name, holder, heldUntil: until })
@@ -112,7 +117,7 @@ function saveProgress(
   return engine.transact(async (tx) => {
     if ((await engine.holderOf(tx, lease)) !== holder) return false;
     const moved = await tx.updateTable("target").set({ place }).where("id", "=", targetId).executeTakeFirst();
-    // It was removed meanwhile.
+    // The target was removed meanwhile.
     if (Number(moved.numUpdatedRows) === 0) return false;
     for (const some of portionsOf(done, ROWS_AT_ONCE))
       await tx.deleteFrom("delivery").where("targetId", "=", targetId).where("seq", "in", some).execute();
@@ -121,7 +126,7 @@ function saveProgress(
   });
 }
 
-/** Deletes some events that every target has, or that are older than `before`. @returns how many. */
+/** Deletes some events that every target has, or that are older than `before`. @returns their number. */
 function forgetEvents(engine: Engine, before: Instant): Promise<number> {
   return engine.transact(async (tx) => {
     const neededFrom = await firstNeeded(tx, before);
@@ -135,8 +140,8 @@ function forgetEvents(engine: Engine, before: Instant): Promise<number> {
 }
 
 /**
- * Writes an event for each of these connections that still has a subscription with this end, and records up to when ends
- * have been told. @returns false, and writes nothing, if another process has the lease by now.
+ * Writes an event for each connection that still has a subscription with this end, and records the time up to which ends
+ * have events. @returns false, and writes nothing, if another process has the lease by now.
  */
 function tellEnds(
   engine: Engine,
@@ -166,7 +171,7 @@ function tellEnds(
   });
 }
 
-/** Rows that are looked at together for ends: a millisecond of work. */
+/** Subscriptions that are searched for ends together: a millisecond of work. */
 const SUBSCRIPTIONS_AT_ONCE = 2_000;
 
 /** The connection that ends the next portion of subscriptions; undefined for the last portion. */
@@ -213,15 +218,15 @@ async function putDelivery(tx: Db, targetId: number, waiting: WaitingDelivery): 
 }
 
 /**
- * The number of the first event that is kept: the first that some target lacks, where it is young or the target is billing;
- * or else the last.
+ * The number of the first event to keep: the first event that a target lacks, if it is young or the target is billing; the
+ * last event if no target lacks any.
  */
 async function firstNeeded(tx: Db, before: Instant): Promise<number> {
   const last = await lastEvent(tx);
   const young = tx.selectFrom("event").select("seq").where("at", ">=", before).orderBy("seq").limit(1);
   const firstYoung = (await young.executeTakeFirst())?.seq ?? last;
   let first = last;
-  // The places first: what is put among those that wait later on was behind its place then.
+  // Read the places first: a delivery that starts to wait later then has a number after its target's place.
   const targets = await tx.selectFrom("target").select(["id", "billing", "place"]).execute();
   for (const { id, billing, place } of targets) {
     const waiting = await deliveries(tx, id).limit(1).executeTakeFirst();

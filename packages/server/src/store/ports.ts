@@ -1,17 +1,16 @@
 import type { Instant, Moment } from "../domain/wall-time.ts";
 import type { Store } from "./store.ts";
 
-/** What services need of the world. */
 export interface Ports {
   readonly store: Store;
   readonly clock: () => Instant;
-  /** Returns this many bytes that cannot be guessed. */
+  /** Returns this many random bytes, from a secure source. */
   readonly random: (bytes: number) => Uint8Array;
 }
 
 export type ReadingPorts = Pick<Ports, "store">;
 
-/** Now, with the time on the provider's wall. */
+/** The current time, with the wall time of the provider's zone. */
 export function momentOf({ store, clock }: Pick<Ports, "store" | "clock">): Moment {
   return store.provider.zone.moment(clock());
 }

@@ -1,3 +1,12 @@
+import type { Kysely } from "kysely";
+import type { Bouquet } from "../domain/bouquet.ts";
+import type { Catalogue } from "../domain/catalogue.ts";
+import type { Environment } from "../domain/customer.ts";
+import { flag } from "./rows.ts";
+import { verifyProvider } from "./settings.ts";
+import type { ProviderSettings } from "./store.ts";
+import type { BouquetRow, Tables } from "./tables.ts";
+
 /** Entries are small, and few partners have many tokens. */
 const MOST_VALUES = 10_000;
 
@@ -56,4 +65,38 @@ export function tokenKey(hash: Uint8Array): string {
   const key = `token ${Buffer.from(hash).toString("base64")}`;
   tokenKeys.set(hash, key);
   return key;
+}
+
+/** The newest revision of an environment, or of both; undefined before the first import. */
+export async function currentRevision(db: Kysely<Tables>, environment?: Environment): Promise<number | undefined> {
+  const query = db.selectFrom("catalogueRevision").select((eb) => eb.fn.max("revision").as("revision"));
+  const narrowed = environment === undefined ? query : query.where("environment", "=", environment);
+  return (await narrowed.executeTakeFirst())?.revision ?? undefined;
+}
+
+/**
+ * Reads a revision. A revision never changes, so it can be cached.
+ * @throws StoreUnavailable if this process would misread stored prices.
+ */
+export async function readCatalogue(
+  db: Kysely<Tables>,
+  provider: ProviderSettings,
+  revision: number,
+): Promise<Catalogue | undefined> {
+  await verifyProvider(db, provider);
+  const query = db.selectFrom("bouquet").selectAll().where("revision", "=", revision).orderBy("position");
+  const bouquets = (await query.execute()).map(toBouquet);
+  return bouquets.length === 0 ? undefined : { revision, bouquets };
+}
+
+export function toBouquet(row: BouquetRow): Bouquet {
+  const { service, code, name, plan, months, days } = row;
+  const segments = JSON.parse(row.segments) as string[];
+  const price = BigInt(row.price);
+  return { service, code, name, price, segments, plan, addOn: row.addOn === 1, period: { months, days } };
+}
+
+export function bouquetRow({ service, code, name, price, segments, plan, addOn, period }: Bouquet) {
+  const label = { service, code, name, price: Number(price), segments: JSON.stringify(segments), plan };
+  return { ...label, addOn: flag(addOn), ...period } satisfies Omit<BouquetRow, "revision" | "position">;
 }

@@ -1,25 +1,14 @@
-import type { AuditEntry } from "../domain/audit.ts";
-import type { Bouquet } from "../domain/bouquet.ts";
 import type { BareConnection, ConnectionKey, CustomerOverview, CustomerProfile } from "../domain/customer.ts";
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { WallTime } from "../domain/wall-time.ts";
 import type { FoundConnection } from "./store.ts";
-import type {
-  AuditEntryRow,
-  BouquetRow,
-  ConnectionRow,
-  CustomerRow,
-  LedgerEntryRow,
-  Raw,
-  SubscriptionRow,
-  TopUpRow,
-} from "./tables.ts";
+import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw, SubscriptionRow, TopUpRow } from "./tables.ts";
 
 /*
- * Rows of hand-written SQL, and the domain's objects that they are. A new column is added to the schema of each engine, to
- * its row in tables.ts, and here.
+ * Conversion between rows of hand-written SQL and the domain's objects. Add a new column to the schema, to its row in
+ * tables.ts, and here.
  */
 
 type ProfileRow = Pick<Raw<CustomerRow>, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
@@ -36,7 +25,7 @@ export function toBareConnection(row: BareConnectionRow): BareConnection {
   return { service, reqId, status, blocked: blocked === 1, segment: segment ?? undefined };
 }
 
-/** A row for each connection of a customer, in their order; without any, one of the customer alone. */
+/** One row for each connection of a customer, in order; one row with null columns if there is no connection. */
 export type OverviewRow = ProfileRow &
   (
     | (Pick<Raw<ConnectionRow>, "service" | "req_id" | "blocked"> & {
@@ -62,11 +51,11 @@ export function toOverviews(rows: readonly OverviewRow[]): CustomerOverview[] {
   return [...found.values()];
 }
 
-/** A connection, repeated for each of its ledgers; without any, all of the ledger is null. */
+/** One row for each ledger of a connection; one row with null columns if there is no ledger. */
 export type ConnectionRows = Raw<ConnectionRow> &
   (Omit<Raw<SubscriptionRow>, keyof Raw<ConnectionRow>> | { readonly plan: null });
 
-/** The same beside its customer; where that one has no such connection, all of it is null. */
+/** The same with columns of the customer. The connection's columns are null if the customer has no such connection. */
 export type CustomerConnectionRow = Omit<ProfileRow, "cuid" | "status"> & {
   readonly customer_status: Raw<CustomerRow>["status"];
 } & (ConnectionRows | { readonly req_id: null });
@@ -104,11 +93,20 @@ function toSubscription(row: Filled<Raw<SubscriptionRow>>): Subscription {
 }
 
 export const HEAD_COLUMNS = [
-  ...(["seq", "code", "name", "add_on", "start_time", "anchor_time", "months", "days", "end_time"] as const),
-  ...(["since", "goodwill_days"] as const),
-] satisfies readonly (keyof Raw<SubscriptionRow>)[];
+  "seq",
+  "code",
+  "name",
+  "add_on",
+  "start_time",
+  "anchor_time",
+  "months",
+  "days",
+  "end_time",
+  "since",
+  "goodwill_days",
+] as const satisfies readonly (keyof Raw<SubscriptionRow>)[];
 
-/** The values of a subscription's row beside its key, after an entry. */
+/** A subscription row after an entry, without its key. */
 export function headRow({
   seq,
   after,
@@ -130,15 +128,41 @@ export function headRow({
 
 type EntryColumns = Omit<Raw<LedgerEntryRow>, (typeof LEDGER_KEY)[number]>;
 
-/** The columns of an entry beside its ledger's key: {@link entryRow} gives each. */
+/** The columns of an entry without its ledger's key: {@link entryRow} gives each. */
 export const ENTRY_COLUMNS = [
-  ...(["seq", "kind", "at", "wall", "code", "name", "add_on", "months", "days", "txn_id", "reverses"] as const),
-  ...(["author", "reason", "as_of", "as_of_wall", "goodwill", "stated_start", "stated_end", "unit"] as const),
-  ...(["run_since", "after_code", "after_name", "after_add_on", "after_start", "after_anchor"] as const),
-  ...(["after_months", "after_days", "after_end", "after_since", "after_goodwill_days"] as const),
-] satisfies readonly (keyof EntryColumns)[];
+  "seq",
+  "kind",
+  "at",
+  "wall",
+  "code",
+  "name",
+  "add_on",
+  "months",
+  "days",
+  "txn_id",
+  "reverses",
+  "author",
+  "reason",
+  "as_of",
+  "as_of_wall",
+  "goodwill",
+  "stated_start",
+  "stated_end",
+  "unit",
+  "run_since",
+  "after_code",
+  "after_name",
+  "after_add_on",
+  "after_start",
+  "after_anchor",
+  "after_months",
+  "after_days",
+  "after_end",
+  "after_since",
+  "after_goodwill_days",
+] as const satisfies readonly (keyof EntryColumns)[];
 
-/** One literal, since a top-up waits for it: an object that is put together from others takes ten times as long. */
+/** The row of an entry. It is one literal because top-ups wait for it: an assembled object takes ten times as long. */
 export function entryRow(entry: Entry): EntryColumns {
   const { seq, kind, at, after } = entry;
   const granted = isGrant(entry) ? entry : undefined;
@@ -218,22 +242,22 @@ export function flag(value: boolean): 0 | 1 {
   return value ? 1 : 0;
 }
 
-export function toBouquet(row: BouquetRow): Bouquet {
-  const { service, code, name, plan, months, days } = row;
-  const segments = JSON.parse(row.segments) as string[];
-  const price = BigInt(row.price);
-  return { service, code, name, price, segments, plan, addOn: row.addOn === 1, period: { months, days } };
-}
-
-export function bouquetRow({ service, code, name, price, segments, plan, addOn, period }: Bouquet) {
-  const label = { service, code, name, price: Number(price), segments: JSON.stringify(segments), plan };
-  return { ...label, addOn: flag(addOn), ...period } satisfies Omit<BouquetRow, "revision" | "position">;
-}
-
 export const TOP_UP_COLUMNS = [
-  ...(["checkout_id", "txn_id", "partner_id", "environment", "cuid", "service", "req_id", "bouquet_code"] as const),
-  ...(["amount", "at", "txn_date", "status", "udf1", "udf2"] as const),
-] satisfies readonly (keyof Raw<TopUpRow>)[];
+  "checkout_id",
+  "txn_id",
+  "partner_id",
+  "environment",
+  "cuid",
+  "service",
+  "req_id",
+  "bouquet_code",
+  "amount",
+  "at",
+  "txn_date",
+  "status",
+  "udf1",
+  "udf2",
+] as const satisfies readonly (keyof Raw<TopUpRow>)[];
 
 export function toTransaction(row: Raw<TopUpRow>): Transaction {
   return {
@@ -257,16 +281,4 @@ export function toTransaction(row: Raw<TopUpRow>): Transaction {
 /** The key columns of a connection. */
 export function keyColumns({ cuid, environment, service, reqId }: ConnectionKey) {
   return { cuid, environment, service, req_id: reqId };
-}
-
-export const AUDIT_COLUMNS = [
-  ...(["seq", "at", "author", "action", "subject", "reason", "before", "after", "hash"] as const),
-] satisfies readonly (keyof AuditEntryRow)[];
-
-export function auditRow({ reason, before, after, ...entry }: AuditEntry): AuditEntryRow {
-  return { ...entry, reason: reason ?? null, before: before ?? null, after: after ?? null };
-}
-
-export function toAuditEntry({ reason, before, after, ...row }: AuditEntryRow): AuditEntry {
-  return { ...row, reason: reason ?? undefined, before: before ?? undefined, after: after ?? undefined };
 }

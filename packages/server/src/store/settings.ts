@@ -6,17 +6,16 @@ import type { Instant } from "../domain/wall-time.ts";
 import { createZone } from "../domain/zone.ts";
 import type { Engine } from "./engine.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "./errors.ts";
-import { putOnlyRow } from "./only-row.ts";
 import type { ProviderSettings } from "./store.ts";
 import type { ProviderRow, Tables } from "./tables.ts";
 
-/** What the operator asks for. What is undefined was left open: then the database's own holds, or the default. */
+/** The operator's settings. An undefined setting is taken from the database, or else is the default. */
 export interface ProviderWishes {
   readonly timeZone: string | undefined;
   readonly currencyExponent: number | undefined;
   readonly defaultCountry?: string | undefined;
   readonly basePlans: BasePlans;
-  /** Whoever only works with what there is changes no settings either. */
+  /** Refuses to create a database, to migrate it and to change its settings. */
   readonly mustExist?: boolean;
   /** Refuses a database to which anything was ever added. */
   readonly mustBeNew?: boolean;
@@ -25,9 +24,9 @@ export interface ProviderWishes {
 const DEFAULTS = { timeZone: "UTC", currencyExponent: 2, defaultCountry: null };
 
 /**
- * What the database's times and amounts mean. To be called while opening.
- * @throws SettingsRefused where the operator asks for others than the database was filled with; StoreRefused where it must
- *   be new and is not.
+ * Reads or sets the provider's settings while the store opens.
+ * @throws SettingsRefused if the operator's settings differ from those that the database was filled with.
+ * @throws StoreRefused if the database must be new and is not.
  */
 export async function settleProvider(engine: Engine, wishes: ProviderWishes): Promise<ProviderSettings> {
   const choose = async (db: Kysely<Tables>) => {
@@ -45,7 +44,7 @@ export async function settleProvider(engine: Engine, wishes: ProviderWishes): Pr
   return toSettings(settled, wishes.basePlans);
 }
 
-/** All processes share the secrets, so that each can open what another issued. To be called while opening. */
+/** Creates the first checkout secret while the store opens. All processes share the secrets. */
 export async function ensureCheckoutSecret(
   engine: Engine,
   { clock, random }: { readonly clock: () => Instant; readonly random: (bytes: number) => Uint8Array },
@@ -60,26 +59,26 @@ export async function ensureCheckoutSecret(
 }
 
 /**
- * Another process may have chosen others as long as the database was empty. To be called inside a transaction that reads a
- * catalogue or fills the database.
- * @throws StoreUnavailable where this process does not know of them yet.
+ * Checks that no other process has changed the settings while the database was empty. Must be called inside a transaction
+ * that reads a catalogue or fills the database.
+ * @throws StoreUnavailable if the settings of this process are outdated.
  */
 export async function verifyProvider(tx: Kysely<Tables>, settings: ProviderSettings): Promise<void> {
   refuseOtherProvider(await readProvider(tx), settings);
 }
 
-/** The same of a row that was read: undefined where there is none. */
+/** Checks the settings of a row; undefined means that there is no row. */
 export function refuseOtherProvider(stored: ProviderValues | undefined, settings: ProviderSettings): void {
   if (stored !== undefined && isSameProvider(stored, providerValues(settings))) return;
   throw new StoreUnavailable("another process has changed time zone, currency exponent or country: restart this one");
 }
 
-/** What is stored beside a mobile number. */
+/** The E.164 form of a mobile number, for its column. */
 export function e164Of(mobile: string | undefined, { normaliseMobile }: ProviderSettings): string | null {
   return (mobile === undefined ? undefined : normaliseMobile?.(mobile)) ?? null;
 }
 
-/** The codes by which a text may find customers: it as it is and, where it is a mobile number, its one form. */
+/** The codes that find a customer: the text itself and, if it is a mobile number, its E.164 form. */
 export function codesToFind(code: string, { normaliseMobile }: ProviderSettings): readonly [string, ...string[]] {
   const normal = normaliseMobile?.(code);
   return normal === undefined || normal === code ? [code] : [code, normal];
@@ -102,7 +101,7 @@ function toSettings(row: ProviderValues, basePlans: BasePlans): ProviderSettings
   return { ...settings, defaultCountry: country, normaliseMobile: mobileNumbersOf(country) };
 }
 
-/** Whether anything was ever added; and whether that is something to which the settings give a meaning. */
+/** `begun`: something was added, but no customer or catalogue, whose times and amounts would fix the settings. */
 type Filling = "new" | "begun" | "filled";
 
 function chooseProvider(stored: ProviderValues | undefined, wishes: ProviderWishes, filling: Filling): ProviderValues {
@@ -140,7 +139,7 @@ function readProvider(db: Kysely<Tables>): Promise<ProviderValues | undefined> {
   return db.selectFrom("provider").selectAll().executeTakeFirst();
 }
 
-/** Every change by staff leaves an entry in the audit trail. */
+/** Finds changes by staff too, because each has an audit entry. */
 async function findFilling(db: Kysely<Tables>): Promise<Filling> {
   const hasRows = async (table: "customer" | "catalogueRevision" | "auditEntry") =>
     (await db
@@ -150,4 +149,26 @@ async function findFilling(db: Kysely<Tables>): Promise<Filling> {
       .executeTakeFirst()) !== undefined;
   if ((await hasRows("customer")) || (await hasRows("catalogueRevision"))) return "filled";
   return (await hasRows("auditEntry")) ? "begun" : "new";
+}
+
+type OnlyRowTable = "provider" | "retention" | "endsTold" | "backupTaken";
+
+/** Inserts or replaces the row of a one-row table. */
+export async function putOnlyRow<Table extends OnlyRowTable>(
+  tx: Kysely<Tables>,
+  table: Table,
+  values: Omit<Tables[Table], "onlyRow">,
+): Promise<void> {
+  // Kysely's types do not support a table as a parameter.
+  const db = tx as unknown as Kysely<Record<OnlyRowTable, { onlyRow: 1 }>>;
+  await db
+    .insertInto(table as OnlyRowTable)
+    .values({ onlyRow: 1, ...values })
+    .onConflict((on) => on.column("onlyRow").doUpdateSet(values))
+    .execute();
+}
+
+/** The time from which history is complete; undefined if nothing was ever deleted. */
+export async function readHorizon(db: Kysely<Tables>): Promise<Instant | undefined> {
+  return (await db.selectFrom("retention").select("prunedBefore").executeTakeFirst())?.prunedBefore;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { countAttempts, readAttempts } from "../../src/office/customers/attempts-sql.ts";
-import { ATTEMPTS_KEPT_MS, MOST_ATTEMPTS } from "../../src/store/attempts.ts";
+import { ATTEMPTS_KEPT_MS, MOST_ATTEMPTS } from "../../src/store/access.ts";
 import type { Attempt } from "../../src/store/store.ts";
 import { countRows, type MakeDatabase, openStore, START } from "./database.ts";
 

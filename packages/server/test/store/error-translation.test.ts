@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/store/errors.ts";
-import { cannotBeOpened, translate } from "../../src/store/sqlite/error-translation.ts";
+import { cannotBeOpened, translate } from "../../src/store/sqlite/file.ts";
 
 const DISK_FAILED = "disk input or output failed: check the disk first, the file need not be damaged";
 const DAMAGED = "the file is damaged, or the disk cannot read it: check the disk first";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { AuditAction, AuditEntry } from "../../domain/audit.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { toAuditEntry } from "../../store/rows.ts";
+import { toAuditEntry } from "../../store/audit.ts";
 import type { Db } from "../office.ts";
 
 /** All that is given must fit; what is undefined was not given. */

@@ -5,7 +5,7 @@ import { type BouquetEffect, type CatalogueRow, catalogueRow, compareCatalogues 
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { currentRevision, readCatalogue } from "../../store/catalogues.ts";
+import { currentRevision, readCatalogue } from "../../store/reference-cache.ts";
 import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, PREVIEW, pageOf, pageUpTo } from "../common.ts";
 import { type GivenFile, type Rows, rowsOf } from "../fields.ts";
 import { isLargeChange, MOST_SAID } from "../imports/file.ts";

@@ -4,8 +4,7 @@ import { CatalogueRows, isRetired, readCatalogueRow } from "../../domain/catalog
 import type { Environment } from "../../domain/customer.ts";
 import type { FieldProblem } from "../../domain/fields.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
-import { currentRevision, readCatalogue } from "../../store/catalogues.ts";
-import { bouquetRow } from "../../store/rows.ts";
+import { bouquetRow, currentRevision, readCatalogue } from "../../store/reference-cache.ts";
 import { verifyProvider } from "../../store/settings.ts";
 import type { GivenFile } from "../fields.ts";
 import { MOST_SAID, readRow, rowsOf } from "../imports/file.ts";

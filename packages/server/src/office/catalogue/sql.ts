@@ -2,7 +2,7 @@ import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { bouquetRow, toBouquet } from "../../store/rows.ts";
+import { bouquetRow, toBouquet } from "../../store/reference-cache.ts";
 import type { Db } from "../office.ts";
 
 /** A statement takes so many values, and no more. */

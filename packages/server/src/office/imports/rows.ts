@@ -12,7 +12,7 @@ import {
   SETTLED_AFTER_MS,
 } from "../../domain/ledger-import.ts";
 import type { Moment } from "../../domain/wall-time.ts";
-import { readHorizon } from "../../store/only-row.ts";
+import { readHorizon } from "../../store/settings.ts";
 import type { CustomerRowOfFile } from "../../store/store.ts";
 import { knownBouquets } from "../catalogue/sql.ts";
 import type { Decider } from "../office.ts";

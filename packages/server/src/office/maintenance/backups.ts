@@ -1,8 +1,8 @@
 import { type Bytes, readChunks, writeBackup } from "../../backup/backup-file.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
-import { putOnlyRow } from "../../store/only-row.ts";
 import type { Ports } from "../../store/ports.ts";
+import { putOnlyRow } from "../../store/settings.ts";
 import type { ArchiveChunk, ArchiveTotals, ImportedArchive, Store } from "../../store/store.ts";
 import type { Actor, Db } from "../office.ts";
 

@@ -3,8 +3,8 @@ import { checkoutIssuedAt } from "../../domain/checkout.ts";
 import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
 import { type Entry, keptEntries } from "../../domain/ledger.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
-import { CUSTOMERS_AT_ONCE, type CustomerLedger, nextCuids, readLedgers } from "../../store/ledgers.ts";
-import { putOnlyRow, readHorizon } from "../../store/only-row.ts";
+import { CUSTOMERS_AT_ONCE, type CustomerLedger, nextCuids, readLedgers } from "../../store/customers.ts";
+import { putOnlyRow, readHorizon } from "../../store/settings.ts";
 import { type Db, type Decider, decide } from "../office.ts";
 
 /* History is deleted after the horizon was moved, in portions (ledger's page, section 5). */

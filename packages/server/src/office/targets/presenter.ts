@@ -2,7 +2,7 @@ import { eventId } from "../../domain/event.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { addressOf, type Target } from "../../domain/target.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import { listTargets } from "../../store/targets.ts";
+import { listTargets } from "../../store/events.ts";
 import type { Db } from "../office.ts";
 import { type FailedDelivery, readProgress, type TargetProgress } from "./sql.ts";
 

@@ -8,8 +8,8 @@ import {
   readRadiusConfig,
 } from "../../domain/radius.ts";
 import { DeliveryFailed, type TargetConfig } from "../../domain/target.ts";
+import { listTargets } from "../../store/events.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import { listTargets } from "../../store/targets.ts";
 import { type Db, decide, type Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import type { AddTargetSchema } from "./schemas.ts";

@@ -1,10 +1,9 @@
 import type { RecordedEvent } from "../../domain/event.ts";
 import type { Target, WaitingDelivery } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { eventsOf, lastEvent } from "../../store/events.ts";
+import { deliveries, eventsOf, lastEvent, placeOf, toTarget, toWaiting } from "../../store/events.ts";
 import { flag } from "../../store/rows.ts";
 import type { TargetRow } from "../../store/tables.ts";
-import { deliveries, placeOf, toTarget, toWaiting } from "../../store/targets.ts";
 import type { Db } from "../office.ts";
 import { Refused } from "../refused.ts";
 

@@ -1,5 +1,5 @@
-import { readHorizon } from "../../store/only-row.ts";
 import type { Ports } from "../../store/ports.ts";
+import { readHorizon } from "../../store/settings.ts";
 
 /** The day before which history was deleted; null if a list from `from` is complete. */
 export async function prunedBefore({ store }: Pick<Ports, "store">, from: number | undefined): Promise<string | null> {

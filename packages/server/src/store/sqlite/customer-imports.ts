@@ -4,7 +4,7 @@ import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { Authority } from "../../domain/staff.ts";
 import { ARCHIVE_COLUMNS } from "../archive.ts";
-import { rightsQuery } from "../audit.ts";
+import { AUDIT_COLUMNS, auditRow, rightsQuery } from "../audit.ts";
 import {
   auditOfFile,
   type ConnectionOwner,
@@ -13,7 +13,7 @@ import {
   type NewEntry,
 } from "../customer-files.ts";
 import { RightsEnded } from "../errors.ts";
-import { AUDIT_COLUMNS, auditRow, CONNECTION_KEY, ENTRY_COLUMNS, entryRow } from "../rows.ts";
+import { CONNECTION_KEY, ENTRY_COLUMNS, entryRow } from "../rows.ts";
 import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw } from "../tables.ts";

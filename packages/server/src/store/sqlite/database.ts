@@ -1,7 +1,6 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused } from "../errors.ts";
-import { isBusy, translate } from "./error-translation.ts";
-import { openFile } from "./file.ts";
+import { isBusy, openFile, translate } from "./file.ts";
 
 /** How long a write is retried before it fails with StoreUnavailable. */
 const PATIENCE_MS = 5_000;

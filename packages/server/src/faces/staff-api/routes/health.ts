@@ -5,7 +5,7 @@ import { lastBackupAt } from "../../../office/maintenance/backups.ts";
 import { statusesOf, targetData } from "../../../office/targets/presenter.ts";
 import { TargetSchema } from "../../../office/targets/schemas.ts";
 import { StoreUnavailable } from "../../../store/errors.ts";
-import { readHorizon } from "../../../store/only-row.ts";
+import { readHorizon } from "../../../store/settings.ts";
 import { route } from "../route.ts";
 
 export const HealthSchema = Type.Object(
