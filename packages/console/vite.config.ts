@@ -6,17 +6,17 @@ import { defineConfig, type Plugin } from "vite";
 export default defineConfig({
   plugins: [compress()],
   build: {
-    // The policy of the page allows no data: URL and no script within it.
+    // The page's security policy forbids data: URLs and inline scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: "manifest.json",
-    // Radix marks its files for servers that render; there is none.
+    // Radix marks its files for server rendering, which the console does not use.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
   },
   server: { proxy: { "/api": "http://127.0.0.1:8090" } },
 });
 
-/** Writes `FILE.gz` beside each text file, which the server sends to whoever takes it. */
+/** Writes `FILE.gz` next to each text file. The server sends it to browsers that accept gzip. */
 function compress(): Plugin {
   return {
     name: "compress",

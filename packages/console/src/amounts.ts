@@ -1,4 +1,4 @@
-/** The sum of amounts, decimals in strings, exactly; with as many digits after the point as the longest has. */
+/** The exact sum of decimal strings, with the decimals of the most precise one. */
 export function sumAmounts(amounts: readonly string[]): string {
   const digits = Math.max(0, ...amounts.map((amount) => amount.split(".")[1]?.length ?? 0));
   const sum = amounts.reduce((all, amount) => {

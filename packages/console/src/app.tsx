@@ -10,7 +10,7 @@ import { Layout } from "./shell/layout.tsx";
 import { LogIn } from "./shell/log-in.tsx";
 import { ErrorBoundary, Forbidden, NotFound } from "./shell/page-head.tsx";
 
-/** A page's code is loaded when it is opened. */
+/** All pages. The code of a page is loaded when the page opens. */
 const PAGES: readonly (PageRoute & { readonly Page: ComponentType<PageProps> })[] = ROUTES.map((route) => ({
   ...route,
   Page: lazy(route.load),
@@ -50,7 +50,7 @@ function Console() {
   );
 }
 
-/** A page is made again if its address or the environment changes. */
+/** Remounts a page if its address or the environment changes. */
 function Pages() {
   const environment = useEnvironment();
   return (
@@ -67,7 +67,7 @@ function Pages() {
   );
 }
 
-/** The router leaves in escapes what separates parts of an address, such as `/` and `&`. */
+/** Decodes the characters that the router leaves escaped, such as `/` and `&`. */
 function decode(params: object): PageProps["params"] {
   const whole = (text: string) => text.replace(/%(?:2[34678BCF]|3[ABDF]|40)/gi, decodeURIComponent);
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, whole(String(value))]));

@@ -1,31 +1,31 @@
 /*
- * How times and amounts are shown: 24 hours, ISO-like, by the provider's clock. Amounts stay decimals in strings: they never
- * pass through floating point.
+ * Formats of times and amounts. Times follow the provider's clock. Amounts stay decimal strings and never become floating
+ * point numbers.
  */
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Such as `2026-11-23 14:05`. `of`: an instant (ISO 8601, UTC) or a wall time. */
+/** Text such as `2026-11-23 14:05`. `of`: an instant (ISO 8601, UTC) or a wall time. */
 export function formatTime(of: string, timeZone: string): string {
   return formatSeconds(of, timeZone).slice(0, 16);
 }
 
-/** Such as `2026-11-23 14:05:09`. */
+/** Text such as `2026-11-23 14:05:09`. */
 export function formatSeconds(of: string, timeZone: string): string {
   return isInstant(of) ? wallOf(Date.parse(of), timeZone) : of;
 }
 
-/** Such as `2026-11-23`. */
+/** Text such as `2026-11-23`. */
 export function formatDay(of: string, timeZone: string): string {
   return formatSeconds(of, timeZone).slice(0, 10);
 }
 
-/** Now by the provider's clock, as a wall time. */
+/** The current wall time of the provider. */
 export function wallNow(timeZone: string, now = Date.now()): string {
   return wallOf(now, timeZone);
 }
 
-/** Such as `3 hours ago` or `in 2 days`. `of`: an instant. */
+/** Text such as `3 hours ago` or `in 2 days`. `of`: an instant. */
 export function formatAge(of: string, now = Date.now()): string {
   const seconds = (Date.parse(of) - now) / 1_000;
   const [size, unit] = AGES.find(([size]) => Math.abs(seconds) >= size) ?? ([1, "second"] as const);
@@ -38,13 +38,13 @@ const AGES = [
   [60, "minute"],
 ] as const;
 
-/** `12345.60` is `12,345.60`. */
+/** Groups the digits: `12,345.60`. */
 export function formatAmount(amount: string): string {
   const [, sign = "", whole = amount, rest = ""] = /^(-?)(\d+)(\.\d+)?$/.exec(amount) ?? [];
   return sign + whole.replace(/\B(?=(?:\d{3})+$)/g, ",") + rest;
 }
 
-/** An amount with the currency, if one is set: `NPR 12,345.60`. */
+/** Text such as `NPR 12,345.60`, without the currency if none is set. */
 export function formatMoney(amount: string, currency: string | null): string {
   return currency === null ? formatAmount(amount) : `${currency} ${formatAmount(amount)}`;
 }
@@ -53,12 +53,12 @@ export function formatCount(count: number): string {
   return count.toLocaleString("en");
 }
 
-/** Such as `1 day` or `30 days`. */
+/** Text such as `1 day` or `30 days`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** The milliseconds of a wall time or a day on a line of time without zones: for drawing only. */
+/** Milliseconds of a wall time or day, to draw and compare: time zones are ignored. */
 export function placeOf(wall: string): number {
   return Date.parse(`${wall.slice(0, 10)}T${wall.slice(11) || "00:00:00"}Z`);
 }

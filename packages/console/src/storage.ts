@@ -1,4 +1,4 @@
-/** Local storage between visits. The console also works without it. */
+/** Reads from local storage. The console also works without local storage. */
 export function readStored(key: string, of: Storage = localStorage): string | null {
   try {
     return of.getItem(`topupd.${key}`);
@@ -12,6 +12,6 @@ export function store(key: string, value: string | null, of: Storage = localStor
     if (value === null) of.removeItem(`topupd.${key}`);
     else of.setItem(`topupd.${key}`, value);
   } catch {
-    // Private windows may refuse.
+    // Private windows may refuse to store.
   }
 }

@@ -6,7 +6,7 @@ const UNREACHABLE = 0;
 
 describe("the keys of changing requests", () => {
   test.each([
-    { what: "is not heard of", status: UNREACHABLE, code: "unreachable" },
+    { what: "gets no answer", status: UNREACHABLE, code: "unreachable" },
     { what: "fails", status: 503, code: "unavailable" },
     { what: "is cut off", status: 409, code: "answer_unknown" },
   ])("stay while a request $what, so that it is done once", async ({ status, code }) => {
@@ -17,7 +17,7 @@ describe("the keys of changing requests", () => {
     expect(sent).toEqual(["key 1", "key 2"]);
   });
 
-  test("are new where a request was refused, and where it is another", async () => {
+  test("are new after a refusal, and for another request", async () => {
     const { sent, keys } = recordingKeys();
     await refused(keys, { days: 3 }, 422, "invalid");
     await keys.send({ days: 3 }, async (key) => sent.push(key));

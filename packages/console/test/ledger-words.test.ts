@@ -38,13 +38,13 @@ const topUp = entry("top_up", {
   after: { ...MONTHLY, end: "2026-12-24 09:00:00" },
 });
 
-test("tells of a top-up with the partner, the amount in full and both ends", () => {
+test("describes a top-up with the partner, the whole amount and both ends", () => {
   expect(entryWords(topUp, [topUp], "NPR")).toBe(
     "Topped up by Blue Wallet, 1 month for NPR 1,450.00: ends 2026-12-24 09:00 instead of 2026-11-24 09:00.",
   );
 });
 
-test("does not call it a moved end where the former run was over", () => {
+test("does not report a moved end if the previous run had ended", () => {
   const over = { ...MONTHLY, end: "2026-11-01 09:00:00" };
   const after = { ...MONTHLY, bouquetId: "TV-3M", name: "Family 3", start: topUp.wall, end: "2027-02-23 14:05:09" };
   expect(entryWords({ ...topUp, before: over, after }, [], null)).toMatch(
@@ -52,7 +52,7 @@ test("does not call it a moved end where the former run was over", () => {
   );
 });
 
-test("names what a reversal takes back, and what is left", () => {
+test("describes the reversed entry and the rest", () => {
   const more = { seq: 2, reverses: 1, author: "Sunita", reason: "paid twice", before: topUp.after, after: null };
   const reversal = entry("reversal", more);
   expect(entryWords(reversal, [topUp, reversal], null)).toBe(
@@ -60,7 +60,7 @@ test("names what a reversal takes back, and what is left", () => {
   );
 });
 
-test("says up to when an import's records held, and that nothing moved", () => {
+test("states the time of an import's records, and that the end is unchanged", () => {
   const imported = entry("import", { asOf: "2026-11-22 02:00:00", isOpening: true });
   expect(entryWords(imported, [imported], null)).toBe(
     "Imported, records as of 2026-11-22 02:00: still ends 2026-11-24 09:00. Earlier history was deleted.",

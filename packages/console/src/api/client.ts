@@ -13,7 +13,7 @@ const BASE = "/api/v1";
 
 interface Sending {
   readonly signal?: AbortSignal;
-  /** The same for the same submit; none for a preview. */
+  /** Same key for each repeat of one change; undefined for a preview. */
   readonly idempotencyKey?: string;
 }
 
@@ -35,12 +35,12 @@ export async function ask<K extends Key>(key: K, input: Input<K>, { signal, idem
   return readAnswer<Answer<K>>(answer.status, answer.text);
 }
 
-/** Makes the address of a download, for a link. */
+/** Address of a download. */
 export function apiUrl<K extends DownloadKey>(key: K, input: Input<K>): string {
   return urlOf(requestOf(key, input));
 }
 
-/** Drops values that are undefined, null or "". */
+/** URL of a request. Values that are undefined, null or "" are left out. */
 function urlOf({ path, query }: Pick<ApiRequest, "path" | "query">): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -49,7 +49,7 @@ function urlOf({ path, query }: Pick<ApiRequest, "path" | "query">): string {
   return search.size === 0 ? BASE + path : `${BASE + path}?${search}`;
 }
 
-/** Sends a file by XMLHttpRequest, since `fetch` cannot tell the progress of a body. @throws ApiProblem */
+/** Sends a file with XMLHttpRequest: `fetch` does not report upload progress. @throws ApiProblem */
 export function upload<K extends UploadKey>(
   key: K,
   input: Input<K>,

@@ -26,7 +26,7 @@ import type {
 type Asked<K extends ReadKey> =
   Record<never, never> extends Input<K> ? [input?: Input<K> | null] : [input: Input<K> | null];
 
-/** Reads from the API, and again when something was changed. An input of null asks nothing yet. */
+/** Reads from the API, and reads again after each change. A null input sends nothing. */
 export function useApi<K extends ReadKey>(key: K, ...[input]: Asked<K>) {
   return useQuery<Answer<K>, ApiProblem>(readingOf(key, input));
 }
@@ -49,7 +49,7 @@ function readingOf<K extends ReadKey>(key: K, input: Input<K> | null = {} as Inp
 
 const PREVIEW = "preview";
 
-/** Reads what a change would do. An input of null previews nothing yet. */
+/** Previews a change. A null input sends nothing. */
 export function usePreview<K extends PreviewKey>(key: K, input: Input<K> | null) {
   return useQuery<Answer<K>, ApiProblem>({
     queryKey: [PREVIEW, key, input],
@@ -63,10 +63,10 @@ export function usePreview<K extends PreviewKey>(key: K, input: Input<K> | null)
 
 type ItemOf<K extends PageKey> = Answer<K>["items"][number];
 
-/** A list, page by page. */
+/** A list that is loaded page by page. */
 export interface Pages<Item> {
   readonly items: readonly Item[];
-  /** Undefined before the first page is there. */
+  /** Undefined until the first page is loaded. */
   readonly first: object | undefined;
   readonly error: ApiProblem | null;
   readonly isLoading: boolean;
@@ -78,7 +78,7 @@ export interface Pages<Item> {
   readonly reload: () => void;
 }
 
-/** Reads a list with a cursor. @param options.keep keeps the previous answer until the next one is there. */
+/** Reads a list with a cursor. @param options.keep keeps the previous answer until the next one is loaded. */
 export function usePages<K extends PageKey>(key: K, input: Input<K> | null, { keep = false }: { keep?: boolean } = {}) {
   const result = useInfiniteQuery({
     queryKey: [key, input, "pages"],
@@ -102,13 +102,13 @@ export function usePages<K extends PageKey>(key: K, input: Input<K> | null, { ke
   } satisfies Pages<ItemOf<K>>;
 }
 
-/** Sends a change, with one Idempotency-Key until its outcome is known, and reads again all that is shown. */
+/** Sends a change, with one Idempotency-Key until the outcome is known. Then all shown data is reloaded. */
 export function useSend<K extends ChangeKey>(key: K) {
   const client = useQueryClient();
   const keys = useKeys();
   return useMutation<Answer<K>, ApiProblem, Input<K>>({
     mutationFn: (input) => keys.send([key, input], (idempotencyKey) => ask(key, input, { idempotencyKey })),
-    // Also after a failure: only its answer may be lost.
+    // Reload after a failure too: the change may have worked.
     onSettled: () => readAgain(client),
   });
 }
@@ -116,7 +116,7 @@ export function useSend<K extends ChangeKey>(key: K) {
 /** Reason in a preview: the API requires one and does not store it. */
 const NO_REASON = "preview";
 
-/** Previews a correction, and commits it with a reason. An input of null previews nothing yet. */
+/** Previews a correction, and commits it with a reason. A null input previews nothing. */
 export function useCorrection<K extends CorrectionKey>(key: K, input: CorrectionInput<K> | null) {
   const withReason = (reason: string) => ({ ...input, reason }) as Input<K>;
   const send = useSend(key);
@@ -131,7 +131,7 @@ export function useCorrection<K extends CorrectionKey>(key: K, input: Correction
   };
 }
 
-/** Sends a file; `progress` is the share that has gone out, from 0 to 1. */
+/** Sends a file. `progress`: the sent share, 0 to 1. */
 export function useUpload<K extends UploadKey>(key: K) {
   const client = useQueryClient();
   const keys = useKeys();

@@ -1,6 +1,6 @@
 import { ApiProblem } from "./problem.ts";
 
-/** Gives the same request the same Idempotency-Key until it is known what became of it, so that it is done once. */
+/** Repeats the Idempotency-Key of a request until its outcome is known, so that the change is made only once. */
 export class RequestKeys {
   readonly #makeKey: () => string;
   #last: { readonly request: string; readonly key: string } | undefined;
@@ -9,7 +9,7 @@ export class RequestKeys {
     this.#makeKey = makeKey;
   }
 
-  /** @param parts all that makes it the same request. */
+  /** @param parts all values that identify the request. */
   async send<Answer>(parts: unknown, send: (key: string) => Promise<Answer>): Promise<Answer> {
     const request = JSON.stringify(parts);
     if (this.#last?.request !== request) this.#last = { request, key: this.#makeKey() };

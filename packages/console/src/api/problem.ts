@@ -1,4 +1,4 @@
-/** A failure as the API answers it, `application/problem+json` (RFC 9457), or as the console says it. */
+/** A failure as the API answers: `application/problem+json` (RFC 9457). */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -8,7 +8,7 @@ export interface Problem {
   readonly fields?: readonly { readonly field: string; readonly problem: string }[];
 }
 
-/** A request that was refused or failed. `status` 0: nothing was heard. */
+/** A request that was refused or failed. `status` 0: no answer. */
 export class ApiProblem extends Error {
   override readonly name = "ApiProblem";
   readonly problem: Problem;
@@ -18,7 +18,7 @@ export class ApiProblem extends Error {
     this.problem = problem;
   }
 
-  /** A problem found before sending, shown at its field. */
+  /** A problem that the console finds before sending. */
   static ofField(field: string, problem: string): ApiProblem {
     return new ApiProblem({
       type: "about:blank",
@@ -37,7 +37,7 @@ export class ApiProblem extends Error {
     return this.problem.code;
   }
 
-  /** Whether it is unknown what became of the request. Sent again with the same key, it is not done twice. */
+  /** Whether the request may have worked. A repeat with the same key is safe. */
   get mayBeDone(): boolean {
     return this.status === 0 || this.status >= 500;
   }

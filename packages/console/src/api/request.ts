@@ -1,8 +1,8 @@
 import type { Api, Me, Transaction } from "./staff-api.d.ts";
 
-/** Names an operation of the staff API, such as `GET /partners/:name`. */
+/** Name of an operation of the staff API, such as `GET /partners/:name`. */
 export type Key = keyof Api;
-/** Takes path, query and body in one flat object. */
+/** Path, query and body of an operation in one flat object. */
 export type Input<K extends Key> = Api[K]["input"];
 export type Answer<K extends Key> = Api[K]["answer"];
 
@@ -36,7 +36,7 @@ export interface ApiRequest {
 
 const IN_QUERY = ["environment", "preview"];
 
-/** Splits an input by the rule of the server: path; query of a GET or beside a file; body. */
+/** Splits an input as the server does: path, query (for a GET or a file), body. */
 export function requestOf<K extends Key>(key: K, input: Input<K>): ApiRequest {
   const [method = "", template = ""] = key.split(" ");
   const fields = new Map<string, unknown>(Object.entries(input));
@@ -53,7 +53,7 @@ export function requestOf<K extends Key>(key: K, input: Input<K>): ApiRequest {
   return { method, path, query, body: file ?? (rest.length === 0 ? undefined : Object.fromEntries(rest)) };
 }
 
-/** Passes typed or chosen texts as input: the API checks them. A query leaves empty ones out. */
+/** Passes typed texts as input: the API checks them. Empty texts are left out of a query. */
 export function asInput<K extends Key, Name extends keyof Input<K>>(
   _key: K,
   texts: Readonly<Record<Name, string | undefined>>,

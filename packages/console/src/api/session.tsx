@@ -8,10 +8,9 @@ import type { Me } from "./staff-api.d.ts";
 
 const SESSION = ["GET /session"] as const;
 
-/** Stored while a session is believed to exist, so that a first visit sends no request. */
+/** Storage key, set while a session probably exists. Without it, the first visit sends no request. */
 const HINT = "loggedIn";
 
-/** The account of the session. */
 export const MeContext = createContext<Me | undefined>(undefined);
 
 export function useMe(): Me {
@@ -20,7 +19,7 @@ export function useMe(): Me {
   return me;
 }
 
-/** A label with the currency, if one is set: `Money, NPR`. */
+/** Returns a function that adds the currency to a label: `Money, NPR`. */
 export function useInCurrency(): (label: string) => string {
   const { currency } = useMe().provider;
   return (label) => (currency === null ? label : `${label}, ${currency}`);
@@ -31,7 +30,7 @@ export function useMay(permission: Permission): boolean {
   return useMe().permissions.includes(permission);
 }
 
-/** Null: nobody is logged in. */
+/** Reads the session; null without a session. */
 export function useSession() {
   return useQuery<Me | null, ApiProblem>({
     queryKey: SESSION,

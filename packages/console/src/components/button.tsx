@@ -9,7 +9,7 @@ interface Look {
   readonly children: ReactNode;
 }
 
-/** `busy`: what it began is under way; it cannot be pressed again meanwhile. */
+/** `busy`: the action of the button is running, so the button is disabled. */
 export function Button({
   kind = "plain",
   icon,
@@ -31,7 +31,7 @@ export function Button({
   );
 }
 
-/** Goes to a page of the console. */
+/** A link to a page of the console. */
 export function LinkButton({ href, kind = "plain", icon, children }: Look & { href: string }) {
   return (
     <Link href={href} className={`button button-${kind}`}>
@@ -41,7 +41,7 @@ export function LinkButton({ href, kind = "plain", icon, children }: Look & { hr
   );
 }
 
-/** Downloads what the API answers: `<DownloadButton href={apiUrl("GET /transactions.csv", input)}>`. */
+/** A link that downloads an answer of the API: `<DownloadButton href={apiUrl("GET /transactions.csv", input)}>`. */
 export function DownloadButton({ href, kind = "plain", icon = "download", children }: Look & { href: string }) {
   return (
     <a href={href} download="" className={`button button-${kind}`}>
@@ -70,7 +70,7 @@ const PATHS = {
 
 type IconName = keyof typeof PATHS;
 
-/** A decorative icon: its control or the text beside it has the name. */
+/** A decorative icon. The control or the text beside it has the accessible name. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 20 20" aria-hidden="true">

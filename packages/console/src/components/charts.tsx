@@ -29,7 +29,7 @@ interface BarsProps extends ChartProps {
 const HEIGHT = 190;
 const MARGIN = { top: 10, right: 4, bottom: 22, left: 46 };
 
-/** Bars over time. Pointing or the arrow keys show the value of a bar; a table below lists all. */
+/** Bars over time. Pointing or the arrow keys show the value of a bar; a table below lists all values. */
 export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label }) => label }: BarsProps) {
   const [frame, width] = useWidth();
   const [active, setActive] = useState<number>();
@@ -62,7 +62,7 @@ export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label })
   };
 
   return (
-    <figure className="chart">
+    <figure className="card chart">
       <figcaption>{title}</figcaption>
       {isEmpty ? (
         <EmptyState title={texts.common.nothingInChart} />
@@ -133,11 +133,11 @@ export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label })
   );
 }
 
-/** Shares of a whole, the largest first: a table whose rows have bars. */
+/** Shares of a whole as a table with bars, largest first. */
 export function ShareBars({ title, labelHeader, valueHeader, bars }: ChartProps) {
   const largest = Math.max(...bars.map(({ value }) => value), 0);
   return (
-    <figure className="chart">
+    <figure className="card chart">
       <figcaption>{title}</figcaption>
       {largest === 0 ? (
         <EmptyState title={texts.common.nothingInChart} />
@@ -168,7 +168,7 @@ export function ShareBars({ title, labelHeader, valueHeader, bars }: ChartProps)
   );
 }
 
-/** Position of a tooltip: at its bar, inside the chart. */
+/** A tooltip at its bar that stays inside the chart. `place`: 0 (left) to 1 (right). */
 function ChartTip({ place, children }: { place: number; children: ReactNode }) {
   return (
     <div className="chart-tip" style={{ left: `${place * 100}%`, translate: `-${place * 100}% 0` }} aria-hidden="true">
@@ -203,7 +203,7 @@ function ChartTable({ title, labelHeader, valueHeader, bars }: ChartProps) {
   );
 }
 
-/** `1200000` is `1.2M`. */
+/** Shortens `1200000` to `1.2M`. */
 function shorten(value: number): string {
   if (value < 10_000) return formatCount(value);
   return new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);

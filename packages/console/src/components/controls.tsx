@@ -9,12 +9,11 @@ import { useMe } from "../api/session.tsx";
 import { texts } from "../texts/index.ts";
 import { Field, type FormValues, useField } from "./form.tsx";
 
-/** Within a Field. */
+/** A text control inside a Field. */
 export function TextInput(props: InputHTMLAttributes<HTMLInputElement>) {
   return <input type="text" autoComplete="off" spellCheck={false} {...props} {...useField()} className="control" />;
 }
 
-/** Within a Field. */
 export function TextArea(props: TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return <textarea rows={3} {...props} {...useField()} className="control" />;
 }
@@ -22,7 +21,7 @@ export function TextArea(props: TextareaHTMLAttributes<HTMLTextAreaElement>) {
 /** Options as pairs of value and label. */
 export type Options = readonly (readonly [value: string, label: string])[];
 
-/** Within a Field. `any`: the choice of nothing, with value "". */
+/** A select inside a Field. `any`: label of the empty choice. */
 export function Select({
   options,
   any,
@@ -40,7 +39,7 @@ export function Select({
   );
 }
 
-/** Within a Field. `accept` as in `.csv,.ndjson`. */
+/** A file control inside a Field. */
 export function FileInput(props: InputHTMLAttributes<HTMLInputElement>) {
   return <input {...props} {...useField()} type="file" className="control control-file" />;
 }
@@ -73,10 +72,10 @@ interface ChoiceProps<Value extends string> {
   readonly onChoose: (value: Value) => void;
 }
 
-/** One of a few, which holds at once. */
+/** Buttons to choose one of a few values. */
 export function Choice<Value extends string>({ label, value, options, onChoose }: ChoiceProps<Value>) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row everywhere
+    // biome-ignore lint/a11y/useSemanticElements: some browsers cannot lay out a fieldset as a row
     <div className="choice" role="group" aria-label={label}>
       {options.map(([option, text]) => (
         <button key={option} type="button" aria-pressed={option === value} onClick={() => onChoose(option)}>
@@ -87,12 +86,12 @@ export function Choice<Value extends string>({ label, value, options, onChoose }
   );
 }
 
-/** A field for one's own password, asked before a change that would outlast a stolen session. */
+/** The user's own password. A stolen session alone cannot make a lasting change. */
 export function OwnPasswordField() {
   const { name } = useMe();
   return (
     <>
-      {/* Password managers see by it whose password it is. */}
+      {/* Password managers need the name of the account. */}
       <input type="text" autoComplete="username" value={name} readOnly hidden />
       <Field name="ownPassword" label={texts.common.ownPassword}>
         <TextInput required type="password" autoComplete="current-password" />
@@ -101,7 +100,6 @@ export function OwnPasswordField() {
   );
 }
 
-/** The field of the staff API's request. */
 export function ownPassword(values: FormValues): { readonly ownPassword: string } {
   return { ownPassword: values.raw("ownPassword") };
 }

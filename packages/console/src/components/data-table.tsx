@@ -9,22 +9,23 @@ import {
 import { type ComponentProps, type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { Pages } from "../api/hooks.ts";
+import type { ApiProblem } from "../api/problem.ts";
 import { formatCount } from "../format.ts";
 import { texts } from "../texts/index.ts";
 import { Button, Icon } from "./button.tsx";
-import { ErrorNote, Loading } from "./states.tsx";
+import { ErrorNote, Loaded, Loading } from "./states.tsx";
 
 export interface Column<Row> {
-  readonly id: string;
+  /** Unique in its table. */
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
   /** Sort value; set only if all rows are loaded. */
   readonly sort?: (row: Row) => string | number;
-  /** Figures stand at the end of their column. */
+  /** Whether to align the cells to the right. */
   readonly isNumber?: boolean;
-  /** On a narrow page it takes a line of its own: longer text. */
+  /** Whether the cell gets its own line on a narrow page. */
   readonly isWide?: boolean;
-  /** Whether the header is only read out: of buttons. */
+  /** Whether only screen readers get the header, as for buttons. */
   readonly hideHeader?: boolean;
 }
 
@@ -34,13 +35,13 @@ export interface DataTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** The page of a row: its first cell is the link, and the whole row leads there. */
+  /** Address of a row's page. The whole row is a link. */
   readonly rowHref?: (row: Row) => string;
-  /** Shown in place of a table without rows: an EmptyState. */
-  readonly empty: ReactNode;
+  /** Replaces a table without rows, such as an EmptyState. */
+  readonly empty?: ReactNode;
 }
 
-/** Rows with a head that stays in sight; on a narrow page each row is a card. */
+/** A table whose head stays visible. On a narrow page, each row is a card. */
 export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }: DataTableProps<Row>) {
   const [sorting, setSorting] = useState<SortingState>([]);
   const definitions = useMemo(() => columns.map((column) => define(column)), [columns]);
@@ -53,7 +54,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
     getCoreRowModel: getCoreRowModel(),
     getSortedRowModel: getSortedRowModel(),
   });
-  if (rows.length === 0) return empty;
+  if (rows.length === 0) return empty ?? null;
   return (
     <div className="table-frame">
       <table className="table" aria-label={label}>
@@ -112,7 +113,19 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
   );
 }
 
-/** A list that comes page by page: its table, and the button that asks for more. */
+/** A list that is loaded at once: a result of useApi. */
+export interface WholeList<Row> {
+  readonly data: { readonly items: readonly Row[] } | undefined;
+  readonly error: ApiProblem | null;
+  readonly refetch: () => unknown;
+}
+
+/** The table of a list that is loaded at once. */
+export function LoadedTable<Row>({ list, ...table }: Omit<DataTableProps<Row>, "rows"> & { list: WholeList<Row> }) {
+  return <Loaded of={list}>{({ items }) => <DataTable {...table} rows={items} />}</Loaded>;
+}
+
+/** The table of a paged list, with a button that loads more. */
 export function PagedTable<Row>({ pages, ...table }: Omit<DataTableProps<Row>, "rows"> & { pages: Pages<Row> }) {
   if (pages.error !== null && pages.first === undefined)
     return <ErrorNote error={pages.error} onRetry={pages.reload} />;
@@ -130,7 +143,7 @@ function LoadMore({ pages }: { pages: Pages<unknown> }) {
   if (pages.items.length === 0) return null;
   const count = formatCount(pages.items.length);
   return (
-    <div className="load-more">
+    <div className="row load-more">
       <p className="muted" role="status">
         {pages.hasMore ? common.someShown(count) : common.allShown(count)}
       </p>
@@ -144,9 +157,9 @@ function LoadMore({ pages }: { pages: Pages<unknown> }) {
   );
 }
 
-function define<Row>({ id, header, cell, sort }: Column<Row>): ColumnDef<Row> {
+function define<Row>({ header, cell, sort }: Column<Row>): ColumnDef<Row> {
   return {
-    id,
+    id: header,
     header,
     cell: ({ row }) => cell(row.original),
     enableSorting: sort !== undefined,
@@ -156,10 +169,10 @@ function define<Row>({ id, header, cell, sort }: Column<Row>): ColumnDef<Row> {
 }
 
 function columnOf<Row>(columns: readonly Column<Row>[], id: string): Column<Row> {
-  return columns.find((column) => column.id === id) as Column<Row>;
+  return columns.find(({ header }) => header === id) as Column<Row>;
 }
 
-/** The arrow keys go from row to row. */
+/** Moves the focus from row to row with the arrow keys. */
 function walkRows(event: KeyboardEvent<HTMLElement>): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0 || !(event.target instanceof HTMLAnchorElement)) return;
@@ -183,7 +196,7 @@ export function LongTable<Row>({
     <>
       <DataTable {...table} rows={rows.slice(0, most)} />
       {rows.length > most && (
-        <div className="load-more">
+        <div className="row load-more">
           <p className="muted" role="status">
             {texts.common.someShown(formatCount(most))}
           </p>

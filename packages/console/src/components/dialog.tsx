@@ -43,7 +43,7 @@ export function Dialog({ title, description, onClose, children }: DialogProps) {
           ref={content}
           onOpenAutoFocus={focusField}
           onCloseAutoFocus={focusOpener}
-          className="dialog"
+          className="dialog stack"
           {...(description === undefined && { "aria-describedby": undefined })}
         >
           <header className="dialog-head">
@@ -157,7 +157,7 @@ function SecretDialog({ title, description, label, value, note, onClose }: Secre
       <Radix.Portal>
         <Radix.Overlay className="overlay" />
         <Radix.Content
-          className="dialog"
+          className="dialog stack"
           onEscapeKeyDown={(event) => event.preventDefault()}
           onInteractOutside={(event) => event.preventDefault()}
           // The previous dialog is gone, and the button that opened it may be gone too.
@@ -167,7 +167,7 @@ function SecretDialog({ title, description, label, value, note, onClose }: Secre
           <Radix.Description className="muted">{description}</Radix.Description>
           <Copyable label={label} value={value} once />
           {note}
-          <div className="form-actions">
+          <div className="row">
             <Button kind="primary" onClick={onClose}>
               {texts.common.kept}
             </Button>

@@ -6,7 +6,6 @@ import { texts } from "../texts/index.ts";
 import { Button, Icon } from "./button.tsx";
 import type { Tone } from "./states.tsx";
 
-/** A status in a word. */
 export function Badge({ tone = "neutral", children }: { tone?: Tone; children: ReactNode }) {
   return <span className={`badge tone-${tone}`}>{children}</span>;
 }
@@ -24,7 +23,7 @@ export function Card({ title, actions, children }: CardProps) {
   return (
     <section className="card" aria-labelledby={title === undefined ? undefined : id}>
       {(title !== undefined || actions !== undefined) && (
-        <header className="card-head">
+        <header className="row card-head">
           {title !== undefined && <h2 id={id}>{title}</h2>}
           {actions !== undefined && <div className="row">{actions}</div>}
         </header>
@@ -34,12 +33,11 @@ export function Card({ title, actions, children }: CardProps) {
   );
 }
 
-/** Cards or figures beside each other, as many as there is room for. */
+/** Cards or figures in as many columns as fit. */
 export function Grid({ children, wide = false }: { children: ReactNode; wide?: boolean }) {
   return <div className={wide ? "grid grid-wide" : "grid"}>{children}</div>;
 }
 
-/** One figure. */
 export function Stat({ label, value, note }: { label: string; value: ReactNode; note?: ReactNode }) {
   return (
     <div className="stat">
@@ -50,30 +48,33 @@ export function Stat({ label, value, note }: { label: string; value: ReactNode; 
   );
 }
 
-/** Fields of one record. A null value is shown as a dash. */
-export function KeyValue({ items }: { items: readonly (readonly [label: string, value: ReactNode])[] }) {
+/** Facts of one record. */
+export function KeyValue({ children }: { children: ReactNode }) {
+  return <dl className="key-value">{children}</dl>;
+}
+
+/** One fact of a record. A null value is shown as a dash. */
+export function Fact({ label, value }: { label: string; value: ReactNode }) {
   return (
-    <dl className="key-value">
-      {items.map(([label, value]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>{value ?? "–"}</dd>
-        </div>
-      ))}
-    </dl>
+    <div>
+      <dt>{label}</dt>
+      <dd>{value ?? "–"}</dd>
+    </div>
   );
 }
 
 interface TimeProps {
-  /** An instant or a wall time; null is a dash. */
+  /** An instant or a wall time. */
   readonly of: string | null;
-  /** How long ago, for an instant. */
+  /** Whether to show the age of an instant. */
   readonly age?: boolean;
+  /** Text for null. */
+  readonly none?: string;
 }
 
-export function Time({ of, age = false }: TimeProps) {
+export function Time({ of, age = false, none = "–" }: TimeProps) {
   const { timeZone } = useMe().provider;
-  if (of === null) return "–";
+  if (of === null) return none;
   const seconds = formatSeconds(of, timeZone);
   return (
     <time dateTime={of.replace(" ", "T")} title={seconds} className="number">
@@ -111,7 +112,7 @@ export function Copyable({ label, value, once = false }: { label: string; value:
     }
   };
   return (
-    <div className="copyable">
+    <div className="field stack copyable">
       <label htmlFor={id} className="field-label">
         {label}
       </label>
@@ -129,7 +130,7 @@ export function Copyable({ label, value, once = false }: { label: string; value:
   );
 }
 
-/** The present state beside the next one. */
+/** The current state and the next one. */
 export function BeforeAfter({ before, after }: { before: ReactNode; after: ReactNode }) {
   return (
     <div className="before-after">
@@ -169,7 +170,7 @@ export interface HistoryItem {
   readonly at: string;
   /** The event, one sentence. */
   readonly text: ReactNode;
-  /** Whether it no longer holds: it is struck out, and the note says why. */
+  /** Whether the event was undone: the text is struck out, and the note says why. */
   readonly struck?: boolean;
   readonly note?: ReactNode;
   readonly actions?: ReactNode;
@@ -187,7 +188,7 @@ export function History({ label, items }: { label: string; items: readonly Histo
           <div>
             <p>{struck ? <s>{text}</s> : text}</p>
             {note !== undefined && <p className="history-note">{note}</p>}
-            {actions !== undefined && <div className="history-actions">{actions}</div>}
+            {actions !== undefined && <div className="row history-actions">{actions}</div>}
           </div>
         </li>
       ))}

@@ -22,7 +22,7 @@ export function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
   );
 }
 
-/** The lines of a file that cannot be taken, and why. */
+/** Rejected lines of a file with their problems. */
 export function RejectedLines({ lines }: { lines: readonly RejectedLine[] }) {
   return (
     <LongTable
@@ -30,9 +30,8 @@ export function RejectedLines({ lines }: { lines: readonly RejectedLine[] }) {
       rows={lines}
       rowKey={({ line }) => String(line)}
       columns={[
-        { id: "line", header: t.line, cell: ({ line }) => formatCount(line) },
+        { header: t.line, cell: ({ line }) => formatCount(line) },
         {
-          id: "problems",
           header: t.problems,
           cell: ({ problems }) => (
             <ul className="changes">
@@ -45,7 +44,6 @@ export function RejectedLines({ lines }: { lines: readonly RejectedLine[] }) {
           ),
         },
       ]}
-      empty={null}
     />
   );
 }

@@ -1,10 +1,9 @@
 import { createContext, type ReactNode, type SubmitEvent, useContext, useEffect, useId, useRef, useState } from "react";
 import { ApiProblem } from "../api/problem.ts";
-import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
 import { ErrorNote } from "./states.tsx";
 
-/** Trimmed text of a field. */
+/** The values of a form. */
 export class FormValues {
   readonly #data: FormData;
 
@@ -12,12 +11,13 @@ export class FormValues {
     this.#data = data;
   }
 
+  /** Trimmed text of a field. */
   text(name: string): string {
     const value = this.#data.get(name);
     return typeof value === "string" ? value.trim() : "";
   }
 
-  /** Number of a field; undefined if it is empty. */
+  /** Trimmed text; undefined if it is empty. */
   optional(name: string): string | undefined {
     return this.text(name) || undefined;
   }
@@ -52,16 +52,15 @@ interface FormState {
 const FormContext = createContext<FormState>({ busy: false, errorOf: () => undefined, register: () => () => {} });
 
 interface FormProps {
-  /** Sends it. A refusal's fields are shown at their fields, all else above the buttons. */
+  /** Sends the form. Problems are shown at their fields, other errors above the buttons. */
   readonly onSubmit: (values: FormValues) => Promise<unknown>;
-  /** On the button. */
+  /** Label of the button. */
   readonly submit: string;
   readonly danger?: boolean;
-  /** Whether it can be sent. */
   readonly disabled?: boolean;
   /** Content beside the button. */
   readonly actions?: ReactNode;
-  /** All in one row: the button is at its end. */
+  /** Whether the fields and the button share one row. */
   readonly inline?: boolean;
   readonly onChange?: (values: FormValues) => void;
   readonly children: ReactNode;
@@ -81,7 +80,7 @@ export function Form({ onSubmit, submit, danger = false, inline = false, childre
 
   const send = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // A form within a dialog is, to React, within the form whose page opened it.
+    // React passes the event of a dialog's form on to the form that opened the dialog.
     event.stopPropagation();
     if (busy) return;
     setBusy(true);
@@ -107,7 +106,7 @@ export function Form({ onSubmit, submit, danger = false, inline = false, childre
     <FormContext value={state}>
       <form
         ref={form}
-        className={inline ? "form form-inline" : "form"}
+        className={inline ? "form-inline" : "stack"}
         onSubmit={(event) => void send(event)}
         onChange={onChange && ((event) => onChange(new FormValues(new FormData(event.currentTarget))))}
       >
@@ -115,7 +114,7 @@ export function Form({ onSubmit, submit, danger = false, inline = false, childre
         {failure !== undefined && atFields.length < Math.max(fields.length, 1) && (
           <ErrorNote error={failure} ofChange except={atFields.map(({ field }) => field)} />
         )}
-        <div className="form-actions">
+        <div className="row">
           <Button type="submit" kind={danger ? "danger" : "primary"} busy={busy} disabled={rest.disabled ?? false}>
             {submit}
           </Button>
@@ -137,12 +136,12 @@ interface FieldIds {
 const FieldContext = createContext<FieldIds | undefined>(undefined);
 
 interface FieldProps {
-  /** Name of the value in FormValues and of the field in a refusal. */
+  /** Name of the value in FormValues and in a refusal. */
   readonly name: string;
   readonly label: string;
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
-  /** Read out and not seen: where the place says what it is. */
+  /** Whether only screen readers get the label. */
   readonly hideLabel?: boolean;
   readonly children: ReactNode;
 }
@@ -152,12 +151,12 @@ export function Field({ name, label, hint, error, hideLabel = false, children }:
   const id = useId();
   const { errorOf, register } = useContext(FormContext);
   const wrong = error ?? errorOf(name);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a form's register is the same in effect whenever it is made
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every register of a form has the same effect
   useEffect(() => register(name), [name]);
   const describedBy = [hint !== undefined && `${id}-hint`, wrong !== undefined && `${id}-error`].filter(Boolean);
   return (
     <FieldContext value={{ name, id, invalid: wrong !== undefined, describedBy: describedBy.join(" ") || undefined }}>
-      <div className="field">
+      <div className="field stack">
         <label htmlFor={id} className={hideLabel ? "visually-hidden" : "field-label"}>
           {label}
         </label>
@@ -180,7 +179,7 @@ export function Field({ name, label, hint, error, hideLabel = false, children }:
 /** Attributes that a control within a Field spreads onto its element. */
 export function useField() {
   const field = useContext(FieldContext);
-  if (field === undefined) throw new Error(`${texts.common.failed}: a control is without its Field`);
+  if (field === undefined) throw new Error("a control needs a Field");
   return {
     id: field.id,
     name: field.name,

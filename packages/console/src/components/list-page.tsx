@@ -1,19 +1,10 @@
 import type { ReactNode } from "react";
 import type { Pages } from "../api/hooks.ts";
-import type { ApiProblem } from "../api/problem.ts";
 import { PageHead } from "../shell/page-head.tsx";
 import { texts } from "../texts/index.ts";
 import { DownloadButton } from "./button.tsx";
-import { DataTable, type DataTableProps, PagedTable } from "./data-table.tsx";
+import { type DataTableProps, LoadedTable, PagedTable, type WholeList } from "./data-table.tsx";
 import { type Filter, FilterBar, useFilters } from "./filters.tsx";
-import { Loaded } from "./states.tsx";
-
-/** A list that is loaded at once: a result of useApi. */
-interface WholeList<Row> {
-  readonly data: { readonly items: readonly Row[] } | undefined;
-  readonly error: ApiProblem | null;
-  readonly refetch: () => unknown;
-}
 
 interface ListPageProps<Row> extends Omit<DataTableProps<Row>, "rows"> {
   readonly title: string;
@@ -56,11 +47,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
       {names.length > 0 && <FilterBar filters={filters} problemOf={problemOf} />}
       {list.error === null && children}
       {!isMistyped &&
-        ("loadMore" in list ? <PagedTable {...table} pages={list} /> : <WholeTable {...table} list={list} />)}
+        ("loadMore" in list ? <PagedTable {...table} pages={list} /> : <LoadedTable {...table} list={list} />)}
     </>
   );
-}
-
-function WholeTable<Row>({ list, ...table }: Omit<DataTableProps<Row>, "rows"> & { list: WholeList<Row> }) {
-  return <Loaded of={list}>{({ items }) => <DataTable {...table} rows={items} />}</Loaded>;
 }

@@ -2,7 +2,7 @@ import * as Radix from "@radix-ui/react-dropdown-menu";
 import type { ReactNode } from "react";
 
 interface MenuProps {
-  /** The button that opens it. */
+  /** Content of the button that opens the menu. */
   readonly trigger: ReactNode;
   /** Accessible name if the button shows only an icon. */
   readonly label?: string;
@@ -49,7 +49,7 @@ interface MenuChoiceProps<Value extends string> {
   readonly onChoose: (value: Value) => void;
 }
 
-/** One of several, within a menu. */
+/** Choice of one value inside a menu. */
 export function MenuChoice<Value extends string>({ label, value, options, onChoose }: MenuChoiceProps<Value>) {
   return (
     <Radix.RadioGroup value={value} onValueChange={(next) => onChoose(next as Value)} aria-label={label}>

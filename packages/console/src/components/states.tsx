@@ -3,7 +3,7 @@ import { ApiProblem } from "../api/problem.ts";
 import { texts } from "../texts/index.ts";
 import { Button, Icon } from "./button.tsx";
 
-/** An empty list: its meaning and the next step. */
+/** Replaces an empty list: its meaning and the next step. */
 export function EmptyState({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className="empty">
@@ -16,7 +16,7 @@ export function EmptyState({ title, children, action }: { title: string; childre
 
 export function Loading() {
   return (
-    <p className="loading" role="status">
+    <p className="row loading muted" role="status">
       <span className="spinner" aria-hidden="true" />
       {texts.common.loading}
     </p>
@@ -26,13 +26,13 @@ export function Loading() {
 interface ErrorNoteProps {
   readonly error: unknown;
   readonly onRetry?: () => void;
-  /** Whether a change failed, which may have been made all the same. */
+  /** Whether the error belongs to a change, which may have worked. */
   readonly ofChange?: boolean;
   /** Fields whose problems are shown elsewhere. */
   readonly except?: readonly string[];
 }
 
-/** An error in the words of the API. */
+/** An error with the message of the API. */
 export function ErrorNote({ error, onRetry, ofChange = false, except = [] }: ErrorNoteProps) {
   const all = error instanceof ApiProblem ? (error.problem.fields ?? []) : [];
   const fields = all.filter(({ field }) => !except.includes(field));
@@ -57,7 +57,7 @@ export function ErrorNote({ error, onRetry, ofChange = false, except = [] }: Err
 
 export type Tone = "neutral" | "info" | "success" | "warning" | "danger";
 
-/** A few sentences that stand out. A danger is read out at once. */
+/** A few highlighted sentences. Screen readers read a danger at once. */
 export function Note({ tone = "info", children }: { tone?: Tone; children: ReactNode }) {
   const urgent = tone === "danger";
   return (
@@ -88,7 +88,7 @@ export function Loaded<Data>({ of: { data, error, refetch }, children }: LoadedP
 export function Progress({ label, share }: { label: string; share: number }) {
   const percent = Math.round(Math.min(Math.max(share, 0), 1) * 100);
   return (
-    <div className="progress">
+    <div className="row progress">
       <span>{label}</span>
       <progress max={100} value={percent} aria-label={label} />
       <span className="number">{percent} %</span>

@@ -7,11 +7,11 @@ import { texts } from "../texts/index.ts";
 export interface Span {
   readonly id: string;
   readonly label: ReactNode;
-  /** Wall times. */
+  /** A wall time, as are all times here. */
   readonly start: string;
   readonly end: string;
   readonly tone: "running" | "waiting" | "over" | "add-on";
-  /** When it ends, in words; its start and end unless given. */
+  /** The end in words (default: start and end). */
   readonly when?: ReactNode;
   readonly past?: readonly { readonly start: string; readonly end: string }[];
   readonly marks?: readonly Mark[];
@@ -19,7 +19,6 @@ export interface Span {
 
 export interface Mark {
   readonly id: string;
-  /** A wall time. */
   readonly at: string;
   readonly tone: "top_up" | "goodwill" | "reversed";
 }
@@ -34,7 +33,7 @@ interface TimeLineProps {
   readonly scaleOf?: readonly Span[];
 }
 
-/** Subscriptions as bars over time, with a mark at now. Each row also says its ends in words. */
+/** Subscriptions as bars over time, with a mark at now. Each row also states its end in words. */
 export function TimeLine({ label, spans, scaleOf = spans }: TimeLineProps) {
   const { timeZone } = useMe().provider;
   const now = placeOf(wallNow(timeZone));

@@ -9,7 +9,7 @@ import { texts } from "../texts/index.ts";
 
 const EnvironmentContext = createContext<readonly [Environment, (next: Environment) => void] | undefined>(undefined);
 
-/** A tab keeps its environment; a new one begins with the provider's own. */
+/** Stores the environment per tab. A new tab starts with the provider's default. */
 export function EnvironmentProvider({ children }: { children: ReactNode }) {
   const { provider } = useMe();
   const [environment, setEnvironment] = useState<Environment>(() => {
@@ -26,7 +26,7 @@ export function EnvironmentProvider({ children }: { children: ReactNode }) {
   return <EnvironmentContext value={value}>{children}</EnvironmentContext>;
 }
 
-/** The environment that the pages are about. */
+/** The environment that the pages show. */
 export function useEnvironment(): Environment {
   return useEnvironmentChoice()[0];
 }
@@ -49,7 +49,7 @@ export function OtherEnvironment({ of }: { of: Environment }) {
   );
 }
 
-/** `href`: the page to go to there; this one unless given. */
+/** Switches the environment. `href`: the page to open then (default: this page). */
 export function SwitchEnvironment({ to, href }: { to: Environment; href?: string }) {
   const [, choose] = useEnvironmentChoice();
   const [, navigate] = useLocation();

@@ -8,7 +8,7 @@ import { texts } from "../texts/index.ts";
 
 const t = texts.shell;
 
-/** `/` searches, `?` shows the keys, `g` and a letter go to a page. They can be switched off. */
+/** Keyboard shortcuts: `/` searches, `?` lists the shortcuts, `g` and a letter open a page. */
 export function Keys({ routes, open, onOpenChange }: KeysProps) {
   const [, navigate] = useLocation();
   const [isOn, setOn] = useState(() => readStored("keys") !== "off");
@@ -70,7 +70,7 @@ function isBusy(target: EventTarget | null): boolean {
   return target.closest("input, textarea, select, [role=dialog], [role=menu], [contenteditable]") !== null;
 }
 
-/** The page's own search field, or the one of the head. */
+/** Focuses the page's search field, or else the one in the header. */
 function focusSearch(): void {
   const field =
     document.querySelector<HTMLInputElement>("main input[type=search]") ??

@@ -23,7 +23,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const [areKeysOpen, setKeysOpen] = useState(false);
   const routes = ROUTES.filter(({ permission }) => permissions.includes(permission));
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of page closes the list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the navigation
   useEffect(() => setNavOpen(false), [path]);
 
   return (

@@ -11,7 +11,7 @@ import { PageHead } from "./page-head.tsx";
 /** Replaces every page until log-in. The address stays, so the wanted page follows. */
 export function LogIn() {
   const logIn = useLogIn();
-  /** Name and password that were right, if a one-time code is still needed. */
+  /** Accepted name and password, while the one-time code is missing. */
   const [known, setKnown] = useState<{ name: string; password: string }>();
   const t = texts.login;
 

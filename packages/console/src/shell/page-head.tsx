@@ -6,19 +6,19 @@ import { texts } from "../texts/index.ts";
 
 const t = texts.shell;
 
-/** Page whose heading already had the focus. The first page of a visit keeps the browser's focus. */
+/** Page whose heading has had the focus. The first page of a visit keeps the browser's focus. */
 let focused = location.pathname;
 
 interface PageHeadProps {
   readonly title: string;
   /** Purpose of the page, one sentence. */
   readonly lead?: ReactNode;
-  /** The page above this one. */
+  /** The parent page. */
   readonly up?: { readonly href: string; readonly title: string };
   readonly actions?: ReactNode;
 }
 
-/** The head of a page: each has one, from its first moment on. The focus moves to it when one goes to the page. */
+/** The head of a page. It takes the focus when the page opens, so render it at once. */
 export function PageHead({ title, lead, up, actions }: PageHeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const [path] = useLocation();

@@ -4,7 +4,7 @@ import { readStored, store } from "../storage.ts";
 const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
-/** Called at the start, before anything is drawn. */
+/** Call before the first render, so that the colours do not change visibly. */
 export function applyStoredTheme(): void {
   apply(storedTheme());
 }

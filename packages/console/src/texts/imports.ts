@@ -1,7 +1,7 @@
 const lines = (count: number, text: string) => (count === 1 ? "1 line" : `${text} lines`);
 
 export const imports = {
-  lead: "Your billing system's records of customers, and what topupd made of them.",
+  lead: "Customer records from your billing system, and the result of each import.",
   parts: "Parts of this page",
   list: "Last imports",
   heldBack: "Held back",
@@ -27,7 +27,7 @@ export const imports = {
     stale: "older than stored records",
     rejected: "bad",
   } as Readonly<Record<string, string>>,
-  none: "Nothing was imported yet",
+  none: "No imports yet",
   noneHint: "Imports of customers and catalogues are listed here, from this page and from the command line.",
   underWay: "The file that you sent last:",
   open: "Open it",
@@ -36,16 +36,16 @@ export const imports = {
   customersFileHint:
     "NDJSON or CSV, each customer with all connections. Customers that are not in the file stay as they are.",
   asOfHint: (timeZone: string) =>
-    `The time up to which billing has booked every top-up and reversal made here, not when the file was written. Later top-ups are added to the file's dates. Time of ${timeZone}, such as 2026-11-21 01:59:03, or UTC, such as 2026-11-20T20:14:03Z. Leave it empty if each row has its own, or nothing was topped up yet.`,
+    `Billing has booked every top-up and reversal made here up to this time. It is not the time of the file. Later top-ups are added to the file's dates. Time of ${timeZone}, such as 2026-11-21 01:59:03, or UTC, such as 2026-11-20T20:14:03Z. Leave it empty if each row has its own time, or nothing was topped up yet.`,
   options: "Options",
-  skipInvalid: "Leave bad lines out",
+  skipInvalid: "Skip bad lines",
   skipInvalidHint: "Otherwise one bad line stops the import.",
-  oldRecords: "The records are older than 35 days on purpose",
+  oldRecords: "Accept records older than 35 days",
   toleranceDays: "Tolerance in days",
   toleranceHint: "If records end less than this many days before paid time ends, the later end is kept. 1 to 31.",
   runAtOnce: "Import at once if the check finds no problem",
   check: "Check the file",
-  checkHint: "You see what would change first. Nothing is imported before you say so.",
+  checkHint: "You see the changes first. Nothing is imported before you confirm.",
   sending: "Sending the file",
 
   states: {
@@ -64,7 +64,7 @@ export const imports = {
   importAgain: "Import again",
   started: "The import has begun.",
   doneNote: "The file is imported.",
-  atOnce: "What would change is listed below. Nothing is imported yet.",
+  atOnce: "The changes are listed below. Nothing is imported yet.",
   largeTitle: "Many values change. Check that no column of the file is empty.",
   large: {
     running_subscriptions_ended: (count: string, of: string) => `${count} of ${of} running subscriptions would end.`,
@@ -73,20 +73,20 @@ export const imports = {
     mobile_numbers_lost: (count: string, of: string) =>
       `${count} of the file's ${of} customers would lose their mobile number.`,
     names_lost: (count: string, of: string) => `${count} of the file's ${of} customers would lose their name.`,
-    codes_dropped: (count: string, of: string) => `${count} of ${of} codes would go.`,
+    codes_dropped: (count: string, of: string) => `${count} of ${of} codes would be removed.`,
   },
-  allowLarge: "All this is meant",
+  allowLarge: "These changes are intended",
   refused: (problem: string) => `Nothing was imported: ${problem}.`,
-  failed: (problem: string) => `It failed: ${problem}.`,
+  failed: (problem: string) => `The import failed: ${problem}.`,
   another: "Check another file",
 
   added: "Added",
   changed: "Changed",
   unchanged: "Unchanged",
   rejected: "Bad lines",
-  stale: "Not taken",
+  stale: "Skipped",
   staleNote: "Newer records are stored",
-  findings: "What the file does",
+  findings: "Result of the check",
   changes: "Changes",
   line: "Line",
   customer: "Customer",
@@ -99,13 +99,13 @@ export const imports = {
   leftOut: (count: number, text: string) => `${lines(count, text)} skipped: fix them in billing.`,
   warnings: "Warnings",
   warningsHint:
-    "These connections are stated inactive while a subscription of them runs, so they stay active. To stop a connection, state it blocked.",
+    "The file says that these connections are inactive, but each has a running subscription. They stay active. To stop a connection, set it to blocked.",
   first: (count: string) => `The first ${count} are shown.`,
 
   heldBackLead:
     "The last customers file would shorten these paid subscriptions, or it is unclear whether the file holds their goodwill. They stay as they are until you decide or import the next file.",
   heldBackAfter: "These subscriptions stay as they are. Decide on each of them after the import, under Held back.",
-  heldBackTodo: "Usually billing has not booked that top-up: book it there, and keep what is here.",
+  heldBackTodo: "Usually billing has not booked that top-up: book it there, and keep the paid time.",
   connection: "Connection",
   bouquet: "Bouquet",
   keptEnd: "Kept until",
@@ -116,7 +116,7 @@ export const imports = {
   goodwillUnclear: (days: string, day: string) =>
     `Goodwill unclear: ${days} ${days === "1" ? "day" : "days"}, given ${day}`,
   goodwillDays: (days: string) =>
-    `${days} ${days === "1" ? "day" : "days"} of goodwill: if the records lack goodwill, import the file again and say so`,
+    `${days} ${days === "1" ? "day" : "days"} of goodwill: if the records lack goodwill, import the file again and answer that it lacks goodwill`,
   ifHeld: "if the file holds goodwill",
   ifLacking: "if it lacks goodwill",
   nothingKept: "Nothing runs",

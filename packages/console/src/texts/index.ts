@@ -16,7 +16,7 @@ import { staff } from "./staff.ts";
 import { targets } from "./targets.ts";
 import { transactions } from "./transactions.ts";
 
-/** All texts of the console: a file for each area. */
+/** All texts of the console, one file per area. */
 export const texts = {
   common,
   shell,

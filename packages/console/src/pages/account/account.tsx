@@ -5,10 +5,10 @@ import { useMe } from "../../api/session.tsx";
 import type { StaffSession } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { OwnPasswordField, ownPassword, TextInput } from "../../components/controls.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, LoadedTable } from "../../components/data-table.tsx";
 import { Badge, Card, Grid, Time } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
-import { EmptyState, Loaded } from "../../components/states.tsx";
+import { EmptyState } from "../../components/states.tsx";
 import { useToast } from "../../components/toasts.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
@@ -19,7 +19,7 @@ const t = texts.account;
 export default function Account() {
   const { name, role } = useMe();
   const [recoveryCodes, setRecoveryCodes] = useState<readonly string[]>();
-  // They alone are on the page, so that they alone are printed.
+  // The codes replace the page, so that only they are printed.
   if (recoveryCodes) return <RecoveryCodes codes={recoveryCodes} onClose={() => setRecoveryCodes(undefined)} />;
   return (
     <>
@@ -43,7 +43,7 @@ export default function Account() {
 function PasswordCard() {
   const send = useSend("PUT /session/password");
   const toast = useToast();
-  /** Empties the fields when it was changed. */
+  /** Counts the changes. A new count empties the fields. */
   const [times, setTimes] = useState(0);
   const submit = async (values: FormValues) => {
     const password = values.raw("password");
@@ -72,24 +72,19 @@ function SessionsCard() {
   const sessions = useApi("GET /session/all");
   return (
     <Card title={t.sessions}>
-      <Loaded of={sessions}>
-        {({ items }) => (
-          <DataTable
-            label={t.sessionsList}
-            columns={COLUMNS}
-            rows={items}
-            rowKey={({ id }) => id}
-            empty={<EmptyState title={t.noSessions} />}
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        list={sessions}
+        label={t.sessionsList}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        empty={<EmptyState title={t.noSessions} />}
+      />
     </Card>
   );
 }
 
 const COLUMNS: readonly Column<StaffSession>[] = [
   {
-    id: "device",
     header: t.device,
     cell: ({ userAgent, current }) => (
       <span className="row" title={userAgent ?? undefined}>
@@ -97,11 +92,10 @@ const COLUMNS: readonly Column<StaffSession>[] = [
       </span>
     ),
   },
-  { id: "address", header: t.address, cell: ({ address }) => <span className="number">{address ?? "–"}</span> },
-  { id: "since", header: t.since, cell: ({ createdAt }) => <Time of={createdAt} /> },
-  { id: "lastUse", header: t.lastUse, cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age /> },
+  { header: t.address, cell: ({ address }) => <span className="number">{address ?? "–"}</span> },
+  { header: t.since, cell: ({ createdAt }) => <Time of={createdAt} /> },
+  { header: t.lastUse, cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age /> },
   {
-    id: "actions",
     header: texts.common.actions,
     hideHeader: true,
     isNumber: true,
@@ -125,7 +119,7 @@ function EndButton({ session: { id, userAgent } }: { session: StaffSession }) {
   );
 }
 
-/** Each names itself after those that it is like: the first that fits is the one. */
+/** The first match counts: each of these browsers also names those below it. */
 const BROWSERS = [
   [/\bEdg/, "Edge"],
   [/\bFirefox\//, "Firefox"],

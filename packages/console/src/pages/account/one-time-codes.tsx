@@ -15,7 +15,7 @@ import { texts } from "../../texts/index.ts";
 const t = texts.account;
 
 interface TotpCardProps {
-  /** Is given the recovery codes. */
+  /** Gets the recovery codes. */
   readonly onSwitchedOn: (codes: readonly string[]) => void;
 }
 
@@ -121,7 +121,7 @@ function inFours(secret: string): string {
   return secret.replace(/.{4}(?=.)/g, "$& ");
 }
 
-/** Shown once, in place of the page. */
+/** Shows the recovery codes only once, in place of the page. */
 export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   const [copied, setCopied] = useState<boolean>();
   const copy = () =>
@@ -162,10 +162,10 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
   );
 }
 
-/** Blank modules around it, as readers need them. */
+/** Blank modules around the code, as readers need them. */
 const QUIET = 4;
 
-/** A text as a QR code. It is dark on white in both themes: not every reader takes the reverse. */
+/** A text as a QR code. Dark on white in both themes: some readers cannot read the reverse. */
 function QrCode({ of, label }: { of: string; label: string }) {
   const code = qrcode(0, "M");
   code.addData(of);

@@ -45,10 +45,10 @@ export default function Audit() {
 /** @param cuid shows only entries of this customer; "" shows all. */
 function columnsFor(cuid: string): readonly Column<AuditEntry>[] {
   return [
-    { id: "at", header: t.at, cell: ({ at }) => <Time of={at} /> },
-    { id: "author", header: t.author, cell: ({ author }) => author },
-    { id: "action", header: t.action, isWide: true, cell: (entry) => <What of={entry} /> },
-    { id: "change", header: t.change, isWide: true, cell: (entry) => <Change of={entry} ofCustomer={cuid !== ""} /> },
+    { header: t.at, cell: ({ at }) => <Time of={at} /> },
+    { header: t.author, cell: ({ author }) => author },
+    { header: t.action, isWide: true, cell: (entry) => <What of={entry} /> },
+    { header: t.change, isWide: true, cell: (entry) => <Change of={entry} ofCustomer={cuid !== ""} /> },
   ];
 }
 
@@ -64,7 +64,7 @@ function What({ of: { action, subject, reason } }: { of: AuditEntry }) {
   );
 }
 
-/** A subject `ENVIRONMENT CUID SERVICE REQID`, after the txnId if it is a transaction. */
+/** A subject `[TXNID ] ENVIRONMENT CUID SERVICE REQID`. */
 const OF_CONNECTION = /^(?:(\S+) )?(trial|production) (\S+) ((?:tv|internet|iptv) .+)$/;
 
 /** Links to the transaction and the customer if they belong to the shown environment. */

@@ -14,7 +14,7 @@ const t = texts.audit;
 
 /** Actions whose values are keyed by customer id. */
 const OF_MANY = ["customers.import", "trial.reset", "bulk.goodwill", "bulk.block", "bulk.unblock"];
-/** More values than so many are folded. */
+/** Longer lists of values are folded. */
 const MOST_SHOWN = 6;
 
 type Values = Readonly<Record<string, unknown>>;
@@ -72,7 +72,7 @@ function Customers({ environment, before, after }: { environment: string; before
   );
 }
 
-/** Renders its content when opened: an import's entry is long. */
+/** Renders its content only when opened: an import's entry is long. */
 function Fold({ label, children }: { label: string; children: () => ReactNode }) {
   const [open, setOpen] = useState(false);
   return (
@@ -113,7 +113,7 @@ function Lines({ lines }: { lines: readonly Line[] }) {
   );
 }
 
-/** Values that differ. */
+/** Lines of the values that differ. */
 function linesOf(before: unknown, after: unknown): Line[] {
   const [from, to] = [valuesOf(before), valuesOf(after)];
   const fields = [...new Set([...Object.keys(from), ...Object.keys(to)])];
@@ -130,7 +130,7 @@ function valuesOf(value: unknown): Values {
   return typeof value === "object" && value !== null ? (value as Values) : {};
 }
 
-/** `expiresAt` and `first_name` in words; a connection or a plan stays as it is. */
+/** Puts `expiresAt` and `first_name` in words. Names of connections and plans stay. */
 function nameOf(field: string): string {
   if (!/^[a-z]+(?:[A-Z_][A-Za-z]*)*$/.test(field)) return field;
   return field.replaceAll("_", " ").replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

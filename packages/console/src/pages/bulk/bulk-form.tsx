@@ -15,7 +15,6 @@ const t = texts.bulk;
 export type BulkRequest = Omit<Input<"POST /bulk">, "environment">;
 
 interface BulkFormProps {
-  /** Asks what it would do. */
   readonly onPreview: (request: BulkRequest) => Promise<unknown>;
   readonly onChange: () => void;
 }

@@ -29,7 +29,7 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
   const send = useSend("POST /bulk");
   const [isAsking, setAsking] = useState(false);
   const result = useRef<HTMLDivElement>(null);
-  // It comes below the form, out of sight.
+  // The result appears below the form, outside the visible part.
   useEffect(() => result.current?.focus(), []);
   const { effects, count, problems, problemCount } = preview;
   const { action, days = 0 } = request;
@@ -73,7 +73,6 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
             columns={PROBLEMS}
             rows={problems}
             rowKey={({ line, problem }) => `${line} ${problem}`}
-            empty={null}
           />
         </Card>
       )}
@@ -97,26 +96,19 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
 }
 
 const WHOM: readonly Column<BulkEffect>[] = [
-  { id: "cuid", header: t.customer, cell: ({ cuid }) => cuid, sort: ({ cuid }) => cuid },
-  { id: "connection", header: t.connection, cell: (effect) => connectionName(effect) },
+  { header: t.customer, cell: ({ cuid }) => cuid, sort: ({ cuid }) => cuid },
+  { header: t.connection, cell: (effect) => connectionName(effect) },
 ];
 
 const ENDS: readonly Column<BulkEffect>[] = [
-  { id: "plan", header: t.subscription, cell: ({ after, plan }) => after?.name ?? plan ?? "–" },
+  { header: t.subscription, cell: ({ after, plan }) => after?.name ?? plan ?? "–" },
   {
-    id: "before",
     header: t.before,
     cell: ({ before }) => <Time of={before?.end ?? null} />,
     sort: ({ before }) => before?.end ?? "",
   },
+  { header: t.after, cell: ({ after }) => <Time of={after?.end ?? null} />, sort: ({ after }) => after?.end ?? "" },
   {
-    id: "after",
-    header: t.after,
-    cell: ({ after }) => <Time of={after?.end ?? null} />,
-    sort: ({ after }) => after?.end ?? "",
-  },
-  {
-    id: "note",
     header: t.note,
     cell: ({ repeated }) => repeated && <Badge tone="warning">{t.repeatedBadge}</Badge>,
     sort: ({ repeated }) => (repeated ? 0 : 1),
@@ -124,6 +116,6 @@ const ENDS: readonly Column<BulkEffect>[] = [
 ];
 
 const PROBLEMS: readonly Column<BulkPreview["problems"][number]>[] = [
-  { id: "line", header: t.line, cell: ({ line }) => line },
-  { id: "problem", header: t.problem, cell: ({ problem }) => problem },
+  { header: t.line, cell: ({ line }) => line },
+  { header: t.problem, cell: ({ problem }) => problem },
 ];

@@ -55,7 +55,7 @@ export default function Bulk() {
 
 const TONES = { running: "info", done: "success", failed: "danger", cancelled: "warning" } as const;
 
-/** How far the last bulk change is, or what became of it. */
+/** Progress or outcome of the last bulk change. */
 function RunState({ id, onForget }: { id: string; onForget: () => void }) {
   const run = usePoll("GET /bulk/:id", { id }, ({ state }) => state !== "running");
   const isUnknown = run.error?.code === "not_found";
@@ -110,7 +110,6 @@ function Told({ run: { action, author, state, done, count, failed, problem } }: 
             columns={FAILED}
             rows={failed}
             rowKey={({ connection, problem: why }) => `${connection} ${why}`}
-            empty={null}
           />
         </>
       )}
@@ -119,6 +118,6 @@ function Told({ run: { action, author, state, done, count, failed, problem } }: 
 }
 
 const FAILED: readonly Column<BulkRun["failed"][number]>[] = [
-  { id: "connection", header: t.connection, cell: ({ connection }) => connection },
-  { id: "problem", header: t.problem, cell: ({ problem }) => problem },
+  { header: t.connection, cell: ({ connection }) => connection },
+  { header: t.problem, cell: ({ problem }) => problem },
 ];

@@ -22,7 +22,7 @@ const t = texts.catalogue;
 export default function Catalogue() {
   const mayPublish = useMay("administer");
   const [{ revision }] = useFilters(["revision"]);
-  if (revision !== "") return <FormerRevision revision={Number(revision)} />;
+  if (revision !== "") return <PreviousRevision revision={Number(revision)} />;
   const parts = [
     { id: "now", label: t.now, content: <Current mayPublish={mayPublish} /> },
     { id: "revisions", label: t.revisions, content: <Revisions /> },
@@ -62,7 +62,7 @@ function Current({ mayPublish }: { mayPublish: boolean }) {
   );
 }
 
-function FormerRevision({ revision }: { revision: number }) {
+function PreviousRevision({ revision }: { revision: number }) {
   const catalogue = useApi("GET /catalogue/revisions/:revision", { revision });
   return (
     <>
@@ -71,7 +71,7 @@ function FormerRevision({ revision }: { revision: number }) {
         up={{ href: "/catalogue?tab=revisions", title: texts.shell.pages.catalogue }}
         actions={<LinkButton href="/catalogue">{t.toNow}</LinkButton>}
       />
-      <Note>{t.formerNote}</Note>
+      <Note>{t.previousNote}</Note>
       <Loaded of={catalogue}>{(found) => <Bouquets catalogue={found} />}</Loaded>
     </>
   );
@@ -87,14 +87,9 @@ function Revisions() {
       rowKey={({ revision }) => String(revision)}
       rowHref={({ revision }) => (revision === newest?.revision ? "/catalogue" : `/catalogue?revision=${revision}`)}
       columns={[
-        { id: "revision", header: t.revisions, cell: ({ revision }) => t.revision(revision) },
-        { id: "at", header: t.at, cell: ({ createdAt }) => <Time of={createdAt} /> },
-        {
-          id: "bouquets",
-          header: t.bouquets,
-          cell: ({ bouquets }) => formatCount(bouquets),
-          isNumber: true,
-        },
+        { header: t.revisions, cell: ({ revision }) => t.revision(revision) },
+        { header: t.at, cell: ({ createdAt }) => <Time of={createdAt} /> },
+        { header: t.bouquets, cell: ({ bouquets }) => formatCount(bouquets), isNumber: true },
       ]}
       empty={<EmptyState title={t.noRevisions}>{t.noRevisionsHint}</EmptyState>}
     />
@@ -128,7 +123,6 @@ function Bouquets({ catalogue: { revision, createdAt, bouquets } }: { catalogue:
               columns={COLUMNS}
               rows={own}
               rowKey={({ code }) => code}
-              empty={null}
             />
           </Card>
         );
@@ -138,9 +132,8 @@ function Bouquets({ catalogue: { revision, createdAt, bouquets } }: { catalogue:
 }
 
 const COLUMNS: readonly Column<Bouquet>[] = [
-  { id: "code", header: t.code, cell: ({ code }) => <Code>{code}</Code>, sort: ({ code }) => code },
+  { header: t.code, cell: ({ code }) => <Code>{code}</Code>, sort: ({ code }) => code },
   {
-    id: "name",
     header: t.name,
     cell: ({ name, addOn }) => (
       <span>
@@ -149,22 +142,15 @@ const COLUMNS: readonly Column<Bouquet>[] = [
     ),
     sort: ({ name }) => name,
   },
-  { id: "plan", header: t.plan, cell: ({ plan }) => plan, sort: ({ plan }) => plan },
+  { header: t.plan, cell: ({ plan }) => plan, sort: ({ plan }) => plan },
   {
-    id: "period",
     header: t.period,
     cell: ({ months, days }) =>
       [months > 0 && t.months(months), days > 0 && t.days(days)].filter((each) => each !== false).join(", "),
     sort: ({ months, days }) => months * 31 + days,
   },
-  { id: "segments", header: t.segments, cell: ({ segments }) => segments.join(", ") || t.everyone },
-  {
-    id: "price",
-    header: t.price,
-    cell: ({ price }) => <Amount of={price} />,
-    sort: ({ price }) => Number(price),
-    isNumber: true,
-  },
+  { header: t.segments, cell: ({ segments }) => segments.join(", ") || t.everyone },
+  { header: t.price, cell: ({ price }) => <Amount of={price} />, sort: ({ price }) => Number(price), isNumber: true },
 ];
 
 function matches({ code, name, plan, segments }: Bouquet, search: string): boolean {

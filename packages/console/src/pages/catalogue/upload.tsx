@@ -16,7 +16,7 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.catalogue;
 
-/** A file, what it would change, and then its publication. */
+/** Uploads a catalogue file, shows the changes and publishes them. */
 export function CatalogueUpload() {
   const [checked, setChecked] = useState<{ file: File; change: CatalogueChange }>();
   const environment = useEnvironment();
@@ -31,7 +31,7 @@ export function CatalogueUpload() {
             const file = values.file("file");
             if (file === undefined) return;
             setChecked(undefined);
-            // A large change is asked about once it is shown.
+            // The preview shows a large change; publishing asks about it.
             const asked = { environment, preview: true, allowLargeChange: true };
             setChecked({ file, change: await check.mutateAsync({ file, ...asked }) });
           }}
@@ -92,7 +92,6 @@ function Diff({ file, change }: { file: File; change: CatalogueChange }) {
             columns={COLUMNS}
             rows={bouquets}
             rowKey={({ service, code }) => `${service} ${code}`}
-            empty={null}
           />
         </>
       )}
@@ -114,18 +113,10 @@ function Reach({ bouquet: { kind, code, fields } }: { bouquet: ChangedBouquet })
 const TONES = { added: "success", changed: "info", removed: "danger" } as const;
 
 const COLUMNS: readonly Column<ChangedBouquet>[] = [
-  {
-    id: "kind",
-    header: t.kind,
-    cell: ({ kind }) => <Badge tone={TONES[kind]}>{t[kind]}</Badge>,
-  },
-  {
-    id: "service",
-    header: t.service,
-    cell: ({ service }) => texts.common.services[service],
-  },
-  { id: "code", header: t.code, cell: ({ code }) => <Code>{code}</Code> },
-  { id: "changes", header: t.changes, cell: ({ fields }) => <FieldChanges changes={fields} /> },
+  { header: t.kind, cell: ({ kind }) => <Badge tone={TONES[kind]}>{t[kind]}</Badge> },
+  { header: t.service, cell: ({ service }) => texts.common.services[service] },
+  { header: t.code, cell: ({ code }) => <Code>{code}</Code> },
+  { header: t.changes, cell: ({ fields }) => <FieldChanges changes={fields} /> },
 ];
 
 function Publish({ file, allowsLarge, disabled }: { file: File; allowsLarge: boolean; disabled: boolean }) {

@@ -6,7 +6,7 @@ type Named = Pick<Connection, "service" | "reqId" | "status">;
 
 export const STATUS_TONES = { active: "success", inactive: "neutral", blocked: "danger" } as const;
 
-/** A connection in a list, with a mark of what it is like. */
+/** Badge with the name and status of a connection. */
 export function ConnectionBadge({ connection }: { connection: Named }) {
   const { status } = connection;
   return (
@@ -17,7 +17,7 @@ export function ConnectionBadge({ connection }: { connection: Named }) {
   );
 }
 
-/** Such as `TV 000100000000001`. */
+/** Name of a connection, such as `TV 000100000000001`. */
 export function connectionName({ service, reqId }: Pick<Connection, "service" | "reqId">): string {
   return `${texts.common.services[service]} ${reqId}`;
 }

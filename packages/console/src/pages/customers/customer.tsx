@@ -2,7 +2,7 @@ import { type Pages, useApi, usePages } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { Attempt, Connection, Customer as CustomerData, PlanLedger } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
-import { Badge, Card, KeyValue, Time } from "../../components/display.tsx";
+import { Badge, Card, Fact, KeyValue, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { wallNow } from "../../format.ts";
 import type { PageProps } from "../../routes.ts";
@@ -60,41 +60,27 @@ function Profile({ customer, calls }: { customer: CustomerData; calls: Pages<Att
   const [last] = calls.items;
   return (
     <Card>
-      <KeyValue
-        items={[
-          [
-            t.cuid,
-            <span key="cuid" className="number">
-              {cuid}
-            </span>,
-          ],
-          [
-            t.mobile,
-            mobile === null ? null : (
-              <a key="mobile" href={`tel:${mobile}`}>
-                {mobile}
-              </a>
-            ),
-          ],
-          [
-            t.status,
-            <Badge key="status" tone={status === "active" ? "success" : "danger"}>
-              {t.statuses[status]}
-            </Badge>,
-          ],
-          [
-            t.lastRefusedCall,
+      <KeyValue>
+        <Fact label={t.cuid} value={<span className="number">{cuid}</span>} />
+        <Fact label={t.mobile} value={mobile === null ? null : <a href={`tel:${mobile}`}>{mobile}</a>} />
+        <Fact
+          label={t.status}
+          value={<Badge tone={status === "active" ? "success" : "danger"}>{t.statuses[status]}</Badge>}
+        />
+        <Fact
+          label={t.lastRefusedCall}
+          value={
             last === undefined ? (
               ((calls.first && texts.common.none) ?? null)
             ) : (
-              <a key="call" href={`#${REFUSED_CALLS}`}>
+              <a href={`#${REFUSED_CALLS}`}>
                 <Time of={last.at} />
               </a>
-            ),
-          ],
-          [t.asOf, asOf === null ? t.neverImported : <Time key="asOf" of={asOf} />],
-        ]}
-      />
+            )
+          }
+        />
+        <Fact label={t.asOf} value={<Time of={asOf} none={t.neverImported} />} />
+      </KeyValue>
     </Card>
   );
 }

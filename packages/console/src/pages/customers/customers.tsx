@@ -50,7 +50,7 @@ export default function Customers() {
   return (
     <>
       <PageHead title={texts.shell.pages.customers} />
-      <search className="search-field">
+      <search className="field stack search-field">
         <input
           ref={search.field}
           type="search"
@@ -105,16 +105,14 @@ function NobodyYet() {
 }
 
 const COLUMNS: readonly Column<CustomerMatch>[] = [
-  { id: "name", header: t.name, cell: ({ firstName, lastName }) => `${firstName} ${lastName}`.trim() || "–" },
-  { id: "cuid", header: t.cuid, cell: ({ cuid }) => <span className="number">{cuid}</span> },
-  { id: "mobile", header: t.mobile, cell: ({ mobile }) => <span className="number">{mobile ?? "–"}</span> },
+  { header: t.name, cell: ({ firstName, lastName }) => `${firstName} ${lastName}`.trim() || "–" },
+  { header: t.cuid, cell: ({ cuid }) => <span className="number">{cuid}</span> },
+  { header: t.mobile, cell: ({ mobile }) => <span className="number">{mobile ?? "–"}</span> },
   {
-    id: "status",
     header: t.status,
     cell: ({ status }) => <Badge tone={status === "active" ? "success" : "neutral"}>{t.statuses[status]}</Badge>,
   },
   {
-    id: "connections",
     header: t.connections,
     cell: ({ connections }) => (
       <span className="badges">
@@ -133,9 +131,9 @@ function useSearchText() {
   const asked = useRef(q);
   const field = useRef<HTMLInputElement>(null);
 
-  // The head of the page takes the focus when one comes: the field takes it after that.
+  // The page head takes the focus first; then the field takes it.
   useEffect(() => field.current?.focus(), []);
-  // The search of the shell leads here too.
+  // The search in the header also changes the address.
   useEffect(() => {
     if (q === asked.current) return;
     asked.current = q;

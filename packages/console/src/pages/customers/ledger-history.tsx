@@ -16,7 +16,7 @@ const t = texts.customers;
 const FEW = 6;
 const A_FEW_MORE = 3;
 
-/** A ledger in words, the newest first. */
+/** The entries of a ledger in words, newest first. */
 export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: string }) {
   const { service, reqId, entries } = ledger;
   const mayCorrect = useMay("correct");

@@ -10,7 +10,7 @@ export function entryWords(entry: LedgerEntry, entries: readonly LedgerEntry[], 
   return `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${endWords(entry)}.${entry.isOpening ? ` ${t.opening}.` : ""}`;
 }
 
-/** Such as `1 month and 2 days`. */
+/** Text such as `1 month and 2 days`. */
 export function periodWords({ months, days }: { readonly months: number; readonly days: number }): string {
   const parts = [months > 0 && countOf(months, "month"), days > 0 && countOf(days, "day")];
   return parts.filter((part) => part !== false).join(" and ");
@@ -42,7 +42,7 @@ function reversedWords(entry: LedgerEntry | undefined): string {
   return entry.kind === "goodwill" ? t.reversedGoodwill(at) : t.reversedTopUp(at);
 }
 
-/** A run that was over before it, or that follows another, has an end of its own: the former is not moved. */
+/** Describes the new end. An ended run is not moved: a new run starts. */
 function endWords({ before, after, wall }: LedgerEntry): string {
   if (after === null) return t.nothingLeft;
   const end = minuteOf(after.end);

@@ -20,12 +20,11 @@ export function RefusedCalls({ calls, ofPartner = false }: { calls: Pages<Attemp
   );
 }
 
-const AT: Column<Attempt> = { id: "at", header: t.at, cell: ({ at }) => <Time of={at} /> };
-const PARTNER: Column<Attempt> = { id: "partner", header: t.partner, cell: ({ partner }) => partner };
+const AT: Column<Attempt> = { header: t.at, cell: ({ at }) => <Time of={at} /> };
+const PARTNER: Column<Attempt> = { header: t.partner, cell: ({ partner }) => partner };
 const CALL: readonly Column<Attempt>[] = [
-  { id: "operation", header: t.operation, cell: ({ operation }) => t.operations[operation] ?? operation },
+  { header: t.operation, cell: ({ operation }) => t.operations[operation] ?? operation },
   {
-    id: "reason",
     header: t.reason,
     cell: ({ reason }) => (
       <span>
@@ -33,6 +32,6 @@ const CALL: readonly Column<Attempt>[] = [
       </span>
     ),
   },
-  { id: "code", header: t.code, cell: ({ code }) => <span className="number">{code ?? "–"}</span> },
-  { id: "requestId", header: t.requestId, cell: ({ requestId }) => <Code>{requestId}</Code> },
+  { header: t.code, cell: ({ code }) => <span className="number">{code ?? "–"}</span> },
+  { header: t.requestId, cell: ({ requestId }) => <Code>{requestId}</Code> },
 ];

@@ -3,7 +3,7 @@ import { useMe } from "../../api/session.tsx";
 import type { Health as HealthData, Target } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Badge, Card, Grid, KeyValue, Time } from "../../components/display.tsx";
+import { Badge, Card, Fact, Grid, KeyValue, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { formatCount, formatTime } from "../../format.ts";
 import { targetHref } from "../../links.ts";
@@ -17,14 +17,14 @@ type Migration = HealthData["migrations"][number];
 
 export default function Health() {
   const health = useApi("GET /health");
-  const readAgain = (
+  const reload = (
     <Button busy={health.isFetching} onClick={() => void health.refetch()}>
-      {texts.common.readAgain}
+      {texts.common.reload}
     </Button>
   );
   return (
     <>
-      <PageHead title={texts.shell.pages.health} lead={t.lead} actions={readAgain} />
+      <PageHead title={texts.shell.pages.health} lead={t.lead} actions={reload} />
       <Loaded of={health}>{(shown) => <Shown health={shown} />}</Loaded>
     </>
   );
@@ -39,31 +39,29 @@ function Shown({ health }: { health: HealthData }) {
       <ClockNote from={health.clockSetBackFrom} />
       <Grid wide>
         <Card title={t.service}>
-          <KeyValue
-            items={[
-              [t.version, version],
-              [t.database, `${t.stores[store]} ${isAway ? t.away : t.answers}`],
-              [
-                t.recording,
+          <KeyValue>
+            <Fact label={t.version} value={version} />
+            <Fact label={t.database} value={`${t.stores[store]} ${isAway ? t.away : t.answers}`} />
+            <Fact
+              label={t.recording}
+              value={
                 recordingFailsSince === null ? (
                   t.recorded
                 ) : (
                   <>
                     {t.notRecordedSince} <Time of={recordingFailsSince} />
                   </>
-                ),
-              ],
-            ]}
-          />
+                )
+              }
+            />
+          </KeyValue>
         </Card>
         {!isAway && (
           <Card title={t.data}>
-            <KeyValue
-              items={[
-                [t.lastBackup, lastBackupAt === null ? t.noBackup : <WithAge key="backup" of={lastBackupAt} />],
-                [t.prunedBefore, prunedBefore === null ? t.notPruned : <Time key="pruned" of={prunedBefore} />],
-              ]}
-            />
+            <KeyValue>
+              <Fact label={t.lastBackup} value={lastBackupAt === null ? t.noBackup : <WithAge of={lastBackupAt} />} />
+              <Fact label={t.prunedBefore} value={<Time of={prunedBefore} none={t.notPruned} />} />
+            </KeyValue>
             {lastBackupAt === null && <p className="muted">{t.noBackupText}</p>}
           </Card>
         )}
@@ -98,11 +96,7 @@ function Shown({ health }: { health: HealthData }) {
 function Verdict({ health: { database, recordingFailsSince } }: { health: HealthData }) {
   const { timeZone } = useMe().provider;
   if (database === "ok" && recordingFailsSince === null) {
-    return (
-      <Note tone="success">
-        <p>{t.allWell}</p>
-      </Note>
-    );
+    return <Note tone="success">{t.allWell}</Note>;
   }
   return (
     <Note tone="danger">
@@ -119,11 +113,7 @@ function Verdict({ health: { database, recordingFailsSince } }: { health: Health
 function ClockNote({ from }: { from: string | null }) {
   const { timeZone } = useMe().provider;
   if (from === null) return null;
-  return (
-    <Note tone="danger">
-      <p>{t.clockSetBack(formatTime(from, timeZone))}</p>
-    </Note>
-  );
+  return <Note tone="danger">{t.clockSetBack(formatTime(from, timeZone))}</Note>;
 }
 
 function WithAge({ of }: { of: string }) {
@@ -135,25 +125,23 @@ function WithAge({ of }: { of: string }) {
 }
 
 const TARGET_COLUMNS: readonly Column<Target>[] = [
-  { id: "name", header: texts.targets.name, cell: ({ name }) => name },
-  { id: "state", header: texts.targets.state, cell: (target) => <StateBadge target={target} /> },
+  { header: texts.targets.name, cell: ({ name }) => name },
+  { header: texts.targets.state, cell: (target) => <StateBadge target={target} /> },
   {
-    id: "behind",
     header: texts.targets.behind,
     isNumber: true,
     cell: ({ behind, failing, setAside }) => formatCount(behind + failing + setAside),
   },
-  { id: "oldest", header: texts.targets.oldest, cell: ({ oldestAt }) => <Time of={oldestAt} age /> },
+  { header: texts.targets.oldest, cell: ({ oldestAt }) => <Time of={oldestAt} age /> },
 ];
 
 const MIGRATION_COLUMNS: readonly Column<Migration>[] = [
-  { id: "name", header: t.migration, cell: ({ name }) => name },
+  { header: t.migration, cell: ({ name }) => name },
   {
-    id: "state",
     header: t.migrationState,
     cell: ({ state }) => (
       <Badge tone={state === "applied" ? "success" : "warning"}>{t.migrationStates[state] ?? state}</Badge>
     ),
   },
-  { id: "appliedAt", header: t.appliedAt, cell: ({ appliedAt }) => <Time of={appliedAt} /> },
+  { header: t.appliedAt, cell: ({ appliedAt }) => <Time of={appliedAt} /> },
 ];

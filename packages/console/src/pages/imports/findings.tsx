@@ -38,7 +38,9 @@ export function UploadFindings({ upload }: { upload: Upload }) {
       shown: heldBack.length,
       of: report?.["heldBack"] ?? 0,
       text: `${state === "done" ? "" : t.heldBackAfter} ${t.heldBackTodo}`,
-      table: <List label={t.heldBack} rows={heldBack} columns={[LINE, ...HELD_BACK_COLUMNS]} rowKey={heldBackKey} />,
+      table: (
+        <LongTable label={t.heldBack} rows={heldBack} columns={[LINE, ...HELD_BACK_COLUMNS]} rowKey={heldBackKey} />
+      ),
     },
     {
       id: "warnings",
@@ -47,7 +49,7 @@ export function UploadFindings({ upload }: { upload: Upload }) {
       of: warnings.length,
       text: t.warningsHint,
       table: (
-        <List
+        <LongTable
           label={t.warnings}
           rows={warnings}
           columns={[LINE, CUSTOMER, CONNECTION]}
@@ -62,7 +64,7 @@ export function UploadFindings({ upload }: { upload: Upload }) {
       of: changed,
       text: false,
       table: (
-        <List
+        <LongTable
           label={t.changes}
           rows={changes}
           columns={[LINE, CUSTOMER, ...CHANGE_COLUMNS]}
@@ -93,10 +95,6 @@ export function UploadFindings({ upload }: { upload: Upload }) {
   );
 }
 
-function List<Row>(table: Omit<ComponentProps<typeof LongTable<Row>>, "empty">) {
-  return <LongTable {...table} empty={null} />;
-}
-
 interface OfConnection {
   readonly line: number;
   readonly cuid: string;
@@ -104,20 +102,14 @@ interface OfConnection {
   readonly reqId: string;
 }
 
-const LINE: Column<{ readonly line: number }> = {
-  id: "line",
-  header: t.line,
-  cell: ({ line }) => formatCount(line),
-};
+const LINE: Column<{ readonly line: number }> = { header: t.line, cell: ({ line }) => formatCount(line) };
 
 const CUSTOMER: Column<{ readonly cuid: string }> = {
-  id: "cuid",
   header: t.customer,
   cell: ({ cuid }) => <Link href={customerHref({ cuid })}>{cuid}</Link>,
 };
 
 const CONNECTION: Column<Pick<OfConnection, "service" | "reqId">> = {
-  id: "connection",
   header: t.connection,
   cell: ({ service, reqId }) => (
     <span>
@@ -127,21 +119,16 @@ const CONNECTION: Column<Pick<OfConnection, "service" | "reqId">> = {
 };
 
 const CHANGE_COLUMNS: readonly Column<ChangedCustomer>[] = [
-  {
-    id: "kind",
-    header: t.change,
-    cell: ({ kind }) => <Badge tone={kind === "added" ? "success" : "info"}>{t[kind]}</Badge>,
-  },
-  { id: "values", header: t.values, cell: ({ changes }) => <FieldChanges changes={changes} /> },
+  { header: t.change, cell: ({ kind }) => <Badge tone={kind === "added" ? "success" : "info"}>{t[kind]}</Badge> },
+  { header: t.values, cell: ({ changes }) => <FieldChanges changes={changes} /> },
 ];
 
 export const HELD_BACK_COLUMNS: readonly Column<HeldBackLine>[] = [
   CUSTOMER,
   CONNECTION,
-  { id: "bouquet", header: t.bouquet, cell: ({ bouquetId }) => <Code>{bouquetId}</Code> },
-  { id: "keptEnd", header: t.keptEnd, cell: ({ keptEnd }) => <KeptEnd of={keptEnd} /> },
+  { header: t.bouquet, cell: ({ bouquetId }) => <Code>{bouquetId}</Code> },
+  { header: t.keptEnd, cell: ({ keptEnd }) => <KeptEnd of={keptEnd} /> },
   {
-    id: "keptBy",
     header: t.keptBy,
     cell: ({ txnId, goodwillDays, goodwill }) =>
       goodwill !== null ? (
@@ -154,11 +141,7 @@ export const HELD_BACK_COLUMNS: readonly Column<HeldBackLine>[] = [
         <Link href={transactionHref({ txnId })}>{t.topUp}</Link>
       ),
   },
-  {
-    id: "statedEnd",
-    header: t.statedEnd,
-    cell: (held) => <StatedEnd of={held} />,
-  },
+  { header: t.statedEnd, cell: (held) => <StatedEnd of={held} /> },
 ];
 
 /** Two ends if it is unclear whether the file holds goodwill. */
@@ -175,7 +158,7 @@ export function KeptEnd({ of }: { of: string | null }) {
   return of === null ? t.nothingKept : <Time of={of} />;
 }
 
-/** Asks whether the records hold goodwill. Value: a GoodwillReading, or "" if unknown. */
+/** The question whether the records hold goodwill. Value: a GoodwillReading, or "" if unknown. */
 export function GoodwillQuestion({
   count,
   ...rest

@@ -6,7 +6,7 @@ import type { HeldBack } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
-import { BeforeAfter, Code, KeyValue } from "../../components/display.tsx";
+import { BeforeAfter, Code, Fact, KeyValue } from "../../components/display.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
@@ -51,7 +51,6 @@ export function HeldBackList() {
 
 function decisions(ask: (decision: Decision) => void): Column<HeldBack> {
   return {
-    id: "actions",
     header: texts.common.actions,
     hideHeader: true,
     cell: (held) => (
@@ -123,12 +122,10 @@ function Ends({
       {isShortened ? (
         <BeforeAfter before={<KeptEnd of={keptEnd} />} after={stated} />
       ) : (
-        <KeyValue
-          items={[
-            [t.keptEnd, <KeptEnd key="kept" of={keptEnd} />],
-            [t.statedEnd, stated],
-          ]}
-        />
+        <KeyValue>
+          <Fact label={t.keptEnd} value={<KeptEnd of={keptEnd} />} />
+          <Fact label={t.statedEnd} value={stated} />
+        </KeyValue>
       )}
     </>
   );

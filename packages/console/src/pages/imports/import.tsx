@@ -5,7 +5,7 @@ import { useMay } from "../../api/session.tsx";
 import type { Upload } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Checkbox } from "../../components/controls.tsx";
-import { Badge, Card, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
+import { Badge, Card, Fact, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
 import { Form } from "../../components/form.tsx";
 import { Loaded, Note, Progress } from "../../components/states.tsx";
 import { useToast } from "../../components/toasts.tsx";
@@ -27,7 +27,7 @@ const TONES = {
   failed: "danger",
 } as const;
 
-/** A customers file that was sent: what it would do, its import, and what that did. */
+/** An uploaded customers file: preview, import and result. */
 export default function Import({ params: { id = "" } }: PageProps) {
   const upload = usePoll("GET /imports/:id", { id }, ({ state }) => !isUnderWay(state));
   const { data, error } = upload;
@@ -52,19 +52,12 @@ function Shown({ upload }: { upload: Upload }) {
   return (
     <>
       <Card>
-        <KeyValue
-          items={[
-            [
-              t.outcome,
-              <Badge key="state" tone={TONES[state]}>
-                {t.states[state]}
-              </Badge>,
-            ],
-            [t.asOf, asOf === null ? t.noAsOf : <AsOf key="asOf" of={asOf} />],
-            [t.environment, texts.common.environments[environment]],
-            [t.author, author],
-          ]}
-        />
+        <KeyValue>
+          <Fact label={t.outcome} value={<Badge tone={TONES[state]}>{t.states[state]}</Badge>} />
+          <Fact label={t.asOf} value={asOf === null ? t.noAsOf : <AsOf of={asOf} />} />
+          <Fact label={t.environment} value={texts.common.environments[environment]} />
+          <Fact label={t.author} value={author} />
+        </KeyValue>
       </Card>
       {isUnderWay(state) && <UploadProgress upload={upload} />}
       {state === "done" && <Note tone="success">{t.doneNote}</Note>}
@@ -145,7 +138,7 @@ export function isUnderWay(state: Upload["state"]): boolean {
   return state === "checking" || state === "writing";
 }
 
-/** How far the check, or the import, is. */
+/** Progress of the check or the import. */
 function UploadProgress({ upload: { state, lines, report } }: { upload: Upload }) {
   const all = (report?.["accepted"] ?? 0) + (report?.["rejected"] ?? 0);
   return (

@@ -4,10 +4,10 @@ import { useMay, useMe } from "../../api/session.tsx";
 import type { ImportRun } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Checkbox, FileInput, TextInput } from "../../components/controls.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, LoadedTable } from "../../components/data-table.tsx";
 import { Badge, Card, Time } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
-import { EmptyState, Loaded, Note, Progress } from "../../components/states.tsx";
+import { EmptyState, Note, Progress } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
@@ -35,7 +35,7 @@ export default function Imports() {
   );
 }
 
-/** Leads back to the file that was sent from this browser, until it is imported. */
+/** Links to the last file of this browser until the file is imported. */
 function LastUpload() {
   const id = readStored(LAST_UPLOAD);
   const { data } = usePoll("GET /imports/:id", id === null ? null : { id }, ({ state }) => !isUnderWay(state));
@@ -53,46 +53,35 @@ function LastUpload() {
 function Runs() {
   const runs = useApi("GET /imports");
   return (
-    <Loaded of={runs}>
-      {({ items }) => (
-        <DataTable
-          label={t.list}
-          columns={COLUMNS}
-          rows={items}
-          rowKey={({ id }) => String(id)}
-          empty={<EmptyState title={t.none}>{t.noneHint}</EmptyState>}
-        />
-      )}
-    </Loaded>
+    <LoadedTable
+      list={runs}
+      label={t.list}
+      columns={COLUMNS}
+      rowKey={({ id }) => String(id)}
+      empty={<EmptyState title={t.none}>{t.noneHint}</EmptyState>}
+    />
   );
 }
 
 const TONES = { running: "info", done: "success", refused: "warning", failed: "danger" } as const;
 
 const COLUMNS: readonly Column<ImportRun>[] = [
+  { header: t.startedAt, cell: ({ startedAt }) => <Time of={startedAt} />, sort: (run) => run.startedAt },
+  { header: t.file, cell: ({ file }) => file, sort: ({ file }) => file },
+  { header: t.kind, cell: ({ kind }) => t.kinds[kind], sort: ({ kind }) => kind },
   {
-    id: "startedAt",
-    header: t.startedAt,
-    cell: ({ startedAt }) => <Time of={startedAt} />,
-    sort: (run) => run.startedAt,
-  },
-  { id: "file", header: t.file, cell: ({ file }) => file, sort: ({ file }) => file },
-  { id: "kind", header: t.kind, cell: ({ kind }) => t.kinds[kind], sort: ({ kind }) => kind },
-  {
-    id: "environment",
     header: t.environment,
     cell: ({ environment }) => texts.common.environments[environment],
     sort: ({ environment }) => environment,
   },
-  { id: "author", header: t.author, cell: ({ author }) => author, sort: ({ author }) => author },
-  { id: "asOf", header: t.asOf, cell: ({ asOf }) => (asOf === null ? "–" : <AsOf of={asOf} />) },
+  { header: t.author, cell: ({ author }) => author, sort: ({ author }) => author },
+  { header: t.asOf, cell: ({ asOf }) => (asOf === null ? "–" : <AsOf of={asOf} />) },
   {
-    id: "outcome",
     header: t.outcome,
     cell: ({ outcome }) => <Badge tone={TONES[outcome]}>{t.outcomes[outcome]}</Badge>,
     sort: ({ outcome }) => outcome,
   },
-  { id: "result", header: t.result, cell: resultOf },
+  { header: t.result, cell: resultOf },
 ];
 
 function resultOf({ outcome, report, problem }: ImportRun) {

@@ -2,7 +2,7 @@ import { sumAmounts } from "../../amounts.ts";
 import { useInCurrency } from "../../api/session.tsx";
 import type { Share, Statistics } from "../../api/staff-api.d.ts";
 import { type Bar, Bars, ShareBars } from "../../components/charts.tsx";
-import { Amount, Card, Grid, Stat } from "../../components/display.tsx";
+import { Amount, Grid, Stat } from "../../components/display.tsx";
 import { formatAmount, formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -65,51 +65,54 @@ export function Charts({ statistics, measure }: ChartsProps) {
   return (
     <>
       <Grid wide>
-        <Card>
-          <Bars
-            {...{ title: t.hours, labelHeader: t.hour, valueHeader }}
-            bars={hours.map(({ hour, ...sum }) => barOf(`${String(hour).padStart(2, "0")}:00`, sum))}
-            tick={({ label }) => label.slice(0, 2)}
-          />
-        </Card>
-        <Card>
-          <Bars
-            {...{ title: t.days, labelHeader: t.day, valueHeader }}
-            bars={days.map(({ day, ...sum }) => barOf(day, sum))}
-            tick={({ label }) => label.slice(5)}
-          />
-        </Card>
+        <Bars
+          title={t.hours}
+          labelHeader={t.hour}
+          valueHeader={valueHeader}
+          bars={hours.map(({ hour, ...sum }) => barOf(`${String(hour).padStart(2, "0")}:00`, sum))}
+          tick={({ label }) => label.slice(0, 2)}
+        />
+        <Bars
+          title={t.days}
+          labelHeader={t.day}
+          valueHeader={valueHeader}
+          bars={days.map(({ day, ...sum }) => barOf(day, sum))}
+          tick={({ label }) => label.slice(5)}
+        />
       </Grid>
       <Grid wide>
-        <Card>
-          <ShareBars
-            {...{ title: t.byService, labelHeader: t.service, valueHeader }}
-            bars={sharesOf(services, measure)}
-          />
-        </Card>
-        <Card>
-          <ShareBars
-            {...{ title: t.byPartner, labelHeader: t.partner, valueHeader }}
-            bars={sharesOf(byPartner, measure)}
-          />
-        </Card>
-        <Card>
-          <ShareBars
-            {...{ title: t.byBouquet, labelHeader: t.bouquet, valueHeader }}
-            bars={sharesOf(byBouquet, measure)}
-          />
-        </Card>
-        <Card>
-          <ShareBars
-            {...{ title: t.failures, labelHeader: t.reason, valueHeader: t.calls }}
-            bars={failures.map(({ reason, count }) => ({
-              ...{ label: texts.refusedCalls.reasons[reason] ?? reason, value: count, text: formatCount(count) },
-            }))}
-          />
-        </Card>
+        <ShareBars
+          title={t.byService}
+          labelHeader={t.service}
+          valueHeader={valueHeader}
+          bars={sharesOf(services, measure)}
+        />
+        <ShareBars
+          title={t.byPartner}
+          labelHeader={t.partner}
+          valueHeader={valueHeader}
+          bars={sharesOf(byPartner, measure)}
+        />
+        <ShareBars
+          title={t.byBouquet}
+          labelHeader={t.bouquet}
+          valueHeader={valueHeader}
+          bars={sharesOf(byBouquet, measure)}
+        />
+        <ShareBars title={t.failures} labelHeader={t.reason} valueHeader={t.calls} bars={failureBars(failures)} />
       </Grid>
     </>
   );
+}
+
+/** Bars of refused calls by reason. */
+export function failureBars(failures: Statistics["failures"]): Bar[] {
+  const { reasons } = texts.refusedCalls;
+  return failures.map(({ reason, count }) => ({
+    label: reasons[reason] ?? reason,
+    value: count,
+    text: formatCount(count),
+  }));
 }
 
 function serviceName(name: string | null): string | null {
@@ -129,7 +132,7 @@ function sharesOf(shares: readonly Share[], measure: Measure): Bar[] {
   }));
 }
 
-/** A number to draw and a text with all digits. */
+/** The drawn number, and the text with all digits. */
 function measured({ amount, topUps }: Pick<Share, Measure>, measure: Measure): Pick<Bar, "value" | "text"> {
   if (measure === "amount") return { value: Number(amount), text: formatAmount(amount) };
   return { value: topUps, text: formatCount(topUps) };

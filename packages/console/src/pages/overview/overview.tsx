@@ -91,9 +91,7 @@ function Attention() {
       <Loaded of={attention}>
         {({ items }) =>
           items.length === 0 ? (
-            <Note tone="success">
-              <p>{t.attention.nothing}</p>
-            </Note>
+            <Note tone="success">{t.attention.nothing}</Note>
           ) : (
             items.map((item) => <Item key={`${item.kind} ${item.subject} ${item.at}`} item={item} />)
           )

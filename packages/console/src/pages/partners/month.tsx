@@ -2,11 +2,12 @@ import { sumAmounts } from "../../amounts.ts";
 import { useApi } from "../../api/hooks.ts";
 import { useInCurrency } from "../../api/session.tsx";
 import { Bars, ShareBars } from "../../components/charts.tsx";
-import { Amount, Card, Grid, Stat } from "../../components/display.tsx";
+import { Amount, Grid, Stat } from "../../components/display.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { formatAmount, formatCount } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
+import { failureBars } from "../overview/charts.tsx";
 
 const t = texts.partners;
 
@@ -29,48 +30,31 @@ export function PartnerMonth({ name }: { name: string }) {
               <Stat label={t.reversedAmount} value={amount("reversed")} />
             </Grid>
             <Grid wide>
-              <Card>
-                <Bars
-                  title={t.byDay}
-                  labelHeader={t.day}
-                  valueHeader={t.topUps}
-                  bars={days.map(({ day, topUps }) => ({ label: day, value: topUps, text: formatCount(topUps) }))}
-                  tick={({ label }) => label.slice(5)}
-                />
-              </Card>
-              <Card>
-                <Bars
-                  title={t.amountByDay}
-                  labelHeader={t.day}
-                  valueHeader={inCurrency(t.amount)}
-                  bars={days.map(({ day, amount: of }) => ({ label: day, value: Number(of), text: formatAmount(of) }))}
-                  tick={({ label }) => label.slice(5)}
-                />
-              </Card>
-              <Card>
-                <ShareBars
-                  title={t.byBouquet}
-                  labelHeader={t.bouquet}
-                  valueHeader={inCurrency(t.amount)}
-                  bars={byBouquet.map(({ name: bouquet, amount: of }) => ({
-                    label: bouquet ?? t.otherBouquets,
-                    value: Number(of),
-                    text: formatAmount(of),
-                  }))}
-                />
-              </Card>
-              <Card>
-                <ShareBars
-                  title={t.failures}
-                  labelHeader={t.reason}
-                  valueHeader={t.calls}
-                  bars={failures.map(({ reason, count: value }) => ({
-                    label: texts.refusedCalls.reasons[reason] ?? reason,
-                    value,
-                    text: formatCount(value),
-                  }))}
-                />
-              </Card>
+              <Bars
+                title={t.byDay}
+                labelHeader={t.day}
+                valueHeader={t.topUps}
+                bars={days.map(({ day, topUps }) => ({ label: day, value: topUps, text: formatCount(topUps) }))}
+                tick={({ label }) => label.slice(5)}
+              />
+              <Bars
+                title={t.amountByDay}
+                labelHeader={t.day}
+                valueHeader={inCurrency(t.amount)}
+                bars={days.map(({ day, amount: of }) => ({ label: day, value: Number(of), text: formatAmount(of) }))}
+                tick={({ label }) => label.slice(5)}
+              />
+              <ShareBars
+                title={t.byBouquet}
+                labelHeader={t.bouquet}
+                valueHeader={inCurrency(t.amount)}
+                bars={byBouquet.map(({ name: bouquet, amount: of }) => ({
+                  label: bouquet ?? t.otherBouquets,
+                  value: Number(of),
+                  text: formatAmount(of),
+                }))}
+              />
+              <ShareBars title={t.failures} labelHeader={t.reason} valueHeader={t.calls} bars={failureBars(failures)} />
             </Grid>
           </>
         );

@@ -45,37 +45,24 @@ export default function Partners() {
 }
 
 const COLUMNS: readonly Column<ListedPartner>[] = [
-  { id: "name", header: t.name, cell: ({ name }) => name, sort: ({ name }) => name.toLowerCase() },
+  { header: t.name, cell: ({ name }) => name, sort: ({ name }) => name.toLowerCase() },
+  { header: t.status, cell: ({ status }) => <PartnerStatus status={status} />, sort: ({ status }) => status },
   {
-    id: "status",
-    header: t.status,
-    cell: ({ status }) => <PartnerStatus status={status} />,
-    sort: ({ status }) => status,
-  },
-  {
-    id: "tokens",
     header: t.validTokens,
     cell: ({ validTokens }) => formatCount(validTokens),
     sort: ({ validTokens }) => validTokens,
     isNumber: true,
   },
   {
-    id: "lastUsed",
     header: t.lastUsed,
-    cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.never : <Time of={lastUsedAt} age />),
+    cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age none={t.never} />,
     sort: ({ lastUsedAt }) => lastUsedAt ?? "",
   },
   {
-    id: "addresses",
     header: t.addresses,
     cell: ({ allowedAddresses: all }) => (all === null ? t.anywhere : t.countOfAddresses(all.length)),
   },
-  {
-    id: "added",
-    header: t.added,
-    cell: ({ createdAt }) => <Time of={createdAt} />,
-    sort: ({ createdAt }) => createdAt,
-  },
+  { header: t.added, cell: ({ createdAt }) => <Time of={createdAt} />, sort: ({ createdAt }) => createdAt },
 ];
 
 function AddPartner({ onClose }: { onClose: () => void }) {

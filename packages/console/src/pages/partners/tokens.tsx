@@ -7,7 +7,7 @@ import { Button } from "../../components/button.tsx";
 import { Select, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
-import { Badge, Card, Code, KeyValue, Time } from "../../components/display.tsx";
+import { Badge, Card, Code, Fact, KeyValue, Time } from "../../components/display.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
@@ -69,28 +69,22 @@ export function Tokens({ partner }: { partner: string }) {
 const TONES = { valid: "success", expired: "neutral", revoked: "danger" } as const;
 
 const COLUMNS: readonly Column<AccessToken>[] = [
-  { id: "id", header: t.token, cell: ({ id }) => <Code>{id}</Code> },
-  { id: "environment", header: t.environment, cell: ({ environment }) => texts.common.environments[environment] },
-  { id: "state", header: t.state, cell: ({ state }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge> },
-  { id: "issued", header: t.issued, cell: ({ createdAt }) => <Time of={createdAt} /> },
+  { header: t.token, cell: ({ id }) => <Code>{id}</Code> },
+  { header: t.environment, cell: ({ environment }) => texts.common.environments[environment] },
+  { header: t.state, cell: ({ state }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge> },
+  { header: t.issued, cell: ({ createdAt }) => <Time of={createdAt} /> },
   {
-    id: "ends",
     header: t.ends,
     cell: ({ expiresAt, revokedAt }) => {
       const end = revokedAt ?? expiresAt;
       return end === null ? texts.common.noEnd : <Time of={end} />;
     },
   },
-  {
-    id: "lastUse",
-    header: t.lastUse,
-    cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.never : <Time of={lastUsedAt} age />),
-  },
+  { header: t.lastUse, cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age none={t.never} /> },
 ];
 
 function actions(open: (next: Open) => void): Column<AccessToken> {
   return {
-    id: "actions",
     header: texts.common.actions,
     hideHeader: true,
     cell: (token) =>
@@ -198,27 +192,23 @@ function RevokeToken({ token, onClose }: Omit<TokenDialogProps, "partner">) {
 
 function TokenFacts({ token: { id, environment, lastUsedAt } }: { token: AccessToken }) {
   return (
-    <KeyValue
-      items={[
-        [t.token, <Code key="id">{id}</Code>],
-        [t.environment, texts.common.environments[environment]],
-        [t.lastUse, lastUsedAt === null ? t.never : <Time key="use" of={lastUsedAt} age />],
-      ]}
-    />
+    <KeyValue>
+      <Fact label={t.token} value={<Code>{id}</Code>} />
+      <Fact label={t.environment} value={texts.common.environments[environment]} />
+      <Fact label={t.lastUse} value={<Time of={lastUsedAt} age none={t.never} />} />
+    </KeyValue>
   );
 }
 
 /** A new token, for the dialog that shows it only once. */
 function secretOf(partner: string, issued: IssuedToken | RotatedToken) {
-  const end = issued.expiresAt === null ? texts.common.noEnd : <Time key="end" of={issued.expiresAt} />;
-  const environment = [t.environment, texts.common.environments[issued.environment]] as const;
-  const previous =
-    "formerUntil" in issued ? [[t.formerUntil, <Time key="until" of={issued.formerUntil} />] as const] : [];
-  return {
-    title: t.newToken,
-    description: t.newTokenFor(partner),
-    label: t.tokenValue,
-    value: issued.token,
-    note: <KeyValue items={[environment, [t.ends, end], ...previous]} />,
-  };
+  const { token, environment, expiresAt } = issued;
+  const note = (
+    <KeyValue>
+      <Fact label={t.environment} value={texts.common.environments[environment]} />
+      <Fact label={t.ends} value={<Time of={expiresAt} none={texts.common.noEnd} />} />
+      {"formerUntil" in issued && <Fact label={t.previousUntil} value={<Time of={issued.formerUntil} />} />}
+    </KeyValue>
+  );
+  return { title: t.newToken, description: t.newTokenFor(partner), label: t.tokenValue, value: token, note };
 }

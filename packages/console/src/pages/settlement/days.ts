@@ -1,4 +1,4 @@
-/** Instead of a month: days. */
+/** Value of `period` if days are chosen instead of a month. */
 export const OTHER_DAYS = "days";
 
 /** A month such as `2026-11`, or `days` with the first and last day. */

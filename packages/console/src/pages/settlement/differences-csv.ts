@@ -16,13 +16,13 @@ const COLUMNS = [
   "problem",
 ] as const;
 
-/** The CSV of differences, made in the browser. */
+/** The differences as CSV. */
 export function differencesCsv(differences: readonly Difference[]): string {
   const rows = differences.map((difference) => COLUMNS.map((name) => cell(difference[name])));
   return [COLUMNS, ...rows].map((row) => `${row.join(",")}\r\n`).join("");
 }
 
-/** An apostrophe precedes each start that a spreadsheet would take for a formula, as in the server's files. */
+/** Puts an apostrophe before text that a spreadsheet would read as a formula, as the server does. */
 function cell(value: string | number | null): string {
   const text = String(value ?? "");
   const guarded = /^-?[0-9.]+$/.test(text) ? text : text.replace(/(^|;)(?='*\s*[=+\-@\t\r＝＋－＠])/g, "$1'");

@@ -9,7 +9,7 @@ const MONTHS = 13;
 
 export const PERIOD_NAMES = ["period", "from", "to"] as const;
 
-/** Within a form: one of the last months, or days. `today` by the provider's clock. */
+/** Form fields for a month or for days. `today`: by the provider's clock. */
 export function PeriodFields({ today, chosen }: { today: string; chosen?: Period }) {
   const [period, setPeriod] = useState(chosen?.period || today.slice(0, 7));
   const options = lastMonths(today).map((month) => [month, monthName(month)] as const);
@@ -36,7 +36,7 @@ export function PeriodFields({ today, chosen }: { today: string; chosen?: Period
   );
 }
 
-/** Newest first. */
+/** The last months, newest first. */
 function lastMonths(today: string): string[] {
   const [year = 0, month = 0] = today.split("-").map(Number);
   return Array.from({ length: MONTHS }, (_, back) =>

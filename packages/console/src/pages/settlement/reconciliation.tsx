@@ -23,7 +23,7 @@ interface Compared {
   readonly found: ReconciliationData;
 }
 
-/** A partner's book against ours. */
+/** Compares a partner's list of top-ups with the records. */
 export default function Reconciliation() {
   const environment = useEnvironment();
   const today = wallNow(useMe().provider.timeZone).slice(0, 10);
@@ -87,7 +87,7 @@ const OPTIONAL = [
   "failedValues",
 ] as const;
 
-/** How the file is to be read. */
+/** Fields that describe the columns and words of the file. */
 function Columns() {
   return (
     <>

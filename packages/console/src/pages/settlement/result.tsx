@@ -31,13 +31,7 @@ export function ReconciliationResult({ title, found }: { title: string; found: R
       >
         {findings.length === 0 && <Note tone="success">{t.same}</Note>}
         {count > differences.length && <Note tone="warning">{t.atMost(formatCount(differences.length))}</Note>}
-        <DataTable
-          label={t.result}
-          columns={TOTALS}
-          rows={[...verdicts, all]}
-          rowKey={({ verdict }) => verdict}
-          empty={null}
-        />
+        <DataTable label={t.result} columns={TOTALS} rows={[...verdicts, all]} rowKey={({ verdict }) => verdict} />
       </Card>
       {findings.map(({ verdict, advice }) => (
         <Finding
@@ -69,13 +63,11 @@ function Finding({ title, advice, differences }: FindingProps) {
         columns={isUnreadable ? [LINE, KEY, PROBLEM] : [LINE, KEY, ...BOOKS]}
         rows={differences}
         rowKey={({ line, key, txnId }) => [line, key, txnId].join(" ")}
-        empty={null}
       />
     </Card>
   );
 }
 
-/** Saves them as a file. */
 function downloadDifferences(differences: readonly Difference[]): void {
   const url = URL.createObjectURL(new Blob([differencesCsv(differences)], { type: "text/csv" }));
   const link = document.createElement("a");
@@ -89,21 +81,16 @@ function verdictName(verdict: string): string {
   return t.verdicts[verdict] ?? verdict;
 }
 
-/** The sum of all verdicts has none. */
+/** Totals of a verdict; "" is the sum of all. */
 type Total = Omit<Reconciliation["verdicts"][number], "verdict"> & { readonly verdict: Verdict | "" };
 type Verdict = Reconciliation["verdicts"][number]["verdict"];
 
 const TOTALS: readonly Column<Total>[] = [
+  { header: t.finding, cell: ({ verdict }) => (verdict === "" ? <strong>{t.total}</strong> : verdictName(verdict)) },
+  { header: t.rows, cell: ({ rows }) => formatCount(rows), isNumber: true },
+  { header: t.theirs, cell: ({ theirs }) => <Amount of={theirs} />, isNumber: true },
+  { header: t.ours, cell: ({ ours }) => <Amount of={ours} />, isNumber: true },
   {
-    id: "verdict",
-    header: t.finding,
-    cell: ({ verdict }) => (verdict === "" ? <strong>{t.total}</strong> : verdictName(verdict)),
-  },
-  { id: "rows", header: t.rows, cell: ({ rows }) => formatCount(rows), isNumber: true },
-  { id: "theirs", header: t.theirs, cell: ({ theirs }) => <Amount of={theirs} />, isNumber: true },
-  { id: "ours", header: t.ours, cell: ({ ours }) => <Amount of={ours} />, isNumber: true },
-  {
-    id: "difference",
     header: t.difference,
     cell: ({ difference }) => (
       <strong>
@@ -114,36 +101,28 @@ const TOTALS: readonly Column<Total>[] = [
   },
 ];
 
-const LINE: Column<Difference> = {
-  id: "line",
-  header: t.line,
-  cell: ({ line }) => (line === null ? "–" : formatCount(line)),
-};
+const LINE: Column<Difference> = { header: t.line, cell: ({ line }) => (line === null ? "–" : formatCount(line)) };
 
 const KEY: Column<Difference> = {
-  id: "key",
   header: t.keyValue,
   cell: ({ key, checkoutId }) => <Code>{key ?? checkoutId ?? "–"}</Code>,
 };
 
-const PROBLEM: Column<Difference> = { id: "problem", header: t.problem, cell: ({ problem }) => problem };
+const PROBLEM: Column<Difference> = { header: t.problem, cell: ({ problem }) => problem };
 
 const BOOKS: readonly Column<Difference>[] = [
   {
-    id: "theirs",
     header: t.theirs,
     cell: ({ theirAmount, theirStatus }) => <OneBook amount={theirAmount} status={theirStatus} />,
     isNumber: true,
   },
   {
-    id: "ours",
     header: t.ours,
     cell: ({ ourAmount, ourStatus }) => <OneBook amount={ourAmount} status={ourStatus} />,
     isNumber: true,
   },
-  { id: "txnDate", header: t.txnDate, cell: ({ txnDate }) => <Time of={txnDate} /> },
+  { header: t.txnDate, cell: ({ txnDate }) => <Time of={txnDate} /> },
   {
-    id: "transaction",
     header: t.transaction,
     cell: ({ txnId }) => (txnId === null ? "–" : <Link href={transactionHref({ txnId })}>{txnId}</Link>),
   },

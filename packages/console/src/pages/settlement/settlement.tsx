@@ -115,14 +115,9 @@ function PartnersTable({ partners, total }: { partners: PartnerAmounts[]; total:
       rows={partners.length === 1 ? partners : [...partners, { partner: "", ...total }]}
       rowKey={({ partner }) => partner}
       columns={[
-        {
-          id: "partner",
-          header: t.partner,
-          cell: (row) => (isTotal(row) ? <strong>{t.total}</strong> : row.partner),
-        },
+        { header: t.partner, cell: (row) => (isTotal(row) ? <strong>{t.total}</strong> : row.partner) },
         ...amountColumns<PartnerAmounts>(isTotal),
       ]}
-      empty={null}
     />
   );
 }
@@ -137,32 +132,25 @@ function LinesTable({ lines }: { lines: SettlementLine[] }) {
       rows={lines}
       rowKey={({ day, partner, service, bouquetId }) => [day, partner, service, bouquetId].join(" ")}
       columns={[
-        { id: "day", header: t.day, cell: ({ day }) => <span className="number">{day}</span> },
-        { id: "partner", header: t.partner, cell: ({ partner }) => partner },
+        { header: t.day, cell: ({ day }) => <span className="number">{day}</span> },
+        { header: t.partner, cell: ({ partner }) => partner },
         ...(hasService ? [SERVICE] : []),
         ...(hasBouquet ? [BOUQUET] : []),
         ...amountColumns<SettlementLine>(() => false),
       ]}
-      empty={null}
     />
   );
 }
 
 const SERVICE: Column<SettlementLine> = {
-  id: "service",
   header: t.service,
   cell: ({ service }) => service && texts.common.services[service],
 };
 
-const BOUQUET: Column<SettlementLine> = {
-  id: "bouquet",
-  header: t.bouquet,
-  cell: ({ bouquetId }) => <Code>{bouquetId}</Code>,
-};
+const BOUQUET: Column<SettlementLine> = { header: t.bouquet, cell: ({ bouquetId }) => <Code>{bouquetId}</Code> };
 
 function amountColumns<Row extends SettlementAmounts>(isStrong: (row: Row) => boolean): Column<Row>[] {
   const column = (name: keyof SettlementAmounts): Column<Row> => ({
-    id: name,
     header: t[name],
     cell: (row) => {
       const value = row[name];

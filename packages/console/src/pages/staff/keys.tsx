@@ -4,17 +4,17 @@ import type { Role } from "../../api/request.ts";
 import type { StaffKey } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { OwnPasswordField, ownPassword, TextInput } from "../../components/controls.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, LoadedTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Card, Time } from "../../components/display.tsx";
 import { Field } from "../../components/form.tsx";
-import { EmptyState, Loaded } from "../../components/states.tsx";
+import { EmptyState } from "../../components/states.tsx";
 import { texts } from "../../texts/index.ts";
 import { RoleField } from "./people.tsx";
 
 const t = texts.staff;
 
-/** The keys of systems. */
+/** API keys of systems. */
 export function Keys() {
   const keys = useApi("GET /staff-keys");
   const [adding, setAdding] = useState(false);
@@ -23,17 +23,13 @@ export function Keys() {
   return (
     <Card title={t.keys} actions={<Button onClick={() => setAdding(true)}>{t.addKey}</Button>}>
       <p className="muted">{t.keysLead}</p>
-      <Loaded of={keys}>
-        {({ items }) => (
-          <DataTable
-            label={t.keys}
-            columns={columns}
-            rows={items}
-            rowKey={({ name }) => name}
-            empty={<EmptyState title={t.keysEmptyTitle}>{t.keysEmpty}</EmptyState>}
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        list={keys}
+        label={t.keys}
+        columns={columns}
+        rowKey={({ name }) => name}
+        empty={<EmptyState title={t.keysEmptyTitle}>{t.keysEmpty}</EmptyState>}
+      />
       {adding && <AddKey onClose={() => setAdding(false)} />}
       {removing !== undefined && <RemoveKey name={removing} onClose={() => setRemoving(undefined)} />}
     </Card>
@@ -42,16 +38,11 @@ export function Keys() {
 
 function columnsFor(onRemove: (name: string) => void): readonly Column<StaffKey>[] {
   return [
-    { id: "name", header: t.name, cell: ({ name }) => name, sort: ({ name }) => name },
-    { id: "role", header: t.role, cell: ({ role }) => texts.common.roles[role] },
-    { id: "created", header: t.added, cell: ({ createdAt }) => <Time of={createdAt} /> },
+    { header: t.name, cell: ({ name }) => name, sort: ({ name }) => name },
+    { header: t.role, cell: ({ role }) => texts.common.roles[role] },
+    { header: t.added, cell: ({ createdAt }) => <Time of={createdAt} /> },
+    { header: t.lastUsed, cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age none={t.never} /> },
     {
-      id: "lastUsed",
-      header: t.lastUsed,
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.never : <Time of={lastUsedAt} age />),
-    },
-    {
-      id: "actions",
       header: texts.common.actions,
       hideHeader: true,
       isNumber: true,

@@ -5,12 +5,11 @@ import { useMe } from "../../api/session.tsx";
 import type { StaffMember } from "../../api/staff-api.d.ts";
 import { Button, Icon } from "../../components/button.tsx";
 import { OwnPasswordField, ownPassword, Select, TextInput } from "../../components/controls.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, LoadedTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Time } from "../../components/display.tsx";
 import { Field } from "../../components/form.tsx";
 import { Menu, MenuItem } from "../../components/menu.tsx";
-import { Loaded } from "../../components/states.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.staff;
@@ -18,7 +17,7 @@ const t = texts.staff;
 const DIALOGS = { role: ChangeRole, password: SetPassword, totp: SwitchTotpOff, remove: RemovePerson };
 type Asking = keyof typeof DIALOGS;
 
-/** People's accounts. */
+/** Accounts of people. */
 export function People() {
   const people = useApi("GET /staff");
   const { name: own } = useMe();
@@ -37,11 +36,7 @@ export function People() {
       }
     >
       <p className="muted">{t.ownNote}</p>
-      <Loaded of={people}>
-        {({ items }) => (
-          <DataTable label={t.people} columns={columns} rows={items} rowKey={({ name }) => name} empty={null} />
-        )}
-      </Loaded>
+      <LoadedTable list={people} label={t.people} columns={columns} rowKey={({ name }) => name} />
       {adding && <AddPerson onClose={() => setAdding(false)} />}
       {asking && Asked && <Asked member={asking.member} onClose={close} />}
     </Card>
@@ -51,7 +46,6 @@ export function People() {
 function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => void): readonly Column<StaffMember>[] {
   return [
     {
-      id: "name",
       header: t.name,
       sort: ({ name }) => name,
       cell: ({ name }) => (
@@ -60,25 +54,13 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
         </span>
       ),
     },
+    { header: t.role, sort: ({ role }) => texts.common.roles[role], cell: ({ role }) => texts.common.roles[role] },
     {
-      id: "role",
-      header: t.role,
-      sort: ({ role }) => texts.common.roles[role],
-      cell: ({ role }) => texts.common.roles[role],
-    },
-    {
-      id: "totp",
       header: t.totp,
       cell: ({ hasTotp }) => <Badge tone={hasTotp ? "success" : "neutral"}>{hasTotp ? t.on : t.off}</Badge>,
     },
+    { header: t.added, sort: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time of={createdAt} /> },
     {
-      id: "created",
-      header: t.added,
-      sort: ({ createdAt }) => createdAt,
-      cell: ({ createdAt }) => <Time of={createdAt} />,
-    },
-    {
-      id: "actions",
       header: texts.common.actions,
       hideHeader: true,
       isNumber: true,
@@ -216,7 +198,7 @@ function PasswordField() {
 
 export const ROLES: readonly Role[] = ["viewer", "support", "finance", "admin"];
 
-/** Says what the chosen role may do. */
+/** A role, with its permissions as the hint. */
 export function RoleField({ initially = "viewer" }: { initially?: Role }) {
   const [role, setRole] = useState(initially);
   return (

@@ -1,5 +1,4 @@
-import type { Role } from "../../api/request.ts";
-import { Card, KeyValue } from "../../components/display.tsx";
+import { Card, Fact, KeyValue } from "../../components/display.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { Keys } from "./keys.tsx";
@@ -14,7 +13,11 @@ export default function Staff() {
       <People />
       <Keys />
       <Card title={t.roles}>
-        <KeyValue items={ROLES.map((role: Role) => [texts.common.roles[role], t.roleTexts[role]] as const)} />
+        <KeyValue>
+          {ROLES.map((role) => (
+            <Fact key={role} label={texts.common.roles[role]} value={t.roleTexts[role]} />
+          ))}
+        </KeyValue>
       </Card>
     </>
   );

@@ -87,7 +87,7 @@ export function TargetActions({ target }: { target: Target }) {
 function PreviousUntil({ of }: { of: string }) {
   return (
     <p>
-      {t.formerUntil} <Time of={of} />.
+      {t.previousUntil} <Time of={of} />.
     </p>
   );
 }
@@ -95,11 +95,7 @@ function PreviousUntil({ of }: { of: string }) {
 function Losses({ of: { behind, failing, setAside } }: { of: Target }) {
   const count = behind + failing + setAside;
   if (count === 0) return null;
-  return (
-    <Note tone="warning">
-      <p>{t.removeLoses(formatCount(count))}</p>
-    </Note>
-  );
+  return <Note tone="warning">{t.removeLoses(formatCount(count))}</Note>;
 }
 
 /** Resumes at once, without a dialog. */

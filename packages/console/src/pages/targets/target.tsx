@@ -4,7 +4,7 @@ import { useMay } from "../../api/session.tsx";
 import type { FailedDelivery, Target as TargetData } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
-import { Badge, Card, Code, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
+import { Badge, Card, Code, Fact, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { formatAge, formatCount } from "../../format.ts";
 import { customerHref } from "../../links.ts";
@@ -23,9 +23,9 @@ export default function Target({ params: { name = "" } }: PageProps) {
   const targets = useApi("GET /targets");
   const mayChange = useMay("administer");
   const target = targets.data?.items.find((one) => one.name === name);
-  const readAgain = (
+  const reload = (
     <Button busy={targets.isFetching} onClick={() => void targets.refetch()}>
-      {texts.common.readAgain}
+      {texts.common.reload}
     </Button>
   );
   return (
@@ -35,7 +35,7 @@ export default function Target({ params: { name = "" } }: PageProps) {
         up={UP}
         actions={
           <>
-            {readAgain}
+            {reload}
             {target && mayChange && <TargetActions target={target} />}
           </>
         }
@@ -62,7 +62,7 @@ function Shown({ target }: { target: TargetData }) {
   return (
     <>
       <Note tone={tone === "danger" ? "warning" : tone}>
-        <p>{state === "behind" && kind === "feed" ? t.notes.behindFeed : t.notes[state]}</p>
+        {state === "behind" && kind === "feed" ? t.notes.behindFeed : t.notes[state]}
       </Note>
       <Grid>
         <Stat label={t.behind} value={formatCount(behind)} note={t.counts.behind} />
@@ -75,15 +75,13 @@ function Shown({ target }: { target: TargetData }) {
         />
       </Grid>
       <Card>
-        <KeyValue
-          items={[
-            [t.kind, kindOf(target)],
-            [t.state, <StateBadge key="state" target={target} />],
-            [t.address, address && <Code>{address}</Code>],
-            [t.isBilling, billing ? texts.common.yes : texts.common.no],
-            [t.createdAt, <Time key="created" of={createdAt} />],
-          ]}
-        />
+        <KeyValue>
+          <Fact label={t.kind} value={kindOf(target)} />
+          <Fact label={t.state} value={<StateBadge target={target} />} />
+          <Fact label={t.address} value={address && <Code>{address}</Code>} />
+          <Fact label={t.isBilling} value={billing ? texts.common.yes : texts.common.no} />
+          <Fact label={t.createdAt} value={<Time of={createdAt} />} />
+        </KeyValue>
       </Card>
       <Card title={t.failed}>
         {failing + setAside > 0 ? (
@@ -111,25 +109,20 @@ function FailedDeliveries({ target }: { target: TargetData }) {
 }
 
 const COLUMNS: readonly Column<FailedDelivery>[] = [
-  { id: "event", header: t.event, cell: ({ kind }) => t.events[kind] ?? kind },
-  { id: "customer", header: t.customer, cell: (delivery) => <Customer of={delivery} /> },
+  { header: t.event, cell: ({ kind }) => t.events[kind] ?? kind },
+  { header: t.customer, cell: (delivery) => <Customer of={delivery} /> },
+  { header: t.connection, cell: ({ service, reqId }) => `${texts.common.services[service]} ${reqId}` },
+  { header: t.problem, cell: ({ problem, attempts }) => problem ?? (attempts === 0 && t.waitsBehind) },
+  { header: t.attempts, isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
+  { header: t.failsSince, cell: ({ failedAt }) => <Time of={failedAt} age /> },
   {
-    id: "connection",
-    header: t.connection,
-    cell: ({ service, reqId }) => `${texts.common.services[service]} ${reqId}`,
-  },
-  { id: "problem", header: t.problem, cell: ({ problem, attempts }) => problem ?? (attempts === 0 && t.waitsBehind) },
-  { id: "attempts", header: t.attempts, isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
-  { id: "failedAt", header: t.failsSince, cell: ({ failedAt }) => <Time of={failedAt} age /> },
-  {
-    id: "nextAt",
     header: t.nextTry,
     cell: ({ setAside, nextAt }) =>
       setAside ? <Badge tone="danger">{t.states.setAside}</Badge> : <Time of={nextAt} age />,
   },
 ];
 
-/** The customer's page is of the environment that shows. */
+/** Links to the customer only in the shown environment. */
 function Customer({ of: { cuid, environment } }: { of: FailedDelivery }) {
   const shown = useEnvironment();
   if (environment === shown) return <Link href={customerHref({ cuid })}>{cuid}</Link>;

@@ -20,19 +20,18 @@ import { kindOf, StateBadge, secretOf, stateOf } from "./state.tsx";
 const t = texts.targets;
 
 const COLUMNS: readonly Column<Target>[] = [
-  { id: "name", header: t.name, cell: ({ name }) => name, sort: ({ name }) => name },
-  { id: "kind", header: t.kind, cell: kindOf, sort: ({ kind }) => kind },
-  { id: "state", header: t.state, cell: (target) => <StateBadge target={target} />, sort: stateOf },
+  { header: t.name, cell: ({ name }) => name, sort: ({ name }) => name },
+  { header: t.kind, cell: kindOf, sort: ({ kind }) => kind },
+  { header: t.state, cell: (target) => <StateBadge target={target} />, sort: stateOf },
   ...(["behind", "failing", "setAside"] as const).map(
     (id): Column<Target> => ({
-      id,
       header: t[id],
       isNumber: true,
       cell: (target) => formatCount(target[id]),
       sort: (target) => target[id],
     }),
   ),
-  { id: "oldest", header: t.oldest, cell: ({ oldestAt }) => <Time of={oldestAt} age /> },
+  { header: t.oldest, cell: ({ oldestAt }) => <Time of={oldestAt} age /> },
 ];
 
 export default function Targets() {

@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import type { Transaction } from "../../api/staff-api.d.ts";
 import { CorrectionDialog } from "../../components/dialog.tsx";
-import { Amount, Badge, KeyValue, RunChange, Time } from "../../components/display.tsx";
+import { Amount, Badge, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
 import { customerHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
@@ -13,22 +13,15 @@ const t = texts.transactions;
 export function TransactionFacts({ transaction }: { transaction: Transaction }) {
   const { cuid, txnDate, partner, bouquetName, bouquetId, amount } = transaction;
   return (
-    <KeyValue
-      items={[
-        [t.at, <Time key="at" of={txnDate} />],
-        [t.status, <TransactionBadge key="status" status={transaction.status} />],
-        [t.amount, <Amount key="amount" of={amount} />],
-        [t.partner, partner],
-        [
-          t.customer,
-          <Link key="customer" href={customerHref(transaction)}>
-            {cuid}
-          </Link>,
-        ],
-        [t.connection, connectionName(transaction)],
-        [t.bouquet, bouquetName ?? bouquetId],
-      ]}
-    />
+    <KeyValue>
+      <Fact label={t.at} value={<Time of={txnDate} />} />
+      <Fact label={t.status} value={<TransactionBadge status={transaction.status} />} />
+      <Fact label={t.amount} value={<Amount of={amount} />} />
+      <Fact label={t.partner} value={partner} />
+      <Fact label={t.customer} value={<Link href={customerHref(transaction)}>{cuid}</Link>} />
+      <Fact label={t.connection} value={connectionName(transaction)} />
+      <Fact label={t.bouquet} value={bouquetName ?? bouquetId} />
+    </KeyValue>
   );
 }
 
@@ -65,14 +58,12 @@ export function ReversalDialog({ topUp, onClose }: ReversalDialogProps) {
       done={({ after }) => (after === null ? t.doneAll(name) : t.done(name, minuteOf(after.end)))}
       onClose={onClose}
     >
-      <KeyValue
-        items={[
-          [t.at, <Time key="at" of={wall} />],
-          [t.partner, partner],
-          [t.amount, <Amount key="amount" of={amount} />],
-          [t.connection, name],
-        ]}
-      />
+      <KeyValue>
+        <Fact label={t.at} value={<Time of={wall} />} />
+        <Fact label={t.partner} value={partner} />
+        <Fact label={t.amount} value={<Amount of={amount} />} />
+        <Fact label={t.connection} value={name} />
+      </KeyValue>
     </CorrectionDialog>
   );
 }

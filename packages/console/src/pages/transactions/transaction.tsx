@@ -4,7 +4,7 @@ import { useApi } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
 import type { TransactionDetail } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
-import { Amount, Card, Code, KeyValue, RunChange, Time } from "../../components/display.tsx";
+import { Amount, Card, Code, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { customerHref, partnerHref } from "../../links.ts";
 import type { PageProps } from "../../routes.ts";
@@ -66,33 +66,24 @@ function Fields({ transaction }: { transaction: TransactionDetail }) {
   const name = customer === null ? "" : `${customer.firstName} ${customer.lastName}`.trim();
   return (
     <Card>
-      <KeyValue
-        items={[
-          [t.status, <TransactionBadge key="status" status={status} />],
-          [t.amount, <Amount key="amount" of={amount} />],
-          [t.at, <Time key="at" of={txnDate} />],
-          [
-            t.partner,
-            <Link key="partner" href={partnerHref({ name: partner })}>
-              {partner}
-            </Link>,
-          ],
-          [
-            t.customer,
-            <Link key="customer" href={customerHref(transaction)}>
-              {name === "" ? cuid : `${name} (${cuid})`}
-            </Link>,
-          ],
-          [t.mobile, customer?.mobile ?? null],
-          [t.connection, connectionName(transaction)],
-          [t.bouquet, bouquetName === null ? bouquetId : `${bouquetName} (${bouquetId})`],
-          [t.plan, plan],
-          [t.udf1, udf1],
-          [t.udf2, udf2],
-          [t.txnId, <Code key="txnId">{txnId}</Code>],
-          [t.checkoutId, <Code key="checkoutId">{checkoutId}</Code>],
-        ]}
-      />
+      <KeyValue>
+        <Fact label={t.status} value={<TransactionBadge status={status} />} />
+        <Fact label={t.amount} value={<Amount of={amount} />} />
+        <Fact label={t.at} value={<Time of={txnDate} />} />
+        <Fact label={t.partner} value={<Link href={partnerHref({ name: partner })}>{partner}</Link>} />
+        <Fact
+          label={t.customer}
+          value={<Link href={customerHref(transaction)}>{name === "" ? cuid : `${name} (${cuid})`}</Link>}
+        />
+        <Fact label={t.mobile} value={customer?.mobile ?? null} />
+        <Fact label={t.connection} value={connectionName(transaction)} />
+        <Fact label={t.bouquet} value={bouquetName === null ? bouquetId : `${bouquetName} (${bouquetId})`} />
+        <Fact label={t.plan} value={plan} />
+        <Fact label={t.udf1} value={udf1} />
+        <Fact label={t.udf2} value={udf2} />
+        <Fact label={t.txnId} value={<Code>{txnId}</Code>} />
+        <Fact label={t.checkoutId} value={<Code>{checkoutId}</Code>} />
+      </KeyValue>
     </Card>
   );
 }
@@ -113,13 +104,11 @@ function Reversal({ reversal }: { reversal: NonNullable<TransactionDetail["rever
   const { wall, author, reason, before, after } = reversal;
   return (
     <Card title={t.reversal}>
-      <KeyValue
-        items={[
-          [t.reversedAt, <Time key="at" of={wall} />],
-          [t.author, author],
-          [t.reason, reason],
-        ]}
-      />
+      <KeyValue>
+        <Fact label={t.reversedAt} value={<Time of={wall} />} />
+        <Fact label={t.author} value={author} />
+        <Fact label={t.reason} value={reason} />
+      </KeyValue>
       {(before !== null || after !== null) && <RunChange before={before} after={after} />}
     </Card>
   );

@@ -70,11 +70,11 @@ function Totals({ totals: { count, amount, reversed, reversedAmount } }: { total
 }
 
 const COLUMNS: readonly Column<Transaction>[] = [
-  { id: "at", header: t.at, cell: ({ txnDate }) => <Time of={txnDate} /> },
-  { id: "partner", header: t.partner, cell: ({ partner }) => partner },
-  { id: "cuid", header: t.customer, cell: ({ cuid }) => <span className="number">{cuid}</span> },
-  { id: "connection", header: t.connection, cell: (transaction) => connectionName(transaction) },
-  { id: "bouquet", header: t.bouquet, cell: ({ bouquetName, bouquetId }) => bouquetName ?? bouquetId },
-  { id: "amount", header: t.amount, isNumber: true, cell: ({ amount }) => <Amount of={amount} /> },
-  { id: "status", header: t.status, cell: ({ status }) => <TransactionBadge status={status} /> },
+  { header: t.at, cell: ({ txnDate }) => <Time of={txnDate} /> },
+  { header: t.partner, cell: ({ partner }) => partner },
+  { header: t.customer, cell: ({ cuid }) => <span className="number">{cuid}</span> },
+  { header: t.connection, cell: (transaction) => connectionName(transaction) },
+  { header: t.bouquet, cell: ({ bouquetName, bouquetId }) => bouquetName ?? bouquetId },
+  { header: t.amount, isNumber: true, cell: ({ amount }) => <Amount of={amount} /> },
+  { header: t.status, cell: ({ status }) => <TransactionBadge status={status} /> },
 ];
