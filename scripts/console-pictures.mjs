@@ -80,7 +80,7 @@ async function logIn(browser, url, name, password) {
 
 async function findCustomer(browser, url, storageState) {
   const context = await browser.newContext({ storageState });
-  const answer = await context.request.get(`${url}/api/v1/audit?action=subscription.grant&limit=1`);
+  const answer = await context.request.get(`${url}/api/v1/audit?action=subscription.goodwill&limit=1`);
   const [{ subject }] = (await answer.json()).items;
   await context.close();
   return /\d+/.exec(subject)[0];

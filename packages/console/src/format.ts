@@ -15,11 +15,6 @@ export function formatSeconds(of: string, timeZone: string): string {
   return isInstant(of) ? wallOf(Date.parse(of), timeZone) : of;
 }
 
-/** Text such as `2026-11-23`. */
-export function formatDay(of: string, timeZone: string): string {
-  return formatSeconds(of, timeZone).slice(0, 10);
-}
-
 /** The current wall time of the provider. */
 export function wallNow(timeZone: string, now = Date.now()): string {
   return wallOf(now, timeZone);

@@ -32,20 +32,19 @@ export function Button({
 }
 
 /** A link to a page of the console. */
-export function LinkButton({ href, kind = "plain", icon, children }: Look & { href: string }) {
+export function LinkButton({ href, kind = "plain", children }: Omit<Look, "icon"> & { href: string }) {
   return (
     <Link href={href} className={`button button-${kind}`}>
-      {icon !== undefined && <Icon name={icon} />}
       {children}
     </Link>
   );
 }
 
 /** A link that downloads an answer of the API: `<DownloadButton href={apiUrl("GET /transactions.csv", input)}>`. */
-export function DownloadButton({ href, kind = "plain", icon = "download", children }: Look & { href: string }) {
+export function DownloadButton({ href, children }: { href: string; children: ReactNode }) {
   return (
-    <a href={href} download="" className={`button button-${kind}`}>
-      <Icon name={icon} />
+    <a href={href} download="" className="button button-plain">
+      <Icon name="download" />
       {children}
     </a>
   );

@@ -64,7 +64,7 @@ export function Checkbox({
   );
 }
 
-interface ChoiceProps<Value extends string> {
+export interface ChoiceProps<Value extends string> {
   /** Accessible name of the group. */
   readonly label: string;
   readonly value: Value;

@@ -6,7 +6,7 @@ import {
   type SortingState,
   useReactTable,
 } from "@tanstack/react-table";
-import { type ComponentProps, type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { Pages } from "../api/hooks.ts";
 import type { ApiProblem } from "../api/problem.ts";
@@ -133,26 +133,38 @@ export function PagedTable<Row>({ pages, ...table }: Omit<DataTableProps<Row>, "
   return (
     <>
       <DataTable {...table} rows={pages.items} />
-      <LoadMore pages={pages} />
+      {pages.items.length > 0 && (
+        <LoadMore
+          count={pages.items.length}
+          hasMore={pages.hasMore}
+          busy={pages.isLoadingMore}
+          onMore={pages.loadMore}
+        />
+      )}
+      {pages.error !== null && <ErrorNote error={pages.error} />}
     </>
   );
 }
 
-function LoadMore({ pages }: { pages: Pages<unknown> }) {
-  const { common } = texts;
-  if (pages.items.length === 0) return null;
-  const count = formatCount(pages.items.length);
+interface LoadMoreProps {
+  readonly count: number;
+  readonly hasMore: boolean;
+  readonly busy?: boolean;
+  readonly onMore: () => void;
+}
+
+function LoadMore({ count, hasMore, busy = false, onMore }: LoadMoreProps) {
+  const shown = formatCount(count);
   return (
     <div className="row load-more">
       <p className="muted" role="status">
-        {pages.hasMore ? common.someShown(count) : common.allShown(count)}
+        {hasMore ? texts.common.someShown(shown) : texts.common.allShown(shown)}
       </p>
-      {pages.hasMore && (
-        <Button busy={pages.isLoadingMore} onClick={pages.loadMore}>
-          {common.loadMore}
+      {hasMore && (
+        <Button busy={busy} onClick={onMore}>
+          {texts.common.loadMore}
         </Button>
       )}
-      {pages.error !== null && <ErrorNote error={pages.error} />}
     </div>
   );
 }
@@ -185,24 +197,17 @@ function walkRows(event: KeyboardEvent<HTMLElement>): void {
 
 const AT_ONCE = 200;
 
+interface LongTableProps<Row> extends DataTableProps<Row> {
+  readonly atOnce?: number;
+}
+
 /** A DataTable that shows many loaded rows step by step. Its columns have no `sort`. */
-export function LongTable<Row>({
-  rows,
-  atOnce = AT_ONCE,
-  ...table
-}: ComponentProps<typeof DataTable<Row>> & { atOnce?: number }) {
+export function LongTable<Row>({ rows, atOnce = AT_ONCE, ...table }: LongTableProps<Row>) {
   const [most, setMost] = useState(atOnce);
   return (
     <>
       <DataTable {...table} rows={rows.slice(0, most)} />
-      {rows.length > most && (
-        <div className="row load-more">
-          <p className="muted" role="status">
-            {texts.common.someShown(formatCount(most))}
-          </p>
-          <Button onClick={() => setMost(most + atOnce)}>{texts.common.loadMore}</Button>
-        </div>
-      )}
+      {rows.length > most && <LoadMore count={most} hasMore onMore={() => setMost(most + atOnce)} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import * as Radix from "@radix-ui/react-dialog";
-import { type ReactNode, useRef, useState } from "react";
+import { type ComponentProps, type ReactNode, useRef, useState } from "react";
 import { useCorrection } from "../api/hooks.ts";
 import type { Answer, CorrectionInput, CorrectionKey } from "../api/request.ts";
 import { texts } from "../texts/index.ts";
@@ -102,6 +102,23 @@ export function ActionDialog({ submit, danger, disabled, onSubmit, children, ...
       </Form>
     </Dialog>
   );
+}
+
+interface ActionButtonProps extends Omit<ComponentProps<typeof Button>, "onClick" | "busy"> {
+  /** Returns the text that confirms the action. */
+  readonly action: () => Promise<string>;
+}
+
+/** Runs an action at once, and shows the outcome as a toast. */
+export function ActionButton({ action, ...button }: ActionButtonProps) {
+  const [busy, setBusy] = useState(false);
+  const toast = useToast();
+  const run = async () => {
+    setBusy(true);
+    toast(await action().catch((error: Error) => error.message));
+    setBusy(false);
+  };
+  return <Button {...button} busy={busy} onClick={() => void run()} />;
 }
 
 interface CorrectionDialogProps<K extends CorrectionKey> extends Omit<ActionDialogProps, "disabled" | "onSubmit"> {

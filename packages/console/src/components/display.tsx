@@ -99,18 +99,21 @@ export function Code({ children }: { children: ReactNode }) {
   return <code className="code">{children}</code>;
 }
 
+/** Copies a text. The second value is the outcome of the last copy, or "". */
+export function useCopy(text: string) {
+  const [outcome, setOutcome] = useState("");
+  const copy = () =>
+    void navigator.clipboard.writeText(text).then(
+      () => setOutcome(texts.common.copied),
+      () => setOutcome(texts.common.copyFailed),
+    );
+  return [copy, outcome] as const;
+}
+
 /** A text with a copy button. */
 export function Copyable({ label, value, once = false }: { label: string; value: string; once?: boolean }) {
   const id = useId();
-  const [state, setState] = useState<"copied" | "failed">();
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(value);
-      setState("copied");
-    } catch {
-      setState("failed");
-    }
-  };
+  const [copy, outcome] = useCopy(value);
   return (
     <div className="field stack copyable">
       <label htmlFor={id} className="field-label">
@@ -118,13 +121,12 @@ export function Copyable({ label, value, once = false }: { label: string; value:
       </label>
       <div className="row">
         <input id={id} className="control code" readOnly value={value} onFocus={({ target }) => target.select()} />
-        <Button icon="copy" onClick={() => void copy()}>
+        <Button icon="copy" onClick={copy}>
           {texts.common.copy}
         </Button>
       </div>
       <p className="field-hint" role="status">
-        {state === "copied" ? texts.common.copied : state === "failed" ? texts.common.copyFailed : ""}
-        {state === undefined && once ? texts.common.shownOnce : ""}
+        {outcome || (once && texts.common.shownOnce)}
       </p>
     </div>
   );

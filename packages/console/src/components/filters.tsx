@@ -71,7 +71,7 @@ export function FilterBar<Name extends string>({ filters, problemOf }: FilterBar
       {rare.length > 0 && (
         <details className="filters-more" open={rare.some((name) => values[name] !== "")}>
           <summary>{texts.common.moreFilters}</summary>
-          <div>{rare.map(field)}</div>
+          <div className="row">{rare.map(field)}</div>
         </details>
       )}
     </Filters>

@@ -106,7 +106,7 @@ export function Form({ onSubmit, submit, danger = false, inline = false, childre
     <FormContext value={state}>
       <form
         ref={form}
-        className={inline ? "form-inline" : "stack"}
+        className={inline ? "row form-inline" : "stack"}
         onSubmit={(event) => void send(event)}
         onChange={onChange && ((event) => onChange(new FormValues(new FormData(event.currentTarget))))}
       >
@@ -141,13 +141,11 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
-  /** Whether only screen readers get the label. */
-  readonly hideLabel?: boolean;
   readonly children: ReactNode;
 }
 
 /** A label, a hint and a problem around one control. */
-export function Field({ name, label, hint, error, hideLabel = false, children }: FieldProps) {
+export function Field({ name, label, hint, error, children }: FieldProps) {
   const id = useId();
   const { errorOf, register } = useContext(FormContext);
   const wrong = error ?? errorOf(name);
@@ -157,7 +155,7 @@ export function Field({ name, label, hint, error, hideLabel = false, children }:
   return (
     <FieldContext value={{ name, id, invalid: wrong !== undefined, describedBy: describedBy.join(" ") || undefined }}>
       <div className="field stack">
-        <label htmlFor={id} className={hideLabel ? "visually-hidden" : "field-label"}>
+        <label htmlFor={id} className="field-label">
           {label}
         </label>
         {children}

@@ -1,5 +1,6 @@
 import * as Radix from "@radix-ui/react-dropdown-menu";
 import type { ReactNode } from "react";
+import type { ChoiceProps } from "./controls.tsx";
 
 interface MenuProps {
   /** Content of the button that opens the menu. */
@@ -42,15 +43,8 @@ export function MenuItem({
   );
 }
 
-interface MenuChoiceProps<Value extends string> {
-  readonly label: string;
-  readonly value: Value;
-  readonly options: readonly (readonly [value: Value, label: string])[];
-  readonly onChoose: (value: Value) => void;
-}
-
 /** Choice of one value inside a menu. */
-export function MenuChoice<Value extends string>({ label, value, options, onChoose }: MenuChoiceProps<Value>) {
+export function MenuChoice<Value extends string>({ label, value, options, onChoose }: ChoiceProps<Value>) {
   return (
     <Radix.RadioGroup value={value} onValueChange={(next) => onChoose(next as Value)} aria-label={label}>
       <Radix.Label className="menu-label">{label}</Radix.Label>

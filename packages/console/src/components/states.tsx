@@ -78,6 +78,14 @@ interface LoadedProps<Data> {
   readonly children: (data: Data) => ReactNode;
 }
 
+export function ReloadButton({ of: { isFetching, refetch } }: { of: { isFetching: boolean; refetch: () => unknown } }) {
+  return (
+    <Button busy={isFetching} onClick={() => void refetch()}>
+      {texts.common.reload}
+    </Button>
+  );
+}
+
 /** Shows a query's data, its loading state or its error. */
 export function Loaded<Data>({ of: { data, error, refetch }, children }: LoadedProps<Data>) {
   if (data !== undefined) return children(data);

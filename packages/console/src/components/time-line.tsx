@@ -63,7 +63,7 @@ export function TimeLine({ label, spans, scaleOf = spans }: TimeLineProps) {
       <ul aria-label={label}>
         {spans.map(({ id, label: name, start, end, tone, when, past = [], marks = [] }) => (
           <li key={id}>
-            <p className="time-line-label">
+            <p className="row time-line-label">
               <span>{name}</span>
               <span className="muted number">
                 {when ?? `${formatTime(start, timeZone)} – ${formatTime(end, timeZone)}`}
@@ -93,7 +93,7 @@ export function TimeLine({ label, spans, scaleOf = spans }: TimeLineProps) {
         ))}
       </ul>
       {tones.length > 0 && (
-        <p className="time-line-legend" aria-hidden="true">
+        <p className="row time-line-legend" aria-hidden="true">
           {tones.map((tone) => (
             <span key={tone}>
               <span className={`time-line-mark time-line-mark-${tone}`} /> {texts.common.marks[tone]}

@@ -1,5 +1,4 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
-import { useLocation } from "wouter";
 import type { Environment } from "../api/request.ts";
 import { useMe } from "../api/session.tsx";
 import { Button } from "../components/button.tsx";
@@ -49,13 +48,8 @@ export function OtherEnvironment({ of }: { of: Environment }) {
   );
 }
 
-/** Switches the environment. `href`: the page to open then (default: this page). */
-export function SwitchEnvironment({ to, href }: { to: Environment; href?: string }) {
+/** Switches the environment of this page. */
+export function SwitchEnvironment({ to }: { to: Environment }) {
   const [, choose] = useEnvironmentChoice();
-  const [, navigate] = useLocation();
-  const go = () => {
-    choose(to);
-    if (href !== undefined) navigate(href);
-  };
-  return <Button onClick={go}>{texts.customers.switchTo(texts.common.environments[to])}</Button>;
+  return <Button onClick={() => choose(to)}>{texts.customers.switchTo(texts.common.environments[to])}</Button>;
 }

@@ -59,7 +59,7 @@ export function Layout({ children }: { children: ReactNode }) {
         <main id="page" className="page" tabIndex={-1}>
           {children}
         </main>
-        <footer className="foot">
+        <footer className="row foot">
           <span>{t.clock(provider.timeZone)}</span> <span>{t.version(provider.version)}</span>
         </footer>
       </div>

@@ -32,7 +32,7 @@ export function PageHead({ title, lead, up, actions }: PageHeadProps) {
     window.scrollTo(0, 0);
   }, [path]);
   return (
-    <header className="page-head">
+    <header className="row page-head">
       <div>
         {up !== undefined && (
           <p className="page-up">
@@ -50,19 +50,18 @@ export function PageHead({ title, lead, up, actions }: PageHeadProps) {
 }
 
 export function NotFound() {
-  return (
-    <>
-      <PageHead title={t.notFoundTitle} />
-      <EmptyState title={t.notFoundText} action={<LinkButton href="/">{t.toOverview}</LinkButton>} />
-    </>
-  );
+  return <PlainPage title={t.notFoundTitle} text={t.notFoundText} />;
 }
 
 export function Forbidden() {
+  return <PlainPage title={t.forbiddenTitle} text={t.forbiddenText} />;
+}
+
+function PlainPage({ title, text }: { title: string; text: string }) {
   return (
     <>
-      <PageHead title={t.forbiddenTitle} />
-      <EmptyState title={t.forbiddenText} action={<LinkButton href="/">{t.toOverview}</LinkButton>} />
+      <PageHead title={title} />
+      <EmptyState title={text} action={<LinkButton href="/">{t.toOverview}</LinkButton>} />
     </>
   );
 }

@@ -44,7 +44,7 @@ export const overview = {
     no_backup: (age: string) => `The last backup was made ${age}.`,
     noBackupEver: "No backup has been made.",
     toTarget: "See the target",
-    toHeldBack: "Decide now",
+    toHeldBack: "See them",
     toPartner: "See its tokens",
     toHealth: "See health",
   },

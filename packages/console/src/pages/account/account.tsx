@@ -1,11 +1,11 @@
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { useApi, useSend } from "../../api/hooks.ts";
 import { ApiProblem } from "../../api/problem.ts";
 import { useMe } from "../../api/session.tsx";
 import type { StaffSession } from "../../api/staff-api.d.ts";
-import { Button } from "../../components/button.tsx";
 import { OwnPasswordField, ownPassword, TextInput } from "../../components/controls.tsx";
 import { type Column, LoadedTable } from "../../components/data-table.tsx";
+import { ActionButton } from "../../components/dialog.tsx";
 import { Badge, Card, Grid, Time } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { EmptyState } from "../../components/states.tsx";
@@ -105,17 +105,14 @@ const COLUMNS: readonly Column<StaffSession>[] = [
 
 function EndButton({ session: { id, userAgent } }: { session: StaffSession }) {
   const send = useSend("DELETE /session/all/:id");
-  const toast = useToast();
-  const end = () =>
-    send.mutateAsync({ id }).then(
-      () => toast(t.ended),
-      (error: Error) => toast(error.message),
-    );
-  const device = useMemo(() => deviceOf(userAgent), [userAgent]);
+  const end = async () => {
+    await send.mutateAsync({ id });
+    return t.ended;
+  };
   return (
-    <Button kind="quiet" busy={send.isPending} aria-label={t.endOf(device)} onClick={() => void end()}>
+    <ActionButton kind="quiet" aria-label={t.endOf(deviceOf(userAgent))} action={end}>
       {t.end}
-    </Button>
+    </ActionButton>
   );
 }
 

@@ -6,7 +6,7 @@ import type { TotpOffer } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { OwnPasswordField, ownPassword, TextInput } from "../../components/controls.tsx";
 import { ActionDialog, Dialog } from "../../components/dialog.tsx";
-import { Badge, Card, Code, Copyable } from "../../components/display.tsx";
+import { Badge, Card, Code, Copyable, useCopy } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { Note } from "../../components/states.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
@@ -123,12 +123,7 @@ function inFours(secret: string): string {
 
 /** Shows the recovery codes only once, in place of the page. */
 export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
-  const [copied, setCopied] = useState<boolean>();
-  const copy = () =>
-    navigator.clipboard.writeText(codes.join("\n")).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
+  const [copy, outcome] = useCopy(codes.join("\n"));
   return (
     <>
       <PageHead title={t.recoveryTitle} lead={t.recoveryLead} />
@@ -141,12 +136,12 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
           ))}
         </ol>
         <div className="row no-print">
-          <Button icon="copy" onClick={() => void copy()}>
+          <Button icon="copy" onClick={copy}>
             {t.copyAll}
           </Button>
           <Button onClick={() => window.print()}>{texts.common.print}</Button>
           <span className="muted" role="status">
-            {copied === undefined ? "" : copied ? texts.common.copied : texts.common.copyFailed}
+            {outcome}
           </span>
         </div>
       </Card>

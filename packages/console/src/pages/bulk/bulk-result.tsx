@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { useSend } from "../../api/hooks.ts";
 import type { BulkPreview, BulkRun } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Grid, Stat, Time } from "../../components/display.tsx";
-import { EmptyState, Note } from "../../components/states.tsx";
+import { EmptyState, Note, Result } from "../../components/states.tsx";
 import { countOf, formatCount } from "../../format.ts";
 import { customerHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
@@ -28,15 +28,12 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
   const environment = useEnvironment();
   const send = useSend("POST /bulk");
   const [isAsking, setAsking] = useState(false);
-  const result = useRef<HTMLDivElement>(null);
-  // The result appears below the form, outside the visible part.
-  useEffect(() => result.current?.focus(), []);
   const { effects, count, problems, problemCount } = preview;
   const { action, days = 0 } = request;
   const repeated = effects.filter((effect) => effect.repeated).length;
   const confirm = t.confirm[action](countOf(days, "day"), countOf(count, "connection"));
   return (
-    <div ref={result} tabIndex={-1} className="stack">
+    <Result>
       <Card
         title={t.result}
         actions={
@@ -91,7 +88,7 @@ export function BulkResult({ request, preview, onStarted }: BulkResultProps) {
           {repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
         </ActionDialog>
       )}
-    </div>
+    </Result>
   );
 }
 

@@ -107,7 +107,7 @@ function Bouquets({ catalogue: { revision, createdAt, bouquets } }: { catalogue:
       <p className="muted">
         {revision !== null && t.revision(revision)}, {t.published} <Time of={createdAt} />, {t.countOf(bouquets.length)}
       </p>
-      <search className="form-inline">
+      <search className="row form-inline">
         <Field name="search" label={t.search} hint={t.searchHint}>
           <TextInput type="search" value={search} onChange={({ target }) => setSearch(target.value)} />
         </Field>

@@ -1,10 +1,10 @@
 import { useApi } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { Health as HealthData, Target } from "../../api/staff-api.d.ts";
-import { Button, LinkButton } from "../../components/button.tsx";
+import { LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Fact, Grid, KeyValue, Time } from "../../components/display.tsx";
-import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { EmptyState, Loaded, Note, ReloadButton } from "../../components/states.tsx";
 import { formatCount, formatTime } from "../../format.ts";
 import { targetHref } from "../../links.ts";
 import { PageHead } from "../../shell/page-head.tsx";
@@ -17,14 +17,9 @@ type Migration = HealthData["migrations"][number];
 
 export default function Health() {
   const health = useApi("GET /health");
-  const reload = (
-    <Button busy={health.isFetching} onClick={() => void health.refetch()}>
-      {texts.common.reload}
-    </Button>
-  );
   return (
     <>
-      <PageHead title={texts.shell.pages.health} lead={t.lead} actions={reload} />
+      <PageHead title={texts.shell.pages.health} lead={t.lead} actions={<ReloadButton of={health} />} />
       <Loaded of={health}>{(shown) => <Shown health={shown} />}</Loaded>
     </>
   );

@@ -3,11 +3,10 @@ import { useLocation } from "wouter";
 import { useSend } from "../../api/hooks.ts";
 import type { Target } from "../../api/staff-api.d.ts";
 import { Button, Icon } from "../../components/button.tsx";
-import { ActionDialog } from "../../components/dialog.tsx";
+import { ActionButton, ActionDialog } from "../../components/dialog.tsx";
 import { Time } from "../../components/display.tsx";
 import { Menu, MenuItem } from "../../components/menu.tsx";
 import { Note } from "../../components/states.tsx";
-import { useToast } from "../../components/toasts.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 import { secretOf } from "./state.tsx";
@@ -20,19 +19,30 @@ export function TargetActions({ target }: { target: Target }) {
   const [asking, setAsking] = useState<"pause" | "rotate" | "remove">();
   const change = useSend("PATCH /targets/:name");
   const removal = useSend("DELETE /targets/:name");
+  const sending = useSend("POST /targets/:name/resend");
   const rotation = useSend("POST /targets/:name/rotation");
-  const toast = useToast();
   const [, navigate] = useLocation();
 
   const close = () => setAsking(undefined);
   const resume = async () => {
     await change.mutateAsync({ name, paused: false });
-    toast(t.resumed(name));
+    return t.resumed(name);
   };
+  const resend = async () => t.resent(formatCount((await sending.mutateAsync({ name })).resent));
   return (
     <>
-      {failing + setAside > 0 && <Resend name={name} />}
-      {paused ? <Resume onResume={resume} /> : <Button onClick={() => setAsking("pause")}>{t.pause}</Button>}
+      {failing + setAside > 0 && (
+        <ActionButton kind="primary" action={resend}>
+          {t.resend}
+        </ActionButton>
+      )}
+      {paused ? (
+        <ActionButton kind="primary" action={resume}>
+          {t.resume}
+        </ActionButton>
+      ) : (
+        <Button onClick={() => setAsking("pause")}>{t.pause}</Button>
+      )}
       <Menu label={texts.common.rowActions(name)} trigger={<Icon name="more" />}>
         {kind === "webhook" && <MenuItem onSelect={() => setAsking("rotate")}>{t.rotate}</MenuItem>}
         <MenuItem danger onSelect={() => setAsking("remove")}>
@@ -96,38 +106,4 @@ function Losses({ of: { behind, failing, setAside } }: { of: Target }) {
   const count = behind + failing + setAside;
   if (count === 0) return null;
   return <Note tone="warning">{t.removeLoses(formatCount(count))}</Note>;
-}
-
-/** Resumes at once, without a dialog. */
-function Resume({ onResume }: { onResume: () => Promise<void> }) {
-  const toast = useToast();
-  const [busy, setBusy] = useState(false);
-  const resume = async () => {
-    setBusy(true);
-    await onResume().catch((error: Error) => toast(error.message));
-    setBusy(false);
-  };
-  return (
-    <Button kind="primary" busy={busy} onClick={() => void resume()}>
-      {t.resume}
-    </Button>
-  );
-}
-
-function Resend({ name }: Pick<Target, "name">) {
-  const send = useSend("POST /targets/:name/resend");
-  const toast = useToast();
-  const resend = async () => {
-    try {
-      const { resent } = await send.mutateAsync({ name });
-      toast(t.resent(formatCount(resent)));
-    } catch (error) {
-      toast((error as Error).message);
-    }
-  };
-  return (
-    <Button kind="primary" busy={send.isPending} onClick={() => void resend()}>
-      {t.resend}
-    </Button>
-  );
 }

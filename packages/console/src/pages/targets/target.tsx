@@ -2,10 +2,10 @@ import { Link } from "wouter";
 import { useApi, usePages } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
 import type { FailedDelivery, Target as TargetData } from "../../api/staff-api.d.ts";
-import { Button, LinkButton } from "../../components/button.tsx";
+import { LinkButton } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Badge, Card, Code, Fact, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
-import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { EmptyState, Loaded, Note, ReloadButton } from "../../components/states.tsx";
 import { formatAge, formatCount } from "../../format.ts";
 import { customerHref } from "../../links.ts";
 import type { PageProps } from "../../routes.ts";
@@ -23,11 +23,6 @@ export default function Target({ params: { name = "" } }: PageProps) {
   const targets = useApi("GET /targets");
   const mayChange = useMay("administer");
   const target = targets.data?.items.find((one) => one.name === name);
-  const reload = (
-    <Button busy={targets.isFetching} onClick={() => void targets.refetch()}>
-      {texts.common.reload}
-    </Button>
-  );
   return (
     <>
       <PageHead
@@ -35,7 +30,7 @@ export default function Target({ params: { name = "" } }: PageProps) {
         up={UP}
         actions={
           <>
-            {reload}
+            <ReloadButton of={targets} />
             {target && mayChange && <TargetActions target={target} />}
           </>
         }
