@@ -46,6 +46,14 @@ interface Contract {
   readonly query: OperationContract<TransactionQuery, Transaction>;
 }
 
+const CONNECTION_REFUSALS = [
+  "partner_suspended",
+  "customer_not_found",
+  "connection_not_found",
+  "customer_inactive",
+  "connection_blocked",
+] as const;
+
 /** The four operations of a version. */
 export function contractOf(version: Version): Contract {
   return {
@@ -68,13 +76,7 @@ export function contractOf(version: Version): Contract {
       code: LOOKED_UP,
       request: LISTING,
       rendering: version.packages,
-      refusals: [
-        "partner_suspended",
-        "customer_not_found",
-        "connection_not_found",
-        "customer_inactive",
-        "connection_blocked",
-      ],
+      refusals: CONNECTION_REFUSALS,
     },
     topUp: {
       name: TOP_UP_OPERATION,
@@ -89,11 +91,7 @@ export function contractOf(version: Version): Contract {
         render: ({ transaction }, exponent) => version.transaction.render(transaction, exponent),
       },
       refusals: [
-        "partner_suspended",
-        "customer_not_found",
-        "connection_not_found",
-        "customer_inactive",
-        "connection_blocked",
+        ...CONNECTION_REFUSALS,
         "checkout_unknown",
         "checkout_expired",
         "checkout_used",
