@@ -92,19 +92,22 @@ function toSubscription(row: Filled<Raw<SubscriptionRow>>): Subscription {
   return { plan, bouquet: toLabel(row), start, anchor, months, days, end, since, goodwillDays: row.goodwill_days };
 }
 
-export const HEAD_COLUMNS = [
-  "seq",
-  "code",
-  "name",
-  "add_on",
-  "start_time",
-  "anchor_time",
-  "months",
-  "days",
-  "end_time",
-  "since",
-  "goodwill_days",
-] as const satisfies readonly (keyof Raw<SubscriptionRow>)[];
+/** The columns of a subscription row without its key, each with the column of the last entry that gives its value. */
+export const HEAD_FROM_ENTRY = {
+  seq: "seq",
+  code: "after_code",
+  name: "after_name",
+  add_on: "after_add_on",
+  start_time: "after_start",
+  anchor_time: "after_anchor",
+  months: "after_months",
+  days: "after_days",
+  end_time: "after_end",
+  since: "after_since",
+  goodwill_days: "after_goodwill_days",
+} as const satisfies Partial<Record<keyof Raw<SubscriptionRow>, (typeof ENTRY_COLUMNS)[number]>>;
+
+export const HEAD_COLUMNS = Object.keys(HEAD_FROM_ENTRY) as readonly (keyof typeof HEAD_FROM_ENTRY)[];
 
 /** A subscription row after an entry, without its key. */
 export function headRow({

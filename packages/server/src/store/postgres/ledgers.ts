@@ -7,6 +7,7 @@ import {
   entryRow,
   flag,
   HEAD_COLUMNS,
+  HEAD_FROM_ENTRY,
   headRow,
   keyColumns,
   LEDGER_KEY,
@@ -86,19 +87,7 @@ const ENTRY = `txn_id, at, wall, seq, code, name, add_on, months, days,
   after_start, after_anchor, after_months, after_days, after_end, after_since, after_goodwill_days`;
 const HEAD = HEAD_COLUMNS.join(", ");
 /** The sent column for each of HEAD_COLUMNS. The subscription takes its name from the bouquet of the top-up. */
-const AFTER = [
-  "seq",
-  "code",
-  "name",
-  "add_on",
-  "after_start",
-  "after_anchor",
-  "after_months",
-  "after_days",
-  "after_end",
-  "after_since",
-  "after_goodwill_days",
-];
+const AFTER = Object.values({ ...HEAD_FROM_ENTRY, code: "code", name: "name", add_on: "add_on" });
 
 /**
  * A subscription row that was loaded is updated: this spares PostgreSQL the lock of an upsert. If the row has disappeared,

@@ -2,7 +2,7 @@ import type { ConnectionKey } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
 import type { Entry, TopUpEntry } from "../../domain/ledger.ts";
 import { EVENT_COLUMNS, eventRow } from "../events.ts";
-import { ENTRY_COLUMNS, entryRow, flag, type HEAD_COLUMNS, LEDGER_KEY } from "../rows.ts";
+import { ENTRY_COLUMNS, entryRow, flag, HEAD_COLUMNS, HEAD_FROM_ENTRY, LEDGER_KEY } from "../rows.ts";
 import type { Database, Value } from "./database.ts";
 
 const LEDGER = LEDGER_KEY.join(", ");
@@ -25,27 +25,11 @@ export function appendEntries(found: readonly (readonly [(typeof ENTRY_VALUES)[n
 
 /** The statement that updates the subscription rows after entries. @param which the condition that selects the entries. */
 export function putHeads(which: string): string {
-  const columns = Object.keys(AFTER);
-  return `INSERT INTO subscription (last_entry, ${LEDGER}, ${columns.join(", ")})
-    SELECT id, ${LEDGER}, ${Object.values(AFTER).join(", ")} FROM ledger_entry WHERE ${which}
+  return `INSERT INTO subscription (last_entry, ${LEDGER}, ${HEAD_COLUMNS.join(", ")})
+    SELECT id, ${LEDGER}, ${Object.values(HEAD_FROM_ENTRY).join(", ")} FROM ledger_entry WHERE ${which}
     ON CONFLICT (${LEDGER}) DO UPDATE SET last_entry = excluded.last_entry,
-      ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`;
+      ${HEAD_COLUMNS.map((column) => `${column} = excluded.${column}`).join(", ")}`;
 }
-
-/** The column of an entry that gives each column of the subscription row. */
-const AFTER: Readonly<Record<(typeof HEAD_COLUMNS)[number], string>> = {
-  seq: "seq",
-  code: "after_code",
-  name: "after_name",
-  add_on: "after_add_on",
-  start_time: "after_start",
-  anchor_time: "after_anchor",
-  months: "after_months",
-  days: "after_days",
-  end_time: "after_end",
-  since: "after_since",
-  goodwill_days: "after_goodwill_days",
-};
 
 /** Appends one entry with {@link entryValues}. Run {@link PUT_HEAD} after it. */
 export const APPEND_ENTRY = appendEntries(ENTRY_VALUES.map((column, index) => [column, `?${index + 1}`]));
