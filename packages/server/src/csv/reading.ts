@@ -11,7 +11,7 @@ import { CATALOGUE_HEADER, CONNECTION_COLUMNS, PROFILE_COLUMNS, SUBSCRIPTION_COL
 
 type SourceRows = AsyncGenerator<readonly SourceRow[]>;
 
-/** The rows of a catalogue: one bouquet on each line. */
+/** The rows of a catalogue file, one bouquet a line. */
 export async function* readCatalogueCsv(pieces: AsyncIterable<Uint8Array>): SourceRows {
   for await (const { line, cells, problems } of readCsvLines(pieces, CATALOGUE_HEADER)) {
     const { segments, retired, ...texts } = Object.fromEntries(cells);
@@ -23,10 +23,10 @@ export async function* readCatalogueCsv(pieces: AsyncIterable<Uint8Array>): Sour
   }
 }
 
-/** Of the customer, and the same on each of its lines. */
+/** Columns of the customer, equal on all its lines. */
 const CUSTOMER_COLUMNS = [...PROFILE_COLUMNS, "asOf", "goodwill"] as const;
 
-/** The customers of a file: a line for each connection, those of a customer together. */
+/** The customers of a file. Each connection has a line; the lines of a customer follow each other. */
 export async function* readCustomersCsv(pieces: AsyncIterable<Uint8Array>): SourceRows {
   let group: CsvLine[] = [];
   for await (const line of readCsvLines(pieces, [...CUSTOMER_COLUMNS, ...CONNECTION_COLUMNS])) {
@@ -73,17 +73,17 @@ function connectionOf({ cells, hasSubscriptions }: CsvLine, service: Service): J
   return objectOf({
     [service === "tv" ? "stb" : "username"]: cells.get("connection"),
     ...{ status: cells.get("connection_status"), segment: cells.get("segment") },
-    // A file without such columns says nothing of them, and they stay as they are.
+    // A file without these columns leaves subscriptions unchanged.
     subscriptions: hasSubscriptions ? subscriptions : undefined,
   });
 }
 
-/** A row without what is undefined. */
+/** A row without its undefined values. */
 function objectOf(fields: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-/** A line below the header, by its columns; what is empty is left out. */
+/** A line below the header, by its columns. Empty cells are omitted. */
 interface CsvLine {
   readonly line: number;
   readonly cells: ReadonlyMap<string, string>;
@@ -92,7 +92,7 @@ interface CsvLine {
   readonly hasSubscriptions: boolean;
 }
 
-/** @throws Refused where the file is no CSV, or its header names a column that is not known, or one twice. */
+/** @throws Refused if the file is no CSV, or its header has an unknown or a repeated column. */
 async function* readCsvLines(pieces: AsyncIterable<Uint8Array>, columns: readonly string[]): AsyncGenerator<CsvLine> {
   let header: readonly string[] | undefined;
   for await (const row of readRows(pieces, ",")) {
@@ -109,7 +109,7 @@ function readHeader(cells: readonly string[], columns: readonly string[]): reado
   throw new Refused("invalid", `${known}, but has ${JSON.stringify(wrong.slice(0, 64))}`);
 }
 
-/** What a spreadsheet makes of a long number in a column that is not text: the digits that it left out are lost. */
+/** A long number in a spreadsheet column that is not text. Its last digits are lost. */
 const SHORTENED = /^[0-9](?:[.,][0-9]+)?E\+[0-9]{2,3}$/;
 
 function readLine({ cells: row, line }: NumberedRow, header: readonly string[]): CsvLine {
@@ -128,16 +128,16 @@ function readLine({ cells: row, line }: NumberedRow, header: readonly string[]):
   return { line, cells, problems, hasSubscriptions: SUBSCRIPTION_COLUMNS.some((name) => header.includes(name)) };
 }
 
-/** A row, and the line of the file where it begins, counted from 1 as editors do. */
+/** A row and the number of its first line in the file, from 1. */
 interface NumberedRow {
   readonly cells: readonly string[];
   readonly line: number;
 }
 
-/** A longer row is none: a quote that is never closed would swallow the rest of the file. */
+/** Longest row: an unclosed quote would otherwise swallow the rest of the file. */
 const ROW_MAX_CHARACTERS = 256 * 1024;
 
-/** The rows of a CSV file (RFC 4180), without the empty ones. @throws Refused where it is none. */
+/** The rows of a CSV file (RFC 4180) without empty ones. @throws Refused if the file is no CSV. */
 async function* readRows(pieces: AsyncIterable<Uint8Array>, delimiter: string): AsyncGenerator<NumberedRow> {
   const parser = parse({
     ...{ delimiter, record_delimiter: "\n", max_record_size: ROW_MAX_CHARACTERS },
@@ -155,28 +155,31 @@ async function* readRows(pieces: AsyncIterable<Uint8Array>, delimiter: string): 
   }
 }
 
-/** As the parser hands it on where it was asked for `info`. */
+/** A row from the parser with the option `info`. */
 interface ParsedRow {
   readonly record: readonly string[];
-  /** The number of the row's last line. */
+  /** Number of the row's last line. */
   readonly info: { readonly lines: number };
 }
 
-/** What is no UTF-8 reads as U+FFFD. Within quotes, the parser would count a carriage return as a line of its own. */
+/**
+ * Decodes UTF-8, with U+FFFD for errors. Carriage returns are removed: inside quotes, the parser would count them as
+ * lines.
+ */
 async function* textOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   for await (const piece of pieces) yield decoder.decode(piece, { stream: true }).replaceAll("\r", "");
   yield decoder.decode();
 }
 
-/** How a partner's CSV is to be read. */
+/** How to read a partner's CSV. */
 interface PartnerFileFormat {
   readonly delimiter: string;
   readonly keyColumn: string;
   readonly amountColumn: string;
-  /** If undefined, every row counts as a success. */
+  /** Undefined means that every row is a success. */
   readonly statusColumn: string | undefined;
-  /** Keys are the partner's words, in lower case. */
+  /** Keys are the partner's words in lower case. */
   readonly statuses: ReadonlyMap<string, TheirStatus>;
   readonly currencyExponent: CurrencyExponent;
 }
@@ -184,8 +187,8 @@ interface PartnerFileFormat {
 type Theirs = TheirRow | UnreadableRow;
 
 /**
- * Reads the rows of a partner's CSV. A row that cannot be read is yielded with its problem.
- * @throws Refused if it is no CSV, or lacks a column.
+ * Reads the rows of a partner's CSV. An unreadable row is yielded with its problem.
+ * @throws Refused if the file is no CSV or lacks a column.
  */
 export async function* readPartnerFile(
   bytes: AsyncIterable<Uint8Array>,
@@ -200,7 +203,7 @@ export async function* readPartnerFile(
     throw new Refused("invalid", "the file is empty: it must begin with the names of its columns");
 }
 
-/** @param header the names of the columns. */
+/** @param header names of the columns. */
 function rowReader(header: readonly string[], format: PartnerFileFormat): (row: NumberedRow) => Theirs {
   const { keyColumn, amountColumn, statusColumn, statuses, currencyExponent } = format;
   const names = header.map((name) => name.trim());
@@ -218,7 +221,7 @@ function rowReader(header: readonly string[], format: PartnerFileFormat): (row: 
 
   return ({ cells, line }) => {
     const cell = (index: number) => cells[index]?.trim() ?? "";
-    // A comma too many, in a name or an amount, has moved the cells after it: none of them can be trusted.
+    // An extra comma, in a name or an amount, has moved the later cells: none can be trusted.
     if (cells.slice(names.length).some((text) => text.trim() !== ""))
       return { line, key: undefined, problem: `it has ${cells.length} cells, and the header has ${names.length}` };
     const key = cell(keyIndex);
@@ -238,7 +241,7 @@ function rowReader(header: readonly string[], format: PartnerFileFormat): (row: 
   };
 }
 
-/** Long texts are cut: what is no amount may be anything. */
+/** Shortens long texts: a cell may contain anything. */
 function quote(text: string): string {
   return JSON.stringify(text.length <= 40 ? text : `${text.slice(0, 40)}…`);
 }

@@ -2,9 +2,9 @@ import type { CatalogueRow } from "../domain/catalogue.ts";
 import type { ConnectionFileRow, CustomerFileRow } from "../domain/customer.ts";
 
 /**
- * The start of a formula, also after blanks and in the wide writing of East Asia: a spreadsheet would run what a
- * customer's name says. Programs that split lines at semicolons see such a start behind each of them. Every start gets an
- * apostrophe, which is removed again when the file is read.
+ * The start of a formula, also after blanks and in full-width characters: a spreadsheet would execute it, even in a
+ * customer's name. Some programs split lines at semicolons, so starts after a semicolon count too. Each start gets an
+ * apostrophe, which reading removes.
  */
 const FORMULA = "'*\\s*[=+\\-@\\t\\r＝＋－＠]";
 const START = new RegExp(`(^|;)(?=${FORMULA})`, "g");
@@ -20,15 +20,15 @@ export function unguardCell(cell: string): string {
 
 type Cells = readonly string[];
 
-/** Rows as RFC 4180 has them. */
+/** Rows in the format of RFC 4180. */
 export function csvText(rows: readonly Cells[]): string {
   const quoted = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
   return rows.map((cells) => `${cells.map(quoted).join(",")}\r\n`).join("");
 }
 
-/** Of the customer, the same on each of its lines. */
+/** Columns of the customer, equal on all its lines. */
 export const PROFILE_COLUMNS = ["cuid", "first_name", "last_name", "mobile", "status"] as const;
-/** In these, each subscription of the connection has a line of its own. */
+/** Columns of subscriptions. A cell has one line for each subscription of the connection. */
 export const SUBSCRIPTION_COLUMNS = ["code", "startdate", "enddate", "goodwillDays"] as const;
 export const CONNECTION_COLUMNS = [
   ...(["service", "connection", "connection_status", "segment"] as const),
@@ -37,7 +37,7 @@ export const CONNECTION_COLUMNS = [
 export const CUSTOMERS_HEADER: Cells = [...PROFILE_COLUMNS, "asOf", ...CONNECTION_COLUMNS];
 export const CATALOGUE_HEADER: Cells = ["service", "code", "name", "price", "segments", "plan", "retired"];
 
-/** A line for each connection; a customer without any has one in which the connection's cells are empty. */
+/** One line for each connection; a customer without connections gets one line with empty cells for them. */
 export function customerLines(row: CustomerFileRow): Cells[] {
   const { cuid, first_name, last_name, mobile = "", status, asOf, connections } = row;
   const profile = [cuid, first_name, last_name, mobile, status, asOf];

@@ -5,7 +5,7 @@ import type { Environment } from "./customer.ts";
 import { done, type Refusal, type Result, refused } from "./failure.ts";
 import { DAY_MS, type Instant } from "./wall-time.ts";
 
-/** A trial token ends exactly this long after its issue (interface, section 5). */
+/** Validity of a trial token, exactly (docs/interface.md, section 5). */
 export const TRIAL_TOKEN_VALID_MS = 7 * DAY_MS;
 
 export const ACCESS_TOKEN_RANDOM_BYTES = 32;
@@ -23,21 +23,21 @@ export interface Partner {
   readonly name: string;
   readonly status: PartnerStatus;
   readonly createdAt: Instant;
-  /** From where requests may come; undefined where they may from anywhere. */
+  /** Addresses that may send requests; undefined means any. */
   readonly allowedAddresses: AddressList | undefined;
 }
 
-/** What is kept of an access token. The token itself is shown once and stored nowhere. */
+/** Record of an access token. The token itself is shown once and never stored. */
 export interface AccessToken {
-  /** Names the token to operators; of no use to a thief. */
+  /** Name of the token for operators. It gives no access. */
   readonly id: string;
   readonly partner: Partner;
   readonly environment: Environment;
   readonly createdAt: Instant;
-  /** The first instant at which it no longer holds; undefined where it lasts until revoked. */
+  /** First instant at which the token is invalid; undefined means valid until revoked. */
   readonly expiresAt: Instant | undefined;
   readonly revokedAt: Instant | undefined;
-  /** The id of the token that was issued to take its place. */
+  /** Id of the token that replaces this one. */
   readonly replacedBy: string | undefined;
 }
 
@@ -46,31 +46,32 @@ export function formatAccessToken(environment: Environment, random: Uint8Array):
   return formatSecret(PREFIX[environment], random);
 }
 
-/** A secret that whoever finds it can tell by its prefix, with a checksum at its end. @param random 32 random bytes. */
+/** A secret with a recognisable prefix and a checksum at its end. @param random 32 random bytes. */
 export function formatSecret(prefix: string, random: Uint8Array): string {
   const body = prefix + toBase62(BigInt(`0x${Buffer.from(random).toString("hex")}`), RANDOM_DIGITS);
   return body + checksum(body);
 }
 
-/** Tells a token from any other text by form and checksum, so that typing errors cost no look-up. */
+/** Checks form and checksum, so that a mistyped token costs no look-up. */
 export function isAccessToken(text: string): boolean {
   return SHAPE.test(text) && hasChecksum(text);
 }
 
-/** Of what {@link formatSecret} made. */
+/** Checks a secret that {@link formatSecret} made. */
 export function hasChecksum(secret: string): boolean {
   const body = secret.slice(0, -CHECKSUM_DIGITS);
   return checksum(body) === secret.slice(-CHECKSUM_DIGITS);
 }
 
-/** SHA-256: enough for a secret of 256 random bits, which no dictionary holds. */
+/** SHA-256 is enough: the secret has 256 random bits. */
 export function hashAccessToken(token: string): Buffer {
   return Buffer.from(hash("sha256", token, "binary"), "binary");
 }
 
 /**
- * Whether a token that is on record may be used now (decisions, "Failures").
- * @param isQuery whether for txn-status, which a suspended partner can still call: open orders must end.
+ * Whether a token may be used now. The order of the checks is in docs/decisions.md, "Environments, partners and access
+ * tokens".
+ * @param isQuery true for txn-status, which a suspended partner can still call to close open orders.
  */
 export function admitAccessToken(
   token: AccessToken | undefined,
@@ -86,10 +87,10 @@ export function admitAccessToken(
   return done(token);
 }
 
-/** What takes a token's rights away. */
+/** The facts that end a token's validity. */
 export type TokenState = Pick<AccessToken, "expiresAt" | "revokedAt"> & { readonly partner: Pick<Partner, "status"> };
 
-/** Why nobody may use a token now, from whatever address; undefined if its partner may. */
+/** Why the token is invalid now from any address; undefined if it is valid. */
 export function refusalOfToken(token: TokenState | undefined, now: Instant): Refusal | undefined {
   if (token === undefined) return "unknown_token";
   if (token.revokedAt !== undefined) return "revoked_token";
@@ -97,7 +98,7 @@ export function refusalOfToken(token: TokenState | undefined, now: Instant): Ref
   return token.partner.status === "suspended" ? "partner_suspended" : undefined;
 }
 
-/** Whether it was revoked before is another question. */
+/** Whether the token has expired. A revocation is not checked here. */
 export function hasTokenEnded({ expiresAt }: Pick<AccessToken, "expiresAt">, now: Instant): boolean {
   return expiresAt !== undefined && expiresAt <= now;
 }
@@ -112,32 +113,32 @@ function toBase62(value: bigint, digits: number): string {
   return text;
 }
 
-/** What is to take the place of a token. */
+/** How to replace a token. */
 export interface Succession {
-  /** Of the new token. */
+  /** Id of the new token. */
   readonly id: string;
-  /** For how long the old token holds beside the new one, in milliseconds. */
+  /** How long the old token stays valid beside the new one, in milliseconds. */
   readonly overlapMs: number;
-  /** When a new production token ends; `as_before` is when the old one would have ended, if ever. */
+  /** End of a new production token; `as_before` means the end of the old one, if any. */
   readonly expiresAt: Instant | "as_before";
 }
 
 export interface Rotation {
   readonly kind: "rotated";
-  /** As it is from now on. */
+  /** The replaced token, as it is from now on. */
   readonly former: AccessToken;
   readonly successor: AccessToken;
 }
 
-/** Nothing has changed. `replaced`: there is a successor already, which is the one to be rotated. */
+/** Nothing changed. `replaced`: the token already has a successor. Rotate that one. */
 export interface RefusedRotation {
   readonly kind: "revoked" | "ended" | "replaced";
   readonly token: AccessToken;
 }
 
 /**
- * Replaces a token (decisions, "Environments and access tokens"). Each has one successor at most: else nobody would know
- * which new token counts.
+ * Replaces a token. A token has at most one successor, so that it is clear which new token counts.
+ * A new trial token gets the full validity again.
  */
 export function rotateAccessToken(token: AccessToken, to: Succession, at: Instant): Rotation | RefusedRotation {
   if (token.revokedAt !== undefined) return { kind: "revoked", token };

@@ -1,9 +1,9 @@
 import { BlockList, isIP, SocketAddress } from "node:net";
 
-/** A range of addresses in its one canonical form: `203.0.113.0/24`, `2001:db8::/32`, or an address by itself. */
+/** A range of IP addresses in canonical form: `203.0.113.0/24`, `2001:db8::/32`, or a single address. */
 export type AddressRange = string;
 
-/** What was said instead of a range, as it goes on after the name of the field: "must be ...". */
+/** Problem of a range, as text after the field's name: "must be ...". */
 export interface AddressProblem {
   readonly problem: string;
 }
@@ -13,7 +13,7 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 const WRITTEN = /^([^/%]+)(?:\/(0|[1-9]\d{0,2}))?$/;
 const MALFORMED = { problem: "must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32" };
 
-/** Reads an address or a range in CIDR notation. A range that is not written by its first address is refused. */
+/** Reads an address or a CIDR range. A range must be written with its first address. */
 export function readAddressRange(text: string): AddressRange | AddressProblem {
   const [, written = "", length] = WRITTEN.exec(text) ?? [];
   const address = canonicalAddress(written);
@@ -26,13 +26,15 @@ export function readAddressRange(text: string): AddressRange | AddressProblem {
   return isFirst ? `${address}/${length}` : { problem: "must have the range's first address before the slash" };
 }
 
-/** An IPv4 address that an IPv6 address stands for is that IPv4 address. @returns undefined for what is no address. */
+/**
+ * The canonical form of an address. An IPv4-mapped IPv6 address becomes IPv4. @returns undefined if it is no address.
+ */
 export function canonicalAddress(text: string): string | undefined {
   switch (isIP(text)) {
     case 4:
       return text;
     case 6: {
-      // The zone says by which interface the address is reached, and not whose it is.
+      // The zone names the local interface, not the sender.
       const { address } = new SocketAddress({ address: text.replace(/%.*/, ""), family: "ipv6" });
       return MAPPED.exec(address)?.[1] ?? address;
     }
@@ -41,14 +43,15 @@ export function canonicalAddress(text: string): string | undefined {
   }
 }
 
-/** @param address as {@link canonicalAddress} gives it. */
+/** @param address in the form of {@link canonicalAddress}. */
 export function familyOf(address: string): 4 | 6 {
   return address.includes(":") ? 6 : 4;
 }
 
 /**
- * What stands for a caller where callers are counted: an IPv4 address, or the /64 of an IPv6 address, of which one caller
- * has all. One form for each. @param address undefined, or none, is one caller too.
+ * The unit for counting callers, in one form: an IPv4 address, or the /64 of an IPv6 address, since one caller
+ * owns all of it.
+ * @param address undefined or malformed addresses count as one caller.
  */
 export function networkOf(address: string | undefined): string {
   const canonical = canonicalAddress(address ?? "");
@@ -63,7 +66,7 @@ function firstOf64(address: string): string {
 
 function toNumber(address: string): bigint {
   if (familyOf(address) === 4) return joined(address.split(".").map(Number), 8n);
-  // Unlike a socket, a URL writes no part of an IPv6 address with dots.
+  // A URL writes IPv6 addresses without dots, unlike a socket.
   const groups = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [before = [], after = []] = groups.split("::").map(groupsOf);
   const zeros = new Array<number>(8 - before.length - after.length).fill(0);
@@ -82,13 +85,13 @@ export const MOST_ADDRESS_RANGES = 100;
 
 const FAMILY_NAMES = { 4: "ipv4", 6: "ipv6" } as const;
 
-/** Addresses that are told from all others. Made once, and then asked for every request. */
+/** A list of IP address ranges, checked at every request. */
 export class AddressList {
   readonly ranges: readonly AddressRange[];
-  /** One of each family: in Node's, a range such as ::/64 has all of IPv4 in it. */
+  /** One list for each family: in Node, a range such as ::/64 contains all of IPv4. */
   readonly #blocks = { 4: new BlockList(), 6: new BlockList() };
 
-  /** @param ranges as readAddressRange gives them. */
+  /** @param ranges in the form of {@link readAddressRange}. */
   constructor(ranges: readonly AddressRange[]) {
     this.ranges = ranges;
     for (const range of ranges) {
@@ -99,7 +102,7 @@ export class AddressList {
     }
   }
 
-  /** @param address in whatever form; what is none is in no list. */
+  /** @param address in any form; malformed addresses are in no list. */
   has(address: string | undefined): boolean {
     const canonical = address === undefined ? undefined : canonicalAddress(address);
     if (canonical === undefined) return false;
@@ -108,22 +111,22 @@ export class AddressList {
   }
 }
 
-/** Whether the same ranges are written in the same order; undefined is any address. */
+/** Whether both lists have the same ranges in the same order; undefined means any address. */
 export function sameRanges(one: AddressList | undefined, other: AddressList | undefined): boolean {
   return JSON.stringify(one?.ranges) === JSON.stringify(other?.ranges);
 }
 
-/** A request's sender, asked for the address only where there is a list: behind a proxy, that takes some reading. */
+/** The sender of a request. `ip` is computed only if it is read: behind a proxy, that takes time. */
 export interface Peer {
   readonly ip: string | undefined;
 }
 
 /**
- * From where a request comes: its connection's address, unless that is a trusted proxy's. Then X-Forwarded-For is
- * read from right to left, and the first entry that is no trusted proxy's is the caller's address. An entry that is
- * empty was written by a proxy that did not know: what is to its left, anybody may have put there.
- * @param forwarded the header, several lines of it joined by commas.
- * @returns undefined where the header ends in nothing that is known.
+ * The IP address of the caller: the address of the connection, unless that is a trusted proxy. Then the last entry of
+ * X-Forwarded-For that is no trusted proxy. An empty entry comes from a proxy that did not know its sender: entries to
+ * the left of it may be forged.
+ * @param forwarded the header; several lines are joined by commas.
+ * @returns undefined if the header does not show the caller.
  */
 export function callerAddress(
   remoteAddress: string | undefined,

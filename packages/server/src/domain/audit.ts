@@ -8,11 +8,11 @@ import { addressOf, type Target } from "./target.ts";
 import { type Instant, isoTimeOrNull } from "./wall-time.ts";
 
 /*
- * The audit trail: every change that staff or an import makes, in a chain in which each entry's hash covers the one before
- * it. Who changes an entry would have to write all later hashes anew, and a checkpoint kept elsewhere would still tell.
+ * The audit trail: every change by staff or an import, in a chain. The hash of each entry covers the entry before it.
+ * To change one entry, a forger must rewrite all later hashes, and a checkpoint stored elsewhere still shows it.
  */
 
-/** What can be done by staff. */
+/** Every action that an entry can record. */
 export const AUDIT_ACTIONS = [
   "partner.add",
   "partner.suspend",
@@ -54,7 +54,7 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Who makes a change, when, and why where that was said. */
+/** Author, time and reason of a change. */
 export interface Attribution {
   readonly author: string;
   /** Undefined for the command line, which has no account. */
@@ -63,16 +63,16 @@ export interface Attribution {
   readonly reason?: string | undefined;
 }
 
-/** One change. What it was before and is after, as far as it changed; undefined where there was, or is, nothing. */
+/** One change, with the changed values before and after; undefined if there were, or are, none. */
 export interface AuditedChange {
   readonly action: AuditAction;
-  /** What was changed, by the name that commands know it by. */
+  /** The changed object, by the name that commands use. */
   readonly subject: string;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** What is a JSON text already, and goes on record as it is. */
+/** A text that is JSON already. It is recorded unchanged. */
 export class JsonText {
   readonly text: string;
 
@@ -81,9 +81,9 @@ export class JsonText {
   }
 }
 
-/** A change as it is on record. */
+/** A recorded change. */
 export interface AuditEntry {
-  /** Counted from 1, without a gap. */
+  /** Number of the entry, from 1, without gaps. */
   readonly seq: number;
   readonly at: Instant;
   readonly author: string;
@@ -97,13 +97,13 @@ export interface AuditEntry {
   readonly hash: string;
 }
 
-/** An entry by which the trail up to it can be told from any other. */
+/** An entry that identifies the trail up to it. */
 export type AuditCheckpoint = Pick<AuditEntry, "seq" | "hash">;
 
-/** Before the first entry. */
+/** The checkpoint of an empty trail. */
 export const NO_ENTRY: AuditCheckpoint = { seq: 0, hash: "0".repeat(64) };
 
-/** The entry that a change makes, after the last one. */
+/** The entry of a change, after the last entry. */
 export function nextEntry(last: AuditCheckpoint, change: AuditedChange, by: Attribution): AuditEntry {
   const { action, subject } = change;
   const { at, author, reason } = by;
@@ -112,14 +112,14 @@ export function nextEntry(last: AuditCheckpoint, change: AuditedChange, by: Attr
   return { ...entry, hash: hashOf(last, entry) };
 }
 
-/** Why an entry cannot stand after `last`; undefined where it can. */
+/** Why an entry cannot follow `last`; undefined if it can. */
 export function findBreak(last: AuditCheckpoint, entry: AuditEntry): string | undefined {
   if (entry.seq !== last.seq + 1) return `entry ${entry.seq} stands after entry ${last.seq}`;
   if (entry.hash !== hashOf(last, entry)) return `entry ${entry.seq} is not as it was written`;
   return undefined;
 }
 
-/** The list is a JSON text, so no two entries have the same one. */
+/** The hash covers a JSON list, so that different entries never have the same text. */
 function hashOf(last: AuditCheckpoint, entry: Omit<AuditEntry, "hash">): string {
   const { seq, at, author, action, subject, reason, before, after } = entry;
   const said = [last.hash, seq, at, author, action, subject, reason ?? null, before ?? null, after ?? null];
@@ -132,8 +132,8 @@ function toJson(value: unknown): string | undefined {
 }
 
 /*
- * What the audit trail keeps of a change of partners, tokens, secrets, catalogues and targets. Nothing here is secret:
- * tokens are named by their ids, and secrets by their numbers.
+ * Entries about partners, tokens, secrets, catalogues and targets. They contain no secrets: a token is named by its id,
+ * a secret by its number.
  */
 
 export function partnerAdded({ name, id, status }: Partner): AuditedChange {
@@ -145,7 +145,7 @@ export function partnerStatusSet({ name, status: before }: Partner, after: Partn
   return { action, subject: name, before: { status: before }, after: { status: after } };
 }
 
-/** The ranges; null where requests may come from anywhere. */
+/** The ranges before and after; null means any address. */
 export function partnerAllowed({ name, allowedAddresses }: Partner, after: AddressList | undefined): AuditedChange {
   const of = (list: AddressList | undefined) => ({ addresses: list?.ranges ?? null });
   return { action: "partner.allow", subject: name, before: of(allowedAddresses), after: of(after) };
@@ -161,7 +161,7 @@ export function tokenRevoked({ id, partner, environment }: AccessToken, at: Inst
   return { action: "token.revoke", subject: id, before: of(null), after: of(isoTimeOrNull(at)) };
 }
 
-/** The old token's part; that the new one was issued is an entry of its own. */
+/** The entry of the old token. The new token has an entry of its own (`token.issue`). */
 export function tokenRotated(before: AccessToken, after: AccessToken): AuditedChange {
   const of = ({ partner, environment, expiresAt, replacedBy }: AccessToken) => ({
     ...{ partner: partner.name, environment, expiresAt: isoTimeOrNull(expiresAt), replacedBy: replacedBy ?? null },
@@ -174,7 +174,7 @@ export function secretRotated({ added: { id, createdAt } }: Rotation): AuditedCh
   return { action: "secret.rotate", subject: String(id), before: undefined, after };
 }
 
-/** A revision never changes, so its number says all that is in it. */
+/** A revision never changes, so its number is enough. */
 export function cataloguePublished(
   environment: Environment,
   before: number | undefined,
@@ -184,18 +184,18 @@ export function cataloguePublished(
   return { action: "catalogue.import", subject: environment, before: former, after };
 }
 
-/** Written before anything goes. */
+/** The entry before a deletion starts. */
 export function horizonMoved(before: Instant | undefined, after: Instant): AuditedChange {
   const former = before === undefined ? undefined : { prunedBefore: isoTimeOrNull(before) };
   return { action: "history.prune", subject: "horizon", before: former, after: { prunedBefore: isoTimeOrNull(after) } };
 }
 
-/** Written when all has gone; what an interrupted run let go of is told of by nothing but its horizon. */
+/** The entry after a deletion is complete. An interrupted run has only the entry of {@link horizonMoved}. */
 export function historyPruned(went: object): AuditedChange {
   return { action: "history.prune", subject: "history", before: went, after: undefined };
 }
 
-/** @param kept until when each subscription that the file would have ended is kept. */
+/** @param kept the end of each subscription that the file would have shortened. */
 export function heldBackKept(environment: Environment, cuid: string, kept: object): AuditedChange {
   return { action: "held_back.keep", subject: `${environment} ${cuid} held back`, before: undefined, after: kept };
 }
@@ -215,12 +215,12 @@ export function targetRotated({ name, secrets: [, former] }: Target): AuditedCha
   return { action: "target.rotate", subject: name, before: undefined, after };
 }
 
-/** @param resent how many deliveries that were set aside are tried again. */
+/** @param resent number of deliveries that were set aside and are retried. */
 export function targetResent({ name }: Target, resent: number): AuditedChange {
   return { action: "target.resend", subject: name, before: undefined, after: { resent } };
 }
 
-/** Written before anything is corrected, so that an interrupted run is on record too. */
+/** The entry before a correction starts, so that an interrupted run is recorded too. */
 export function targetReconciled({ name }: Target): AuditedChange {
   return { action: "target.reconcile", subject: name, before: undefined, after: undefined };
 }

@@ -3,32 +3,31 @@ import type { Period } from "./wall-time.ts";
 
 export const SERVICES = ["tv", "internet", "iptv"] as const;
 
-/** What a connection delivers (interface, section 4.2). */
+/** Service that a connection delivers (docs/interface.md, section 4.2). */
 export type Service = (typeof SERVICES)[number];
 
-/** A package that partners can buy for a connection: one row of a catalogue revision. */
+/** One row of a catalogue revision: what partners can buy for a connection. */
 export interface Bouquet {
   readonly service: Service;
-  /** What a top-up sends as `bouquetId`; unique within its service and revision. */
+  /** The `bouquetId` of a top-up; unique within service and revision. */
   readonly code: string;
   readonly name: string;
   readonly price: Money;
-  /** The connection segments it is sold to; empty means all of them. */
+  /** Segments of connections that can buy it; empty means all. */
   readonly segments: readonly string[];
-  /** Bouquets of one plan extend one and the same subscription, whatever their periods. */
+  /** All bouquets of one plan extend the same subscription, also with different periods. */
   readonly plan: string;
   readonly addOn: boolean;
   readonly period: Period;
 }
 
-/** What tells a bouquet from the others of its revision. No service holds a colon. */
+/** Key of a bouquet within its revision. No service contains a colon. */
 export function bouquetKey({ service, code }: Pick<Bouquet, "service" | "code">): string {
   return `${service}:${code}`;
 }
 
 export type FindBouquet = (service: Service, code: string) => Bouquet | undefined;
 
-/** Finds a bouquet by service and code. */
 export function bouquetFinder(bouquets: readonly Bouquet[]): FindBouquet {
   const byKey = new Map(bouquets.map((bouquet) => [bouquetKey(bouquet), bouquet]));
   return (service, code) => byKey.get(bouquetKey({ service, code }));
@@ -53,8 +52,8 @@ const LONGEST_MONTHS = 120;
 const LONGEST_DAYS = 3660;
 
 /**
- * What the interface says with a bouquet's name (section 2): period, add-on, and by default the plan. It must carry one
- * period, for example `(QUARTERLY)` or `(45 DAYS)`; only the exact upper-case forms count.
+ * Reads period, add-on marker and default plan from a bouquet's name (docs/decisions.md, "Bouquets and the catalogue").
+ * The name must contain exactly one period in upper case, such as `(QUARTERLY)` or `(45 DAYS)`.
  */
 export function readBouquetName(name: string): Pick<Bouquet, "period" | "addOn" | "plan"> | BouquetNameProblem {
   const markers = [...name.matchAll(MARKER)].map((match) => match[1] as string);

@@ -6,36 +6,36 @@ import { type CurrencyExponent, formatMoney } from "./money.ts";
 import { isRunning } from "./subscription.ts";
 import { LAST_WALL_TIME, plus, type WallTime } from "./wall-time.ts";
 
-/** One immutable revision of what a provider sells. A checkout quotes from the revision it was issued with. */
+/** One immutable revision of what a provider sells. A checkout quotes from the revision of its issue. */
 export interface Catalogue {
   readonly revision: number;
-  /** In the order of the provider's file, which is the order partners see. */
+  /** The order of the provider's file, which partners see too. */
   readonly bouquets: readonly Bouquet[];
 }
 
-/** How many base plans a connection of each service may have running (ledger's page, section 4). */
+/** How many base plans a connection of each service may have running. */
 export type BasePlans = Readonly<Record<Service, "one" | "many">>;
 
 export const DEFAULT_BASE_PLANS: BasePlans = { tv: "many", internet: "one", iptv: "many" };
 
-/** The lists that were found before of one revision, which never changes. */
+/** Cached offers of one revision, which never changes. */
 interface Offers {
-  /** Those that any bouquet names: a connection in another one is offered what one in none is. */
+  /** Segments that any bouquet names. All other segments are offered the same as none. */
   readonly segments: ReadonlySet<string>;
   readonly byKind: Map<string, readonly Bouquet[]>;
 }
 
-/** More than a provider has kinds of connections. */
+/** Limit of the cache, more than a provider has kinds of connections. */
 const MOST_OFFERS = 1_000;
 
-/** No period of a bouquet leads from before this to beyond the last time of the wire. */
+/** Ends before this time cannot pass the last wall time by one period. */
 const NEAR_THE_LAST: WallTime = "9980-01-01 00:00:00";
 
 const offersOf = new WeakMap<Catalogue, Offers>();
 
 /**
- * The bouquets that can be bought on a connection now: the same list, as long as it is the same answer.
- * Source: decisions, "Bouquets, subscriptions and the renewal rule"; ledger's page, section 4.
+ * The bouquets that can be bought on a connection now. Equal answers are the same list object. The rules are in
+ * docs/decisions.md, "Bouquets and the catalogue".
  */
 export function purchasableBouquets(
   catalogue: Catalogue,
@@ -56,7 +56,7 @@ export function purchasableBouquets(
   return isNearTheLast ? offer.filter((bouquet) => hasRoomFor(bouquet, connection, now)) : offer;
 }
 
-/** There is nothing to sell to one who has it for ever, as `9999-12-31` in a provider's records says. */
+/** A subscription without end (`9999-12-31` in a provider's records) cannot be extended. */
 function hasRoomFor({ plan, period }: Bouquet, { ledgers }: Connection, now: WallTime): boolean {
   const run = ledgers.find((ledger) => ledger.plan === plan)?.subscription;
   return !isRunning(run, now) || plus(run.end, period) <= LAST_WALL_TIME;
@@ -71,7 +71,7 @@ function knownOffers(catalogue: Catalogue): Offers {
   return offers;
 }
 
-/** @param only the base plans that may be sold; any where it is empty. */
+/** @param only base plans that may be sold; empty means any. */
 function findOffer(
   catalogue: Catalogue,
   connection: Connection,
@@ -102,8 +102,8 @@ function fitsSegment(bouquet: Bouquet, connection: Connection): boolean {
 }
 
 /**
- * Reads one row of a catalogue file: `{"service", "code", "name", "price", "segments"?, "plan"?, "retired"?}`.
- * Source: decisions, "Time, money, identifiers" and "Bouquets, subscriptions and the renewal rule".
+ * Reads one row of a catalogue file: `{"service", "code", "name", "price", "segments"?, "plan"?, "retired"?}`. `price`
+ * is a decimal in major units and more than zero.
  */
 export function readCatalogueRow(row: JsonObject, exponent: CurrencyExponent): Reading<Bouquet> {
   const fields = new FieldReader(row);
@@ -126,12 +126,12 @@ export function readCatalogueRow(row: JsonObject, exponent: CurrencyExponent): R
   return fields.finish({ service, code, name, price, segments, plan: plan ?? planFromName, addOn, period });
 }
 
-/** Whether a row only tells what a code means that customers may still have, and that is not sold any more. */
+/** Whether a row only defines a code that customers may still have, and is not sold. */
 export function isRetired(row: JsonObject): boolean {
   return row["retired"] === true;
 }
 
-/** One row of a catalogue file, in the order in which its fields are written. */
+/** One row of a catalogue file, in the order of its fields. */
 export interface CatalogueRow {
   readonly service: Service;
   readonly code: string;
@@ -142,17 +142,19 @@ export interface CatalogueRow {
   readonly retired?: true;
 }
 
-/** The row that {@link readCatalogueRow} reads as this very bouquet. */
+/** Writes a bouquet as a row that {@link readCatalogueRow} reads back. */
 export function catalogueRow(bouquet: Bouquet, exponent: CurrencyExponent): CatalogueRow {
   const { service, code, name, price, segments, plan } = bouquet;
   const some = segments.length === 0 ? {} : { segments: [...segments] };
   return { service, code, name, price: formatMoney(price, exponent), ...some, plan };
 }
 
-/** The rows of one catalogue. Each is held against those before it, so that every bad line gets its reason. */
+/**
+ * The rows of one catalogue. Each row is checked against the rows before it, so that every bad line gets its reason.
+ */
 export class CatalogueRows {
   readonly bouquets: Bouquet[] = [];
-  /** Those that are not sold. A plan may have held others in its time, so nothing holds them against each other. */
+  /** Bouquets that are not sold. They are not compared with each other: a plan may have changed over time. */
   readonly retired: Bouquet[] = [];
   readonly #codes = new Set<string>();
   readonly #addOnByPlan = new Map<string, boolean>();
@@ -173,20 +175,20 @@ export class CatalogueRows {
   }
 }
 
-/** A bouquet of one service that a new catalogue adds, changes or no longer has. */
+/** A bouquet that a new catalogue adds, changes or removes. */
 export interface BouquetEffect {
   readonly kind: "added" | "changed" | "removed";
   readonly service: Service;
   readonly code: string;
-  /** Of a changed one, what was and what is; as texts, amounts as decimals. */
+  /** Changed fields as texts, amounts as decimals; empty unless `changed`. */
   readonly fields: readonly { readonly field: string; readonly from: string; readonly to: string }[];
 }
 
-/** What a new catalogue is, beside the one before it. */
+/** Differences between a new catalogue and the current one. */
 interface CatalogueEffect {
   readonly bouquets: readonly BouquetEffect[];
   readonly unchanged: number;
-  /** Whether those that stay come in another order, in which partners see them. */
+  /** Whether the remaining bouquets have a new order, which partners see. */
   readonly reorders: boolean;
 }
 

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { Instant } from "./wall-time.ts";
 
-/** One of the secrets with which checkoutIds are sealed. Kept in the store, shared by all processes. */
+/** A secret that signs checkoutIds. The store keeps it, and all processes share it. */
 export interface CheckoutSecret {
-  /** 0 to 15: it travels in the checkoutId, so that checkouts outlive a change of secret. */
+  /** Number from 0 to 15. Every checkoutId contains it, so that checkouts stay valid after a rotation. */
   readonly id: number;
   readonly key: Uint8Array;
   readonly createdAt: Instant;
@@ -11,20 +11,20 @@ export interface CheckoutSecret {
 
 export const CHECKOUT_KEY_BYTES = 32;
 
-/** As many as a checkoutId can name. */
+/** Number of ids that a checkoutId can name. */
 const SECRETS_KEPT = 16;
 
-/** A new secret seals nothing for so long: by then every process knows it, and opens what another sealed with it. */
+/** Delay before a new secret is used: by then every process knows it. */
 export const SECRET_REST_MS = 10_000;
 
-/** How far the clocks of the processes may be apart. */
+/** Greatest difference between the clocks of the processes. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** Longer than a checkout lives, and txn-status doubts it. */
+/** Longer than the life of a checkout plus the grace of txn-status. */
 const ROTATION_PAUSE_MS = 10 * 60_000;
 
 /**
- * The secret that seals new checkouts.
+ * The secret that signs new checkouts.
  * @param secrets newest first, at least one.
  */
 export function sealingSecret(secrets: readonly CheckoutSecret[], now: Instant): CheckoutSecret {
@@ -33,8 +33,8 @@ export function sealingSecret(secrets: readonly CheckoutSecret[], now: Instant):
 }
 
 /**
- * Until when a secret can have sealed a checkout: once its successor has taken over, it opens what was
- * issued before, and nothing else. Whoever stole a former secret can make no checkout with it that is still good.
+ * The last time at which a secret can have signed a checkout. After its successor took over, it opens only older
+ * checkouts, so that a stolen previous secret cannot make valid ones.
  * @param secrets newest first.
  */
 export function sealedUntil(secrets: readonly CheckoutSecret[], { id }: CheckoutSecret): Instant {
@@ -42,7 +42,7 @@ export function sealedUntil(secrets: readonly CheckoutSecret[], { id }: Checkout
   return successor === undefined ? Number.POSITIVE_INFINITY : successor.createdAt + SECRET_REST_MS + CLOCK_TOLERANCE_MS;
 }
 
-/** Checkouts may still be in use that the oldest one sealed, and there is no room for one more. */
+/** There is no free number, and checkouts signed with the oldest secret may still be in use. */
 type RotationRefusal = "too_soon";
 
 export interface Rotation {
@@ -50,8 +50,8 @@ export interface Rotation {
 }
 
 /**
- * One more secret; it takes the place of the one that has its number. It is younger than the newest one, whatever the clock
- * shows: the newest is the one that counts.
+ * Makes the next secret, which replaces the one with the same number. It is always younger than the newest one, even if
+ * the clock was set back, because the newest one counts.
  * @param secrets newest first, at least one.
  */
 export function rotation(
@@ -67,8 +67,8 @@ export function rotation(
 }
 
 /*
- * HMAC-SHA-256 (RFC 2104) of short messages, by two digests that are taken at one go: to make an object for each
- * message, as the runtime's own HMAC does, costs several times the hashing itself.
+ * HMAC-SHA-256 (RFC 2104) of short messages by two one-shot digests. Node's own HMAC makes an object for each message,
+ * which costs several times the hashing.
  */
 
 const BLOCK_BYTES = 64;
@@ -76,10 +76,10 @@ const DIGEST_BYTES = 32;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 
-/** Messages are short: a longer one is refused. */
+/** Longest message. */
 const MOST_BYTES = 1024;
 
-/** The two blocks that a key makes, each with room behind it: for the message, and for the inner digest. */
+/** The two padded key blocks, each with room for the message or the inner digest. */
 interface Pads {
   readonly inner: Buffer;
   readonly outer: Buffer;
@@ -88,9 +88,9 @@ interface Pads {
 const padsOfKeys = new WeakMap<Uint8Array, Pads>();
 
 /**
- * @param key at most 64 bytes, and the same object each time: what it comes to is remembered.
+ * @param key at most 64 bytes. Pass the same object each time: its pads are cached by object.
  * @param message at most 1,024 bytes.
- * @returns the 32 bytes, as a string of one character each.
+ * @returns 32 bytes as a string, one character each.
  */
 export function hmacSha256(key: Uint8Array, message: Uint8Array): string {
   const { inner, outer } = padsOf(key);

@@ -3,26 +3,26 @@ import { type CheckoutSecret, hmacSha256, sealedUntil } from "./checkout-secret.
 import type { ConnectionKey, Environment } from "./customer.ts";
 import type { Instant } from "./wall-time.ts";
 
-/** A checkout can be used up to and including this long after its issue (interface, section 8). */
+/** Validity of a checkout, this millisecond included (docs/interface.md, section 8). */
 export const CHECKOUT_VALID_MS = 300_000;
-/** How much later than that txn-status says that the top-up never will be (decisions, "Using a checkoutId"). */
+/** How long after expiry txn-status answers `never_topped_up` (docs/decisions.md, "txn-status"). */
 export const CHECKOUT_GRACE_MS = 60_000;
 
-/** Whom a checkout is issued to. */
+/** The partner and environment that a checkout was issued to. */
 export interface CheckoutHolder {
   readonly partnerId: number;
   readonly environment: Environment;
 }
 
-/** What a checkoutId says of itself, once its seal has been found intact. */
+/** Content of an authentic checkoutId. */
 export interface Checkout {
   readonly issuedAt: Instant;
-  /** The catalogue revision from which prices were quoted. */
+  /** The catalogue revision of the quoted prices. */
   readonly revision: number;
 }
 
 /*
- * The 48 bytes of a checkoutId, which are 64 characters of base64url without padding:
+ * The 48 bytes of a checkoutId, written as 64 characters of base64url without padding:
  *
  *    0  format (high half) and secret id (low half)
  *    1  issue time, milliseconds, 48 bits: first, so that a store's index grows at its end
@@ -30,17 +30,17 @@ export interface Checkout {
  *   10  customer digest, 32 bits
  *   14  connection digest, 48 bits
  *   20  nonce, 128 random bits
- *   36  HMAC-SHA-256 over holder and all of the above, its first 96 bits
+ *   36  HMAC-SHA-256 over the holder and all fields above, first 96 bits
  */
 const FORMAT = 1;
 export const CHECKOUT_NONCE_BYTES = 16;
 const SEALED_BYTES = 36;
 const TOTAL_BYTES = 48;
-/** It begins with the four bits of the format. */
+/** The first character contains the four bits of the format. */
 const SHAPE = /^[E-H][A-Za-z0-9_-]{63}$/;
 
 /**
- * Issues a checkoutId. It is authentic by its seal alone: nothing is written anywhere.
+ * Issues a checkoutId. It is authenticated by its HMAC: nothing is stored.
  * @param nonce 16 random bytes, never used before.
  */
 export function issueCheckout(
@@ -63,8 +63,8 @@ export function issueCheckout(
 /**
  * Opens a checkoutId.
  * @param secrets newest first.
- * @returns undefined where it is not one of this service's, was altered, or is another partner's:
- *   one answer, so that a partner cannot tell these apart.
+ * @returns undefined if the checkoutId was not issued here, was altered, or belongs to another partner or environment.
+ * Partners must not learn which.
  */
 export function openCheckout(
   secrets: readonly CheckoutSecret[],
@@ -79,14 +79,12 @@ export function openCheckout(
   return issuedAt > sealedUntil(secrets, secret) ? undefined : { issuedAt, revision: bytes.readUIntBE(7, 3) };
 }
 
-/** Whether it has the form of a checkoutId that is issued here, which no token, name or number has. */
+/** Whether a value has the form of a checkoutId. No token, name or number has that form. */
 export function looksIssued(checkoutId: unknown): checkoutId is string {
   return typeof checkoutId === "string" && SHAPE.test(checkoutId);
 }
 
-/*
- * What a checkoutId says, authentic or not: that needs no secret. Undefined, or false, where the text is none.
- */
+/* Content of a checkoutId, authentic or not; no secret is needed. Undefined or false if the text has another form. */
 
 export function customerDigestIn(checkoutId: string): number | undefined {
   return bytesOf(checkoutId)?.readUInt32BE(10);
@@ -110,8 +108,8 @@ export function isCheckoutExpired(checkout: Checkout, now: Instant): boolean {
 }
 
 /**
- * What is to be done before it is said that a checkout without a top-up will never have one: it must be retired, or was.
- * `pruned`: nobody can tell any more whether it had one, since the history of that time was let go.
+ * What must happen before txn-status answers that an unused checkout will never have a top-up. `retire`: store it as
+ * retired first. `retired`: that is done. `pruned`: its history was deleted, so the answer is unknown.
  */
 export function concludeUnused(
   checkoutId: string,
@@ -121,12 +119,12 @@ export function concludeUnused(
 ): "pruned" | "retire" | "retired" {
   const issuedAt = checkoutIssuedAt(checkoutId);
   if (prunedBefore !== undefined && (issuedAt ?? now) < prunedBefore) return "pruned";
-  // A refusal may have retired it earlier than that is told.
+  // A refused top-up may have retired the checkout before its grace ended.
   const wasDead = retiredAt !== undefined && (issuedAt === undefined || isCheckoutDead({ issuedAt }, retiredAt));
   return wasDead ? "retired" : "retire";
 }
 
-/** True once no top-up can be recorded any more, not even one that was under way at the expiry. */
+/** True once no top-up can be recorded any more, including one that was decided just before the expiry. */
 export function isCheckoutDead(checkout: Pick<Checkout, "issuedAt">, now: Instant): boolean {
   return now - checkout.issuedAt > CHECKOUT_VALID_MS + CHECKOUT_GRACE_MS;
 }
@@ -135,7 +133,7 @@ function bytesOf(checkoutId: string): Buffer | undefined {
   return looksIssued(checkoutId) ? Buffer.from(checkoutId, "base64url") : undefined;
 }
 
-/** What is hashed is put together here: a buffer of its own for each checkout takes longer than the hash. */
+/** Shared buffer for hashing: allocating one for each checkout takes longer than the hash. */
 const scratch = Buffer.alloc(4_096);
 
 function seal(secret: CheckoutSecret, { partnerId, environment }: CheckoutHolder, bytes: Buffer): Buffer {
@@ -145,12 +143,12 @@ function seal(secret: CheckoutSecret, { partnerId, environment }: CheckoutHolder
   return Buffer.from(digest.slice(0, TOTAL_BYTES - SEALED_BYTES), "binary");
 }
 
-/** 32 bits by which a store that is spread over several machines finds a customer's rows. */
+/** A 32-bit digest that lets a store on several machines find a customer's rows. */
 export function customerDigest({ environment, cuid }: Pick<ConnectionKey, "environment" | "cuid">): number {
   return Number.parseInt(hash("sha256", `${environment}:${cuid}`, "hex").slice(0, 8), 16);
 }
 
-/** Salted with the nonce, so that two checkouts do not show that they are for the same connection. */
+/** The nonce is the salt, so that two checkouts do not show that they have the same connection. */
 function digestConnection({ cuid, service, reqId }: ConnectionKey, nonce: Uint8Array): Buffer {
   scratch.set(nonce);
   const length = nonce.length + scratch.write(JSON.stringify([cuid, service, reqId]), nonce.length);

@@ -1,14 +1,14 @@
-/** Accents and joiners: signs that letters of any script can carry. Vowel signs of Devanagari are not among them. */
+/** Accents and joiners, which letters of any script can carry. Vowel signs of Devanagari are not included. */
 const ACCENTS = /\p{Script=Inherited}+/gu;
 
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
- * Folds a username or set-top box number: two that differ only by case or accents have the same fold. Databases that RADIUS
- * reads take such names for one. Source: the ledger's page, section 3.
+ * Folds a username or set-top box number: names that differ only by case or accents get the same fold. Databases that
+ * RADIUS reads treat such names as equal (docs/decisions.md, "Files").
  */
 export function foldName(reqId: string): string {
-  // Most names are plain, and a file has many.
+  // Fast path: files have many names, and most are ASCII.
   if (PLAIN.test(reqId)) return reqId.toUpperCase();
   return reqId.normalize("NFKD").replace(ACCENTS, "").toUpperCase();
 }

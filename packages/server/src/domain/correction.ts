@@ -16,11 +16,11 @@ import type { Transaction } from "./top-up.ts";
 import { DAY_MS, type Instant, LAST_WALL_TIME, type Moment, type WallTime } from "./wall-time.ts";
 
 /*
- * What the provider's staff set right by hand: a top-up or goodwill is reversed, days are given for nothing, a connection
- * is blocked. Each is decided here, inside the transaction that records it, and leaves an entry in the audit trail.
+ * Corrections by staff: reversals, goodwill and blocks. Each is decided here, inside the transaction that records it,
+ * and adds an entry to the audit trail.
  */
 
-/** Who corrects something, when and why: no correction is made without a reason. */
+/** Author, time and reason of a correction. The reason is required. */
 export interface Correcting {
   readonly author: string;
   readonly authority: Authority | undefined;
@@ -28,7 +28,7 @@ export interface Correcting {
   readonly at: Moment;
 }
 
-/** A decision to be written: in one transaction, with its entry in the audit trail. */
+/** A decided correction. The caller writes it and its audit entry in one transaction. */
 export interface Correction {
   readonly key: ConnectionKey;
   readonly plan: string;
@@ -41,7 +41,7 @@ export type TopUpReversalOutcome =
   | { readonly kind: "reversed"; readonly transaction: Transaction; readonly correction: Correction }
   | { readonly kind: ReversalRefusal };
 
-/** @param ledgers those of its connection. */
+/** @param ledgers all ledgers of the connection. */
 export function reverseTopUp(
   transaction: Transaction | undefined,
   ledgers: readonly Ledger[],
@@ -67,11 +67,11 @@ export function reverseTopUp(
   return { kind: "reversed", transaction: reversed, correction: correctionOf(transaction, ledger, entry, change) };
 }
 
-/** Days for nothing, on one subscription of a connection. */
+/** Goodwill for one subscription of a connection. */
 export interface GoodwillCommand extends ConnectionKey {
-  /** 1 or more. */
+  /** Number of days, 1 or more. */
   readonly days: number;
-  /** Undefined where the connection has but one that may be meant. */
+  /** Undefined if the connection has only one candidate (see {@link candidatesFor}). */
   readonly plan: string | undefined;
 }
 
@@ -79,13 +79,13 @@ export type GoodwillOutcome =
   | { readonly kind: "granted"; readonly correction: Correction }
   | { readonly kind: "not_found" }
   | PlanUnclear
-  /** Beyond the last day that a calendar has. */
+  /** The end would pass the last wall time. */
   | { readonly kind: "too_long" };
 
-/** Why it is not clear which plan is meant, and the plans that it may be. */
+/** Why the plan is unclear, and the possible plans. */
 type PlanUnclear = { readonly kind: "no_subscription" | "ambiguous"; readonly plans: readonly string[] };
 
-/** Gives days for nothing: as a top-up would, they continue a run that is on, and begin a new one where it has ended. */
+/** Adds days of goodwill. Like a top-up, they extend a running subscription or begin a new run. */
 export function grantGoodwill(
   connection: Connection | undefined,
   ledgers: readonly Ledger[],
@@ -108,17 +108,17 @@ export function grantGoodwill(
 
 export interface GoodwillReversalCommand extends ConnectionKey {
   readonly plan: string | undefined;
-  /** The number of the entry that is meant; undefined for the last. */
+  /** Number of the entry to reverse; undefined means the last. */
   readonly seq?: number | undefined;
 }
 
 export type GoodwillReversalOutcome =
   | { readonly kind: "reversed"; readonly days: number; readonly correction: Correction }
-  /** `not_last`: of the entry that was meant, somebody else has reversed it, or given more days since. */
+  /** `not_last`: the given entry was reversed meanwhile, or newer goodwill exists. */
   | { readonly kind: ReversalRefusal | "not_last" }
   | PlanUnclear;
 
-/** Reverses the goodwill that was given last, of those that are not reversed. */
+/** Reverses the newest goodwill that is not reversed. */
 export function reverseGoodwill(
   ledgers: readonly Ledger[],
   { plan, seq, ...key }: GoodwillReversalCommand,
@@ -145,7 +145,7 @@ export function reverseGoodwill(
   return { kind: "reversed", days, correction: correctionOf(key, ledger, entry, change) };
 }
 
-/** That of the plan; or else the base subscriptions that run, or else all that there are. */
+/** Ledgers that may be meant: the named plan; otherwise the running base plans; otherwise all base plans. */
 function candidatesFor(ledgers: readonly Ledger[], plan: string | undefined, now: WallTime): readonly Ledger[] {
   if (plan !== undefined) return ledgers.filter((ledger) => ledger.plan === plan);
   const bases = ledgers.filter(({ entries }) => entries.some(({ after }) => after?.bouquet.addOn === false));
@@ -153,7 +153,7 @@ function candidatesFor(ledgers: readonly Ledger[], plan: string | undefined, now
   return running.length > 0 ? running : bases;
 }
 
-/** What the audit trail keeps is the change, and the subscription before and after it. */
+/** The audit entry keeps the change, and the subscription before and after it. */
 function correctionOf(
   { environment, cuid, service, reqId }: ConnectionKey,
   ledger: Ledger,
@@ -171,13 +171,13 @@ function correctionOf(
 }
 
 export type BlockOutcome =
-  /** `audited` is undefined where it was so already. */
+  /** `audited` is undefined if nothing changed. */
   | { readonly kind: "done"; readonly key: ConnectionKey; readonly audited: AuditedChange | undefined }
   | { readonly kind: "not_found" }
-  /** The provider's own records say so, and only they can take it back. */
+  /** The provider's records block the connection: only an import can unblock it. */
   | { readonly kind: "blocked_by_records" };
 
-/** Blocks a connection until it is unblocked, whatever imports say meanwhile; or unblocks it. */
+/** Blocks or unblocks a connection. Imports do not lift a block by staff. */
 export function decideBlock(connection: Connection | undefined, key: ConnectionKey, blocked: boolean): BlockOutcome {
   if (connection === undefined) return { kind: "not_found" };
   if (!blocked && !connection.blocked && isBlocked(connection)) return { kind: "blocked_by_records" };
@@ -192,8 +192,8 @@ export function subjectOf({ environment, cuid, service, reqId }: ConnectionKey):
 }
 
 /*
- * One correction of many connections. Each is decided as it would be by itself; the audit trail names them all in one
- * entry, which is written before the first of them is corrected.
+ * Bulk changes. Each connection is decided like a single correction. One audit entry names all connections and is
+ * written before the first change.
  */
 
 export type BulkOrder =
@@ -202,7 +202,7 @@ export type BulkOrder =
 
 export type BulkOutcome = GoodwillOutcome | BlockOutcome;
 
-/** @param ledgers those of the connection. */
+/** @param ledgers all ledgers of the connection. */
 export function decideBulk(
   order: BulkOrder,
   key: ConnectionKey,
@@ -214,14 +214,14 @@ export function decideBulk(
   return grantGoodwill(connection, ledgers, { ...key, days: order.days, plan: order.plan }, by);
 }
 
-/** Whether staff gave any of the ledgers goodwill in the last day that is not reversed. */
+/** Whether a ledger got goodwill in the last day that is not reversed. */
 export function hadGoodwillLately(ledgers: readonly Ledger[], now: Instant): boolean {
   const isLate = (ledger: Ledger) =>
     grantsOfRun(ledger, 0).some(({ kind, at }) => kind === "goodwill" && at.instant > now - DAY_MS);
   return ledgers.some(isLate);
 }
 
-/** What the audit trail keeps: of each customer the connections, and what was ordered for them. */
+/** The audit entry of a bulk change: the connections of each customer, and the change. */
 export function bulkAnnounced(
   order: BulkOrder,
   environment: Environment,

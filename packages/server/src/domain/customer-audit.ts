@@ -3,47 +3,47 @@ import type { BareConnection, Customer, CustomerProfile, Environment } from "./c
 import { type CustomerChange, changesAnything, type HeldBack } from "./customer-import.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** Many in one entry, since a night's import changes many; few enough that an entry can be read. */
+/** Most customers in one audit entry, so that it stays readable. */
 const CUSTOMERS_IN_AN_ENTRY = 50;
-/** Beyond that, the next customer begins another entry: whoever reads entries reads some hundreds at a time. */
+/** Most characters in one audit entry, unless one customer alone has more. */
 const ENTRY_CHARACTERS = 16_384;
 
-/** Of many customers in one entry. */
+/** Actions with several customers in one entry. */
 const OF_MANY: readonly string[] = [
   ...(["customers.import", "trial.reset", "bulk.goodwill", "bulk.block", "bulk.unblock"] as const),
 ] satisfies AuditAction[];
 
-/** What an import does with one row. */
+/** Effect of an import on one customer. */
 export interface CustomerEffect {
   readonly cuid: string;
-  /** `refused`: a connection is another customer's already. */
+  /** `refused`: a connection belongs to another customer. */
   readonly kind: "added" | "changed" | "unchanged" | "refused";
   readonly changes: readonly FieldChange[];
   readonly heldBack: readonly HeldBack[];
   readonly runningThoughInactive: CustomerChange["runningThoughInactive"];
   readonly endsRunning: number;
   readonly deactivates: boolean;
-  /** Whether a row of a later moment was taken before, so that nothing of this one is. */
+  /** Whether the row is older than a row imported before, and so is ignored. */
   readonly isStale: boolean;
   readonly shared?: SharedName;
 }
 
-/** A connection of a refused row whose name is another customer's, or its own in another spelling. */
+/** A connection of a refused row whose name another customer has, or the same customer in another spelling. */
 export interface SharedName {
   readonly reqId: string;
-  /** Whose it is. */
+  /** Customer that has the name. */
   readonly cuid: string;
-  /** How it is spelt there. */
+  /** Spelling of the name there. */
   readonly otherReqId: string;
 }
 
-/** Why a row is refused: the words go on from the name that it states. */
+/** Why a row is refused, as text after the name that it states. */
 export function sharedWords({ reqId, cuid, otherReqId }: SharedName): string {
   if (reqId === otherReqId) return `is customer ${cuid}'s`;
   return `differs only by case or accents from customer ${cuid}'s ${otherReqId}`;
 }
 
-/** One value of a customer, before and after; undefined where there was, or is, none. */
+/** One value of a customer, before and after; undefined if there was, or is, none. */
 export interface FieldChange {
   readonly field: string;
   readonly from: string | undefined;
@@ -62,7 +62,7 @@ export function refusedEffect(cuid: string, shared: SharedName): CustomerEffect 
   return { cuid, kind: "refused", ...nothing, isStale: false, shared };
 }
 
-/** Whether a customer had one of these values, and the row leaves it empty. */
+/** Whether a row empties one of these fields that had a value. */
 export function losesValue({ changes }: CustomerEffect, fields: readonly string[]): boolean {
   return changes.some(({ field, from = "", to = "" }) => fields.includes(field) && from !== "" && to === "");
 }
@@ -101,12 +101,12 @@ function connectionTexts(connections: readonly BareConnection[]): Map<string, st
   );
 }
 
-/** A subscription as the audit trail and the dry run show it. */
+/** Text of a subscription in the audit trail and the dry run. */
 export function runText(subscription: Subscription | undefined): string | undefined {
   return subscription && `${subscription.bouquet.code}, ${subscription.start} to ${subscription.end}`;
 }
 
-/** What the audit trail keeps of an import, or of a part of it: of each customer what has changed, by cuid. */
+/** Audit entries of an import, or of a part of it: the changes of each customer, by cuid. */
 export function customersImported(
   action: "customers.import" | "trial.reset",
   environment: Environment,
@@ -121,7 +121,7 @@ export function customersImported(
   }));
 }
 
-/** What one customer was and is, as JSON texts: an import makes many, and each is wanted as text alone. */
+/** A customer before and after as JSON texts, since an import writes thousands of them. */
 interface Described {
   readonly cuid: string;
   readonly before: string;
@@ -144,7 +144,7 @@ function inEntries(changes: readonly Described[]): Described[][] {
   for (const change of changes) {
     const length = change.cuid.length + change.before.length + change.after.length;
     const last = entries.at(-1);
-    // An entry tells of a customer once: of what a file has twice, the first change would be lost.
+    // A customer is once in an entry: of a second change in the same file, the first would be lost.
     const isFull = last?.length === CUSTOMERS_IN_AN_ENTRY || characters + length > ENTRY_CHARACTERS;
     if (last === undefined || isFull || last.some(({ cuid }) => cuid === change.cuid)) {
       entries.push([change]);
@@ -157,7 +157,7 @@ function inEntries(changes: readonly Described[]): Described[][] {
   return entries;
 }
 
-/** An entry as it tells of one customer. */
+/** The part of an entry that concerns one customer. */
 export function entryOfCustomer<Entry extends Pick<AuditEntry, "action" | "before" | "after">>(
   entry: Entry,
   cuid: string,

@@ -13,17 +13,17 @@ import type { NormaliseMobile } from "./mobile-number.ts";
 import { isRunning, type StatedSubscription, type Subscription } from "./subscription.ts";
 import type { Instant } from "./wall-time.ts";
 
-/** A ledger, and whose of the customer's connections it is. */
+/** A ledger and its connection. */
 export interface ConnectionLedger extends Ledger, ConnectionName {}
 
-/** What is stored of a customer; all undefined or empty of one who is new. */
+/** Stored data of a customer; undefined or empty if the customer is new. */
 export interface StoredCustomer {
   readonly customer: Customer | undefined;
-  /** The one form of the mobile number by which the customer is found. */
+  /** The mobile number in normalised form, which finds the customer. */
   readonly mobileForm: string | undefined;
-  /** Of the last row that was taken. */
+  /** Time of the last imported row. */
   readonly asOf: Instant | undefined;
-  /** Also of connections that are gone. */
+  /** All ledgers, including those of removed connections. */
   readonly ledgers: readonly ConnectionLedger[];
 }
 
@@ -38,38 +38,38 @@ export interface HeldBack extends ConnectionName, Omit<Extract<ImportDecision, {
   readonly plan: string;
 }
 
-/** What an import writes for one customer. */
+/** All changes that an import writes for one customer. */
 export interface CustomerChange {
-  /** Whether a row of a later moment was taken before: nothing changes then. */
+  /** Whether the row is older than one imported before: then nothing changes. */
   readonly isStale: boolean;
   readonly profile: CustomerProfile;
-  /** Whether the profile, or the form of its mobile number, is another than is stored. */
+  /** Whether the profile, or the normalised mobile number, changes. */
   readonly changesProfile: boolean;
-  /** The connections from now on, in the file's order. */
+  /** The connections from now on, in the order of the file. */
   readonly connections: readonly BareConnection[];
-  /** Whether these or their order are others than are stored. */
+  /** Whether the connections or their order change. */
   readonly changesConnections: boolean;
   readonly removedConnections: readonly ConnectionName[];
-  /** The texts by which the customer can be looked up. */
+  /** Texts that find the customer in a look-up. */
   readonly addedCodes: readonly string[];
   readonly removedCodes: readonly string[];
   readonly entries: readonly PlanEntry[];
   readonly heldBack: readonly HeldBack[];
-  /** How many running subscriptions end by it, or are taken away. */
+  /** Number of running subscriptions that end by this change. */
   readonly endsRunning: number;
   readonly deactivates: boolean;
-  /** Connections that become stated inactive while a base subscription of them runs. */
+  /** Connections that become inactive in the records while a base subscription runs. */
   readonly runningThoughInactive: readonly ConnectionName[];
 }
 
-/** `reset`: back to what is stated, top-ups or not, as the trial environment's reset wants it. */
+/** `reset`: ignore top-ups and take the stated data, as the reset of the trial environment does. */
 export type CustomerImportRules = ImportRules & {
   readonly mode: "import" | "reset";
-  /** The customers whose runs may be ended though they were paid for. */
+  /** Customers whose paid runs the file may shorten. */
   readonly allowShorter: ReadonlySet<string>;
 };
 
-/** Lays what a row states over what is stored of its customer (ledger's page, section 3). */
+/** Computes the change that a row makes to its stored customer (docs/ledger.md#how-a-file-is-taken). */
 export function changeCustomer(
   stored: StoredCustomer,
   stated: StatedCustomer,
@@ -103,7 +103,7 @@ export function changeCustomer(
   for (const ledger of ledgers) {
     const connection = findConnection(stated.connections, ledger);
     if (connection !== undefined && connection.subscriptions === undefined && !isReset) continue;
-    // What was gone already, and has nothing that runs, is not stated as nothing again.
+    // A connection that was removed before and has no running subscription is not recorded again.
     const isGone = connection === undefined && findConnection(before, ledger) === undefined;
     if (isGone && !isRunning(headOf(ledger).subscription, rules.now.wall) && !isReset) continue;
     decide(
@@ -121,10 +121,10 @@ export function changeCustomer(
   const isStated = (connection: ConnectionName) => findConnection(stated.connections, connection) !== undefined;
   const hasRun = (name: ConnectionName) =>
     runs.some((run) => isSameConnection(run, name) && isRunning(run.subscription, rules.now.wall));
-  // What was paid for, and what staff have blocked, outlasts a file that does not know of it.
+  // Keep paid runs and staff blocks even if the file omits the connection.
   const kept = before.filter((each) => !isStated(each) && !isReset && (each.blocked || hasRun(each)));
   const unsorted = [...stated.connections.map((each) => bareConnection(each, before, isReset)), ...kept.map(bare)];
-  // As rows have them: an export that comes back must not change their order.
+  // Connections are sorted by service as in rows, so that importing an export does not change their order.
   const connections = SERVICES.flatMap((service) => unsorted.filter((each) => each.service === service));
   const codesAfter = codesOf(profile, connections, normaliseMobile);
   const codesBefore = former === undefined ? [] : codesOf(former, before, () => stored.mobileForm);
@@ -159,7 +159,7 @@ export function changeCustomer(
   };
 }
 
-/** Whether anything of the customer is written. */
+/** Whether anything of the customer must be written. */
 export function changesAnything(change: CustomerChange): boolean {
   const { changesProfile, changesConnections, entries, addedCodes, removedCodes } = change;
   return changesProfile || changesConnections || entries.length + addedCodes.length + removedCodes.length > 0;
@@ -174,7 +174,7 @@ function staleChange(former: Customer | undefined, profile: CustomerProfile): Cu
   };
 }
 
-/** What each ledger comes to once the entries are appended. */
+/** The subscription of each ledger once the entries are appended. */
 function runsAfter(ledgers: readonly ConnectionLedger[], entries: readonly PlanEntry[]) {
   const unchanged = ledgers.filter(
     (ledger) => !entries.some((entry) => isSameConnection(entry, ledger) && entry.plan === ledger.plan),
@@ -197,7 +197,7 @@ function isSameConnection(a: ConnectionName, b: ConnectionName): boolean {
   return a.service === b.service && a.reqId === b.reqId;
 }
 
-/** A block by staff is lifted by staff alone. */
+/** A block by staff stays: only staff can remove it. */
 function bareConnection(stated: StatedConnection, before: readonly BareConnection[], isReset: boolean): BareConnection {
   const { service, reqId, status, segment } = stated;
   return { service, reqId, status, segment, blocked: !isReset && findConnection(before, stated)?.blocked === true };
@@ -221,7 +221,10 @@ function isSameProfile(a: CustomerProfile, b: CustomerProfile): boolean {
   return a.firstName === b.firstName && a.lastName === b.lastName && a.mobile === b.mobile && a.status === b.status;
 }
 
-/** By what a customer is looked up. Source: interface, section 4.1, and decisions, "Customers and connections". */
+/**
+ * The texts that find a customer in a look-up (docs/interface.md, section 4.1; docs/decisions.md, "Customers and
+ * connections").
+ */
 export function codesOf(
   { cuid, mobile }: CustomerProfile,
   connections: readonly ConnectionName[],

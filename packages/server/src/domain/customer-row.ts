@@ -10,11 +10,11 @@ import { isWallTime, type WallTime } from "./wall-time.ts";
 const WIRE_STATUSES: readonly WireStatus[] = ["active", "inactive"];
 const CONNECTION_STATUSES: readonly ConnectionStatus[] = ["active", "inactive", "blocked"];
 
-/** What a provider's file says of one customer. */
+/** One customer in a provider's file. */
 export interface StatedCustomer extends CustomerProfile {
-  /** As the row says it, unread; undefined where the file's own holds. */
+  /** `asOf` of the row, not parsed; undefined means that of the whole file. */
   readonly asOf: string | undefined;
-  /** How its records treat goodwill; undefined where nobody said it. */
+  /** Whether the records contain goodwill; undefined if unknown. */
   readonly goodwill: GoodwillReading | undefined;
   readonly connections: readonly StatedConnection[];
 }
@@ -24,28 +24,28 @@ export interface StatedConnection {
   readonly reqId: string;
   readonly status: ConnectionStatus;
   readonly segment: string | undefined;
-  /** Undefined where the row says nothing of them: they stay as they are. */
+  /** Undefined if the row has no such field: stored subscriptions then stay. */
   readonly subscriptions: readonly StatedSubscription[] | undefined;
 }
 
-/** What a customer's row is read against. */
+/** Data that rows are read with. */
 export interface RowContext {
-  /** The newest definition of a code, from whichever revision has it: old subscriptions name retired bouquets. */
+  /** Finds the newest definition of a code in any revision, since old subscriptions name retired bouquets. */
   readonly findBouquet: FindBouquet;
-  /** Of rows that do not say it. */
+  /** Default for rows without the field. */
   readonly goodwill?: GoodwillReading | undefined;
 }
 
-/** As spreadsheets and data frames write a number in a column that has gaps. */
+/** A decimal as spreadsheets and data frames write a number in a column with gaps. */
 const DECIMAL = /^[0-9]+\.0$/;
 
-/** `cuid`: of the row; empty where it has none that is good. */
+/** `cuid`: customer id of the row; empty if it is missing or wrong. */
 type CustomerContext = RowContext & { readonly cuid: string };
 
 /**
- * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status", "asOf"?,
- * "goodwill"?, "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`, where a set-top box is named by
- * `stb` and the other connections by `username`.
+ * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status", "asOf"?, "goodwill"?,
+ * "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`. A set-top box has the field `stb`, other
+ * connections `username`.
  */
 export function readCustomerRow(row: JsonObject, context: RowContext): Reading<StatedCustomer> {
   const fields = new FieldReader(row);
@@ -95,7 +95,7 @@ function readSubscriptions(connection: FieldReader, service: Service, context: C
     const code = fields.statedIdentifier("code");
     const start = readTimestamp(fields, "startdate");
     const end = readTimestamp(fields, "enddate");
-    // An export has it; the ledger knows it.
+    // Exports have this field; the ledger already knows its value.
     fields.has("goodwillDays");
     const bouquet = code === "" ? undefined : context.findBouquet(service, code);
     if (code !== "" && bouquet === undefined) {

@@ -6,13 +6,15 @@ import type { WallTime } from "./wall-time.ts";
 
 export const ENVIRONMENTS = ["trial", "production"] as const;
 
-/** Trial customers and real ones never see each other (decisions, "Environments and access tokens"). */
+/**
+ * Trial and production customers never see each other (docs/decisions.md, "Environments, partners and access tokens").
+ */
 export type Environment = (typeof ENVIRONMENTS)[number];
 
-/** The only status words on the wire (decisions, "Customers and connections"). */
+/** The only two statuses that partners see (docs/decisions.md, "Customers and connections"). */
 export type WireStatus = "active" | "inactive";
 
-/** What a provider can say of a connection. A blocked one is `inactive` on the wire. */
+/** Status in the provider's records. A blocked connection is `inactive` for partners. */
 export type ConnectionStatus = WireStatus | "blocked";
 
 export interface CustomerProfile {
@@ -23,19 +25,19 @@ export interface CustomerProfile {
   readonly status: WireStatus;
 }
 
-/** A set-top box, an internet username or an IPTV username, as imported last. */
+/** A set-top box, an internet username or an IPTV username, as in the last import. */
 export interface BareConnection {
   readonly service: Service;
-  /** The set-top box number or the username, compared exactly. */
+  /** Set-top box number or username, compared exactly. */
   readonly reqId: string;
   readonly status: ConnectionStatus;
-  /** By staff, whatever the provider's records say. */
+  /** A block by staff, independent of the provider's records. */
   readonly blocked: boolean;
   readonly segment: string | undefined;
 }
 
 export interface Connection extends BareConnection {
-  /** One for each plan that it has or had. */
+  /** One ledger head for each plan that the connection has or had. */
   readonly ledgers: readonly LedgerHead[];
 }
 
@@ -45,38 +47,38 @@ export interface Customer extends CustomerProfile {
 
 export type ConnectionName = Pick<BareConnection, "service" | "reqId">;
 
-/** Where a top-up lands: one connection of one customer. */
+/** One connection of one customer. */
 export interface ConnectionKey extends ConnectionName {
   readonly environment: Environment;
   readonly cuid: string;
 }
 
-/** As much of a connection as its status on the wire depends on. */
+/** The facts that decide the status that partners see. */
 export interface ConnectionState extends Pick<BareConnection, "status" | "blocked"> {
-  /** The latest end of its base subscriptions; undefined where it has none. */
+  /** Latest end of the base subscriptions; undefined if there are none. */
   readonly baseEnd: WallTime | undefined;
 }
 
-/** A customer as a look-up by code tells of one. */
+/** A customer as a look-up by code shows it. */
 export interface CustomerOverview extends CustomerProfile {
   readonly connections: readonly (ConnectionName & ConnectionState)[];
 }
 
 /**
- * Blocked is inactive. With base subscriptions, it is active if one runs; without any, it is as imported.
- * Source: the ledger's page, section 4.
+ * Status that partners see. A blocked connection is inactive. With base subscriptions it is active if one runs;
+ * otherwise the imported status counts (docs/decisions.md, "Customers and connections").
  */
 export function wireStatus({ status, blocked, baseEnd }: ConnectionState, now: WallTime): WireStatus {
   if (blocked || status === "blocked") return "inactive";
   return baseEnd === undefined ? status : baseEnd > now ? "active" : "inactive";
 }
 
-/** Whether the provider has blocked it: by its records, or by its staff. */
+/** Whether the provider blocked the connection, by its records or by staff. */
 export function isBlocked({ status, blocked }: Pick<BareConnection, "status" | "blocked">): boolean {
   return blocked || status === "blocked";
 }
 
-/** Whom and what something can be sold to now: what a listing refuses, a top-up refuses too. */
+/** Whether something can be sold to a customer and connection. Listings and top-ups use the same rules. */
 export function openToSales<Profile extends Pick<CustomerProfile, "status">>(
   customer: Profile | undefined,
   connection: Connection | undefined,
@@ -95,13 +97,13 @@ export function connectionState(connection: Connection): ConnectionState {
   return { status: connection.status, blocked: connection.blocked, baseEnd };
 }
 
-/** The connection once a ledger of it has come to this. */
+/** The connection with one of its ledger heads replaced. */
 export function withHead<Of extends Pick<Connection, "ledgers">>(connection: Of, head: LedgerHead): Of {
   const others = connection.ledgers.filter(({ plan }) => plan !== head.plan);
   return { ...connection, ledgers: [...others, head] };
 }
 
-/** In the order in which partners see them: base subscriptions first, and of each kind the oldest. */
+/** Subscriptions in the order that partners see: base subscriptions first, then by start. */
 export function subscriptionsOf({ ledgers }: Pick<Connection, "ledgers">): Subscription[] {
   const found = ledgers.flatMap(({ subscription }) => (subscription === undefined ? [] : [subscription]));
   return found.length < 2 ? found : found.sort(compareSubscriptions);
@@ -113,7 +115,7 @@ function compareSubscriptions(a: Subscription, b: Subscription): number {
   return a.plan < b.plan ? -1 : 1;
 }
 
-/** The plans of the base subscriptions that run. */
+/** Plans of the running base subscriptions. */
 export function runningBases({ ledgers }: Pick<Connection, "ledgers">, now: WallTime): string[] {
   return ledgers.flatMap(({ plan, subscription }) =>
     isRunning(subscription, now) && !subscription.bouquet.addOn ? [plan] : [],
@@ -127,14 +129,14 @@ export function findConnection<Candidate extends ConnectionName>(
   return connections.find((connection) => connection.service === service && connection.reqId === reqId);
 }
 
-/** One row of a customers file, in the order in which its fields are written. */
+/** One row of a customers file, in the order of its fields. */
 export interface CustomerFileRow {
   readonly cuid: string;
   readonly first_name: string;
   readonly last_name: string;
   readonly mobile?: string;
   readonly status: string;
-  /** Up to when the row holds every top-up, goodwill and reversal made here: ISO 8601, in UTC. */
+  /** Time of the row: it contains every top-up, goodwill and reversal made here up to then (ISO 8601, UTC). */
   readonly asOf: string;
   readonly connections: Readonly<Partial<Record<Service, readonly ConnectionFileRow[]>>>;
 }
@@ -151,11 +153,11 @@ interface SubscriptionFileRow {
   readonly code: string;
   readonly startdate: string;
   readonly enddate: string;
-  /** In `enddate`; an import leaves it unread. */
+  /** Days of goodwill included in `enddate`. Imports ignore this field. */
   readonly goodwillDays: number;
 }
 
-/** A row of plain records, which an import can read. Blocks by staff are not in it. */
+/** A row that an import can read. It contains no blocks by staff. */
 export function customerRow(customer: Customer, asOf: string): CustomerFileRow {
   const { cuid, firstName, lastName, mobile, status } = customer;
   const of = (service: Service) => {

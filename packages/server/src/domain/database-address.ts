@@ -1,6 +1,5 @@
-/** Where everything is kept. */
+/** Where the data is stored. */
 export type DatabaseAddress =
-  /** The file of the embedded store. */
   { readonly store: "sqlite"; readonly path: string } | { readonly store: "postgres"; readonly url: string };
 
 const MUST_BE =
@@ -13,18 +12,18 @@ export function readDatabaseAddress(text: string): DatabaseAddress {
   if (path !== undefined && !/^(:|file:)/.test(path)) return { store: "sqlite", path };
   const url = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.pathname.length <= 1) throw new Error(MUST_BE);
-  // The driver takes the others for verify-full, and warns of that: they must not mean something else one day.
+  // The driver treats other modes as verify-full and warns that this will change.
   if (!TLS_MODES.includes(url.searchParams.get("sslmode") ?? ""))
     throw new Error("must have sslmode=verify-full, no-verify or disable, or none");
   return { store: "postgres", url: text };
 }
 
-/** As it was given, without the password. */
+/** The address without its password. */
 export function showDatabaseAddress(address: DatabaseAddress): string {
   return address.store === "sqlite" ? `sqlite:${address.path}` : withoutPassword(address.url);
 }
 
-/** A text that may be an address, or a misspelt one, without what looks like its password. */
+/** A text that may be a (misspelt) address, without its likely password. */
 export function withoutPassword(text: string): string {
   const shown = text.startsWith("sqlite:") ? text : text.replace(/^(\w+:?\/+[^:/@]*:|[^:/@]*:(?!\/)).*@/s, "$1***@");
   return shown.replace(/([?&](?:password|sslpassword)=)[^&]*/gi, "$1***");

@@ -7,8 +7,8 @@ import { DAY_MS, type Instant, isoTime, isoTimeOrNull, readWallTime, type WallTi
 import type { Zone } from "./zone.ts";
 
 /*
- * What happened to a connection, as other systems are told: each event holds the whole state after it, so that it can be
- * applied twice and late, and a later one of the same connection makes an earlier one needless.
+ * Events about connections, for other systems. Each event has the whole state after it. So it can be applied twice or
+ * late, and a later event of the connection replaces an earlier one.
  */
 
 export const EVENT_KINDS = [
@@ -21,23 +21,23 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** For how long events are kept where a target does not take them. */
+/** Lifetime of undelivered events. */
 export const EVENTS_KEPT_MS = 30 * DAY_MS;
 
-/** What happened, and the connection's state after it. */
+/** An event and the state of the connection after it. */
 export interface NewEvent {
   readonly kind: EventKind;
   readonly at: Instant;
   readonly key: ConnectionKey;
   readonly state: EventState;
-  /** Of `topup.recorded` and `topup.reversed`. */
+  /** Present in `topup.recorded` and `topup.reversed`. */
   readonly topUp: EventTopUp | undefined;
 }
 
 export interface EventState {
-  /** Whether the provider has blocked the connection. */
+  /** Whether the provider blocked the connection. */
   readonly blocked: boolean;
-  /** All of the connection's, in the order in which partners see them; also those that have ended. */
+  /** All subscriptions, including ended ones, in the order that partners see. */
   readonly subscriptions: readonly EventSubscription[];
 }
 
@@ -48,21 +48,21 @@ export interface EventSubscription {
   readonly addOn: boolean;
   readonly start: WallTime;
   readonly end: WallTime;
-  /** Days of goodwill of the current run that are in `end`. */
+  /** Days of goodwill of the current run, included in `end`. */
   readonly goodwillDays: number;
 }
 
 export type EventTopUp = Pick<Transaction, "txnId" | "checkoutId" | "partnerId" | "bouquetCode" | "amount">;
 
-/** An event on record. */
+/** A stored event. */
 export interface RecordedEvent extends NewEvent {
-  /** Counted from 1 in the order in which events were committed; numbers may be left out. */
+  /** Number in the order of commits, from 1. Numbers may be missing. */
   readonly seq: number;
-  /** The name of the partner; undefined where `topUp` is. */
+  /** Name of the partner; undefined if `topUp` is. */
   readonly partner: string | undefined;
 }
 
-/** An event that a change of a connection makes. @param connection as it is after it. */
+/** Makes the event of a change. @param connection the connection after the change. */
 export function eventOf(
   kind: EventKind,
   at: Instant,
@@ -80,7 +80,10 @@ function toEventSubscription({ plan, bouquet, start, end, goodwillDays }: Subscr
   return { plan, bouquetId: bouquet.code, name: bouquet.name, addOn: bouquet.addOn, start, end, goodwillDays };
 }
 
-/** An event as webhooks and the feed have it. Amounts are decimals with all digits of the currency; instants ISO 8601. */
+/**
+ * An event as webhooks and the feed send it. Amounts are decimals with all digits of the currency; instants are ISO
+ * 8601.
+ */
 export interface ToldEvent {
   readonly id: string;
   readonly type: EventKind;
@@ -103,7 +106,7 @@ export interface ToldEvent {
   };
 }
 
-/** Tells an event again in the same words however often it is asked, as long as the rules of the zone stay. */
+/** Renders an event. The result is always the same while the rules of the zone stay the same. */
 export function toldEvent(event: RecordedEvent, zone: Zone, exponent: CurrencyExponent): ToldEvent {
   const { kind, at, key, state, topUp, partner } = event;
   const { environment, cuid, service, reqId } = key;
@@ -124,24 +127,24 @@ export function toldEvent(event: RecordedEvent, zone: Zone, exponent: CurrencyEx
   };
 }
 
-/** The number alone would be given again after a restore from a backup, and receivers would take the event for known. */
+/** The id contains the time: after a restore from a backup, numbers repeat, and receivers would ignore the event. */
 export function eventId({ seq, at }: Pick<RecordedEvent, "seq" | "at">): string {
   return `evt_${at}_${seq}`;
 }
 
-/** The number of the event that an id, which is a cursor too, names; undefined where it is none. */
+/** The event number in an id, which is also a cursor; undefined if the text is no event id. */
 export function seqOfEventId(id: string): number | undefined {
   const [, seq] = /^evt_\d{1,15}_(\d{1,15})$/.exec(id) ?? [];
   return seq === undefined ? undefined : Number(seq);
 }
 
-/** The first instant at which the clock on the wall shows a time; where it is skipped, the first after it. */
+/** First instant of a wall time. If clocks skip that time, the first instant after the gap. */
 export function instantOf(wall: WallTime, zone: Zone): Instant | undefined {
   const [first] = zone.instants(wall);
   if (first !== undefined) return first;
   const ms = readWallTime(wall);
   if (ms === undefined) return undefined;
-  // No clock skips more than a day, and each change comes at a whole quarter of an hour.
+  // Clocks skip at most one day and change at a quarter of an hour.
   const begin = Math.floor((ms - DAY_MS) / QUARTER_MS) * QUARTER_MS;
   for (let at = begin; at <= ms + DAY_MS; at += QUARTER_MS) if (zone.wallTime(at) > wall) return at;
   return undefined;

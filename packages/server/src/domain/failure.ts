@@ -1,4 +1,4 @@
-/** Why the rules refuse a partner's request. How each looks on the wire is http/failures.ts. */
+/** Why the rules refuse a partner's request. partner/failures.ts maps each to its HTTP answer. */
 export type Refusal =
   | "unknown_token"
   | "expired_token"
@@ -19,7 +19,7 @@ export type Refusal =
   | "not_topped_up"
   | "never_topped_up";
 
-/** What an operation comes to: its value, or the reason why not. */
+/** The value of an operation, or why it was refused. */
 export type Result<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly refusal: Refusal };

@@ -1,15 +1,14 @@
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from "./json.ts";
 import { type CurrencyExponent, type Money, parseMoney } from "./money.ts";
 
-/** The longest identifier, in characters; a checkoutId is exactly as long. */
+/** Longest identifier, in characters; a checkoutId is exactly as long. */
 export const IDENTIFIER_MAX_LENGTH = 64;
 
-/** The longest name of a customer, bouquet or plan in a provider's file, in characters. */
+/** Longest name of a customer, bouquet or plan in a provider's file, in characters. */
 export const NAME_MAX_LENGTH = 200;
 
 /**
- * What is wrong with one field, as partners and operators read it. Never holds the value of a request, or a name or a
- * mobile number.
+ * An error in one field, for partners and operators. It never contains a value of a request, a name or a mobile number.
  */
 export interface FieldProblem {
   readonly field: string;
@@ -24,13 +23,16 @@ interface TextRule {
   readonly maxLength: number;
   readonly trim?: boolean;
   readonly mayBeEmpty?: boolean;
-  /** Refuses blanks, and signs that cannot be seen, at either end. */
+  /** Refuses blanks and invisible characters at both ends. */
   readonly isTight?: boolean;
-  /** Takes a JSON integer as its digits are written (decisions, "Identifiers and text"): partners send ids as numbers. */
+  /**
+   * Accepts a JSON integer as its digits, since partners send ids as numbers (docs/decisions.md, "Identifiers and
+   * text").
+   */
   readonly takesInteger?: boolean;
 }
 
-/** ASCII without control characters, and without a blank at either end: there is nothing to trim or to refuse. */
+/** ASCII without control characters and outer blanks: nothing to trim or refuse. */
 const PLAIN_TEXT = /^[!-~](?:[ -~]*[!-~])?$/;
 
 const ISO_INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
@@ -43,15 +45,14 @@ const IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, takesInteger: t
 const STATED_IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, isTight: true };
 
 /**
- * Reads the fields of one JSON object and gathers what is wrong with all of them, so that a caller
- * mends a request once. A field that is wrong reads as a stand-in of its type; {@link finish} then
- * gives the problems in place of the value.
+ * Reads the fields of one JSON object and collects all their errors, so that a caller can fix them in one go. A wrong
+ * field reads as a dummy value of its type; {@link finish} then returns the errors.
  */
 export class FieldReader {
   readonly #object: JsonObject;
   readonly #path: string;
   readonly #problems: FieldProblem[];
-  /** Few enough that a list is quicker than a set. */
+  /** A list is faster than a set for so few names. */
   readonly #known: string[] = [];
 
   constructor(object: JsonObject, path = "", problems: FieldProblem[] = []) {
@@ -60,14 +61,14 @@ export class FieldReader {
     this.#problems = problems;
   }
 
-  /** A string of 1 to 64 characters, compared exactly: leading zeros count. Or a JSON integer, as its digits stand. */
+  /** A string of 1 to 64 characters, compared exactly, or a JSON integer as its digits. Leading zeros count. */
   identifier(name: string): string {
     return this.text(name, IDENTIFIER);
   }
 
   /**
-   * An identifier in a provider's file. Columns of a fixed width pad them with blanks: a look-up, which leaves out the
-   * blanks around what it is sent, would find none of these.
+   * An identifier in a provider's file. Outer blanks are refused: fixed-width columns add them, and look-ups, which
+   * trim their input, would never match.
    */
   statedIdentifier(name: string): string {
     return this.text(name, STATED_IDENTIFIER);
@@ -95,13 +96,13 @@ export class FieldReader {
     return first;
   }
 
-  /** A decimal, as a JSON string or number (decisions, "Time, money, identifiers"). */
+  /** An amount as a JSON string or number, a decimal in major units (docs/decisions.md, "Money"). */
   money(name: string, exponent: CurrencyExponent): Money {
     const value = this.#required(name);
     return (value === undefined ? undefined : this.#money(name, value, exponent)) ?? 0n;
   }
 
-  /** A list of objects, each read by `read` with a reader that names it `name[index]`. */
+  /** A list of objects. `read` gets a reader for each, which names errors `name[index]`. */
   objects<Item>(name: string, read: (item: FieldReader) => Item): Item[] {
     return this.#items(name, (value, path) => {
       if (!isJsonObject(value)) return this.#report(path, "must be an object");
@@ -134,14 +135,14 @@ export class FieldReader {
     return this.#optional(name) !== undefined;
   }
 
-  /** Whether it is there and true. */
+  /** Whether the field is present and true. */
   flag(name: string): boolean {
     const value = this.#optional(name);
     if (value !== undefined && typeof value !== "boolean") this.problem(name, "must be true or false");
     return value === true;
   }
 
-  /** A whole number from 0 to `most`; 0 where it is left out. */
+  /** A whole number from 0 to `most`; 0 if missing. */
   count(name: string, most: number): number {
     const value = this.#optional(name);
     if (value === undefined) return 0;
@@ -152,7 +153,7 @@ export class FieldReader {
     return 0;
   }
 
-  /** An instant in ISO 8601, UTC, with its milliseconds, as topupd itself writes it. */
+  /** An instant in ISO 8601, UTC, with milliseconds, as topupd writes it. */
   instant(name: string): number | undefined {
     const text = this.identifier(name);
     if (text === "") return undefined;
@@ -165,17 +166,17 @@ export class FieldReader {
     return this.has(name) ? this.instant(name) : undefined;
   }
 
-  /** Reports what only the caller can know to be wrong with a field. */
+  /** Reports an error that the caller found in a field. */
   problem(name: string, problem: string): undefined {
     return this.#report(this.#path + name, problem);
   }
 
-  /** Whether something was reported of a field, so that what was read in its place is only a stand-in. */
+  /** Whether an error was reported for a field, so that its value is only a dummy. */
   isWrong(name: string): boolean {
     return this.#problems.some(({ field }) => field === this.#path + name);
   }
 
-  /** Reports every field that nobody has asked for. Files are read so, requests are not. */
+  /** Reports every field that was not read. Use it for files, not for requests. */
   refuseOthers(): void {
     for (const name of Object.keys(this.#object)) {
       if (!this.#known.includes(name)) this.problem(name.slice(0, IDENTIFIER_MAX_LENGTH), "is not a known field");
@@ -229,7 +230,7 @@ export class FieldReader {
   }
 
   #text(name: string, value: JsonValue, rule: TextRule): string | undefined {
-    // Almost every text is a plain one, of which one look is enough, and no path need be told.
+    // Fast path: almost every text is plain, and then no path is built.
     if (typeof value === "string" && value.length <= rule.maxLength && PLAIN_TEXT.test(value)) return value;
     return this.#textAt(this.#path + name, value, rule);
   }

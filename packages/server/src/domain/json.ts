@@ -1,11 +1,10 @@
 /**
- * A strict JSON reader for money: a number keeps the text it was written with, so that `2847.15`
- * never passes through a float and `1e3` is still recognised as an exponent. Duplicate keys, which
- * RFC 8259 leaves to chance, are refused (decisions, "Failures").
+ * A strict JSON reader for money. Numbers keep their text, so that `2847.15` never becomes a float and `1e3` is
+ * recognised as an exponent. Duplicate keys are errors (docs/decisions.md, "Failures and requests").
  */
 export type JsonValue = null | boolean | string | JsonNumber | JsonValue[] | JsonObject;
 
-/** Inherits nothing: `__proto__` and `constructor` are keys like any other. */
+/** It has no prototype members: `__proto__` and `constructor` are ordinary keys. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 export class JsonNumber {
@@ -19,14 +18,14 @@ export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
 }
 
-/** Deeper than anything that is sent in earnest, and far from the end of the stack. */
+/** Deepest nesting: deeper than any real request, and far below the stack limit. */
 const DEEPEST = 16;
 
 const ESCAPED_STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
 
-/** @throws JsonSyntaxError with a sentence that holds nothing of the text but key names. */
+/** @throws JsonSyntaxError with a message that contains key names, but no values. */
 export function readJson(text: string): JsonValue {
   const reader = new Reader(text);
   const value = reader.value(0);
@@ -34,7 +33,7 @@ export function readJson(text: string): JsonValue {
   return value;
 }
 
-/** Writes what {@link readJson} reads to the same: a number as it was written. */
+/** Writes a value as JSON; numbers keep their text. */
 export function writeJson(value: JsonValue): string {
   if (value instanceof JsonNumber) return value.literal;
   if (Array.isArray(value)) return `[${value.map(writeJson).join(",")}]`;
@@ -46,7 +45,7 @@ export function writeJson(value: JsonValue): string {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text that bytes are in UTF-8, a byte order mark and all; undefined where they are none. */
+/** Decodes UTF-8, keeping a byte order mark; undefined if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
@@ -60,7 +59,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }
 
-/** Inherits nothing, and is laid out by the engine as a class's fields are: a bare dictionary is slow to fill. */
+/** An object without prototype members. V8 fills it faster than a null-prototype object. */
 const Members = function Members() {} as unknown as new () => Record<string, JsonValue>;
 Members.prototype = Object.freeze(Object.create(null));
 
@@ -75,7 +74,7 @@ const CLOSING_BRACE = 0x7d;
 const BLANK = 0x20;
 const [TAB, NEWLINE, RETURN] = [0x09, 0x0a, 0x0d];
 
-/** Goes by character codes: most of an import's time of reading is spent here, and patterns take twice as long. */
+/** Reads character codes: imports spend most of their reading time here, and patterns take twice as long. */
 class Reader {
   readonly #text: string;
   #at = 0;
@@ -108,7 +107,7 @@ class Reader {
     do {
       if (this.#next() !== QUOTE) throw this.#unexpected();
       const key = this.#string();
-      // No value is undefined; and to ask for it is quicker than to ask whether the key is there.
+      // Values are never undefined, and this check is faster than hasOwn.
       if (members[key] !== undefined)
         throw new JsonSyntaxError(`has the key ${JSON.stringify(key.slice(0, 64))} twice in one object`);
       if (!this.#take(COLON)) throw this.#unexpected();
@@ -155,7 +154,7 @@ class Reader {
     return true;
   }
 
-  /** Passes over blanks. @returns the code of the character after them; NaN at the end. */
+  /** Skips blanks. @returns the code of the next character; NaN at the end. */
   #next(): number {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);

@@ -4,8 +4,8 @@ import type { Subscription } from "./subscription.ts";
 import { plus } from "./wall-time.ts";
 
 /**
- * What is wrong with a ledger; undefined where every entry follows from those before it. What was before the first entry
- * of a pruned ledger, nobody can tell, so it is taken as it is. Source: the ledger's page, section 6.
+ * The first error in a ledger; undefined if each entry follows from the entries before it. The first entry of a pruned
+ * ledger is accepted as it is, since its history was deleted (docs/ledger.md#when-history-goes).
  */
 export function findFault({ plan, entries }: Ledger): string | undefined {
   for (const [index, entry] of entries.entries()) {

@@ -12,7 +12,7 @@ import { isRunning, isSameSubscription, type StatedSubscription, type Subscripti
 import { DAY_MS, type Instant, type Moment, readWallTime, type WallTime, wallMsBetween } from "./wall-time.ts";
 import type { Zone } from "./zone.ts";
 
-/** Why a moment up to which records are said to hold what was made here is not taken: the words go on from its name. */
+/** Why an `asOf` is refused, as text after the field's name. */
 export const AS_OF_PROBLEMS = {
   required:
     "is needed, since customers were topped up here: say up to when the file's records hold that, such as the complete_until of the export that billing took in",
@@ -30,17 +30,17 @@ export type AsOfProblem = keyof typeof AS_OF_PROBLEMS;
 export interface AsOfRules {
   readonly zone: Zone;
   readonly now: Instant;
-  /** Whether records of more than 35 days ago are meant. */
+  /** Whether records older than 35 days are intended. */
   readonly allowsOld: boolean;
-  /** From when on history is whole; undefined where nothing was let go. */
+  /** Time before which history was deleted; undefined if nothing was. */
   readonly prunedBefore: Instant | undefined;
 }
 
 const UTC = /^([0-9-]{10})T([0-9:]{8})(?:\.([0-9]{3}))?Z$/;
 
 /**
- * Reads how far records reach: an instant in ISO 8601, in UTC, or a time of the provider's wall clock.
- * Source: the ledger's page, section 3.
+ * Reads `asOf`: an instant in ISO 8601 (UTC), or a time of the provider's wall clock. Top-ups up to it must be in the
+ * records (docs/ledger.md#how-a-file-is-taken).
  */
 export function readAsOf(text: string, { zone, now, allowsOld, prunedBefore }: AsOfRules): Moment | AsOfProblem {
   const instant = readInstant(text, zone);
@@ -61,72 +61,70 @@ function readInstant(text: string, zone: Zone): Instant | "unreadable" | "never"
   return another === undefined ? instant : "twice";
 }
 
-/** Records that are younger cannot know which top-ups they hold: a top-up is recorded at most 30 seconds after its decision. */
+/** Least age of records. A top-up is recorded up to 30 seconds after its decision, so younger records may miss some. */
 export const SETTLED_AFTER_MS = 60_000;
 
-/** Records that are older are a mistake, unless somebody says that they are meant. */
+/** Greatest age of records, unless older ones are intended. */
 export const OLDEST_RECORDS_MS = 35 * DAY_MS;
 
-/** How the provider's records are taken. Source: the ledger's page, section 3. */
+/** How to apply the provider's records (docs/ledger.md#how-a-file-is-taken). */
 export interface ImportRules {
-  /** Up to when the records hold every top-up and reversal made here. */
+  /** Time of the records: they contain every top-up and reversal made here up to it. */
   readonly asOf: Moment;
   readonly now: Moment;
-  /** How the records treat goodwill; undefined where nobody said it. */
+  /** Whether the records contain goodwill; undefined if unknown. */
   readonly goodwill: GoodwillReading | undefined;
-  /** A run that they end by less than so many days earlier keeps its end: 1, for records without seconds, or more. */
+  /** A run keeps its end if the records shorten it by less than this: 1, or more for records without exact times. */
   readonly toleranceDays: number;
-  /** Whether they may end a run that was paid for. */
+  /** Whether the records may shorten a paid run. */
   readonly allowsShorter: boolean;
 }
 
 export type ImportDecision =
   | { readonly kind: "unchanged" }
   | { readonly kind: "changed"; readonly entry: Entry }
-  /**
-   * The subscription stays as it is: the records would end what was topped up or granted here, or `goodwill` must be said.
-   */
+  /** Nothing changes: the records would shorten a paid run, or it is unclear whether they contain goodwill. */
   | {
       readonly kind: "held_back";
       readonly bouquetCode: string;
-      /** Undefined only with `goodwill`, if there is no subscription now. */
+      /** Undefined if there is no subscription now; then `goodwill` is set. */
       readonly keptEnd: WallTime | undefined;
       /**
-       * Where the records would end it, with later top-ups; undefined if they have no such subscription. With `goodwill`,
-       * where records that hold it would.
+       * End by the records, with later top-ups; undefined if they have no such subscription. If `goodwill` is set, the
+       * end by records that contain it.
        */
       readonly statedEnd: WallTime | undefined;
-      /** Of the newest top-up of the run; undefined where goodwill alone holds it. */
+      /** Newest top-up of the run; undefined if the run has only goodwill. */
       readonly txnId: string | undefined;
-      /** Of the run, if they alone make the difference although the records are said to hold goodwill. */
+      /** Days of goodwill, if they alone make the difference although the records should contain them. */
       readonly goodwillDays: number | undefined;
-      /** Given here, if nobody said whether the records hold it, and the end depends on that. */
+      /** Set if the end depends on whether the records contain goodwill, and that is unknown. */
       readonly goodwill: GoodwillGiven | undefined;
     };
 
 export interface GoodwillGiven {
   readonly days: number;
-  /** When it was given; the last time if it was given several times. */
+  /** Time of the last goodwill. */
   readonly at: WallTime;
-  /** Where records that lack it would end the subscription; undefined if nothing would be left. */
+  /** End by records that lack the goodwill; undefined if nothing would be left. */
   readonly lackingEnd: WallTime | undefined;
 }
 
 const UNCHANGED: ImportDecision = { kind: "unchanged" };
 
-/** Lays what the records state of one plan over its ledger. Where nothing changes, there is no entry. */
+/** Applies the records of one plan to its ledger. There is no entry if nothing changes. */
 export function decideImport(
   ledger: Ledger,
   stated: StatedSubscription | undefined,
   { asOf, now, goodwill, toleranceDays, allowsShorter }: ImportRules,
 ): ImportDecision {
-  // Records that state what was here at their moment change nothing, whatever was made here since.
+  // Records that repeat the state of their own time change nothing, even if entries were added later.
   if (goodwill !== "lacking" && isSameSubscription(headAsOf(ledger, asOf.instant).subscription, stated))
     return UNCHANGED;
   const before = headOf(ledger).subscription;
   const since = runAt(ledger, asOf);
   const known = { ...ledger, entries: ledger.entries.filter(({ at }) => at.instant <= asOf.instant) };
-  // Only this goodwill can make a difference between the readings.
+  // Other goodwill has no effect on the result.
   const given = grantsOfRun(known, since).filter(({ kind }) => kind === "goodwill");
   const readings = goodwill === undefined && given.length > 0 ? GOODWILL_READINGS : [goodwill ?? "lacking"];
   const read = readings.map((each) =>
@@ -159,7 +157,7 @@ export function decideImport(
   return { kind: "held_back", bouquetCode, ...ends, txnId, goodwillDays, goodwill: undefined };
 }
 
-/** Records that leave the end where it is, to the day, are read so; others only if all readings come to the same end. */
+/** The reading that keeps the end, exactly or to the day; otherwise any, if all readings give the same end. */
 function rightReading(read: readonly Entry[], before: Subscription | undefined): Entry | undefined {
   const isNear = ({ after }: Entry) =>
     before !== undefined && after !== undefined && Math.abs(wallMsBetween(before.end, after.end)) < DAY_MS;
@@ -168,7 +166,7 @@ function rightReading(read: readonly Entry[], before: Subscription | undefined):
   return read.every(({ after }) => after?.end === read[0]?.after?.end) ? read[0] : undefined;
 }
 
-/** The trial environment's reset: the subscription is as stated, whatever was granted, and begins a new run. */
+/** Resets a ledger of the trial environment: the stated subscription replaces everything and begins a new run. */
 export function resetLedger(ledger: Ledger, stated: StatedSubscription | undefined, now: Moment): ImportDecision {
   const { subscription, seq } = headOf(ledger);
   if (subscription === undefined && stated === undefined) return UNCHANGED;
@@ -176,7 +174,7 @@ export function resetLedger(ledger: Ledger, stated: StatedSubscription | undefin
   return { kind: "changed", entry: appendImport(ledger, reset, now) };
 }
 
-/** The number of the entry with which the run began that was on at a moment; of the next entry where none was. */
+/** First entry of the run at a moment; the number of the next entry if none ran. */
 function runAt({ entries }: Ledger, { instant, wall }: Moment): number {
   const last = entries.findLast(({ at }) => at.instant <= instant);
   return isRunning(last?.after, wall) ? last.after.since : (last?.seq ?? 0) + 1;

@@ -20,9 +20,9 @@ import {
 } from "./wall-time.ts";
 
 /*
- * The ledger of one plan on one connection. It is appended to and never changed, and every entry holds the subscription
- * after it. No clock, zone or store is known here: whoever calls turns "now" into a Moment once, and the rest is civil
- * arithmetic. Source: the ledger's page, sections 2 and 3.
+ * The ledger of one plan on one connection. Entries are only appended, and each has the subscription after it. The
+ * ledger knows no clock and no zone: the caller passes a Moment, and the rest is civil arithmetic. The rules are in
+ * docs/ledger.md.
  */
 
 export type Event = TopUp | Goodwill | Reversal | Import;
@@ -35,34 +35,34 @@ export interface TopUp {
   readonly period: Period;
 }
 
-/** Days that staff give for nothing. */
+/** Free days, given by staff. */
 export interface Goodwill extends Reasoned {
   readonly kind: "goodwill";
   readonly bouquet: BouquetLabel;
   readonly period: Period;
 }
 
-/** Takes back one top-up or goodwill, once and for good: from now on the ledger is counted without it. */
+/** Cancels one top-up or goodwill, once and permanently. The ledger is then calculated without it. */
 export interface Reversal extends Reasoned {
   readonly kind: "reversal";
-  /** The number of the entry that is taken back. */
+  /** Number of the cancelled entry. */
   readonly of: number;
 }
 
 /**
- * How records treat goodwill: those that keep what topupd's events and export say `held` it; books of their own are
- * `lacking` it.
+ * Whether records contain goodwill: `held` if billing keeps the ends of topupd's events and exports, `lacking` if it
+ * calculates its own ends (docs/ledger.md#how-a-file-is-taken).
  */
 export const GOODWILL_READINGS = ["lacking", "held"] as const;
 export type GoodwillReading = (typeof GOODWILL_READINGS)[number];
 
-/** The provider's records: they hold every top-up and reversal made here up to `asOf`, and goodwill or not. */
+/** The provider's records. They contain every top-up and reversal made here up to `asOf`. */
 export interface Import {
   readonly kind: "import";
   readonly asOf: Moment;
-  /** Undefined where the records have no such subscription. */
+  /** Undefined if the records have no such subscription. */
   readonly stated: StatedSubscription | undefined;
-  /** The first entry of the run that was on at `asOf`: what is older was used up by then. */
+  /** First entry of the run at `asOf`. Older entries were used up by then. */
   readonly since: number;
   readonly goodwill: GoodwillReading;
 }
@@ -72,7 +72,7 @@ interface Reasoned {
   readonly reason: string;
 }
 
-/** An event on record, numbered from 1 within its ledger, and the subscription after it. */
+/** A recorded event, numbered from 1 in its ledger, and the subscription after it. */
 export type Entry = Event & {
   readonly seq: number;
   readonly at: Moment;
@@ -81,11 +81,11 @@ export type Entry = Event & {
 
 export interface Ledger {
   readonly plan: string;
-  /** Oldest first; the oldest may have been let go. */
+  /** Oldest first; old entries may have been deleted. */
   readonly entries: readonly Entry[];
 }
 
-/** What a ledger's last entry says: all that a top-up needs to know of it. */
+/** The last state of a ledger: all that a top-up needs. */
 export interface LedgerHead {
   readonly plan: string;
   readonly seq: number;
@@ -99,7 +99,7 @@ export function headOf({ plan, entries }: Ledger): LedgerHead {
   return { plan, seq: last?.seq ?? 0, subscription: last?.after };
 }
 
-/** What a ledger comes to without what was made here after a moment: imports say what holds at any time. */
+/** The state without top-ups, goodwill and reversals after a moment. All imports count, also later ones. */
 export function headAsOf({ plan, entries }: Ledger, asOf: Instant): LedgerHead {
   const known = entries.filter(({ kind, at }) => kind === "import" || at.instant <= asOf);
   if (known.length === entries.length) return headOf({ plan, entries });
@@ -108,20 +108,20 @@ export function headAsOf({ plan, entries }: Ledger, asOf: Instant): LedgerHead {
 
 export type TopUpEntry = Extract<Entry, { kind: "top_up" }> & { readonly after: Subscription };
 
-/** The entry that a top-up or goodwill makes. */
+/** Makes the entry of a top-up or goodwill. */
 export function appendGrant(head: LedgerHead, topUp: TopUp, at: Moment): TopUpEntry;
 export function appendGrant(head: LedgerHead, grant: Grant, at: Moment): Entry;
 export function appendGrant({ plan, seq: last, subscription }: LedgerHead, grant: Grant, at: Moment): Entry {
   const seq = last + 1;
   if (grant.kind === "goodwill")
     return { ...grant, seq, at, after: granted(plan, subscription, { ...grant, seq, at }) };
-  // A partner waits for a top-up, and V8 takes a microsecond for each object that is made from another.
+  // Fields are listed for speed: partners wait for a top-up, and V8 takes a microsecond for each object spread.
   const { kind, txnId, bouquet, period } = grant;
   const after = granted(plan, subscription, { kind, txnId, bouquet, period, seq, at });
   return { kind, txnId, bouquet, period, seq, at, after };
 }
 
-/** The entry that an import makes: what it comes to depends on the grants before it, and on no former import. */
+/** Makes the entry of an import. It depends on earlier top-ups, goodwill and reversals, but on no earlier import. */
 export function appendImport(ledger: Ledger, event: Import, at: Moment): Entry {
   const { plan, entries } = ledger;
   const entry = { seq: headOf(ledger).seq + 1, at, after: undefined, ...event };
@@ -132,7 +132,7 @@ export function appendImport(ledger: Ledger, event: Import, at: Moment): Entry {
 
 type Uncounted<Kind extends Event = Event> = Kind & Pick<Entry, "seq" | "at">;
 
-/** The subscription after each entry, as though what is reversed had never been. */
+/** The subscription after each entry, as if reversed entries had never been made. */
 export function recount(plan: string, entries: readonly Uncounted[]): (Subscription | undefined)[] {
   return recountWith(plan, entries, reversalTimes(entries));
 }
@@ -153,18 +153,18 @@ function recountWith(
   return states;
 }
 
-/** When each entry was taken back, by its number. */
+/** Time of the reversal of each reversed entry, by its number. */
 function reversalTimes(entries: readonly Uncounted[]): ReadonlyMap<number, Instant> {
   const times = new Map<number, Instant>();
   for (const entry of entries) if (entry.kind === "reversal") times.set(entry.of, entry.at.instant);
   return times;
 }
 
-/** Paid before the end, it is added to it; paid at the end or later, it begins a new run. */
+/** A period paid before the end extends the run; a period paid at the end or later begins a new run. */
 function granted(plan: string, before: Subscription | undefined, grant: Uncounted<Grant>): Subscription {
   const { at, seq, bouquet, period } = grant;
   const run = isRunning(before, at.wall) ? before : newRun(plan, bouquet, at.wall, seq);
-  // Goodwill is not bought: the subscription keeps showing what was bought last.
+  // Goodwill keeps the bouquet: the subscription shows the bouquet bought last.
   return grant.kind === "top_up" ? lengthened(run, period, bouquet) : lengthenedByGoodwill(run, period.days);
 }
 
@@ -172,19 +172,19 @@ function granted(plan: string, before: Subscription | undefined, grant: Uncounte
 interface Earlier {
   readonly entries: readonly Uncounted[];
   readonly reversedAt: ReadonlyMap<number, Instant>;
-  /** The subscription after each of them, as {@link recount} has it. */
+  /** The subscription after each entry, as {@link recount} returns it. */
   readonly states: () => readonly (Subscription | undefined)[];
 }
 
 /**
- * What the records state, less the grants that they hold and that were reversed since, plus the grants that they do not
- * hold. Source: the ledger's page, section 3.
+ * The stated subscription, minus grants that the records contain but that were reversed since, plus grants that they
+ * lack (docs/ledger.md#how-a-file-is-taken).
  */
 function restated(plan: string, records: Uncounted<Import>, earlier: Earlier): Subscription | undefined {
   const { since, asOf, stated, goodwill } = records;
   const { reversedAt } = earlier;
   let now = stated && importedSubscription(stated, since);
-  // Records may state a subscription for ever: nothing can be added to that.
+  // An endless subscription in the records cannot be extended.
   const lengthen = (longer: Subscription) => {
     if (longer.end <= LAST_WALL_TIME) now = longer;
   };
@@ -198,7 +198,7 @@ function restated(plan: string, records: Uncounted<Import>, earlier: Earlier): S
     if (reversed === undefined && grant.kind === "goodwill")
       now = { ...now, goodwillDays: now.goodwillDays + grant.period.days };
   }
-  // All of it was reversed: nothing is left, and an export must not tell an end before its start.
+  // Everything was reversed. An export must not show an end before the start.
   if (now !== undefined && now.end <= now.start) now = undefined;
   if (now !== undefined && goodwill === "lacking")
     lengthen(lengthenedByGoodwill(now, goodwillBeyond(plan, now.start, records, earlier)));
@@ -210,7 +210,7 @@ function restated(plan: string, records: Uncounted<Import>, earlier: Earlier): S
   return now;
 }
 
-/** By how many whole days goodwill that was given before the stated start reached beyond that start. */
+/** Whole days that goodwill, given before the stated start, reaches beyond that start. */
 function goodwillBeyond(
   plan: string,
   start: WallTime,
@@ -234,7 +234,7 @@ export function isGrant<Kind extends { readonly kind: Event["kind"] }>(
   return entry.kind === "top_up" || entry.kind === "goodwill";
 }
 
-/** The top-ups and goodwill of the run that is on, without those that are reversed. */
+/** Top-ups and goodwill from entry `since` on, without reversed ones. */
 export function grantsOfRun({ entries }: Ledger, since: number): Extract<Entry, Grant>[] {
   const reversed = new Set(entries.flatMap((entry) => (entry.kind === "reversal" ? [entry.of] : [])));
   return entries.filter((entry) => isGrant(entry)).filter(({ seq }) => seq >= since && !reversed.has(seq));
@@ -242,14 +242,16 @@ export function grantsOfRun({ entries }: Ledger, since: number): Extract<Entry, 
 
 export type ReversalRefusal = "not_found" | "already_reversed" | "history_gone";
 
-/** Takes back a top-up or goodwill. What is left keeps its own time, so nobody pays for a gap that it had bridged. */
+/**
+ * Decides a reversal. Other entries keep their own time, so no customer pays for a gap that the cancelled entry had bridged.
+ */
 export function decideReversal(ledger: Ledger, reversal: Reversal, at: Moment): Entry | ReversalRefusal {
   const { entries } = ledger;
   const entry = entries.find(({ seq }) => seq === reversal.of);
   if (entry === undefined || !isGrant(entry)) return "not_found";
   const reversed = reversalTimes(entries);
   if (reversed.has(reversal.of)) return "already_reversed";
-  // What a pruned ledger is counted from must stay: nobody can tell what there was before it.
+  // The first entry that a pruned ledger is calculated from must stay: the state before it is unknown.
   const first = entries.find((each) => each.kind === "import" || (isGrant(each) && !reversed.has(each.seq)));
   if ((entries[0]?.seq ?? 1) > 1 && first?.seq === reversal.of) return "history_gone";
   const uncounted = { ...reversal, seq: headOf(ledger).seq + 1, at };
@@ -257,13 +259,14 @@ export function decideReversal(ledger: Ledger, reversal: Reversal, at: Moment): 
 }
 
 /**
- * The entries that stay when history from before the horizon goes: younger ones, or else the last, the run that was on at
- * the horizon, and whatever one of these is counted from (section 5). What may follow comes to the same with them alone.
+ * The entries that stay when history before the horizon is deleted: younger ones, or else the last one, the run at the
+ * horizon, and all entries that these are calculated from (docs/ledger.md#when-history-goes). Later results are the
+ * same.
  */
 export function keptEntries(entries: readonly Entry[], horizon: Moment): readonly Entry[] {
   const young = entries.findIndex(({ at }) => at.instant >= horizon.instant);
   const last = (young === -1 ? entries.length : young) - 1;
-  // A file as of a moment after the horizon may be laid over the run that was on then.
+  // A later file, as of a moment after the horizon, may apply to the run at the horizon.
   let first = Math.max(0, young === -1 || isRunning(entries[last]?.after, horizon.wall) ? last : young);
   for (let index = entries.length - 1; index >= first; index -= 1) {
     const needed = oldestNeeded(entries[index] as Entry);
@@ -272,7 +275,10 @@ export function keptEntries(entries: readonly Entry[], horizon: Moment): readonl
   return entries.slice(first);
 }
 
-/** The first entry of its run; what a reversal takes back; all that an import was laid over, also since its moment. */
+/**
+ * Oldest entry that an entry is calculated from: the first of its run, a reversed entry, or the first that an import
+ * uses.
+ */
 function oldestNeeded(entry: Entry): number {
   const run = entry.after?.since ?? entry.seq;
   if (entry.kind === "reversal") return Math.min(run, entry.of);

@@ -1,11 +1,11 @@
 import type { Instant } from "./wall-time.ts";
 
 /*
- * Who guesses passwords has to wait. Failures are counted by name and source together, so that nobody can lock a person out
- * from elsewhere, and by source alone, so that nobody tries many names.
+ * Limits for log-ins. Failures are counted by name and source together, so that a stranger cannot lock out a person from
+ * elsewhere, and by source alone, against trying many names.
  */
 
-/** For how long a failure counts. */
+/** Lifetime of a failed log-in. */
 export const FAILURE_COUNTS_MS = 15 * 60_000;
 const MOST_FOR_NAME = 10;
 const MOST_FOR_SOURCE = 100;
@@ -16,9 +16,9 @@ export interface LogInFailure {
 }
 
 /**
- * @param failures of the source, newest first.
- * @param isKnown whether the person has logged in from the source before: failures of other names do not count then.
- * @returns for how many milliseconds nothing is tried; 0 if a log-in may be tried.
+ * @param failures failures from the source, newest first.
+ * @param isKnown whether the person logged in from this source before. Then failures of other names do not count.
+ * @returns milliseconds to wait; 0 if a log-in may be tried.
  */
 export function logInWaitMs(failures: readonly LogInFailure[], name: string, isKnown: boolean, now: Instant): number {
   const ofName = failures.filter((failure) => failure.name === name);
@@ -32,17 +32,17 @@ function waitMs(failures: readonly LogInFailure[], most: number, now: Instant): 
 }
 
 /*
- * Passwords that are guessed first: common words, years, runs of the keyboard, of digits and of the alphabet, and what is
- * made of a few of these. A rule catches them with all the endings that people give them; a list of a thousand would not.
+ * Passwords that are guessed first: common words, years, and runs of the keyboard, digits or alphabet, up to a few
+ * combined. A rule also catches their usual endings, which a list of a thousand passwords would miss.
  */
 
-/** What stands for letters. An l is an i then, in words as in passwords. */
+/** Characters that people type for letters. An l counts as an i, in words and in passwords. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   ...{ "0": "o", "1": "i", l: "i", "!": "i", "|": "i", "3": "e", "€": "e", "4": "a", "@": "a" },
   ...{ "5": "s", $: "s", "7": "t", "+": "t", "8": "b", "9": "g" },
 };
 
-/** The best known passwords, and what else people take for one at work. */
+/** Words of the best known passwords, and of workplaces. */
 const WORDS = `
   password passwort passord passwd passphrase pass word parola secret geheim letmein welcome willkommen bienvenue login
   logon access changeme change default temp test testing guest user username root admin administrator adm system sys
@@ -66,12 +66,12 @@ const WORDS = `
   .split(/\s+/)
   .map(plain);
 
-/** So many such pieces, or single characters beside them, are guessed in no time. */
+/** Number of pieces, or single characters, that are guessed quickly. */
 const FEW = 4;
-/** Longer runs are repetitions, or so many pieces of it. */
+/** Longest run or word checked. Longer runs count as several pieces or as repetitions. */
 const LONGEST_PIECE = 20;
 
-/** @param names of the account and of the person: anybody knows them. */
+/** @param names names of the account and of the person, which are known to everyone. */
 export function isEasilyGuessed(password: string, names: string): boolean {
   const text = password.normalize("NFKC").toLowerCase();
   const ofPerson = [names, ...names.split(/[^\p{L}\p{N}]+/u)].filter((name) => name.length > 2);
@@ -82,7 +82,7 @@ export function isEasilyGuessed(password: string, names: string): boolean {
   return [text, joined, unit, doubled].some((each) => countPieces(each, words) <= FEW);
 }
 
-/** The fewest pieces that a text is made of. */
+/** The least number of pieces that make up a text. */
 function countPieces(text: string, words: ReadonlySet<string>): number {
   const fewest = [0];
   for (let end = 1; end <= text.length; end += 1) {
@@ -119,7 +119,7 @@ const isSame: Follows = (one, other) => one === other;
 const isNext: Follows = (one, other) => other.charCodeAt(0) === one.charCodeAt(0) + 1 || `${one}${other}` === "90";
 const isBefore: Follows = (one, other) => isNext(other, one);
 
-/** Each row stands half a key to the right of the one above it. */
+/** Each row is half a key to the right of the row above it. */
 const KEYS = ["1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./"];
 
 const isBeside: Follows = (one, other) => {

@@ -1,28 +1,31 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/mobile";
 
 /**
- * The one form (E.164) of a mobile number that people write in many: `98...`, `977-98...` and `+977 98...`. Undefined
- * for what is no mobile number, such as the number of a set-top box.
+ * Normalises a mobile number to E.164: `98...`, `977-98...` and `+977 98...` become one form. Undefined for other
+ * texts, such as the number of a set-top box.
  */
 export type NormaliseMobile = (text: string) => string | undefined;
 
-/** Of a provider without a country: numbers have no other form than they are written in. */
+/** Normaliser for providers without a country: numbers are compared as written. */
 export const AS_WRITTEN: NormaliseMobile = () => undefined;
 
-/** Digits of Devanagari and Bengali, which the parser does not know: it knows those of Arabic and full-width ones. */
+/** Digits of Devanagari and Bengali. The parser knows only Arabic and full-width digits. */
 const INDIC_DIGITS = "०१२३४५६७८९০১২৩৪৫৬৭৮৯";
 const INDIC_DIGIT = new RegExp(`[${INDIC_DIGITS}]`, "g");
 
-/** Digits, and what people put between them (to Unicode, the minus sign is no dash): most codes are not looked at any closer. */
+/** Digits and usual separators; Unicode has the minus sign outside of its dashes. A cheap check before parsing. */
 const SHAPE = /^[+\uff0b(]*\p{Nd}[\p{Nd}\p{Pd}\u2212\s()./]{4,23}\p{Nd}$/u;
 
-/** What telephones put around a number that is copied from them, and nobody sees. */
+/** Invisible characters that telephones add to copied numbers. */
 const UNSEEN = /\p{Cf}/gu;
 
-/** Numbers whose form is remembered: to find one takes some ten microseconds. */
+/** Size of the cache: parsing a number takes some ten microseconds. */
 const NUMBERS_KEPT = 10_000;
 
-/** @param country ISO 3166, such as `NP`, for which {@link isCountry} holds: where a number without a country code is. */
+/**
+ * @param country ISO 3166 code such as `NP`, accepted by {@link isCountry}: the country of numbers without a country
+ * code.
+ */
 export function mobileNumbersOf(country: string): NormaliseMobile {
   const known = new Map<string, string | undefined>();
   return (written) => {
@@ -36,7 +39,7 @@ export function mobileNumbersOf(country: string): NormaliseMobile {
   };
 }
 
-/** Whether the numbers of a country are known, by its two capital letters. */
+/** Whether the library knows the numbers of a country (two capital letters). */
 export function isCountry(country: string): boolean {
   return isSupportedCountry(country);
 }

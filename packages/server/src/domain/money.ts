@@ -1,22 +1,22 @@
-/** An amount in minor units (paisa, cents): never a float, so never a rounding (decisions, "Time, money, identifiers"). */
+/** An amount in minor units (paisa, cents). Never a float, so never rounded (docs/decisions.md, "Money"). */
 export type Money = bigint;
 
-/** How many decimals the provider's currency has: 2 means that 100 minor units make one major unit. */
+/** Number of decimals of the provider's currency: 2 means that 100 minor units are one major unit. */
 export type CurrencyExponent = number;
 
 export const MAX_CURRENCY_EXPONENT = 4;
 
-/** An amount has no more digits than survive the way into a JSON number and back in every partner's language. */
+/** Most digits of an amount: all languages of partners represent them exactly as JSON numbers. */
 export const MONEY_DIGITS = 15;
 
-/** No amount reaches this many minor units. */
+/** Every amount is below this number of minor units. */
 const LIMIT: Money = 10n ** BigInt(MONEY_DIGITS);
 
 const DECIMAL = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 
 /**
- * Reads a plain decimal such as `1130`, `1130.00` or `0.5`, in major units. Undefined where the text has a sign, an
- * exponent, a blank, more decimals than the currency, or a value of 10^15 minor units and over.
+ * Reads a decimal in major units, such as `1130`, `1130.00` or `0.5`. Undefined if the text has a sign, exponent, blank
+ * or too many decimals, or the value is 10^15 minor units or more.
  */
 export function parseMoney(text: string, exponent: CurrencyExponent): Money | undefined {
   if (text.length > 20) return undefined;
@@ -36,7 +36,7 @@ export function formatMoney(minor: Money, exponent: CurrencyExponent): string {
   return decimals === "" ? units : `${units}.${decimals}`;
 }
 
-/** Writes every decimal of the currency, as bookkeepers do: `113000n` is `1130.00`. A sum may be negative. */
+/** Writes all decimals of the currency, as accountants do: `113000n` is `1130.00`. A sum may be negative. */
 export function formatMoneyInFull(minor: Money, exponent: CurrencyExponent): string {
   if (minor < 0n) return `-${formatMoneyInFull(-minor, exponent)}`;
   const digits = minor.toString().padStart(exponent + 1, "0");
@@ -44,7 +44,7 @@ export function formatMoneyInFull(minor: Money, exponent: CurrencyExponent): str
   return exponent === 0 ? digits : `${digits.slice(0, units)}.${digits.slice(units)}`;
 }
 
-/** The JSON number that goes out to partners (interface, section 2). Exact below 10^15 minor units. */
+/** The JSON number of an amount for partners (docs/interface.md, section 2). Exact below 10^15 minor units. */
 export function moneyToJson(minor: Money, exponent: CurrencyExponent): number {
   return Number(formatMoney(minor, exponent));
 }

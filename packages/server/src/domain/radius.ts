@@ -20,10 +20,10 @@ const ENGINES = new Map<string, Pick<RadiusAddress, "engine" | "port">>([
   ] as const),
 ]);
 const TLS_MODES = ["verify-full", "no-verify", "disable"] as const;
-/** Of a user's row in FreeRADIUS's tables, of which MySQL's hold no longer name. */
+/** Limit of group names in FreeRADIUS's MySQL tables. */
 const GROUP = { maxLength: 64, isTight: true };
 
-/** Reads the file of a target of kind `radius`: `{"database", "timeZone", "groups", "defaultGroup"?}`. */
+/** Reads the file of a `radius` target: `{"database", "timeZone", "groups", "defaultGroup"?}`. */
 export function readRadiusConfig(file: JsonValue, service: Service): Reading<RadiusConfig> {
   if (!isJsonObject(file)) return { ok: false, problems: [{ field: "the file", problem: "must be a JSON object" }] };
   const fields = new FieldReader(file);
@@ -54,14 +54,14 @@ export interface RadiusAddress {
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** `no-verify`: encrypted, to a server that may be any. */
+  /** `no-verify`: encrypted, but the server is not verified. */
   readonly tls: (typeof TLS_MODES)[number];
 }
 
 /**
- * Reads `postgres://` or `mysql://` (also `postgresql://` or `mariadb://`), then `USER:PASSWORD@HOST:PORT/DATABASE`. The
- * drivers know many more options, some of which run statements or read files: only `sslmode` is read.
- * @returns why it cannot be used, as it goes on after the field's name, if it cannot.
+ * Reads `postgres://` or `mysql://` (also `postgresql://` or `mariadb://`), then `USER:PASSWORD@HOST:PORT/DATABASE`.
+ * `sslmode` is the only option: others of the drivers can run statements or read files.
+ * @returns a problem, as text after the field's name, if the address cannot be used.
  */
 export function readRadiusAddress(text: string): RadiusAddress | string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -77,7 +77,7 @@ export function readRadiusAddress(text: string): RadiusAddress | string {
   return { ...engine, ...(url.port !== "" && { port: Number(url.port) }), host, user, password, database, tls };
 }
 
-/** @param a as {@link readRadiusAddress} reads it, and so `b`. The user, password and TLS mode may differ. */
+/** Compares host, port and database of two addresses. User, password and TLS mode may differ. */
 export function isSameDatabase(a: string, b: string): boolean {
   const [one, other] = [a, b].map((text) => {
     const address = readRadiusAddress(text);
@@ -86,7 +86,7 @@ export function isSameDatabase(a: string, b: string): boolean {
   return one === other;
 }
 
-/** Undefined if it is not percent-encoded. */
+/** Undefined if the text is not percent-encoded. */
 function decoded(text = ""): string | undefined {
   try {
     return decodeURIComponent(text);
@@ -96,29 +96,29 @@ function decoded(text = ""): string | undefined {
 }
 
 /*
- * What a connection comes to in FreeRADIUS's tables: `Expiration` and, while it is blocked, `Auth-Type := Reject` in
- * radcheck, and one of the groups of the configuration in radusergroup. All else there is the provider's.
+ * The state of a connection in FreeRADIUS's tables: `Expiration` and, while blocked, `Auth-Type := Reject` in radcheck,
+ * and one of the configured groups in radusergroup. All other rows belong to the provider.
  */
 
-/** What FreeRADIUS is to have of a user. */
+/** The wanted state of a user in FreeRADIUS. */
 export interface RadiusUser {
   readonly username: string;
   readonly blocked: boolean;
-  /** Undefined where it stays as it is. */
+  /** Undefined means unchanged. */
   readonly expiration: Expiration | undefined;
-  /** Undefined where it stays as it is. */
+  /** Undefined means unchanged. */
   readonly group: string | undefined;
 }
 
 interface Expiration {
-  /** On the RADIUS server's clock. */
+  /** End on the RADIUS server's clock. */
   readonly end: WallTime;
-  /** Whether one that is past by then does as well. */
+  /** Whether a stored end that is earlier counts as right. */
   readonly mayBeEarlier: boolean;
 }
 
 export type RadiusRules = Pick<RadiusConfig, "groups" | "defaultGroup"> & {
-  /** Of the wall times of subscriptions. */
+  /** Zone of the wall times of subscriptions. */
   readonly zone: Zone;
   readonly radiusZone: Zone;
 };
@@ -128,7 +128,7 @@ export const REJECT = "Reject";
 /** FreeRADIUS counts seconds in 32 bits, up to February 2106. */
 const LAST_EXPIRATION: Instant = (2 ** 32 - 1) * 1000;
 
-/** What an event makes of its user. Block events alone are also made of connections that never had a subscription. */
+/** The wanted user after an event. Only block events exist for connections that never had a subscription. */
 export function radiusUserOf({ kind, at, key, state }: RecordedEvent, rules: RadiusRules): RadiusUser {
   const isOfBlock = kind === "connection.blocked" || kind === "connection.unblocked";
   return radiusUser({ username: key.reqId, hadAny: !isOfBlock || state.subscriptions.length > 0, ...state }, at, rules);
@@ -150,7 +150,7 @@ export function radiusUser(
   };
 }
 
-/** By the latest end; where no base subscription is left, the user ends now. */
+/** The latest end of the base subscriptions; without any, the user ends now. */
 function expirationOf(
   bases: readonly EventSubscription[],
   now: Instant,
@@ -161,7 +161,10 @@ function expirationOf(
   return { end: radiusZone.wallTime(end), mayBeEarlier: bases.length === 0 };
 }
 
-/** Whose plan a user is served by: of those that run and have begun, otherwise of those that run, otherwise of all, the one that ends last. */
+/**
+ * The base subscription that gives the group: the one that ends last of those running and begun, else of those running,
+ * else of all.
+ */
 function currentBase(bases: readonly EventSubscription[], now: WallTime): EventSubscription | undefined {
   const running = bases.filter((base) => isRunning(base, now));
   const begun = running.filter(({ start }) => start <= now);
@@ -176,40 +179,40 @@ function groupOf(plan: string, { groups, defaultGroup }: Pick<RadiusRules, "grou
   return Object.hasOwn(groups, plan) ? groups[plan] : defaultGroup;
 }
 
-/** The groups that topupd puts users in and takes them out of. */
+/** The groups that topupd adds users to and removes them from. */
 export function managedGroups({ groups, defaultGroup }: Pick<RadiusRules, "groups" | "defaultGroup">): string[] {
   return [...new Set([...Object.values(groups), ...(defaultGroup === undefined ? [] : [defaultGroup])])];
 }
 
 type RadiusRowKind = "Expiration" | "Auth-Type" | "group";
 
-/** A row of radcheck or radusergroup that is topupd's to write. */
+/** A row of radcheck or radusergroup that topupd may write. */
 export interface RadiusRow {
-  /** Undefined in radusergroup, which has none in older databases. */
+  /** Undefined in radusergroup, since older databases have no id there. */
   readonly id: number | undefined;
   readonly kind: RadiusRowKind;
   readonly value: string;
 }
 
-/** Rows of one kind that are not as they are to be. */
+/** Rows of one kind that differ from the wanted state. */
 export interface RadiusDifference {
   readonly username: string;
   readonly kind: RadiusRowKind;
   readonly found: readonly RadiusRow[];
-  /** The value of the one row that is to be there; undefined where there is to be none. */
+  /** Wanted value of the single row; undefined if there must be none. */
   readonly wanted: string | undefined;
-  /** The row that is to have it; undefined where it is to be added, also in the place of some that nothing tells apart. */
+  /** The row to update; undefined if a row must be added, also to replace rows without ids. */
   readonly kept: RadiusRow | undefined;
 }
 
-/** @param rows those of the user, the oldest first. */
+/** @param rows all rows of the user, oldest first. */
 export function radiusDifferences(user: RadiusUser, rows: readonly RadiusRow[]): RadiusDifference[] {
   const { username, blocked, expiration, group } = user;
   const compare = (kind: RadiusRowKind, wanted: string | undefined, isGood = (value: string) => value === wanted) => {
     const found = rows.filter((row) => row.kind === kind);
     const isAsWanted = found.length === (wanted === undefined ? 0 : 1) && found.every(({ value }) => isGood(value));
     if (isAsWanted) return [];
-    // Always the oldest: two who mend the same rows at once must not each remove what the other keeps.
+    // The oldest is always kept, so that two concurrent fixes do not delete each other's row.
     const [oldest, another] = found;
     const isTold = oldest?.id !== undefined || another === undefined;
     const kept = wanted !== undefined && isTold ? oldest : undefined;
@@ -231,13 +234,13 @@ function isGoodFor({ end, mayBeEarlier }: Expiration): (value: string) => boolea
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** As FreeRADIUS reads it: `23 Nov 2026 14:03:00`. */
+/** FreeRADIUS's format: `23 Nov 2026 14:03:00`. */
 function formatExpiration(end: WallTime): string {
   const [year, month, day] = end.slice(0, 10).split("-");
   return `${day} ${MONTHS[Number(month) - 1]} ${year} ${end.slice(11)}`;
 }
 
-/** Undefined where it is written in another of the forms that FreeRADIUS knows. */
+/** Undefined if the text has another of FreeRADIUS's formats. */
 function readExpiration(text: string): WallTime | undefined {
   const [, day, month = "", year, time] = /^(\d\d) (\w{3}) (\d{4}) (.{8})$/.exec(text) ?? [];
   const end = `${year}-${String(MONTHS.indexOf(month) + 1).padStart(2, "0")}-${day} ${time}`;

@@ -4,7 +4,7 @@ import type { Transaction, TransactionStatus } from "./top-up.ts";
 import type { Instant } from "./wall-time.ts";
 import { readDay, type Zone } from "./zone.ts";
 
-/** What top-ups, or reversals, of one bouquet by one partner come to. */
+/** Count and amount of the top-ups, or reversals, of one bouquet by one partner. */
 export interface SettlementSum {
   readonly partnerId: number;
   readonly service: Service;
@@ -14,15 +14,15 @@ export interface SettlementSum {
 }
 
 /**
- * The top-ups that were recorded on a day and the reversals that were made on it, of whatever day's top-ups: a day that is
- * over never changes, but where its history is let go (decisions, "Settlement").
+ * Top-ups recorded on a day, and reversals made on it (whenever their top-ups were made). A past day changes only if
+ * its history is deleted (docs/decisions.md, "Settlement").
  */
 export interface SettlementLine extends SettlementTotal {
   readonly day: string;
   readonly partnerId: number;
-  /** Undefined where the services of a day are put together. */
+  /** Undefined if the line sums up all services of a day. */
   readonly service: Service | undefined;
-  /** Undefined where the bouquets of a service are put together. */
+  /** Undefined if the line sums up all bouquets of a service. */
   readonly bouquetCode: string | undefined;
 }
 
@@ -33,13 +33,13 @@ export interface SettlementTotal {
   readonly reversed: Money;
 }
 
-/** How fine the lines are: of each bouquet, or only of each service, or only of each day. */
+/** Detail of the lines: one for each bouquet, service or day. */
 export const SETTLEMENT_DETAILS = ["bouquet", "service", "day"] as const;
 type SettlementDetail = (typeof SETTLEMENT_DETAILS)[number];
 
 export const NOTHING_SETTLED: SettlementTotal = { topUps: 0, gross: 0n, reversals: 0, reversed: 0n };
 
-/** What the partner owes: it may be negative on a day on which more was taken back than topped up. */
+/** Amount that the partner owes; negative if more was reversed than topped up. */
 export function netOf({ gross, reversed }: SettlementTotal): Money {
   return gross - reversed;
 }
@@ -78,7 +78,7 @@ export function settleDay(
 
 function compareLines(a: SettlementLine, b: SettlementLine): number {
   if (a.partnerId !== b.partnerId) return a.partnerId - b.partnerId;
-  // By their characters, so that every machine has the same order.
+  // Compares by code units, so that every machine has the same order.
   const [key, other] = [a, b].map(({ service = "", bouquetCode = "" }) => `${service} ${bouquetCode}`) as [
     string,
     string,
@@ -86,50 +86,52 @@ function compareLines(a: SettlementLine, b: SettlementLine): number {
   return key < other ? -1 : 1;
 }
 
-/** By what a partner's rows and the top-ups here are told to be the same. */
+/** Fields that can match a partner's row with a top-up. */
 export const RECONCILIATION_KEYS = ["checkoutId", "txnId", "udf1"] as const;
 export type ReconciliationKey = (typeof RECONCILIATION_KEYS)[number];
 
-/** What became of a top-up by the partner's book; `failed` where it says that none was made. */
+/** Status of a top-up in the partner's file; `failed` means no top-up. */
 export const THEIR_STATUSES = ["success", "reversed", "failed"] as const;
 export type TheirStatus = (typeof THEIR_STATUSES)[number];
 
-/** A row of the partner's file that can be compared. */
+/** A readable row of the partner's file. */
 export interface TheirRow {
-  /** Counted from 1, as editors do. */
+  /** Line number, from 1. */
   readonly line: number;
   readonly key: string;
   readonly amount: Money;
   readonly status: TheirStatus;
 }
 
-/** A row that cannot, and why. Without a key, nothing can be told to be its counterpart either. */
+/** A row that cannot be compared, and why. Without a key it matches nothing. */
 export interface UnreadableRow {
   readonly line: number;
   readonly key: string | undefined;
   readonly problem: string;
 }
 
-/** A top-up, as far as it takes part. */
+/** A top-up in a reconciliation. */
 export interface OurRow {
-  /** Undefined where the partner gave no such reference: then nothing of the file is its counterpart. */
+  /** Undefined if the partner gave no such reference: then no row matches. */
   readonly key: string | undefined;
   readonly txnId: string;
   readonly checkoutId: string;
   readonly amount: Money;
   readonly status: TransactionStatus;
   readonly at: Instant;
-  /** Whether it was recorded in the period that is reconciled, and so counts for it. */
+  /** Whether the top-up was recorded in the reconciled period. */
   readonly isInPeriod: boolean;
-  /** How many were recorded after it, of those that were read. */
+  /** Number of top-ups read that were recorded after this one. */
   readonly newer: number;
-  /** Whether it was taken back after the period: it is settled on that day, however the partner's book has it here. */
+  /**
+   * Whether the top-up was reversed after the period: the reversal is settled on its own day, so both statuses match.
+   */
   readonly isReversedLater: boolean;
 }
 
 export type Verdict = keyof typeof VERDICTS;
 
-/** Everything that an answer can be, with what is to be done about it (decisions, "Settlement"). */
+/** Every result of a comparison, and what to do about it (docs/decisions.md, "Settlement"). */
 export const VERDICTS = {
   matched: "Nothing: both books say the same.",
   amount_differs:
@@ -146,7 +148,7 @@ export const VERDICTS = {
   unreadable: "Have the row put right, or say how its columns and words are to be read: it was not compared.",
 } as const;
 
-/** What is said of a row of the file, of a top-up, or of both where they belong together. */
+/** The result for a row of the file, a top-up, or both if they match. */
 export interface Answer {
   readonly verdict: Verdict;
   readonly theirs: TheirRow | UnreadableRow | undefined;
@@ -157,15 +159,15 @@ export function isUnreadable(row: TheirRow | UnreadableRow): row is UnreadableRo
   return "problem" in row;
 }
 
-/** The key of a top-up; undefined where the partner gave none. */
+/** Key of a top-up; undefined if the partner gave none. */
 export function keyOf(transaction: Transaction, key: ReconciliationKey): string | undefined {
   const value = transaction[key];
   return value === "" ? undefined : value;
 }
 
 /**
- * Compares one row with its counterpart. Where neither book says that money is owed, a missing counterpart is no
- * difference: partners list attempts that failed, or leave out what was given back. Of what failed, nobody took an amount.
+ * Compares a row with its top-up. A missing counterpart is no difference if no money is owed: partners may list failed
+ * requests or omit reversed ones. The amount of a failed row is ignored.
  */
 export function compareRows(theirs: TheirRow | UnreadableRow | undefined, ours: OurRow | undefined): Answer {
   return { verdict: verdictOf(theirs, ours), theirs, ours };
@@ -186,15 +188,15 @@ function isOwed({ status, isReversedLater }: OurRow, isPaidThere: boolean): bool
   return status === "success" || (isReversedLater && isPaidThere);
 }
 
-/** What has one key; a row without any is by itself. */
+/** Rows and top-ups with the same key; a row without a key is alone. */
 interface Rows {
   readonly theirs: (TheirRow | UnreadableRow)[];
   readonly ours: OurRow[];
-  /** Taken only where there is none of the period: a partner may use its references again on another day. */
+  /** Used only if the period has no match: a partner may reuse a reference on another day. */
   outside?: OurRow;
 }
 
-/** Brings rows together by their keys, in whatever order they come. */
+/** Matches rows and top-ups by their keys, in any order. */
 export class Join {
   readonly #byKey = new Map<string | symbol, Rows>();
 
@@ -208,7 +210,7 @@ export class Join {
     else found.outside ??= row;
   }
 
-  /** All rows of a key that stands more than once on either side are duplicates. */
+  /** If a key is repeated on either side, all its rows are duplicates. */
   *answers(): Generator<Answer> {
     for (const { theirs, ours, outside } of this.#byKey.values()) {
       const [row, ...moreTheirs] = theirs;
@@ -230,23 +232,25 @@ export class Join {
 }
 
 function duplicate(theirs: Answer["theirs"], ours: OurRow | undefined): Answer {
-  // What cannot be read must be put right before anything else can be said of it.
+  // An unreadable row must be fixed first.
   const isUnread = theirs !== undefined && isUnreadable(theirs);
   return { verdict: isUnread ? "unreadable" : "duplicate", theirs, ours };
 }
 
-/** How many answers there are of a kind, and what the rows in them come to by the two books. */
+/** Number of answers of one verdict, and their amounts in both books. */
 export interface Tally {
   readonly answers: number;
-  /** Of top-ups of the period that were not reversed; one that was so later counts as it does in the other book. */
+  /**
+   * Amount of top-ups in the period that are not reversed. One reversed later counts if the other book has it as paid.
+   */
   readonly ours: Money;
-  /** Of rows with the status `success`. */
+  /** Amount of rows with the status `success`. */
   readonly theirs: Money;
 }
 
 export const NO_TALLY: Tally = { answers: 0, ours: 0n, theirs: 0n };
 
-/** Every top-up of the period and every row is in exactly one answer, so that tallies add up to both books. */
+/** Adds an answer. Every top-up and row is in exactly one answer, so that tallies add up to both books. */
 export function tally(before: Tally, { theirs, ours }: Answer): Tally {
   const isOwedThere = theirs !== undefined && !isUnreadable(theirs) && theirs.status === "success";
   const isOwedHere = ours?.isInPeriod === true && isOwed(ours, isOwedThere);
@@ -257,10 +261,10 @@ export function tally(before: Tally, { theirs, ours }: Answer): Tally {
   };
 }
 
-/** The zone's rules may be others today than they were when a top-up was dated. */
+/** Margin for changes of the zone's rules since a top-up was dated. */
 const RULES_CHANGE_BY_MS = 3 * 60 * 60_000;
 
-/** The times of a day's top-ups: from one, to before another; undefined if there is no such day. */
+/** Time range of a day's top-ups, `until` excluded; undefined if there is no such day. */
 export function settledRange(day: string, zone: Zone): { readonly from: Instant; readonly until: Instant } | undefined {
   const found = readDay(day, zone);
   return found && { from: found.start - RULES_CHANGE_BY_MS, until: found.end + RULES_CHANGE_BY_MS };

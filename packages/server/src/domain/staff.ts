@@ -3,17 +3,15 @@ import { formatSecret, hasChecksum } from "./access-token.ts";
 import type { AuditedChange } from "./audit.ts";
 import type { Instant, WallTime } from "./wall-time.ts";
 
-/*
- * People of the provider's who work with the console, and its systems that work with the staff API: what each may do.
- */
+/* Permissions of the provider's staff (console) and systems (staff API). */
 
 export const ROLES = ["viewer", "support", "finance", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** `correct`: reverse, grant goodwill, block. `settle`: settle and reconcile. `administer`: all else that changes something. */
+/** `correct`: reverse, give goodwill, block. `settle`: settle and reconcile. `administer`: all other changes. */
 export type Permission = "read" | "correct" | "settle" | "administer";
 
-/** What each role may do: the only place that says so. */
+/** Permissions of each role. */
 export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ["read"],
   support: ["read", "correct"],
@@ -21,13 +19,13 @@ export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   admin: ["read", "correct", "settle", "administer"],
 };
 
-/** What gives a change its rights. The transaction that makes the change looks it up again. */
+/** The account or API key behind a change. The transaction of the change checks it again. */
 export type Authority =
   | {
       readonly staffId: number;
-      /** The role with which the change was let in. */
+      /** Role when the change was accepted. */
       readonly role: Role;
-      /** Undefined for work in the background, which may outlast the log-in. */
+      /** Undefined for background work, which may outlast the log-in. */
       readonly sessionId: string | undefined;
     }
   | { readonly keyHash: Uint8Array };
@@ -38,13 +36,13 @@ export interface StaffMember {
   readonly name: string;
   readonly role: Role;
   readonly createdAt: Instant;
-  /** Whether a one-time code is asked for beside the password. */
+  /** Whether log-in needs a one-time code. */
   readonly hasTotp: boolean;
 }
 
-/** A log-in of a person, as its owner sees it. */
+/** A log-in, as its owner sees it. */
 export interface StaffSession {
-  /** Of no use to a thief. */
+  /** Public id. It gives no access. */
   readonly id: string;
   readonly createdAt: Instant;
   readonly lastUsedAt: Instant;
@@ -52,7 +50,7 @@ export interface StaffSession {
   readonly userAgent: string | undefined;
 }
 
-/** A key of one of the provider's systems. The key itself is shown once and stored nowhere. */
+/** An API key of one of the provider's systems. The key itself is shown once and never stored. */
 export interface StaffKey {
   readonly name: string;
   readonly role: Role;
@@ -60,7 +58,7 @@ export interface StaffKey {
   readonly lastUsedAt: Instant | undefined;
 }
 
-/** Whether nobody could administer any more without this one. */
+/** Whether this is the only admin. */
 export function isLastAdmin(staff: readonly Pick<StaffMember, "name" | "role">[], name: string): boolean {
   const admins = staff.filter(({ role }) => role === "admin");
   return admins.length === 1 && admins[0]?.name === name;
@@ -75,42 +73,39 @@ export function formatStaffKey(random: Uint8Array): string {
   return formatSecret(KEY_PREFIX, random);
 }
 
-/** Tells a key from any other text, so that typing errors and partners' tokens cost no look-up. */
+/** Checks form and checksum, so that a mistyped key or a partner's token costs no look-up. */
 export function isStaffKey(text: string): boolean {
   return KEY_SHAPE.test(text) && hasChecksum(text);
 }
 
-/** SHA-256 of a key, of what a session is known by, or of a recovery code: enough for what no dictionary holds. */
+/** SHA-256 is enough: API keys, session secrets and recovery codes are random. */
 export function hashStaffSecret(secret: string): Buffer {
   return Buffer.from(hash("sha256", secret, "binary"), "binary");
 }
 
 export const RECOVERY_CODES = 10;
 export const RECOVERY_CODE_RANDOM_BYTES = 10;
-/** Without those that are read for one another. */
+/** Letters and digits that cannot be confused. */
 const RECOVERY_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
 
-/** Stands in for the device with the one-time codes, once. @param random {@link RECOVERY_CODE_RANDOM_BYTES}. */
+/** A code that replaces one one-time code. @param random {@link RECOVERY_CODE_RANDOM_BYTES}. */
 export function formatRecoveryCode(random: Uint8Array): string {
   const bits = BigInt(`0x${Buffer.from(random).toString("hex")}`);
   const digits = Array.from({ length: 16 }, (_, index) => RECOVERY_ALPHABET[Number((bits >> BigInt(index * 5)) & 31n)]);
   return digits.join("").replace(/.{4}(?=.)/g, "$&-");
 }
 
-/** As it is kept, however it was typed. */
+/** Hash of a recovery code. Case, blanks and hyphens are ignored. */
 export function hashRecoveryCode(code: string): string {
   return hashStaffSecret(code.toLowerCase().replace(/[\s-]/g, "")).toString("hex");
 }
 
-/*
- * What the audit trail keeps of a change of accounts and keys. Nothing here is secret.
- */
+/* Audit entries about accounts and API keys. They contain no secrets. */
 
 export function staffAdded({ name, role }: StaffMember): AuditedChange {
   return { action: "staff.add", subject: name, before: undefined, after: { role } };
 }
 
-/** What was changed of an account. */
 export type AccountChange = "staff.role" | "staff.password" | "staff.totp_on" | "staff.totp_off";
 
 export function staffChanged(action: AccountChange, before: StaffMember, after: StaffMember): AuditedChange {
@@ -130,7 +125,7 @@ export function staffKeyRemoved({ name, role }: StaffKey): AuditedChange {
   return { action: "staff_key.remove", subject: name, before: { role }, after: undefined };
 }
 
-/** When staff did something, who did it, and why. */
+/** Time, author and reason of something that staff did. */
 export interface StaffAct {
   readonly at: Instant;
   readonly wall: WallTime;

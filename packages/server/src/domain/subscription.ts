@@ -1,6 +1,6 @@
 import { DAY_MS, type Period, plus, secondBefore, type WallTime, wallMsBetween } from "./wall-time.ts";
 
-/** The bouquet by which a subscription is listed: as it was when it was bought or stated. */
+/** The bouquet that a subscription shows, as it was when bought or stated. */
 export interface BouquetLabel {
   readonly code: string;
   readonly name: string;
@@ -8,20 +8,20 @@ export interface BouquetLabel {
 }
 
 /**
- * What a customer has of one plan on one connection: `end` is always `plus(anchor, { months, days })`.
- * Source: the ledger's page, section 2.
+ * The subscription of one plan on one connection: `end` is always `plus(anchor, { months, days })`
+ * (docs/ledger.md#how-time-is-added).
  */
 export interface Subscription extends Period {
   readonly plan: string;
   readonly bouquet: BouquetLabel;
-  /** Listed as `startdate`. */
+  /** The `startdate` of listings. */
   readonly start: WallTime;
-  /** Where counting begins, so that a subscription of the 31st stays on the 31st. */
+  /** Start of counting months and days, so that a subscription of the 31st stays on the 31st. */
   readonly anchor: WallTime;
   readonly end: WallTime;
-  /** The number of the entry with which this unbroken run began. */
+  /** Number of the entry that began this unbroken run. */
   readonly since: number;
-  /** Days of goodwill of this run that are in the end. */
+  /** Days of goodwill of this run, included in the end. */
   readonly goodwillDays: number;
 }
 
@@ -31,11 +31,11 @@ export interface StatedSubscription {
   readonly bouquet: BouquetLabel;
   readonly start: WallTime;
   readonly end: WallTime;
-  /** How the bouquet is sold, and so how its time is counted. */
+  /** Unit of the bouquet's period. It counts the time between start and end. */
   readonly unit: "month" | "day";
 }
 
-/** Running means not ended: one that is stated to begin later runs too. */
+/** Whether a subscription has not ended. One that begins later counts as running. */
 export function isRunning<Run extends Pick<Subscription, "end">>(run: Run | undefined, now: WallTime): run is Run {
   return run !== undefined && run.end > now;
 }
@@ -65,8 +65,8 @@ function countedTo(run: Subscription, period: Period, bouquet: BouquetLabel): Su
 const DAYS_OF_A_MONTH = 30.44;
 
 /**
- * Records tell two dates. Where they are whole months or days apart, they are counted as such; records that end with a
- * day's last second are counted from the second before their start. Anything else is counted from the end.
+ * Reads two dates of the records as a period. Dates that are whole months or days apart are counted so; if the end is a
+ * day's last second, from the second before the start. All others are counted from their end.
  */
 export function importedSubscription(stated: StatedSubscription, since: number): Subscription {
   const { plan, bouquet, start, end, unit } = stated;

@@ -2,54 +2,54 @@ import type { Service } from "./bouquet.ts";
 import type { RecordedEvent } from "./event.ts";
 import { DAY_MS, type Instant } from "./wall-time.ts";
 
-/** A system of the provider's that is told of events. */
+/** A system of the provider's that receives events. */
 export interface Target {
   readonly id: number;
   readonly name: string;
   readonly config: TargetConfig;
-  /** Whether it is the provider's billing: no event of it is left out for a later one. */
+  /** Whether the target is the provider's billing, which gets every event. */
   readonly billing: boolean;
   readonly paused: boolean;
   readonly createdAt: Instant;
-  /** When staff had all that waits tried again; undefined where they never had. */
+  /** Time of the last `resend`; undefined if there was none. */
   readonly resentAt: Instant | undefined;
-  /** Newest first; of a webhook alone. */
+  /** Secrets of a webhook, newest first; empty for other kinds. */
   readonly secrets: readonly WebhookSecret[];
 }
 
 export type TargetConfig =
-  /** `allowPrivate`: also addresses of private networks may be called. */
+  /** `allowPrivate`: whether addresses of private networks are allowed. */
   | { readonly kind: "webhook"; readonly url: string; readonly allowPrivate: boolean }
   | RadiusConfig
   | { readonly kind: "feed" };
 export type TargetKind = TargetConfig["kind"];
 export const TARGET_KINDS = ["webhook", "radius", "feed"] as const satisfies readonly TargetKind[];
 
-/** Where FreeRADIUS reads its users, and what topupd writes there. */
+/** The database of a FreeRADIUS server, and what topupd writes there. */
 export interface RadiusConfig {
   readonly kind: "radius";
-  /** As `readRadiusAddress` reads it. */
+  /** An address that `readRadiusAddress` accepts. */
   readonly database: string;
   /** IANA name of the zone of the RADIUS server's clock. */
   readonly timeZone: string;
-  /** The group of `radusergroup` of each plan. */
+  /** The `radusergroup` of each plan. */
   readonly groups: Readonly<Record<string, string>>;
-  /** Of plans that are not listed; undefined where their users keep the group they have. */
+  /** Group for other plans; undefined if their users keep their group. */
   readonly defaultGroup: string | undefined;
-  /** The only service whose connections are its users: two services may share a username. */
+  /** The only service whose connections are users, since two services may share a username. */
   readonly service: Service;
 }
 
-/** By the Standard Webhooks specification: `whsec_` and the key in base64. */
+/** A secret of the Standard Webhooks specification: `whsec_` and the key in base64. */
 export interface WebhookSecret {
   readonly secret: string;
-  /** From when on it signs no more; undefined of the newest. */
+  /** First instant at which the secret no longer signs; undefined for the newest. */
   readonly until: Instant | undefined;
 }
 
-/** For how long a previous secret signs beside the new one. */
+/** How long a previous secret signs beside the new one. */
 const SECRET_OVERLAP_MS = DAY_MS;
-/** Puts a new secret first. Each previous one signs until the time promised for it. */
+/** Adds a new secret at the front. Each previous secret signs until its promised time. */
 export function rotateSecrets(secrets: readonly WebhookSecret[], secret: string, now: Instant): WebhookSecret[] {
   const signing = secrets
     .map((each) => ({ ...each, until: each.until ?? now + SECRET_OVERLAP_MS }))
@@ -57,7 +57,7 @@ export function rotateSecrets(secrets: readonly WebhookSecret[], secret: string,
   return [{ secret, until: undefined }, ...signing];
 }
 
-/** Where a target is, without its password, and without a query, which may hold one; undefined of a feed. */
+/** URL of a target without password and query, which may contain secrets; undefined for a feed. */
 export function addressOf(config: TargetConfig): string | undefined {
   if (config.kind === "feed") return undefined;
   const url = new URL(config.kind === "webhook" ? config.url : config.database);
@@ -66,49 +66,49 @@ export function addressOf(config: TargetConfig): string | undefined {
   return url.href;
 }
 
-/** A delivery that failed, or waits behind one of its connection that did. */
+/** A failed delivery, or one that waits behind a failed delivery of its connection. */
 export interface WaitingDelivery {
-  /** Of the event. */
+  /** Number of the event. */
   readonly seq: number;
-  /** How often it was tried. */
+  /** Number of attempts so far. */
   readonly attempts: number;
-  /** When it failed first; undefined where it was not tried yet. */
+  /** Time of the first failure; undefined if not tried yet. */
   readonly failedAt: Instant | undefined;
   readonly nextAt: Instant;
-  /** Whether it is tried no more, until it is asked for. */
+  /** Whether retries stopped until `resend`. */
   readonly setAside: boolean;
-  /** Why it failed last. */
+  /** Why the last attempt failed. */
   readonly problem: string | undefined;
 }
 
 const RETRY_SECONDS = [1, 5, 30, 120, 600, 3600] as const;
 const SET_ASIDE_AFTER_MS = 3 * DAY_MS;
 
-/** When a delivery that has failed so often is tried again: after an hour and more, up to a tenth later. @param random from 0 to 1. */
+/** Time of the next attempt. After the sixth, retries come hourly, with up to a tenth added. @param random 0 to 1. */
 export function nextAttempt(attempts: number, now: Instant, random: number): Instant {
   const seconds = RETRY_SECONDS[Math.min(attempts, RETRY_SECONDS.length) - 1] ?? RETRY_SECONDS[0];
   return now + Math.round(seconds * 1000 * (attempts >= RETRY_SECONDS.length ? 1 + random / 10 : 1));
 }
 
-/** Whether it has failed for so long that it is not worth another attempt by itself. */
+/** Whether a delivery has failed so long that it is set aside. */
 export function isHopeless(failedAt: Instant, now: Instant): boolean {
   return now - failedAt >= SET_ASIDE_AFTER_MS;
 }
 
-/** What takes events to one target. It is called for up to 32 connections at a time, and for each of them in order. */
+/** Sends events to one target: up to 32 connections at a time, the events of each in order. */
 export interface Sender {
   /**
    * Resolves once the target has the event.
-   * @throws DeliveryFailed, with a reason for staff: it says nothing of what is stored or secret.
+   * @throws DeliveryFailed, with a reason for staff that contains no secret and no stored data.
    */
   send(event: RecordedEvent, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The target did not take the event, or nobody knows whether it did. */
+/** A failed delivery. The target may have received the event. */
 export class DeliveryFailed extends Error {
   override readonly name = "DeliveryFailed";
-  /** Whether the target itself said so: it is there, and others may be taken. */
+  /** Whether the target itself refused: it is reachable, and may accept other events. */
   readonly isAnswer: boolean;
 
   constructor(message: string, { isAnswer = false, ...options }: ErrorOptions & { readonly isAnswer?: boolean } = {}) {
@@ -117,5 +117,5 @@ export class DeliveryFailed extends Error {
   }
 }
 
-/** No attempt takes longer. */
+/** Time limit of one attempt. */
 export const SENDING_LIMIT_MS = 15_000;

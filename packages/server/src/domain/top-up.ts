@@ -8,19 +8,17 @@ import type { Money } from "./money.ts";
 import type { Instant, Moment, WallTime } from "./wall-time.ts";
 
 /**
- * A top-up whose decision was made this long ago is not recorded any more. Being shorter than the
- * grace of txn-status, it makes `never_topped_up` a promise (decisions, "Using a checkoutId").
+ * Greatest age of a decision that may still be recorded. It is shorter than the grace of txn-status, so that
+ * `never_topped_up` is a promise (docs/decisions.md, "txn-status").
  */
 export const RECORDING_DEADLINE_MS = 30_000;
 
-/** Whether a decision was made so long ago that it must not be recorded any more. */
 export function isTooLateToRecord(decidedAt: Instant, now: Instant): boolean {
   return now - decidedAt > RECORDING_DEADLINE_MS;
 }
 
 export const TRANSACTION_STATUSES = ["success", "reversed"] as const;
 
-/** Source: decisions, "Result status". */
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
 /** A recorded top-up. */
@@ -31,14 +29,14 @@ export interface Transaction extends ConnectionKey {
   readonly bouquetCode: string;
   readonly amount: Money;
   readonly at: Instant;
-  /** What the wall clock showed then: it is answered again as it was, and says to which day of settlement it belongs. */
+  /** Wall time of the record. Replays return it unchanged, and it decides the day of settlement. */
   readonly txnDate: WallTime;
   readonly status: TransactionStatus;
   readonly udf1: string | undefined;
   readonly udf2: string | undefined;
 }
 
-/** What a partner asks for, its checkoutId already found authentic. */
+/** A partner's request; its checkoutId is authentic. */
 export interface TopUpCommand extends ConnectionKey, CheckoutHolder {
   readonly checkoutId: string;
   readonly checkout: Checkout;
@@ -46,23 +44,23 @@ export interface TopUpCommand extends ConnectionKey, CheckoutHolder {
   readonly amount: Money;
   readonly udf1: string | undefined;
   readonly udf2: string | undefined;
-  /** The random digits of the txnId that it gets if it is recorded: the others are the time of the decision. */
+  /** The random digits of the txnId. The other digits are the time of the decision. */
   readonly txnDigits: string;
-  /** Of the access token that was admitted; undefined in histories that topupd makes itself. */
+  /** Id of the accepted access token; undefined in histories that topupd makes itself. */
   readonly tokenId: string | undefined;
 }
 
-/** All that the decision depends on, read inside the transaction that records it. */
+/** All facts of the decision, read inside the transaction that records it. */
 export interface TopUpSnapshot {
   readonly recorded: Transaction | undefined;
   readonly token: (tokenId: string) => TokenState | undefined;
   readonly customerStatus: WireStatus | undefined;
   readonly connection: Connection | undefined;
-  /** Whether it was written down that nothing can be recorded with this checkout any more. */
+  /** Whether the checkout is stored as retired, so that nothing can be recorded with it. */
   readonly retired: boolean;
-  /** From when on history is whole; undefined where nothing was let go. Asked for only of what has expired. */
+  /** Time before which history was deleted; undefined if nothing was. Called only for expired checkouts. */
   readonly prunedBefore: () => Instant | undefined;
-  /** The revision that the checkout was quoted from; asked for only where the decision comes to it. */
+  /** The catalogue revision of the checkout; called only if needed. */
   readonly catalogue: () => Catalogue | undefined;
 }
 
@@ -74,18 +72,17 @@ export type TopUpOutcome =
       readonly entry: TopUpEntry;
     }
   | { readonly kind: "replayed"; readonly transaction: Transaction }
-  /** `retires` where it must be written down, so that what was refused for good cannot land after all. */
+  /** `retires`: the checkout must be stored as retired, so that no later request can use it. */
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly retires?: true };
 
-/** What is known of a top-up once it is settled. */
+/** The outcome once it is durable. */
 export type SettledTopUp =
   | { readonly kind: "recorded"; readonly transaction: Transaction }
   | Exclude<TopUpOutcome, { kind: "recorded" }>;
 
 /**
- * Decides a top-up. The order of the questions is the decisions page's: is it recorded, then may its partner
- * still top up, then may its record be gone, then is the checkout expired, then the business rules. A refusal
- * uses nothing up.
+ * Decides a top-up. The order of the checks is in docs/decisions.md, "Top-ups": recorded before, token and partner,
+ * deleted history, expired checkout, business rules. A refused checkout can be used again.
  */
 export function decideTopUp(
   { recorded, token, retired, prunedBefore, customerStatus, connection: found, catalogue }: TopUpSnapshot,
@@ -98,7 +95,7 @@ export function decideTopUp(
   const lost = tokenId === undefined ? undefined : refusalOfToken(token(tokenId), now.instant);
   if (lost !== undefined) return refuse(lost);
   const hasExpired = isCheckoutExpired(command.checkout, now.instant);
-  // Whether it was used before, nobody can tell any more.
+  // The history of that time was deleted, so it is unknown whether the checkout was used.
   if ((retired || hasExpired) && command.checkout.issuedAt < (prunedBefore() ?? 0)) return refuse("checkout_unknown");
   if (retired) return refuse("checkout_expired");
   if (hasExpired) return { ...refuse("checkout_expired"), retires: true };
@@ -122,7 +119,7 @@ export function decideTopUp(
   return { kind: "recorded", transaction, plan, entry: appendGrant(head, topUp, now) };
 }
 
-/** A recorded top-up answers its own request again, and no other (decisions, "Using a checkoutId"). */
+/** Answers a repeated request: the same request gets the recorded result, any other is refused. */
 export function decideAgain(
   recorded: Transaction,
   command: Omit<TopUpCommand, "checkoutId" | "checkout" | "txnDigits" | "tokenId" | "udf1" | "udf2">,
@@ -138,7 +135,7 @@ export function decideAgain(
   return same ? { kind: "replayed", transaction: recorded } : refuse("checkout_used");
 }
 
-/** What is recorded of a top-up that was decided at a time. */
+/** The record of a top-up that is decided now. */
 export function transactionOf(command: TopUpCommand, { instant: at, wall: txnDate }: Moment): Transaction {
   const { checkoutId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, udf1, udf2 } = command;
   return {
@@ -165,17 +162,17 @@ function refuse(refusal: Refusal) {
 
 export const TRANSACTION_ID_RANDOM_BYTES = 10;
 
-/** Crockford's alphabet: no letter that reads as a digit over the telephone. */
+/** Crockford's alphabet: without letters that can be confused with digits. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 const SHAPE = new RegExp(`^[${ALPHABET}]{26}$`);
 
-/** Two digits each: a txnId is made for every top-up, and of 26 digits. */
+/** All pairs of digits, since a txnId is made for every top-up. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
 
 /**
- * A txnId: 10 characters are the time of the record, so that ids sort by it and a range of txnIds is a range of time.
- * @param digits the other 16, from {@link randomDigits}: a new txnId for each pair of time and digits.
+ * A txnId: 10 characters of time, so that ids sort by time, and 16 random ones.
+ * @param digits the random ones, from {@link randomDigits}. The pair of time and digits must be new.
  */
 export function formatTransactionId(at: Instant, digits: string): string {
   return timeDigits(at) + digits;
@@ -183,7 +180,7 @@ export function formatTransactionId(at: Instant, digits: string): string {
 
 /** 16 characters that carry 80 random bits. @param random 10 bytes. */
 export function randomDigits(random: Uint8Array): string {
-  // Five bytes are eight digits.
+  // Five bytes make eight digits.
   let text = "";
   for (let byte = 0; byte < TRANSACTION_ID_RANDOM_BYTES; byte += 5) {
     const [a, b, c] = [random[byte] ?? 0, random[byte + 1] ?? 0, random[byte + 2] ?? 0];
@@ -200,7 +197,7 @@ export function isTransactionId(text: string): boolean {
   return SHAPE.test(text);
 }
 
-/** No txnId of this time or later is less than it, and every earlier one is. A time before 1970 counts as its beginning. */
+/** The least txnId of this time: every earlier txnId is less. A time before 1970 counts as 1970. */
 export function firstTransactionId(at: Instant): string {
   return timeDigits(Math.max(0, at));
 }

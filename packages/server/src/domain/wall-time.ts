@@ -1,25 +1,25 @@
-/** A point in time, in whole milliseconds since 1970-01-01 UTC: it orders what happened. */
+/** A point in time, in whole milliseconds since 1970-01-01 UTC. */
 export type Instant = number;
 
 /**
- * A time on the provider's wall clock, `YYYY-MM-DD HH:MM:SS`, as the interface writes it (section 2). Periods are added
- * to it by calendar arithmetic, without a zone, and it sorts as text.
+ * A time on the provider's wall clock, `YYYY-MM-DD HH:MM:SS` (docs/interface.md, section 2). It sorts as text. Periods
+ * are added by calendar arithmetic, without a zone.
  */
 export type WallTime = string;
 
-/** How long one purchase of a bouquet lasts: calendar months, added before the days (decisions, "Time, money, identifiers"). */
+/** How much time one purchase of a bouquet adds. Months are added before days (docs/ledger.md#how-time-is-added). */
 export interface Period {
   readonly months: number;
   readonly days: number;
 }
 
-/** One point in time with both its faces. */
+/** The same point in time as instant and as wall time. */
 export interface Moment {
   readonly instant: Instant;
   readonly wall: WallTime;
 }
 
-/** Formats an instant in ISO 8601, in UTC: for operators and their programs, never for partners. */
+/** An instant in ISO 8601, UTC, for operators and their programs; partners get wall times. */
 export function isoTime(instant: Instant): string {
   return new Date(instant).toISOString();
 }
@@ -30,10 +30,10 @@ export function isoTimeOrNull(instant: Instant | undefined): string | null {
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The last time that the wire's form can tell. */
+/** The last time that the wire format can represent. */
 export const LAST_WALL_TIME: WallTime = "9999-12-31 23:59:59";
 
-/** Sorts after every wall time: what a sum beyond the year 9999 reads as. */
+/** Result of a sum beyond the year 9999. It sorts after every wall time. */
 const BEYOND_ALL: WallTime = "~";
 
 const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-5][0-9]$/;
@@ -42,12 +42,15 @@ const TWO_DIGITS = Array.from({ length: 100 }, (_, number) => String(number).pad
 const DAYS_OF_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const FIRST_BEYOND_MS = Date.UTC(10_000, 0, 1);
 
-/** Whether a text has the form of a wall time, and there is such a day and time of day. */
+/** Whether a text is a wall time of an existing day. */
 export function isWallTime(text: string): boolean {
   return readWallTime(text) !== undefined;
 }
 
-/** Months first, clamped to the month's last day, then days; the time of day stays. The result may sort after {@link LAST_WALL_TIME}. */
+/**
+ * Adds months first, limited to the month's last day, then days; the time of day stays. The result may be after {@link
+ * LAST_WALL_TIME}.
+ */
 export function plus(from: WallTime, { months, days }: Period): WallTime {
   const ms = readWallTime(from);
   if (ms === undefined) return BEYOND_ALL;
@@ -60,7 +63,7 @@ export function plus(from: WallTime, { months, days }: Period): WallTime {
   return writeWallTime((dayNumber(year, month, clamped) + days) * DAY_MS + (ms - day * DAY_MS));
 }
 
-/** How many milliseconds `b` is later than `a`, by clocks that are never changed. */
+/** Milliseconds from `a` to `b` on a clock that never changes. */
 export function wallMsBetween(a: WallTime, b: WallTime): number {
   return (readWallTime(b) ?? FIRST_BEYOND_MS) - (readWallTime(a) ?? FIRST_BEYOND_MS);
 }
@@ -69,12 +72,12 @@ export function secondBefore(wall: WallTime): WallTime {
   return writeWallTime((readWallTime(wall) ?? FIRST_BEYOND_MS) - 1000);
 }
 
-/** Whole days of the calendar: `2026-11-20` is followed by `2026-11-21`. */
+/** The next calendar day: `2026-11-20` is followed by `2026-11-21`. */
 export function dayAfter(day: string): string {
   return plus(`${day} 00:00:00`, { months: 0, days: 1 }).slice(0, 10);
 }
 
-/** Milliseconds since the wall clock's own 1970; undefined for any other form, and where there is no such time. */
+/** Milliseconds since 1970 of the wall clock; undefined if the text has another form or the time does not exist. */
 export function readWallTime(text: WallTime): number | undefined {
   if (!FORM.test(text)) return undefined;
   const year = digits(text, 0) * 100 + digits(text, 2);
@@ -85,7 +88,7 @@ export function readWallTime(text: WallTime): number | undefined {
   return dayNumber(year, month, day) * DAY_MS + ((hour * 60 + minute) * 60 + digits(text, 17)) * 1000;
 }
 
-/** Fractions of a second are left out; what lies outside of the years 0 to 9999 sorts after everything. */
+/** Drops fractions of a second. A time outside the years 0 to 9999 sorts after everything. */
 export function writeWallTime(ms: number): WallTime {
   if (ms >= FIRST_BEYOND_MS) return BEYOND_ALL;
   const days = Math.floor(ms / DAY_MS);
@@ -97,22 +100,22 @@ export function writeWallTime(ms: number): WallTime {
   return `${date} ${TWO_DIGITS[hour]}:${TWO_DIGITS[minute]}:${TWO_DIGITS[seconds % 60]}`;
 }
 
-/** The two digits at a place. */
+/** The two digits at a position. */
 function digits(text: string, at: number): number {
   return (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
 }
 
 /*
- * Days of the Gregorian calendar by plain integers: an import counts a million of them, and a Date for each takes
- * several times as long. The year is taken to begin in March, so that the leap day is its last.
+ * The Gregorian calendar in plain integers: imports calculate a million dates, and Date objects are several times
+ * slower. Years begin in March, so that the leap day is the last day.
  */
 
-/** In 400 years the calendar comes round. */
+/** Days in 400 years. Then the calendar repeats. */
 const DAYS_IN_ERA = 146_097;
-/** From 1 March of the year 0 to 1 January 1970. */
+/** Days from 1 March of the year 0 to 1 January 1970. */
 const DAYS_TO_1970 = 719_468;
 
-/** Days from 1970-01-01. @param month from 0, January. */
+/** Days since 1970-01-01. @param month from 0, January. */
 function dayNumber(year: number, month: number, day: number): number {
   const yearFromMarch = month < 2 ? year - 1 : year;
   const era = Math.floor(yearFromMarch / 400);

@@ -8,22 +8,22 @@ import {
   writeWallTime,
 } from "./wall-time.ts";
 
-/** Rules of zones change at whole quarters of an hour. */
+/** Zones change their offset only at quarters of an hour. */
 const STEP_MS = 15 * 60_000;
-/** Offsets that are kept: those of a hundred days. */
+/** Size of the cache: the offsets of a hundred days. */
 const MOST_OFFSETS = 10_000;
 
-/** The provider's zone: it says what the clock on the wall shows (decisions, "Time, money, identifiers"). */
+/** The provider's time zone: it gives the wall time of an instant (docs/decisions.md, "Time"). */
 export interface Zone {
-  /** An IANA name. */
+  /** IANA name. */
   readonly name: string;
   readonly wallTime: (at: Instant) => WallTime;
   readonly moment: (at: Instant) => Moment;
-  /** When the wall clock shows this: once, never where clocks skip it, twice where they repeat it. Earliest first. */
+  /** The instants of a wall time, earliest first: none if clocks skip it, two if they repeat it. */
   readonly instants: (wall: WallTime) => readonly Instant[];
 }
 
-/** @param name for which {@link isTimeZone} holds. */
+/** @param name a name accepted by {@link isTimeZone}. */
 export function createZone(name: string): Zone {
   const offsetAt = offsetsOf(name);
   const wallTime = (at: Instant) => writeWallTime(at + offsetAt(at));
@@ -34,7 +34,7 @@ export function createZone(name: string): Zone {
     instants(wall) {
       const ms = readWallTime(wall);
       if (ms === undefined) return [];
-      // The offsets of a day before and after are all that can hold at the time itself.
+      // Only the offsets of the day before and after can apply at the time itself.
       const offsets = new Set([ms - DAY_MS, ms, ms + DAY_MS].map(offsetAt));
       return [...offsets]
         .map((offset) => ms - offset)
@@ -45,7 +45,7 @@ export function createZone(name: string): Zone {
 }
 
 export function isTimeZone(name: string): boolean {
-  // An offset such as +05:45 is no zone: it has no rules for the day the clocks change.
+  // An offset such as +05:45 is no zone: it has no rules for changes of the clock.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
@@ -55,23 +55,23 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** When a day of the provider's zone begins, and when the next one does: it has 23 or 25 hours where clocks are changed. */
+/** A day of the provider's zone. It has 23 or 25 hours if clocks change. */
 export interface Day {
   readonly start: Instant;
-  /** The start of the next day. */
+  /** Start of the next day. */
   readonly end: Instant;
-  /** The last millisecond, which every clock of the zone shows as this day. */
+  /** Last millisecond of the day. */
   readonly last: Instant;
 }
 
-/** @param text such as `2026-11-20`; undefined where there is no such day. */
+/** @param text such as `2026-11-20`. @returns undefined if there is no such day. */
 export function readDay(text: string, zone: Zone): Day | undefined {
   const start = startOfDay(text, zone);
   const end = start === undefined ? undefined : startOfDay(dayAfter(text), zone);
   return start === undefined || end === undefined ? undefined : { start, end, last: end - 1 };
 }
 
-/** Where clocks skip midnight, the day begins with the first time that they show. */
+/** If clocks skip midnight, the day starts at the first time they show. */
 function startOfDay(day: string, zone: Zone): Instant | undefined {
   const ms = readWallTime(`${day} 00:00:00`);
   if (ms === undefined) return undefined;
@@ -82,7 +82,7 @@ function startOfDay(day: string, zone: Zone): Instant | undefined {
   return undefined;
 }
 
-/** How many milliseconds the wall clock is ahead of UTC. Intl takes some microseconds for it, and the same times are asked for again. */
+/** Milliseconds from UTC to the wall clock. Cached, because Intl takes some microseconds. */
 function offsetsOf(timeZone: string): (at: Instant) => number {
   const format = new Intl.DateTimeFormat("en", {
     ...{ timeZone, calendar: "iso8601", numberingSystem: "latn", hourCycle: "h23", era: "short" },

@@ -7,10 +7,10 @@ import type { ObserveBatch } from "../store/store.ts";
 import { DELIVERY_OUTCOMES, type DeliveryObserver, type TargetFigures } from "../workers/target-delivery.ts";
 import { type Family, Histogram, type Labels, single } from "./exposition.ts";
 
-/** In seconds: from a look-up in memory to the longest that a proxy waits. */
+/** Seconds, from a look-up in memory to the longest wait of a proxy. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Outcomes that are no fault of a request, admitted or not. */
+/** Outcomes that are not the caller's fault. */
 const OURS = ["unavailable", "internal_error", "gave_up"];
 
 const NO_OPERATION: ServedOperation = { name: "", version: "" };
@@ -38,7 +38,7 @@ export function countRequests(): RequestCounts {
       };
       if (count.value === 0) counts.set(key, count);
       count.value += 1;
-      // Who was turned away at the door was quick: many of them would hide how slow the others are.
+      // Quickly refused requests are not measured: many of them would hide slow ones.
       if (name !== "" && (caller !== undefined || OURS.includes(outcome))) durations.record(seconds, name);
     },
     collect: () => [
@@ -59,8 +59,8 @@ interface TopUpCounts extends Pick<Observer, "topUpRecorded"> {
 }
 
 /**
- * Counts the top-ups that this process has recorded, and their money: summed up in minor units, exactly, and written
- * in major units. What nobody has bought yet is there as 0, so that the first top-up is seen as a rise.
+ * Counts recorded top-ups and their amounts, exactly: summed in minor units, written in major units. Every series
+ * starts at 0, so that Prometheus sees the first top-up as an increase.
  */
 export function countTopUps(): TopUpCounts {
   const takings = ENVIRONMENTS.flatMap((environment) =>
@@ -90,10 +90,10 @@ export function countTopUps(): TopUpCounts {
   };
 }
 
-/** Up to the largest batch. */
+/** Sizes up to the largest batch. */
 const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** In seconds: from a quick disk to the deadline after which nothing is recorded any more. */
+/** Seconds, from a quick disk to the deadline of recording. */
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 interface BatchCounts {
@@ -101,7 +101,7 @@ interface BatchCounts {
   readonly collect: () => Family[];
 }
 
-/** @param elapsed seconds since any fixed moment, on a clock that nobody sets. */
+/** @param elapsed seconds on a monotonic clock. */
 export function countBatches(elapsed: () => number): BatchCounts {
   const sizes = new Histogram({
     name: "topupd_batch_size",
@@ -119,7 +119,7 @@ export function countBatches(elapsed: () => number): BatchCounts {
     observeBatch: (items) => {
       const began = elapsed();
       return (committed) => {
-        // A batch that fails has often waited longest.
+        // Failed batches count too: they often waited longest.
         commits.record(elapsed() - began);
         if (committed) sizes.record(items);
         else failed += 1;
@@ -142,7 +142,9 @@ interface DeliveryCounts extends DeliveryObserver {
   readonly collect: () => Family[];
 }
 
-/** Counts what this process delivers, and tells how far the targets are whose leases it holds: of each, one process does. */
+/**
+ * Counts deliveries of this process, and the state of targets whose lease it holds. One process holds a target's lease.
+ */
 export function countDeliveries(): DeliveryCounts {
   const attempts = new Map<string, Record<(typeof DELIVERY_OUTCOMES)[number], number>>();
   const observed = new Map<string, TargetFigures>();
@@ -162,7 +164,7 @@ export function countDeliveries(): DeliveryCounts {
     targetObserved: (target, figures) => {
       if (figures === undefined) observed.delete(target);
       else observed.set(target, figures);
-      // So that the first attempt is seen as a rise.
+      // The counter starts at 0, so that Prometheus sees the first attempt as an increase.
       attemptsOf(target);
     },
     collect: () => [
@@ -198,7 +200,7 @@ export interface LogInCounts {
   readonly collect: () => Family[];
 }
 
-/** Counts log-ins to the console that failed. Both outcomes are there from the start, so that the first is seen as a rise. */
+/** Counts failed log-ins to the console. Both outcomes start at 0, so that Prometheus sees the first as an increase. */
 export function countLogIns(): LogInCounts {
   const counts: Record<FailedLogIn["outcome"], number> = { wrong_credentials: 0, too_many_attempts: 0 };
   return {

@@ -4,33 +4,33 @@ import { BODY_TIMEOUT_MS, HEAD_LIMITS, PortGuard, urlOf } from "../system/port-g
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** All that one name tells. */
+/** All samples of one metric. */
 export interface Family {
-  /** As dashboards have it: with its unit last, and `_total` after that if it is a counter. */
+  /** Prometheus name: the unit comes last, then `_total` for a counter. */
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** A sentence without backslashes and ends of lines. */
+  /** One sentence without backslashes and line breaks. */
   readonly description: string;
-  /** The lines of one series stand together. */
+  /** Lines of one series are adjacent. */
   readonly samples: readonly Sample[];
 }
 
 interface Sample {
-  /** What a histogram has after its name; nothing for all others. */
+  /** Suffix of a histogram's line. */
   readonly suffix?: string;
   readonly labels: Labels;
-  /** Finite; a decimal that no float holds comes as a text. */
+  /** A finite number, or a decimal text if a float would be inexact. */
   readonly value: number | string;
 }
 
-/** A family that has one value, and no labels. */
+/** A family with one value and no labels. */
 export function single(type: "counter" | "gauge", name: string, description: string, value: number): Family {
   return { name, type, description, samples: [{ labels: {}, value }] };
 }
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Prometheus's text, version 0.0.4, which every scraper reads. */
+/** Prometheus's text format, version 0.0.4. */
 export function writeMetrics(families: readonly Family[]): string {
   return families
     .map(({ name, type, description, samples }) => {
@@ -56,7 +56,7 @@ interface HistogramOptions {
   readonly description: string;
   /** Upper bounds of the buckets, rising. A last bucket without a bound is added. */
   readonly bounds: readonly number[];
-  /** By which values are told apart; without it, there is one series from the start on. */
+  /** Name of the label that separates series; without it, there is one series, which starts at 0. */
   readonly label?: string;
 }
 
@@ -69,7 +69,7 @@ export class Histogram {
     if (options.label === undefined) this.#add("");
   }
 
-  /** @param of what the label says. */
+  /** @param of value of the label. */
   record(value: number, of = ""): void {
     const series = this.#series.get(of) ?? this.#add(of);
     const bucket = this.#options.bounds.findIndex((bound) => value <= bound);
@@ -100,12 +100,12 @@ export class Histogram {
   }
 }
 
-/** Gauges of which the service shows the largest of its processes; of the others, their sum. */
+/** Gauges of a service that show the largest value of its processes. Others show the sum. */
 const LARGEST = new Set(["topupd_event_loop_delay_seconds", "topupd_build_info", "process_start_time_seconds"]);
-/** Of which it shows the smallest: it is up where all of it is. */
+/** Gauges that show the smallest: the service is up only if all its processes are. */
 const SMALLEST = new Set(["topupd_store_up"]);
 
-/** What the processes of a service tell, as that of one. */
+/** Merges the metrics of a service's processes into one. */
 export function mergeFamilies(processes: readonly (readonly Family[])[]): Family[] {
   const merged = new Map<string, Family>();
   for (const family of processes.flat()) {
@@ -115,7 +115,7 @@ export function mergeFamilies(processes: readonly (readonly Family[])[]): Family
   return [...merged.values()];
 }
 
-/** What stays true of a process that has ended: what it has counted. */
+/** The metrics that stay true after a process has ended. */
 export function countersOf(families: readonly Family[]): Family[] {
   return families.filter(({ type }) => type !== "gauge");
 }
@@ -139,7 +139,7 @@ function mergeValues(name: string, { value: a }: Sample, { value: b }: Sample): 
   return SMALLEST.has(name) ? Math.min(a, b) : a + b;
 }
 
-/** Adds money exactly. @param a with as many decimals as `b`. */
+/** Adds decimals exactly. @param a a decimal with as many digits as `b` after the point. */
 function addDecimals(a: string, b: string): string {
   const [, decimals = ""] = a.split(".");
   const sum = String(BigInt(a.replace(".", "")) + BigInt(b.replace(".", ""))).padStart(decimals.length + 1, "0");
@@ -152,18 +152,18 @@ interface MetricsAddress {
 }
 
 export interface MetricsServer {
-  /** Where, without a slash at its end. */
+  /** URL without a slash at the end. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
-/** `GET /metrics`, and nothing else. It has a server of its own: no mistake in a proxy shows it to partners. */
+/** Serves only `GET /metrics`, on a port of its own, so that a misconfigured proxy never shows it to partners. */
 export async function serveMetrics(
   address: MetricsAddress,
   collect: () => Promise<readonly Family[]>,
 ): Promise<MetricsServer> {
   let collecting: Promise<Buffer> | undefined;
-  // Requests that come meanwhile get what is being collected: many cost no more than one.
+  // Concurrent requests share one collection.
   const share = () => {
     collecting ??= collect()
       .then((families) => Buffer.from(writeMetrics(families)))
@@ -181,7 +181,7 @@ export async function serveMetrics(
   server.on("clientError", guard.onClientError);
   server.listen(address);
   await once(server, "listening");
-  // A connection that cannot be taken is no reason to end the service.
+  // A failed connection must not end the service.
   server.on("error", () => {});
   return {
     url: urlOf(server),

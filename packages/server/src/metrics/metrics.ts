@@ -13,9 +13,9 @@ import { type Family, type Labels, single } from "./exposition.ts";
 import { describeProcess, type ProcessFigures } from "./process-figures.ts";
 
 export interface MetricsOptions {
-  /** Labels of what is running; undefined where another process tells them. */
+  /** Labels of the running build; undefined if another process reports them. */
   readonly build: Labels | undefined;
-  /** Seconds since any fixed moment, on a clock that nobody sets. */
+  /** Seconds on a monotonic clock. */
   readonly elapsed: () => number;
   readonly readProcess: () => ProcessFigures;
 }
@@ -24,13 +24,16 @@ export interface Metrics extends Pick<LogInCounts, "countFailedLogIn"> {
   readonly observer: Omit<Observer, "recordingChanged">;
   readonly observeBatch: ObserveBatch;
   readonly deliveryObserver: DeliveryObserver;
-  /** @param store from which partners are served; undefined in a process that serves nobody. */
+  /** @param store the store that serves partners; undefined in a process that serves none. */
   readonly collect: (store: MeasuredStore | undefined) => Promise<Family[]>;
 }
 
 export type MeasuredStore = Pick<Store, "ping" | "provider">;
 
-/** Counts from the start on; the store, which is opened with one of the counters, is known only when they are served. */
+/**
+ * Counts from the start. The store is passed only when metrics are collected, because it is opened with one of the
+ * counters.
+ */
 export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): Metrics {
   const requests = countRequests();
   const topUps = countTopUps();
@@ -40,7 +43,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   let isUp: (() => Promise<boolean>) | undefined;
   const collectServing = async (store: MeasuredStore): Promise<Family[]> => {
     isUp ??= pinging(store);
-    // The store may take its time: what is counted is read after it, so that all is of one moment.
+    // Counters are read after the ping, so that all values are of one moment.
     const up = (await isUp()) ? 1 : 0;
     return [
       ...requests.collect(),
@@ -60,10 +63,10 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   return { observer, observeBatch: batches.observeBatch, deliveryObserver: deliveries, countFailedLogIn, collect };
 }
 
-/** Shorter than the time that Prometheus leaves for a scrape, which is ten seconds. */
+/** Shorter than Prometheus's scrape timeout of ten seconds. */
 const PING_TIMEOUT_MS = 2_000;
 
-/** Whether a store answers. One that stands still is taken for away, and not asked again until it has answered. */
+/** Whether a store answers. One that hangs counts as unavailable and is not asked again until it answers. */
 function pinging(store: MeasuredStore): () => Promise<boolean> {
   let asking: Promise<boolean> | undefined;
   return () => {

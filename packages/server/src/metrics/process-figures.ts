@@ -3,26 +3,28 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type Family, type Labels, single } from "./exposition.ts";
 
-/** How many files and sockets a process has open, and may have. */
+/** Number of files and sockets that a process has open, and its limit. */
 interface OpenFiles {
   readonly open: number;
   readonly most: number;
 }
 
-/** What there is to know of the process at one moment. */
+/** Measurements of the process. */
 export interface ProcessFigures {
   /** Unix time. */
   readonly startedAtSeconds: number;
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
-  /** Undefined where the system does not tell. */
+  /** Undefined if the system does not report it. */
   readonly openFiles: OpenFiles | undefined;
-  /** Of the event loop, since the figures were read before. */
+  /** Delay of the event loop since the previous reading. */
   readonly delay: { readonly p50Seconds: number; readonly p99Seconds: number; readonly maxSeconds: number };
 }
 
-/** Names that begin with `process_` are the ones that Prometheus recommends to every program, so that common dashboards know them. */
+/**
+ * Metrics of the process. Names with `process_` follow Prometheus's conventions, so that common dashboards find them.
+ */
 export function describeProcess(figures: ProcessFigures, build: Labels | undefined): Family[] {
   const { startedAtSeconds, cpuSeconds, residentBytes, heapUsedBytes, openFiles, delay } = figures;
   return [
@@ -59,14 +61,14 @@ function describeBuild(build: Labels): Family {
   };
 }
 
-/** How often the event loop is looked at for metrics. */
+/** Interval between measurements of the event loop. */
 const DELAY_RESOLUTION_MS = 10;
 
-/** @returns what reads the figures. The timer that is behind the delay does not keep the process going. */
+/** @returns reads the measurements. Its timer does not keep the process alive. */
 export function watchProcess(): () => ProcessFigures {
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   delay.enable();
-  // What is recorded is when the timer came, and it is meant to come after its resolution.
+  // The recorded value includes the timer's own interval.
   const late = (ns: number) => Math.max(0, ns / 1e9 - DELAY_RESOLUTION_MS / 1000);
   return () => {
     const { user, system } = process.cpuUsage();
@@ -86,12 +88,12 @@ export function watchProcess(): () => ProcessFigures {
 }
 
 /**
- * How many files and sockets this process has open, and may have, as Linux tells.
- * @returns undefined where there is no such system, it does not say, or there is no limit.
+ * Open files and sockets of this process, and their limit, from Linux's /proc.
+ * @returns undefined on other systems, or without a limit.
  */
 export function countOpenFiles(folder = "/proc/self"): OpenFiles | undefined {
   try {
-    // The folder itself is open while it is read.
+    // Reading the folder opens it too.
     const open = readdirSync(join(folder, "fd")).length - 1;
     const most = Number(/^Max open files +(\d+) /m.exec(readFileSync(join(folder, "limits"), "utf8"))?.[1]);
     return Number.isNaN(most) ? undefined : { open, most };

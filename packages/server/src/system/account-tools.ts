@@ -3,21 +3,21 @@ import { type AccountTools, PasswordsBusy } from "../office/staff/passwords.ts";
 import type { Ports } from "../store/ports.ts";
 
 export interface ScryptCost {
-  /** Of two: how many blocks are filled. */
+  /** Power of two: number of blocks. */
   readonly exponent: number;
   readonly blockSize: number;
   readonly parallel: number;
 }
 
-/** 32 MiB, and a quarter of a second: of those that OWASP holds for equal, one that leaves memory to the service beside it. */
+/** A cost of 32 MiB and a quarter of a second. OWASP lists it as equal to others that need more memory. */
 const USUAL_COST: ScryptCost = { exponent: 15, blockSize: 8, parallel: 3 };
 
-/** Of the four threads that Node has for hashes and files. */
+/** Hashes at once. Node has four threads for hashes and files. */
 const MOST_AT_ONCE = 2;
-/** The last one waits for some three seconds. */
+/** The last one waits about three seconds. */
 const MOST_WAITING = 20;
 
-/** Does few hashes at a time and refuses what would wait for long, so that a flood of log-ins stops nobody else's. */
+/** Runs few hashes at a time and refuses long queues, so that a flood of log-ins does not block everyone. */
 export class HashQueue {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -40,7 +40,7 @@ export class HashQueue {
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** @returns the hash, with its salt and what it cost, in the form `$scrypt$ln=15,r=8,p=3$SALT$HASH`. */
+/** @returns the hash with its salt and cost: `$scrypt$ln=15,r=8,p=3$SALT$HASH`. */
 async function hashPassword(
   password: string,
   random: (bytes: number) => Uint8Array,
@@ -54,7 +54,7 @@ async function hashPassword(
 
 const SHAPE = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 
-/** @param hashed undefined where there is none: then it takes as long at this cost, and is false. */
+/** @param hashed undefined for an unknown account: the check takes as long, and fails. */
 async function checkPassword(password: string, hashed: string | undefined, cost: ScryptCost): Promise<boolean> {
   const [, exponent, blockSize, parallel, salt, hash] = SHAPE.exec(hashed ?? "") ?? [];
   if (salt === undefined || hash === undefined) {
@@ -65,10 +65,10 @@ async function checkPassword(password: string, hashed: string | undefined, cost:
   return timingSafeEqual(await derive(password, Buffer.from(salt, "base64"), given), Buffer.from(hash, "base64"));
 }
 
-/** The same letters may be sent in several ways, by the keyboard and the system. */
+/** Unicode is normalised, because keyboards and systems encode the same letters differently. */
 function derive(password: string, salt: Uint8Array, { exponent, blockSize, parallel }: ScryptCost): Promise<Buffer> {
   const cost = 2 ** exponent;
-  // Node refuses what takes more than 32 MiB unless it is told; the arrays beside the blocks are few.
+  // Node's default limit is 32 MiB. The factor 2 leaves room for scrypt's other arrays.
   const options = { cost, blockSize, parallelization: parallel, maxmem: 2 * 128 * cost * blockSize };
   return new Promise((resolve, reject) => {
     scrypt(password.normalize("NFKC"), salt, HASH_BYTES, options, (error, derived) => {
@@ -82,12 +82,12 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64").replace(/=+$/, "");
 }
 
-/** @param cost less than usual in tests alone. */
+/** @param cost lower in tests. */
 export function accountTools(
   { clock, random }: Pick<Ports, "clock" | "random">,
   cost: ScryptCost = USUAL_COST,
 ): AccountTools {
-  // What one-time codes need is loaded where they are first asked for: few commands need it.
+  // The one-time code library is loaded on first use: few commands need it.
   const totp = () => import("./totp.ts");
   const queue = new HashQueue();
   return {

@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * A file that loses its name as soon as it is open: the system frees its space when this process ends, however it ends.
- * @param path nothing has it.
+ * A file that is unlinked as soon as it is open: the system frees its space when this process ends, even after a crash.
+ * @param path path of a new file.
  */
 export function createTemporaryFile(path: string) {
   let file: FileHandle | undefined;
@@ -28,24 +28,21 @@ export function createTemporaryFile(path: string) {
   };
 }
 
-/*
- * A file that has its name only once all of it is on the disk: whoever finds it, finds it whole, whatever happens
- * while it is written.
- */
+/* A file that gets its name only after all its bytes are on disk, so that a reader never finds half a file. */
 
-/** Where a folder cannot be flushed. */
+/** Errors of systems that cannot flush a folder. */
 const NO_FLUSH = ["EINVAL", "EISDIR", "EPERM", "EACCES", "ENOTSUP"];
 
 interface WholeFileOptions {
-  /** Puts the file in the place of one that is there; otherwise that stays, and it is an error. */
+  /** Whether an existing file is replaced; otherwise an existing file is an error. */
   readonly overwrite: boolean;
-  /** What no other file of the folder has after its name. */
+  /** Ending of the temporary name, unique in the folder. */
   readonly suffix: string;
 }
 
 /**
- * Writes a file that only its owner may read. Where anything fails, the pieces among it, there is no new file.
- * @returns its length in bytes.
+ * Writes a file that only its owner may read. If writing or `pieces` fails, there is no new file.
+ * @returns the length in bytes.
  */
 export async function writeWholeFile(
   path: string,
@@ -65,7 +62,7 @@ export async function writeWholeFile(
     } finally {
       await file.close();
     }
-    // Renaming alone would replace a file that has come since anybody looked.
+    // Renaming alone would replace a file created since the check.
     if (!overwrite) await (await open(path, "wx", 0o600)).close();
     await rename(unfinished, path);
     await flushFolder(dirname(path));
@@ -76,7 +73,7 @@ export async function writeWholeFile(
   }
 }
 
-/** The name is in the folder: without this, a power cut may take it back. */
+/** Flushes the file's name, which is stored in the folder: a power cut could otherwise undo the renaming. */
 async function flushFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {

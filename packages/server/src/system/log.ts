@@ -5,8 +5,8 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * The only fields that are ever logged, beside an error in `err`. What is not on this list is dropped, so that no token,
- * name or mobile number reaches a log by a careless line somewhere.
+ * The only fields that are logged, besides an error in `err`. Others are dropped, so that no token, name or mobile
+ * number reaches a log by mistake.
  */
 export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "address",
@@ -34,23 +34,23 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "workers",
 ]);
 
-/** Errors that caused others, counted from the one that was met. */
+/** Longest chain of causes of an error that is logged. */
 const MOST_CAUSES = 3;
 const MOST_FRAMES = 10;
 
-/** As much of a line of a stack as tells where it was. */
+/** The location in one line of a stack. */
 const FRAME = /^ +at .*?((?:node:|\b(?:dist|src|test|node_modules)\/)[\w./@-]+:\d+:\d+)\)?$/;
-/** Of Node, of PostgreSQL, or of a library. */
+/** An error code of Node, PostgreSQL or a library. */
 const CODE = /^(?:[A-Z][A-Z_]{2,}[A-Z0-9_]*|[0-9A-Z]{5})$/;
 
-/** JSON lines, of listed fields. Every line has a message of topupd's own: a library is not given the logger. */
+/** JSON lines with the listed fields. Libraries do not get the logger, so that every message is topupd's own. */
 export function createLogger(level: LogLevel, destination: DestinationStream): Logger {
   return pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      // Pino's own would describe the description.
+      // Pino's own serializer would change the description.
       serializers: { err: (described: unknown) => described },
       formatters: { level: (label) => ({ level: label }), log: chosen },
     },
@@ -64,14 +64,14 @@ function chosen(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(err instanceof Error ? [...kept, ["err", describe(err, MOST_CAUSES)]] : kept);
 }
 
-/** An error that promises to say nothing of what is stored or was sent. */
+/** An error whose message contains no stored or received data. */
 interface Discreet {
   readonly isDiscreet: true;
 }
 
 /**
- * What helps to find a defect, and cannot hold what was sent or stored: an error's message often quotes it, and so is
- * left out unless the error promises otherwise.
+ * The facts of an error that help to find a defect. Its message often quotes received or stored data, so it is omitted
+ * unless the error is discreet.
  */
 function describe(error: Error, causes: number): Record<string, unknown> {
   const { code, errcode, isDiscreet, cause } = error as Error & Partial<Discreet> & Record<string, unknown>;
@@ -85,32 +85,30 @@ function describe(error: Error, causes: number): Record<string, unknown> {
   };
 }
 
-/** Where it was thrown, and who had called. A stack begins with the message, which may look like a stack itself. */
+/** The locations of a stack. The message is removed first, because it may look like a stack. */
 function framesOf({ message, stack = "" }: Error): string[] {
   const lines = stack.replace(message, "").split("\n");
   return lines.flatMap((line) => FRAME.exec(line)?.[1] ?? []).slice(0, MOST_FRAMES);
 }
 
-/** For how long, in milliseconds, a line may wait for others: nobody reads a log faster. */
+/** Longest delay of a line, in milliseconds. */
 const LONGEST_WAIT_MS = 100;
-/** As much as is worth a write of its own. */
+/** Number of bytes that are worth one write. */
 export const ENOUGH_BYTES = 64 * 1024;
-/** As much as goes into a pipe in one piece, whoever else writes into it. */
+/** Number of bytes that a pipe takes in one piece, even with several writers. */
 export const WHOLE_IN_A_PIPE_BYTES = 4 * 1024;
 
 const MAY_WAIT = /^\{"level":"(?:debug|info)"/;
 
-/** Where lines are gathered. */
 interface GatheredLines extends DestinationStream {
-  /** Takes a line that may wait, and does not look at it. */
+  /** Delays a line without checking its level. */
   readonly hold: (line: string) => void;
 }
 
 /**
- * Lets log lines go on together: under load, to write a line costs many times what it costs to make one. A
- * warning or an error waits for nothing, and takes along what came before it. The process does not end while
- * lines wait.
- * @param most bytes of lines that are written together.
+ * Writes log lines in groups: under load, writing a line costs many times more than making it. Warnings and errors are
+ * written at once, after all delayed lines. Delayed lines keep the process alive.
+ * @param most bytes of one group.
  */
 export function gatherLines(destination: DestinationStream, most: number): GatheredLines {
   let lines: string[] = [];
@@ -138,13 +136,13 @@ export function gatherLines(destination: DestinationStream, most: number): Gathe
         return;
       }
       release();
-      // By itself: where there is room for little more, it is not dropped with what it came after.
+      // The line is written alone, so that a full buffer does not drop it with the lines before.
       destination.write(line);
     },
   };
 }
 
-/** Hands on what a child process writes to its stderr, in whole lines: those of several children are not mixed. */
+/** Passes on a child's stderr in whole lines, so that lines of several children do not mix. */
 export function relayLines(from: NodeJS.ReadableStream, write: (lines: string) => void): void {
   let rest = "";
   from.setEncoding("utf8");
@@ -161,10 +159,10 @@ export function relayLines(from: NodeJS.ReadableStream, write: (lines: string) =
 const COUNTED_EVERY_MS = 1_000;
 
 /**
- * Logs requests without a valid token or log-in in one line a second at most, so that a flood of them cannot fill the
- * disk: the first request's own line, then how many followed, and their outcomes.
- * @param write takes one line of the log, its end included.
- * @returns logs one such request; `line` makes the request's own line, end included.
+ * Logs requests without a valid token or log-in, at most one line a second, so that a flood cannot fill the disk: the
+ * first request's own line, then a count of the others by outcome.
+ * @param write takes one log line, newline included.
+ * @returns logs one such request; `line` makes its own line, newline included.
  */
 export function logUnauthenticated(
   clock: () => number,

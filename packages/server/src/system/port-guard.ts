@@ -2,22 +2,22 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { AddressInfo, Socket } from "node:net";
 import { type AddressList, callerAddress, networkOf } from "../domain/address-list.ts";
 
-/* What every port refuses, so that one caller cannot take the memory or the sockets of the others. */
+/* Limits of every port, so that one caller cannot use up memory or sockets. */
 
-/** Sockets of one IP address; behind a trusted proxy, its requests in hand. */
+/** Most sockets of one IP address; behind a trusted proxy, most unanswered requests. */
 export const MOST_FOR_ADDRESS = 20;
-/** The head of a request must arrive in this time. Node looks for late ones only every 30 seconds unless told otherwise. */
+/** Time limit for the head of a request. Node's default check runs only every 30 seconds. */
 export const HEAD_LIMITS = { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
-/** A body must arrive in this time after its head: whoever sends it may lose the right to. */
+/** Time limit for a body after its head, because the caller's rights may end meanwhile. */
 export const BODY_TIMEOUT_MS = 10_000;
-/** How long an answer may lie unread, or an upload stand still. */
+/** How long an answer may stay unread, or an upload may stop. */
 const SILENCE_TIMEOUT_MS = 30_000;
 
 interface SocketState {
-  /** From a request's head until its answer is closed. */
+  /** True from a request's head until its answer is closed. */
   isBusy: boolean;
   answering: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
-  /** Stops counting the request that a proxy has passed on. */
+  /** Stops counting the request that a proxy passed on. */
   release: () => void;
   /** Status for a head that is refused here. */
   refusal: number | undefined;
@@ -25,14 +25,17 @@ interface SocketState {
 
 type Take = (request: IncomingMessage, keepAlive: boolean) => number;
 
-/** Guards a server: one request at a time for a socket, {@link MOST_FOR_ADDRESS} for an address, no answer unread for long. */
+/**
+ * Guards a server: one request at a time on a socket, {@link MOST_FOR_ADDRESS} for an address, no answer unread for
+ * long.
+ */
 export class PortGuard {
   readonly #trustedProxies: AddressList | undefined;
-  /** By the caller's network: its sockets; of a proxy's sockets, those with a request of the caller. */
+  /** Sockets by the caller's network; of a proxy, the sockets with a request of that caller. */
   readonly #held = new Map<string, Set<Socket>>();
   readonly #states = new WeakMap<Socket, SocketState>();
 
-  /** @param trustedProxies whose sockets are not counted, but their requests, by the address that they name. */
+  /** @param trustedProxies proxies whose requests are counted by the caller's address, instead of their sockets. */
   constructor(trustedProxies?: AddressList) {
     this.#trustedProxies = trustedProxies;
   }
@@ -40,7 +43,7 @@ export class PortGuard {
   watch(server: Server): void {
     server.timeout = SILENCE_TIMEOUT_MS;
     server.on("connection", (socket) => this.#admit(socket));
-    // Node itself would answer such a request with 417, without announcing it: its socket would stay busy.
+    // Node would answer such a request with 417 without an event, and its socket would stay busy.
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.prependListener("request", (request, response) => this.#follow(request, response));
     server.on("timeout", (socket) => {
@@ -50,12 +53,12 @@ export class PortGuard {
     });
   }
 
-  /** Takes the server's `clientError`: bytes that are no request, come too late, or are refused here. */
+  /** Handles `clientError` of the server: malformed, late or refused requests. */
   readonly onClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
     const { answering, refusal } = this.#stateOf(socket);
     if (error.code === "ECONNRESET" || !socket.writable || socket.bytesRead === 0) socket.destroy();
     else if (answering?.request.complete === true) {
-      // The answer in hand is the last one.
+      // The current answer is the last one on this socket.
       socket.pause();
       answering.response.once("close", () => socket.destroySoon());
     } else refuse(socket, refusal ?? statusOf(error), answering?.response);
@@ -103,7 +106,7 @@ export class PortGuard {
     });
   }
 
-  /** @returns false if all that the network has are busy. Otherwise the oldest socket without a request makes room. */
+  /** @returns false if all sockets of the network are busy. Otherwise the oldest idle one is closed if needed. */
   #hold(network: string, socket: Socket): boolean {
     const held = this.#held.get(network) ?? new Set();
     if (held.size >= MOST_FOR_ADDRESS) {
@@ -131,25 +134,25 @@ export class PortGuard {
 }
 
 /**
- * As the answer of a parser's `onIncoming`, makes whatever else comes on its socket a parse error. One piece may hold
- * thousands of requests, and Node would announce all of them, also of a socket that is paused or destroyed. No
- * documentation of Node's has it; a test holds what it does.
+ * Result of a parser's `onIncoming` that makes all later bytes of its socket a parse error. One piece may contain
+ * thousands of requests, and Node would announce them all, even on a paused or destroyed socket. Node does not document
+ * this; a test checks it.
  */
 export const PARSE_ERROR = -1;
 
-/** Where a server listens, without a slash at its end. */
+/** URL of a server, without a slash at the end. */
 export function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
-/** Whether a request has several `Authorization` headers: Node gives the first, and a proxy may have judged another. */
+/** Whether a request has several `Authorization` headers. Node uses the first; a proxy may have checked another. */
 export function hasTwoAuthorizations({ rawHeaders }: IncomingMessage): boolean {
   const names = rawHeaders.filter((name, index) => index % 2 === 0 && /^authorization$/i.test(name));
   return names.length > 1;
 }
 
-/** Answers by the status alone, unless an answer has begun, and closes the socket. */
+/** Answers with the status alone, unless an answer has begun, and closes the socket. */
 function refuse(socket: Socket, status: number, response: ServerResponse | undefined): void {
   if (response?.headersSent !== true)
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);

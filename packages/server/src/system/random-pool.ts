@@ -1,9 +1,9 @@
-/** Drawn at once: a draw costs the system some microseconds, however little it is for. */
+/** Size of a draw in bytes. Large and small draws take the same few microseconds. */
 const POOL_BYTES = 8 * 1024;
 
 /**
- * Random bytes, drawn for many at a time. Each byte is handed out once.
- * @param draw random bytes that nobody can guess.
+ * Random bytes from a pool. Each byte is used once.
+ * @param draw cryptographically secure random bytes.
  */
 export function poolRandom(draw: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
   let pool: Uint8Array = new Uint8Array(0);

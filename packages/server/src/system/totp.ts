@@ -2,9 +2,11 @@ import { generateURI, ScureBase32Plugin, verify } from "otplib";
 import type { Instant } from "../domain/wall-time.ts";
 import type { TotpOffer } from "../office/staff/passwords.ts";
 
-/** As RFC 4226 recommends. */
+/** Length that RFC 4226 recommends. */
 const SECRET_BYTES = 20;
-/** A code of the step before or after is taken too: clocks differ, and people type. */
+/**
+ * Length of a step. Codes of the previous and next step are accepted too, because clocks differ and typing takes time.
+ */
 const STEP_SECONDS = 30;
 
 export function offerTotp(name: string, random: (bytes: number) => Uint8Array): TotpOffer {
@@ -12,7 +14,7 @@ export function offerTotp(name: string, random: (bytes: number) => Uint8Array): 
   return { secret, uri: generateURI({ issuer: "topupd", label: name, secret }) };
 }
 
-/** @returns the step of the code, which is after the one that was taken last; undefined where it is wrong. */
+/** @returns the step of the code, later than the last accepted one; undefined if the code is wrong. */
 export async function checkTotp(
   secret: string,
   code: string,
