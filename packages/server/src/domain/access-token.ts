@@ -5,7 +5,7 @@ import type { Environment } from "./customer.ts";
 import { done, type Refusal, type Result, refused } from "./failure.ts";
 import { DAY_MS, type Instant } from "./wall-time.ts";
 
-/** Validity of a trial token, exactly (docs/interface.md, section 5). */
+/** Validity of a trial token, exactly (docs/decisions.md, "Environments, partners and access tokens"). */
 export const TRIAL_TOKEN_VALID_MS = 7 * DAY_MS;
 
 export const ACCESS_TOKEN_RANDOM_BYTES = 32;

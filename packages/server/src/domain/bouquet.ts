@@ -3,7 +3,7 @@ import type { Period } from "./wall-time.ts";
 
 export const SERVICES = ["tv", "internet", "iptv"] as const;
 
-/** Service that a connection delivers (docs/interface.md, section 4.2). */
+/** Service that a connection delivers. */
 export type Service = (typeof SERVICES)[number];
 
 /** One row of a catalogue revision: what partners can buy for a connection. */

@@ -3,7 +3,7 @@ import { type CheckoutSecret, hmacSha256, sealedUntil } from "./checkout-secret.
 import type { ConnectionKey, Environment } from "./customer.ts";
 import type { Instant } from "./wall-time.ts";
 
-/** Validity of a checkout, this millisecond included (docs/interface.md, section 8). */
+/** Validity of a checkout, this millisecond included (docs/decisions.md, "Checkouts"). */
 export const CHECKOUT_VALID_MS = 300_000;
 /** How long after expiry txn-status answers `never_topped_up` (docs/decisions.md, "txn-status"). */
 export const CHECKOUT_GRACE_MS = 60_000;

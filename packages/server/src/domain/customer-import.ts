@@ -222,7 +222,7 @@ function isSameProfile(a: CustomerProfile, b: CustomerProfile): boolean {
 }
 
 /**
- * The texts that find a customer in a look-up (docs/interface.md, section 4.1; docs/decisions.md, "Customers and
+ * The texts that find a customer in a look-up (docs/interface.md, "get-customer-information"; docs/decisions.md, "Customers and
  * connections").
  */
 export function codesOf(

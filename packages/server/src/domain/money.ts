@@ -44,7 +44,7 @@ export function formatMoneyInFull(minor: Money, exponent: CurrencyExponent): str
   return exponent === 0 ? digits : `${digits.slice(0, units)}.${digits.slice(units)}`;
 }
 
-/** The JSON number of an amount for partners (docs/interface.md, section 2). Exact below 10^15 minor units. */
+/** The JSON number of an amount for partners (docs/interface.md, "Answers"). Exact below 10^15 minor units. */
 export function moneyToJson(minor: Money, exponent: CurrencyExponent): number {
   return Number(formatMoney(minor, exponent));
 }

@@ -2,7 +2,7 @@
 export type Instant = number;
 
 /**
- * A time on the provider's wall clock, `YYYY-MM-DD HH:MM:SS` (docs/interface.md, section 2). It sorts as text. Periods
+ * A time on the provider's wall clock, `YYYY-MM-DD HH:MM:SS` (docs/interface.md, "Answers"). It sorts as text. Periods
  * are added by calendar arithmetic, without a zone.
  */
 export type WallTime = string;
