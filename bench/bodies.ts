@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { issueCheckout } from "../packages/server/src/domain/checkout.ts";
-import type { CheckoutSecret } from "../packages/server/src/domain/checkout-secret.ts";
+import { type CheckoutSecret, issueCheckout } from "../packages/server/src/domain/checkout.ts";
 import { connectionOf, PRICE } from "./world.ts";
 
 /** What is known of a filled database to whoever sends requests to it. */

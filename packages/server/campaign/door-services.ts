@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import { AddressList } from "../src/domain/address-list.ts";
-import { issueCheckout } from "../src/domain/checkout.ts";
-import { sealingSecret } from "../src/domain/checkout-secret.ts";
+import { issueCheckout, sealingSecret } from "../src/domain/checkout.ts";
 import { buildApp } from "../src/partner/app.ts";
 import { by } from "../test/support/by.ts";
 import { openTestService, START, type TestService } from "../test/support/open-service.ts";

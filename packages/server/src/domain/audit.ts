@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
 import type { AddressList } from "./address-list.ts";
-import type { Rotation } from "./checkout-secret.ts";
+import type { Rotation } from "./checkout.ts";
 import type { Environment } from "./customer.ts";
 import type { Authority } from "./staff.ts";
 import { addressOf, type Target } from "./target.ts";

@@ -9,7 +9,7 @@ import {
 import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
 import { type Entry, headOf, type Ledger } from "./ledger.ts";
 import { decideImport, type ImportDecision, type ImportRules, resetLedger } from "./ledger-import.ts";
-import type { NormaliseMobile } from "./mobile-number.ts";
+import type { NormaliseMobile } from "./names.ts";
 import { isRunning, type StatedSubscription, type Subscription } from "./subscription.ts";
 import type { Instant } from "./wall-time.ts";
 

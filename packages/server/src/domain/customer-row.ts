@@ -1,9 +1,9 @@
 import type { FindBouquet, Service } from "./bouquet.ts";
-import { foldName } from "./connection-name.ts";
 import type { ConnectionStatus, CustomerProfile, WireStatus } from "./customer.ts";
 import { FieldReader, IDENTIFIER_MAX_LENGTH, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
 import { GOODWILL_READINGS, type GoodwillReading } from "./ledger.ts";
+import { foldName } from "./names.ts";
 import type { StatedSubscription } from "./subscription.ts";
 import { isWallTime, type WallTime } from "./wall-time.ts";
 

@@ -3,8 +3,7 @@ import { isBlocked, subscriptionsOf } from "./customer.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
-import { DAY_MS, type Instant, isoTime, isoTimeOrNull, readWallTime, type WallTime } from "./wall-time.ts";
-import type { Zone } from "./zone.ts";
+import { DAY_MS, type Instant, isoTime, isoTimeOrNull, readWallTime, type WallTime, type Zone } from "./wall-time.ts";
 
 /*
  * Events about connections, for other systems. Each event has the whole state after it. So it can be applied twice or

@@ -9,8 +9,15 @@ import {
   type Ledger,
 } from "./ledger.ts";
 import { isRunning, isSameSubscription, type StatedSubscription, type Subscription } from "./subscription.ts";
-import { DAY_MS, type Instant, type Moment, readWallTime, type WallTime, wallMsBetween } from "./wall-time.ts";
-import type { Zone } from "./zone.ts";
+import {
+  DAY_MS,
+  type Instant,
+  type Moment,
+  readWallTime,
+  type WallTime,
+  wallMsBetween,
+  type Zone,
+} from "./wall-time.ts";
 
 /** Why an `asOf` is refused, as text after the field's name. */
 export const AS_OF_PROBLEMS = {

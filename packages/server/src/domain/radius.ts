@@ -4,8 +4,7 @@ import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import { isJsonObject, type JsonValue } from "./json.ts";
 import { isRunning } from "./subscription.ts";
 import type { RadiusConfig } from "./target.ts";
-import { type Instant, isWallTime, type WallTime } from "./wall-time.ts";
-import { isTimeZone, type Zone } from "./zone.ts";
+import { type Instant, isTimeZone, isWallTime, type WallTime, type Zone } from "./wall-time.ts";
 
 export const DEFAULT_RADIUS_SERVICE: Service = "internet";
 

@@ -1,8 +1,7 @@
 import type { Service } from "./bouquet.ts";
 import type { Money } from "./money.ts";
 import type { Transaction, TransactionStatus } from "./top-up.ts";
-import type { Instant } from "./wall-time.ts";
-import { readDay, type Zone } from "./zone.ts";
+import { type Instant, readDay, type Zone } from "./wall-time.ts";
 
 /** Count and amount of the top-ups, or reversals, of one bouquet by one partner. */
 export interface SettlementSum {

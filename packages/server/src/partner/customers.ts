@@ -1,7 +1,6 @@
 import type { Bouquet, Service } from "../domain/bouquet.ts";
 import { type Catalogue, purchasableBouquets } from "../domain/catalogue.ts";
-import { CHECKOUT_NONCE_BYTES, issueCheckout } from "../domain/checkout.ts";
-import { sealingSecret } from "../domain/checkout-secret.ts";
+import { CHECKOUT_NONCE_BYTES, issueCheckout, sealingSecret } from "../domain/checkout.ts";
 import {
   type CustomerProfile,
   connectionState,

@@ -1,7 +1,7 @@
 import type { Kysely, OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner, TokenState } from "../domain/access-token.ts";
 import { AddressList } from "../domain/address-list.ts";
-import type { CheckoutSecret } from "../domain/checkout-secret.ts";
+import type { CheckoutSecret } from "../domain/checkout.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Engine } from "./engine.ts";
 import type { Attempt, TokenUses } from "./store.ts";

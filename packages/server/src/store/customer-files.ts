@@ -1,5 +1,4 @@
 import type { AuditedChange } from "../domain/audit.ts";
-import { foldName } from "../domain/connection-name.ts";
 import {
   type Connection,
   type ConnectionKey,
@@ -18,7 +17,7 @@ import {
 import { type EventKind, eventOf, type NewEvent } from "../domain/event.ts";
 import type { Entry } from "../domain/ledger.ts";
 import { headOf } from "../domain/ledger.ts";
-import { AS_WRITTEN } from "../domain/mobile-number.ts";
+import { AS_WRITTEN, foldName } from "../domain/names.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { flag, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
 import { e164Of } from "./settings.ts";

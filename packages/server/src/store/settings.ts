@@ -1,9 +1,8 @@
 import type { Kysely } from "kysely";
 import type { BasePlans } from "../domain/catalogue.ts";
-import { CHECKOUT_KEY_BYTES } from "../domain/checkout-secret.ts";
-import { mobileNumbersOf } from "../domain/mobile-number.ts";
-import type { Instant } from "../domain/wall-time.ts";
-import { createZone } from "../domain/zone.ts";
+import { CHECKOUT_KEY_BYTES } from "../domain/checkout.ts";
+import { mobileNumbersOf } from "../domain/names.ts";
+import { createZone, type Instant } from "../domain/wall-time.ts";
 import type { Engine } from "./engine.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "./errors.ts";
 import type { ProviderSettings } from "./store.ts";

@@ -11,8 +11,7 @@ import {
   type TopUpSnapshot,
   type Transaction,
 } from "../domain/top-up.ts";
-import type { Instant, Moment } from "../domain/wall-time.ts";
-import type { Zone } from "../domain/zone.ts";
+import type { Instant, Moment, Zone } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "./errors.ts";
 import type { Conclusion } from "./store.ts";
 

@@ -2,16 +2,15 @@ import type { AccessToken } from "../domain/access-token.ts";
 import type { Attribution } from "../domain/audit.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { BasePlans, Catalogue } from "../domain/catalogue.ts";
-import type { CheckoutSecret } from "../domain/checkout-secret.ts";
+import type { CheckoutSecret } from "../domain/checkout.ts";
 import type { Connection, ConnectionKey, CustomerOverview, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { CustomerEffect } from "../domain/customer-audit.ts";
 import type { CustomerImportRules } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
-import type { NormaliseMobile } from "../domain/mobile-number.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
+import type { NormaliseMobile } from "../domain/names.ts";
 import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
-import type { Instant, Moment } from "../domain/wall-time.ts";
-import type { Zone } from "../domain/zone.ts";
+import type { Instant, Moment, Zone } from "../domain/wall-time.ts";
 import type { Engine } from "./engine.ts";
 
 /**

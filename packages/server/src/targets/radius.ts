@@ -1,7 +1,7 @@
 import { type CompiledQuery, sql } from "kysely";
-import { foldName } from "../domain/connection-name.ts";
 import { type Connection, type ConnectionKey, isBlocked } from "../domain/customer.ts";
 import { eventOf } from "../domain/event.ts";
+import { foldName } from "../domain/names.ts";
 import { portionsOf } from "../domain/portions.ts";
 import {
   managedGroups,
@@ -15,8 +15,7 @@ import {
   radiusUserOf,
 } from "../domain/radius.ts";
 import { DeliveryFailed, type RadiusConfig, type Sender } from "../domain/target.ts";
-import type { Instant } from "../domain/wall-time.ts";
-import { createZone, type Zone } from "../domain/zone.ts";
+import { createZone, type Instant, type Zone } from "../domain/wall-time.ts";
 import type { RadiusCounts } from "../office/targets/tools.ts";
 import { listCustomers } from "../store/customers.ts";
 import type { Ports } from "../store/ports.ts";

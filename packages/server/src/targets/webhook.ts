@@ -12,8 +12,7 @@ import {
   type TargetConfig,
   type WebhookSecret,
 } from "../domain/target.ts";
-import type { Instant } from "../domain/wall-time.ts";
-import type { Zone } from "../domain/zone.ts";
+import type { Instant, Zone } from "../domain/wall-time.ts";
 
 /*
  * A staff member who adds a target must not reach topupd's private network through it. So the IP address is checked after

@@ -1,7 +1,13 @@
 import type { ConnectionKey } from "../domain/customer.ts";
 import { EVENTS_KEPT_MS, type RecordedEvent } from "../domain/event.ts";
-import { type Instant, type Moment, readWallTime, type WallTime, writeWallTime } from "../domain/wall-time.ts";
-import type { Zone } from "../domain/zone.ts";
+import {
+  type Instant,
+  type Moment,
+  readWallTime,
+  type WallTime,
+  writeWallTime,
+  type Zone,
+} from "../domain/wall-time.ts";
 import type { ConnectionEnd, HeldLease, Outbox } from "../store/outbox.ts";
 import type { ProviderSettings } from "../store/store.ts";
 import { failureLog, Lease, type Worker, type WorkerPorts } from "./worker.ts";

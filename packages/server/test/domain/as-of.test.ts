@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readAsOf } from "../../src/domain/ledger-import.ts";
-import { DAY_MS } from "../../src/domain/wall-time.ts";
-import { createZone } from "../../src/domain/zone.ts";
+import { createZone, DAY_MS } from "../../src/domain/wall-time.ts";
 
 const NOW = Date.parse("2026-11-23T09:00:00Z");
 

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
-import { type CheckoutSecret, rotation, sealingSecret } from "../../src/domain/checkout-secret.ts";
+import {
+  type CheckoutHolder,
+  type CheckoutSecret,
+  issueCheckout,
+  openCheckout,
+  rotation,
+  sealingSecret,
+} from "../../src/domain/checkout.ts";
 import { seededRandom } from "../support/random.ts";
 
 const random = seededRandom(3);

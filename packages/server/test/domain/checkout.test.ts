@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import {
   CHECKOUT_VALID_MS,
   type CheckoutHolder,
+  type CheckoutSecret,
   isCheckoutDead,
   isCheckoutExpired,
   isCheckoutFor,
   issueCheckout,
   openCheckout,
 } from "../../src/domain/checkout.ts";
-import type { CheckoutSecret } from "../../src/domain/checkout-secret.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { isTooLateToRecord, RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
 import { seededRandom } from "../support/random.ts";

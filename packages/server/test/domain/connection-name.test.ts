@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { foldName } from "../../src/domain/connection-name.ts";
+import { foldName } from "../../src/domain/names.ts";
 
 describe("the fold of a username", () => {
   test.each([

@@ -9,7 +9,7 @@ import {
   refusedEffect,
 } from "../../src/domain/customer-audit.ts";
 import { changeCustomer } from "../../src/domain/customer-import.ts";
-import { AS_WRITTEN } from "../../src/domain/mobile-number.ts";
+import { AS_WRITTEN } from "../../src/domain/names.ts";
 import { at, connectionWith, imported, ledgerOf, stated } from "./builders.ts";
 
 const PROFILE = { cuid: "7001", firstName: "Asha", lastName: "Rai", mobile: undefined, status: "active" } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Connection } from "../../src/domain/customer.ts";
 import { eventId, eventOf, type RecordedEvent, seqOfEventId, toldEvent } from "../../src/domain/event.ts";
-import { createZone } from "../../src/domain/zone.ts";
+import { createZone } from "../../src/domain/wall-time.ts";
 
 const KEY = { environment: "production", cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 const AT = Date.parse("2026-11-23T08:00:00.123Z");

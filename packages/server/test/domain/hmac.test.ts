@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { hmacSha256 } from "../../src/domain/checkout-secret.ts";
+import { hmacSha256 } from "../../src/domain/checkout.ts";
 import { RUNS } from "./builders.ts";
 
 test("HMAC-SHA-256 is the runtime's own, for every key and message, and again", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isCountry, mobileNumbersOf } from "../../src/domain/mobile-number.ts";
+import { isCountry, mobileNumbersOf } from "../../src/domain/names.ts";
 
 const normalise = mobileNumbersOf("NP");
 

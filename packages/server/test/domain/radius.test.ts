@@ -9,7 +9,7 @@ import {
   radiusUser,
   radiusUserOf,
 } from "../../src/domain/radius.ts";
-import { createZone } from "../../src/domain/zone.ts";
+import { createZone } from "../../src/domain/wall-time.ts";
 import { wall } from "./builders.ts";
 
 const NOW = Date.parse("2026-11-23T06:00:00Z");

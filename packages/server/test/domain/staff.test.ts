@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { formatAccessToken } from "../../src/domain/access-token.ts";
-import { isEasilyGuessed } from "../../src/domain/log-in.ts";
-import { formatRecoveryCode, formatStaffKey, hashRecoveryCode, isStaffKey } from "../../src/domain/staff.ts";
+import {
+  formatRecoveryCode,
+  formatStaffKey,
+  hashRecoveryCode,
+  isEasilyGuessed,
+  isStaffKey,
+} from "../../src/domain/staff.ts";
 import { seededRandom } from "../support/random.ts";
 
 test.each([

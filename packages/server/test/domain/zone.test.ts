@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DAY_MS } from "../../src/domain/wall-time.ts";
-import { createZone, isTimeZone, readDay } from "../../src/domain/zone.ts";
+import { createZone, DAY_MS, isTimeZone, readDay } from "../../src/domain/wall-time.ts";
 import { RUNS } from "./builders.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,13 @@
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { Bouquet } from "../../src/domain/bouquet.ts";
 import { readCatalogueRow } from "../../src/domain/catalogue.ts";
-import { type Checkout, type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
-import type { CheckoutSecret } from "../../src/domain/checkout-secret.ts";
+import {
+  type Checkout,
+  type CheckoutHolder,
+  type CheckoutSecret,
+  issueCheckout,
+  openCheckout,
+} from "../../src/domain/checkout.ts";
 import type { Correcting } from "../../src/domain/correction.ts";
 import type { ConnectionKey, Environment } from "../../src/domain/customer.ts";
 import type { CustomerEffect } from "../../src/domain/customer-audit.ts";
@@ -16,7 +21,7 @@ import {
   TRANSACTION_ID_RANDOM_BYTES,
   type Transaction,
 } from "../../src/domain/top-up.ts";
-import { createZone } from "../../src/domain/zone.ts";
+import { createZone } from "../../src/domain/wall-time.ts";
 import { blockConnection, grantGoodwill, reverseTransaction } from "../../src/office/corrections/operations.ts";
 import type { Desk } from "../../src/office/office.ts";
 import { ledgersOfConnection } from "../../src/store/customers.ts";

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
-import { createZone } from "../../src/domain/zone.ts";
+import { createZone } from "../../src/domain/wall-time.ts";
 import { type OpenApiDocument, openApiDocument } from "../../src/partner/openapi/document.ts";
 import { VERSIONS } from "../../src/partner/versions/version.ts";
 

@@ -1,6 +1,6 @@
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { EventKind, EventSubscription, RecordedEvent } from "../../src/domain/event.ts";
-import { createZone } from "../../src/domain/zone.ts";
+import { createZone } from "../../src/domain/wall-time.ts";
 
 export const KATHMANDU = createZone("Asia/Kathmandu");
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
 import { type RecordedEvent, type ToldEvent, toldEvent } from "../../src/domain/event.ts";
-import { createZone } from "../../src/domain/zone.ts";
+import { createZone } from "../../src/domain/wall-time.ts";
 import { createWebhookSender, newWebhookSecret } from "../../src/targets/webhook.ts";
 import { wall } from "../domain/builders.ts";
 import { seededRandom } from "../support/random.ts";

@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EVENT_KINDS } from "../../src/domain/event.ts";
 import { DeliveryFailed, type WebhookSecret } from "../../src/domain/target.ts";
-import { createZone } from "../../src/domain/zone.ts";
+import { createZone } from "../../src/domain/wall-time.ts";
 import {
   createWebhookSender,
   newWebhookSecret,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { codesOf } from "../../domain/customer-import.ts";
-import { AS_WRITTEN } from "../../domain/mobile-number.ts";
+import { AS_WRITTEN } from "../../domain/names.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { findCustomer } from "../../store/customers.ts";
 import {

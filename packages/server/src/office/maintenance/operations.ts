@@ -1,8 +1,7 @@
 import { type Static, Type } from "typebox";
 import { secretRotated } from "../../domain/audit.ts";
-import { CHECKOUT_KEY_BYTES, rotation, SECRET_REST_MS, sealingSecret } from "../../domain/checkout-secret.ts";
-import { type Instant, isoTime, type Period, plus } from "../../domain/wall-time.ts";
-import { readDay, type Zone } from "../../domain/zone.ts";
+import { CHECKOUT_KEY_BYTES, rotation, SECRET_REST_MS, sealingSecret } from "../../domain/checkout.ts";
+import { type Instant, isoTime, type Period, plus, readDay, type Zone } from "../../domain/wall-time.ts";
 import { listSecrets } from "../../store/access.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { InstantSchema, oneOf, onePage, PREVIEW, pageOf, ReasonSchema } from "../common.ts";

@@ -8,8 +8,7 @@ import {
   TRIAL_TOKEN_VALID_MS,
 } from "../../domain/access-token.ts";
 import { tokenIssued, tokenRevoked, tokenRotated } from "../../domain/audit.ts";
-import { type Instant, isoTimeOrNull } from "../../domain/wall-time.ts";
-import { readDay } from "../../domain/zone.ts";
+import { type Instant, isoTimeOrNull, readDay } from "../../domain/wall-time.ts";
 import { EnvironmentSchema, onePage, pageOf, readIsoInstant } from "../common.ts";
 import { decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";

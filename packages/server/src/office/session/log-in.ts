@@ -1,11 +1,12 @@
 import { networkOf } from "../../domain/address-list.ts";
-import { FAILURE_COUNTS_MS, logInWaitMs } from "../../domain/log-in.ts";
 import { STAFF_NAME } from "../../domain/names.ts";
 import {
   type Authority,
+  FAILURE_COUNTS_MS,
   hashRecoveryCode,
   hashStaffSecret,
   isStaffKey,
+  logInWaitMs,
   type Role,
   STAFF_SECRET_RANDOM_BYTES,
   type StaffMember,

@@ -1,6 +1,5 @@
 import { networkOf } from "../../domain/address-list.ts";
-import type { LogInFailure } from "../../domain/log-in.ts";
-import type { StaffKey, StaffMember, StaffSession } from "../../domain/staff.ts";
+import type { LogInFailure, StaffKey, StaffMember, StaffSession } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
 import type { StaffSessionRow } from "../../store/staff-tables.ts";

@@ -2,8 +2,7 @@ import { sql } from "kysely";
 import type { Service } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type SettlementSum, settledRange } from "../../domain/settlement.ts";
-import { dayAfter } from "../../domain/wall-time.ts";
-import type { Zone } from "../../domain/zone.ts";
+import { dayAfter, type Zone } from "../../domain/wall-time.ts";
 import type { Db } from "../office.ts";
 import { filtered, inRange, rangeOf, stepsOf, type TopUps, topUps } from "../transactions/sql.ts";
 

@@ -1,4 +1,4 @@
-import { isEasilyGuessed } from "../../domain/log-in.ts";
+import { isEasilyGuessed } from "../../domain/staff.ts";
 import type { Ports } from "../../store/ports.ts";
 
 /** Too many passwords wait to be hashed or checked. */

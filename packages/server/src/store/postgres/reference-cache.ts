@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Kysely } from "kysely";
 import type { AccessToken } from "../../domain/access-token.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
-import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
+import type { CheckoutSecret } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { findToken, listSecrets } from "../access.ts";
 import { currentRevision, ReferenceCache, readCatalogue, tokenKey } from "../reference-cache.ts";

@@ -1,6 +1,6 @@
 import type { AccessToken } from "../../domain/access-token.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
-import type { CheckoutSecret } from "../../domain/checkout-secret.ts";
+import type { CheckoutSecret } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type TokenRow, toAccessToken } from "../access.ts";
 import { ReferenceCache, toBouquet, tokenKey } from "../reference-cache.ts";

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import type { Zone } from "../../domain/zone.ts";
+import type { Zone } from "../../domain/wall-time.ts";
 import { MAX_WAITING, overloaded } from "../batcher.ts";
 import { StoreUnavailable } from "../errors.ts";
 import type { Settled, SettlingItem } from "../settling.ts";

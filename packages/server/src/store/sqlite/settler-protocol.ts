@@ -1,8 +1,7 @@
 import type { Socket } from "node:net";
 import { deserialize, serialize } from "node:v8";
 import { type TopUpCommand, transactionOf } from "../../domain/top-up.ts";
-import type { Instant } from "../../domain/wall-time.ts";
-import type { Zone } from "../../domain/zone.ts";
+import type { Instant, Zone } from "../../domain/wall-time.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type { Settled, SettlingItem } from "../settling.ts";
 

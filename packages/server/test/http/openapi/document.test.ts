@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { DEFAULT_BASE_PLANS } from "../../../src/domain/catalogue.ts";
-import { createZone } from "../../../src/domain/zone.ts";
+import { createZone } from "../../../src/domain/wall-time.ts";
 import type { Json } from "../../../src/partner/openapi/components.ts";
 import { openApiDocument } from "../../../src/partner/openapi/document.ts";
 import { EXAMPLE_TIME } from "../../../src/partner/openapi/examples.ts";

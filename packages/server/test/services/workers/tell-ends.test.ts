@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventSubscription } from "../../../src/domain/event.ts";
 import { EVENTS_KEPT_MS } from "../../../src/domain/event.ts";
-import { DAY_MS, type WallTime } from "../../../src/domain/wall-time.ts";
-import { createZone } from "../../../src/domain/zone.ts";
+import { createZone, DAY_MS, type WallTime } from "../../../src/domain/wall-time.ts";
 import { startTellingEnds } from "../../../src/workers/tell-ends.ts";
 import { keyOf, MemoryOutbox, targetWith } from "../../support/memory-outbox.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
