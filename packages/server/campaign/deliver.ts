@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ToldEvent } from "../src/domain/event.ts";
+import type { EventMessage } from "../src/domain/event.ts";
 import { connectionOf, makeProvider, PartnerClient } from "./partner.ts";
 import { expectTopupd, type Ground, killProcess, type Served, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
@@ -171,13 +171,13 @@ async function tryAllAgain(ground: Ground, receivers: readonly Receiver[]): Prom
   for (const name of TARGETS) await expectTopupd(["target", "resend", name], ground);
 }
 
-async function readFeed(ground: Ground): Promise<ToldEvent[]> {
+async function readFeed(ground: Ground): Promise<EventMessage[]> {
   const lines = (await expectTopupd(["events", "--target", "all"], ground)).trim().split("\n");
-  return lines.slice(0, -1).map((line) => JSON.parse(line) as ToldEvent);
+  return lines.slice(0, -1).map((line) => JSON.parse(line) as EventMessage);
 }
 
 /** @returns how long that took, in milliseconds. */
-async function untilCaughtUp(receivers: readonly Receiver[], all: readonly ToldEvent[]): Promise<number> {
+async function untilCaughtUp(receivers: readonly Receiver[], all: readonly EventMessage[]): Promise<number> {
   const began = performance.now();
   while (receivers.some((receiver, index) => missing(receiver, all, TARGETS[index] === "billing") !== undefined)) {
     if (performance.now() - began > CAUGHT_UP_WITHIN_MS) return CAUGHT_UP_WITHIN_MS;
@@ -187,7 +187,7 @@ async function untilCaughtUp(receivers: readonly Receiver[], all: readonly ToldE
 }
 
 /** @param isEach whether a later one of its connection does not do instead. @returns an event that the receiver lacks. */
-function missing(receiver: Receiver, all: readonly ToldEvent[], isEach: boolean): ToldEvent | undefined {
+function missing(receiver: Receiver, all: readonly EventMessage[], isEach: boolean): EventMessage | undefined {
   return all.find((event) => {
     const seq = seqOf(event);
     if (receiver.taken.has(seq)) return false;
@@ -195,7 +195,11 @@ function missing(receiver: Receiver, all: readonly ToldEvent[], isEach: boolean)
   });
 }
 
-async function verify(receivers: readonly Receiver[], all: readonly ToldEvent[], client: PartnerClient): Promise<void> {
+async function verify(
+  receivers: readonly Receiver[],
+  all: readonly EventMessage[],
+  client: PartnerClient,
+): Promise<void> {
   for (const [index, receiver] of receivers.entries()) {
     const name = TARGETS[index] ?? "";
     const lacked = missing(receiver, all, name === "billing");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ToldEvent } from "../src/domain/event.ts";
+import type { EventMessage } from "../src/domain/event.ts";
 import type { Choices } from "./random.ts";
 
 /** What becomes of an event, where the receiver is not well; how often each, of a hundred. */
@@ -28,7 +28,7 @@ export class Receiver {
   /** The numbers of the events that it took. */
   readonly taken = new Set<number>();
   /** By connection: what the last event that it took says. Where an older one comes again, it knows better. */
-  readonly state = new Map<string, { readonly seq: number; readonly data: ToldEvent["data"] }>();
+  readonly state = new Map<string, { readonly seq: number; readonly data: EventMessage["data"] }>();
   readonly #choices: Choices;
   /** How often processes were killed so far: whoever goes on may begin with what came before. */
   readonly #epoch: () => number;
@@ -72,7 +72,7 @@ export class Receiver {
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const event = JSON.parse(Buffer.concat(chunks).toString()) as ToldEvent;
+    const event = JSON.parse(Buffer.concat(chunks).toString()) as EventMessage;
     this.arrivals += 1;
     this.#judge(event);
     const mishap = this.isWell ? "take" : this.#choices.of(MISHAPS);
@@ -84,7 +84,7 @@ export class Receiver {
     else response.writeHead(mishap.startsWith("take") && !mishap.endsWith("failed") ? 204 : 500).end();
   }
 
-  #judge(event: ToldEvent): void {
+  #judge(event: EventMessage): void {
     const [name, seq, epoch] = [connectionName(event), seqOf(event), this.#epoch()];
     const last = this.#last.get(name);
     const at = new Date().toISOString();
@@ -93,18 +93,18 @@ export class Receiver {
     this.#last.set(name, { seq, epoch, at });
   }
 
-  #take(event: ToldEvent): void {
+  #take(event: EventMessage): void {
     const [name, seq] = [connectionName(event), seqOf(event)];
     this.taken.add(seq);
     if (seq >= (this.state.get(name)?.seq ?? 0)) this.state.set(name, { seq, data: event.data });
   }
 }
 
-export function connectionName({ data }: Pick<ToldEvent, "data">): string {
+export function connectionName({ data }: Pick<EventMessage, "data">): string {
   const { environment, cuid, connection } = data;
   return [environment, cuid, connection.service, connection.reqId].join(" ");
 }
 
-export function seqOf({ id }: Pick<ToldEvent, "id">): number {
+export function seqOf({ id }: Pick<EventMessage, "id">): number {
   return Number(id.split("_")[2]);
 }

@@ -10,7 +10,7 @@ import { quoted, tableRows, unquote } from "./support/markdown.ts";
 import { startMeasuredService } from "./support/measured-service.ts";
 import { prepareTopUp } from "./support/service.ts";
 
-/* The dashboard, the alert rules and the documentation speak of metrics that there are, and of all of them. */
+/* The dashboard, the alerts and the documentation name all metrics, and no others. */
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -30,13 +30,13 @@ const expressions = [
 ];
 const alertNames = [...alerts.matchAll(/^ +- alert: (\S+)$/gm)].map((match) => match[1] as string);
 
-/** Names of metrics in a text, as they stand in a scrape: with what a histogram is made of. */
+/** Names of metrics in a text, with the suffixes of histograms. */
 const namesIn = (text: string) => [...new Set(text.match(/\b(?:topupd|process)_[a-z0-9_]+\b/g))];
 
-/** Metrics of the supervisor, which a service of the tests does not have. */
+/** Metrics of the supervisor, which the tested service does not have. */
 const OF_SUPERVISOR = ["topupd_processes", "topupd_process_restarts_total", "topupd_recording_fails_since_seconds"];
 
-/** A scrape in which every metric has something to tell. */
+/** A scrape with samples of every metric. */
 async function fullScrape() {
   const { service, deliveryObserver, read: scrape } = await startMeasuredService();
   deliveryObserver.targetObserved("tv", { lagMs: 0, waiting: 0, setAside: 0 });
@@ -51,7 +51,7 @@ describe("the dashboard and the alert rules", () => {
     const served = [...families.values()].flatMap(({ name, samples }) => [name, ...samples.map((each) => each.name)]);
     expect(expressions.length).toBeGreaterThan(30);
     served.push(...OF_SUPERVISOR);
-    // `up` is Prometheus's own.
+    // Prometheus itself adds `up`.
     for (const expression of expressions)
       if (!/\bup\{/.test(expression)) expect(namesIn(expression), expression).not.toEqual([]);
     expect(expressions.flatMap(namesIn).filter((name) => !served.includes(name))).toEqual([]);
@@ -89,7 +89,7 @@ describe("the dashboard and the alert rules", () => {
         wanted.filter((value) => !values[label]?.includes(value)),
         `${metric}: ${label}`,
       ).toEqual([]);
-      // Prometheus itself adds the job, and `up`.
+      // Prometheus itself adds the job and `up`.
       if (label === "job") continue;
       const samples = [...families.values()].flatMap((family) => family.samples);
       const labels = samples.filter(({ name }) => name === metric).flatMap((sample) => Object.keys(sample.labels));
@@ -102,7 +102,7 @@ describe("the dashboard and the alert rules", () => {
     const counts = [...families.values()].flatMap(({ name, type, samples }) =>
       type === "counter" || type === "histogram" ? [name, ...samples.map((each) => each.name)] : [],
     );
-    // Whether there is a count that was not there before does not depend on what it has come to.
+    // The value does not matter: the alert asks whether the series is new.
     const judged = expressions.map((each) => each.replaceAll(/([a-z_]+\{[^}]*\}) unless \1 offset \d+m/g, ""));
     const bare = judged.flatMap((each) => [...each.matchAll(/(\w+\()?\b((?:topupd|process)_[a-z0-9_]+)/g)]);
     const wrong = bare.filter(([, by, name = ""]) => counts.includes(name) && by !== "rate(" && by !== "increase(");

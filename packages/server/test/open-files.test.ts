@@ -15,7 +15,7 @@ const limitsOf = (soft: string) =>
 function processWith(limits: string | undefined): string {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "fd"));
-  // The last is the one that reading the folder takes.
+  // The last one is opened by reading the folder.
   for (const name of ["0", "1", "2", "17"]) writeFileSync(join(folder, "fd", name), "");
   if (limits !== undefined) writeFileSync(join(folder, "limits"), limits);
   return folder;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { poolRandom } from "../src/system/random-pool.ts";
 
-/** Every four bytes are another number. */
+/** A source in which every four bytes are another number. */
 function counting() {
   const draws: number[] = [];
   let next = 0;

@@ -72,7 +72,8 @@ function connectionOf({ cells, hasSubscriptions }: CsvLine, service: Service): J
   );
   return objectOf({
     [service === "tv" ? "stb" : "username"]: cells.get("connection"),
-    ...{ status: cells.get("connection_status"), segment: cells.get("segment") },
+    status: cells.get("connection_status"),
+    segment: cells.get("segment"),
     // A file without these columns leaves subscriptions unchanged.
     subscriptions: hasSubscriptions ? subscriptions : undefined,
   });
@@ -140,8 +141,12 @@ const ROW_MAX_CHARACTERS = 256 * 1024;
 /** The rows of a CSV file (RFC 4180) without empty ones. @throws Refused if the file is no CSV. */
 async function* readRows(pieces: AsyncIterable<Uint8Array>, delimiter: string): AsyncGenerator<NumberedRow> {
   const parser = parse({
-    ...{ delimiter, record_delimiter: "\n", max_record_size: ROW_MAX_CHARACTERS },
-    ...{ info: true, relax_column_count: true, skip_empty_lines: true },
+    delimiter,
+    record_delimiter: "\n",
+    max_record_size: ROW_MAX_CHARACTERS,
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
   });
   const source = Readable.from(textOf(pieces));
   source.on("error", (error) => parser.destroy(error));

@@ -31,9 +31,12 @@ export const PROFILE_COLUMNS = ["cuid", "first_name", "last_name", "mobile", "st
 /** Columns of subscriptions. A cell has one line for each subscription of the connection. */
 export const SUBSCRIPTION_COLUMNS = ["code", "startdate", "enddate", "goodwillDays"] as const;
 export const CONNECTION_COLUMNS = [
-  ...(["service", "connection", "connection_status", "segment"] as const),
+  "service",
+  "connection",
+  "connection_status",
+  "segment",
   ...SUBSCRIPTION_COLUMNS,
-];
+] as const;
 export const CUSTOMERS_HEADER: Cells = [...PROFILE_COLUMNS, "asOf", ...CONNECTION_COLUMNS];
 export const CATALOGUE_HEADER: Cells = ["service", "code", "name", "price", "segments", "plan", "retired"];
 

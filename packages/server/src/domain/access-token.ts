@@ -63,9 +63,9 @@ export function hasChecksum(secret: string): boolean {
   return checksum(body) === secret.slice(-CHECKSUM_DIGITS);
 }
 
-/** SHA-256 is enough: the secret has 256 random bits. */
-export function hashAccessToken(token: string): Buffer {
-  return Buffer.from(hash("sha256", token, "binary"), "binary");
+/** SHA-256 is enough: tokens, API keys, session secrets and recovery codes are random. */
+export function hashSecret(secret: string): Buffer {
+  return Buffer.from(hash("sha256", secret, "binary"), "binary");
 }
 
 /**

@@ -164,7 +164,10 @@ export function tokenRevoked({ id, partner, environment }: AccessToken, at: Inst
 /** The entry of the old token. The new token has an entry of its own (`token.issue`). */
 export function tokenRotated(before: AccessToken, after: AccessToken): AuditedChange {
   const of = ({ partner, environment, expiresAt, replacedBy }: AccessToken) => ({
-    ...{ partner: partner.name, environment, expiresAt: isoTimeOrNull(expiresAt), replacedBy: replacedBy ?? null },
+    partner: partner.name,
+    environment,
+    expiresAt: isoTimeOrNull(expiresAt),
+    replacedBy: replacedBy ?? null,
   });
   return { action: "token.rotate", subject: before.id, before: of(before), after: of(after) };
 }

@@ -10,7 +10,11 @@ const ENTRY_CHARACTERS = 16_384;
 
 /** Actions with several customers in one entry. */
 const OF_MANY: readonly string[] = [
-  ...(["customers.import", "trial.reset", "bulk.goodwill", "bulk.block", "bulk.unblock"] as const),
+  "customers.import",
+  "trial.reset",
+  "bulk.goodwill",
+  "bulk.block",
+  "bulk.unblock",
 ] satisfies AuditAction[];
 
 /** Effect of an import on one customer. */

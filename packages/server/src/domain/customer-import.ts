@@ -5,6 +5,7 @@ import {
   type Customer,
   type CustomerProfile,
   findConnection,
+  isSameConnection,
 } from "./customer.ts";
 import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
 import { type Entry, headOf, type Ledger } from "./ledger.ts";
@@ -114,7 +115,7 @@ export function changeCustomer(
   }
   for (const connection of stated.connections)
     for (const subscription of connection.subscriptions ?? [])
-      if (!ledgers.some((ledger) => isLedgerOf(ledger, connection, subscription.plan)))
+      if (!ledgers.some((ledger) => ledger.plan === subscription.plan && isSameConnection(ledger, connection)))
         decide(connection, { plan: subscription.plan, entries: [] }, subscription);
 
   const runs = runsAfter(ledgers, entries);
@@ -167,10 +168,19 @@ export function changesAnything(change: CustomerChange): boolean {
 
 function staleChange(former: Customer | undefined, profile: CustomerProfile): CustomerChange {
   return {
-    ...{ isStale: true, profile: former ?? profile, changesProfile: false },
-    ...{ connections: former?.connections ?? [], changesConnections: false, removedConnections: [] },
-    ...{ addedCodes: [], removedCodes: [], entries: [], heldBack: [] },
-    ...{ endsRunning: 0, deactivates: false, runningThoughInactive: [] },
+    isStale: true,
+    profile: former ?? profile,
+    changesProfile: false,
+    connections: former?.connections ?? [],
+    changesConnections: false,
+    removedConnections: [],
+    addedCodes: [],
+    removedCodes: [],
+    entries: [],
+    heldBack: [],
+    endsRunning: 0,
+    deactivates: false,
+    runningThoughInactive: [],
   };
 }
 
@@ -187,14 +197,6 @@ function runsAfter(ledgers: readonly ConnectionLedger[], entries: readonly PlanE
 
 function runOf({ service, reqId }: ConnectionName, subscription: Subscription | undefined) {
   return { service, reqId, subscription };
-}
-
-function isLedgerOf(ledger: ConnectionLedger, name: ConnectionName, plan: string): boolean {
-  return ledger.plan === plan && isSameConnection(ledger, name);
-}
-
-function isSameConnection(a: ConnectionName, b: ConnectionName): boolean {
-  return a.service === b.service && a.reqId === b.reqId;
 }
 
 /** A block by staff stays: only staff can remove it. */

@@ -124,9 +124,13 @@ export function runningBases({ ledgers }: Pick<Connection, "ledgers">, now: Wall
 
 export function findConnection<Candidate extends ConnectionName>(
   connections: readonly Candidate[],
-  { service, reqId }: ConnectionName,
+  name: ConnectionName,
 ): Candidate | undefined {
-  return connections.find((connection) => connection.service === service && connection.reqId === reqId);
+  return connections.find((connection) => isSameConnection(connection, name));
+}
+
+export function isSameConnection(a: ConnectionName, b: ConnectionName): boolean {
+  return a.service === b.service && a.reqId === b.reqId;
 }
 
 /** One row of a customers file, in the order of its fields. */

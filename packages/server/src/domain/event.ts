@@ -83,7 +83,7 @@ function toEventSubscription({ plan, bouquet, start, end, goodwillDays }: Subscr
  * An event as webhooks and the feed send it. Amounts are decimals with all digits of the currency; instants are ISO
  * 8601.
  */
-export interface ToldEvent {
+export interface EventMessage {
   readonly id: string;
   readonly type: EventKind;
   readonly timestamp: string;
@@ -106,7 +106,7 @@ export interface ToldEvent {
 }
 
 /** Renders an event. The result is always the same while the rules of the zone stay the same. */
-export function toldEvent(event: RecordedEvent, zone: Zone, exponent: CurrencyExponent): ToldEvent {
+export function eventMessage(event: RecordedEvent, zone: Zone, exponent: CurrencyExponent): EventMessage {
   const { kind, at, key, state, topUp, partner } = event;
   const { environment, cuid, service, reqId } = key;
   const subscriptions = state.subscriptions.map((each) => ({
@@ -116,13 +116,18 @@ export function toldEvent(event: RecordedEvent, zone: Zone, exponent: CurrencyEx
   }));
   const connection = { service, reqId, blocked: state.blocked };
   const data = { environment, cuid, connection, subscriptions };
-  const told = topUp && {
-    ...{ txnId: topUp.txnId, checkoutId: topUp.checkoutId, partner: partner ?? "" },
-    ...{ bouquetId: topUp.bouquetCode, amount: formatMoneyInFull(topUp.amount, exponent) },
+  const sold = topUp && {
+    txnId: topUp.txnId,
+    checkoutId: topUp.checkoutId,
+    partner: partner ?? "",
+    bouquetId: topUp.bouquetCode,
+    amount: formatMoneyInFull(topUp.amount, exponent),
   };
   return {
-    ...{ id: eventId(event), type: kind, timestamp: isoTime(at) },
-    data: told === undefined ? data : { ...data, topUp: told },
+    id: eventId(event),
+    type: kind,
+    timestamp: isoTime(at),
+    data: sold === undefined ? data : { ...data, topUp: sold },
   };
 }
 

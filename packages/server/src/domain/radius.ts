@@ -11,12 +11,10 @@ export const DEFAULT_RADIUS_SERVICE: Service = "internet";
 const POSTGRES = { engine: "postgres", port: 5432 } as const;
 const MYSQL = { engine: "mysql", port: 3306 } as const;
 const ENGINES = new Map<string, Pick<RadiusAddress, "engine" | "port">>([
-  ...([
-    ["postgres:", POSTGRES],
-    ["postgresql:", POSTGRES],
-    ["mysql:", MYSQL],
-    ["mariadb:", MYSQL],
-  ] as const),
+  ["postgres:", POSTGRES],
+  ["postgresql:", POSTGRES],
+  ["mysql:", MYSQL],
+  ["mariadb:", MYSQL],
 ]);
 const TLS_MODES = ["verify-full", "no-verify", "disable"] as const;
 /** Limit of group names in FreeRADIUS's MySQL tables. */
@@ -143,7 +141,8 @@ export function radiusUser(
   const bases = subscriptions.filter(({ addOn }) => !addOn);
   const { plan } = currentBase(bases, rules.zone.wallTime(now)) ?? {};
   return {
-    ...{ username, blocked },
+    username,
+    blocked,
     expiration: hadAny ? expirationOf(bases, now, rules) : undefined,
     group: plan === undefined ? undefined : groupOf(plan, rules),
   };
@@ -213,8 +212,8 @@ export function radiusDifferences(user: RadiusUser, rows: readonly RadiusRow[]):
     if (isAsWanted) return [];
     // The oldest is always kept, so that two concurrent fixes do not delete each other's row.
     const [oldest, another] = found;
-    const isTold = oldest?.id !== undefined || another === undefined;
-    const kept = wanted !== undefined && isTold ? oldest : undefined;
+    const hasId = oldest?.id !== undefined || another === undefined;
+    const kept = wanted !== undefined && hasId ? oldest : undefined;
     return [{ username, kind, found, wanted, kept }];
   };
   return [

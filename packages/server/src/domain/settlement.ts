@@ -62,7 +62,8 @@ export function settleDay(
   const lines = new Map<string, SettlementLine>();
   const add = ({ partnerId, service, bouquetCode }: SettlementSum, amounts: Partial<SettlementTotal>) => {
     const label = {
-      ...{ day, partnerId },
+      day,
+      partnerId,
       service: detail === "day" ? undefined : service,
       bouquetCode: detail === "bouquet" ? bouquetCode : undefined,
     };

@@ -1,5 +1,4 @@
-import { hash } from "node:crypto";
-import { formatSecret, hasChecksum } from "./access-token.ts";
+import { formatSecret, hasChecksum, hashSecret } from "./access-token.ts";
 import type { AuditedChange } from "./audit.ts";
 import type { Instant, WallTime } from "./wall-time.ts";
 
@@ -78,11 +77,6 @@ export function isStaffKey(text: string): boolean {
   return KEY_SHAPE.test(text) && hasChecksum(text);
 }
 
-/** SHA-256 is enough: API keys, session secrets and recovery codes are random. */
-export function hashStaffSecret(secret: string): Buffer {
-  return Buffer.from(hash("sha256", secret, "binary"), "binary");
-}
-
 export const RECOVERY_CODES = 10;
 export const RECOVERY_CODE_RANDOM_BYTES = 10;
 /** Letters and digits that cannot be confused. */
@@ -97,7 +91,7 @@ export function formatRecoveryCode(random: Uint8Array): string {
 
 /** Hash of a recovery code. Case, blanks and hyphens are ignored. */
 export function hashRecoveryCode(code: string): string {
-  return hashStaffSecret(code.toLowerCase().replace(/[\s-]/g, "")).toString("hex");
+  return hashSecret(code.toLowerCase().replace(/[\s-]/g, "")).toString("hex");
 }
 
 /* Audit entries about accounts and API keys. They contain no secrets. */
@@ -169,11 +163,9 @@ function waitMs(failures: readonly LogInFailure[], most: number, now: Instant): 
  * combined. A rule also catches their usual endings, which a list of a thousand passwords would miss.
  */
 
-/** Characters that people type for letters. An l counts as an i, in words and in passwords. */
-const LOOKALIKES: Readonly<Record<string, string>> = {
-  ...{ "0": "o", "1": "i", l: "i", "!": "i", "|": "i", "3": "e", "€": "e", "4": "a", "@": "a" },
-  ...{ "5": "s", $: "s", "7": "t", "+": "t", "8": "b", "9": "g" },
-};
+/** Characters that people type for letters, and the letters. An l counts as an i, in words and in passwords. */
+const LOOKALIKES = "01l!|3€4@5$7+89";
+const LETTERS = "oiiiieeaassttbg";
 
 /** Words of the best known passwords, and of workplaces. */
 const WORDS = `
@@ -237,7 +229,7 @@ function isPiece(part: string, words: ReadonlySet<string>): boolean {
 }
 
 function plain(text: string): string {
-  return text.replace(/./gsu, (character) => LOOKALIKES[character] ?? character);
+  return text.replace(/./gsu, (character) => LETTERS[LOOKALIKES.indexOf(character)] ?? character);
 }
 
 type Follows = (one: string, other: string) => boolean;

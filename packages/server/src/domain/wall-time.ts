@@ -221,8 +221,17 @@ function startOfDay(day: string, zone: Zone): Instant | undefined {
 /** Milliseconds from UTC to the wall clock. Cached, because Intl takes some microseconds. */
 function offsetsOf(timeZone: string): (at: Instant) => number {
   const format = new Intl.DateTimeFormat("en", {
-    ...{ timeZone, calendar: "iso8601", numberingSystem: "latn", hourCycle: "h23", era: "short" },
-    ...{ year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" },
+    timeZone,
+    calendar: "iso8601",
+    numberingSystem: "latn",
+    hourCycle: "h23",
+    era: "short",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
   });
   const known = new Map<number, number>();
   return (at) => {

@@ -23,8 +23,7 @@ export function countRequests(): RequestCounts {
   const counts = new Map<string, { readonly labels: Labels; value: number }>();
   const durations = new Histogram({
     name: "topupd_request_duration_seconds",
-    description:
-      "Time from the arrival of an admitted request to an operation until its answer was written, or its caller left.",
+    description: "Time from the arrival of an accepted request until its answer was written or its caller left.",
     bounds: DURATION_BUCKETS,
     label: "operation",
   });
@@ -45,8 +44,7 @@ export function countRequests(): RequestCounts {
       {
         name: "topupd_requests_total",
         type: "counter",
-        description:
-          "Requests to operations, and requests that failed because they were to none, by what came of them.",
+        description: "Requests to operations, and requests refused because they were to none, by outcome.",
         samples: [...counts.values()],
       },
       durations.collect(),
@@ -77,13 +75,13 @@ export function countTopUps(): TopUpCounts {
       {
         name: "topupd_top_ups_total",
         type: "counter",
-        description: "Top-ups that were recorded. Replays are none.",
+        description: "Recorded top-ups, without replays.",
         samples: takings.map(({ labels, topUps }) => ({ labels, value: topUps })),
       },
       {
         name: "topupd_top_up_amount_total",
         type: "counter",
-        description: "The money of the top-ups that were recorded, in major units of the provider's currency.",
+        description: "Amount of the recorded top-ups, in major units of the provider's currency.",
         samples: takings.map(({ labels, amount }) => ({ labels, value: formatMoney(amount, exponent) })),
       },
     ],
@@ -105,13 +103,12 @@ interface BatchCounts {
 export function countBatches(elapsed: () => number): BatchCounts {
   const sizes = new Histogram({
     name: "topupd_batch_size",
-    description: "How many requests shared a transaction that was committed: top-ups, repeats and refusals alike.",
+    description: "Number of requests in a committed transaction: top-ups, repeats and refusals.",
     bounds: SIZE_BUCKETS,
   });
   const commits = new Histogram({
     name: "topupd_commit_duration_seconds",
-    description:
-      "Time from the beginning of a batch's transaction until it was durable or had failed, waits for others included.",
+    description: "Time from the start of a batch's transaction until it was durable or failed, including waits.",
     bounds: COMMIT_BUCKETS,
   });
   let failed = 0;
@@ -128,12 +125,7 @@ export function countBatches(elapsed: () => number): BatchCounts {
     collect: () => [
       sizes.collect(),
       commits.collect(),
-      single(
-        "counter",
-        "topupd_failed_batches_total",
-        "Transactions of batches that ended without a known commit.",
-        failed,
-      ),
+      single("counter", "topupd_failed_batches_total", "Batches that ended without a known commit.", failed),
     ],
   };
 }
@@ -154,7 +146,9 @@ export function countDeliveries(): DeliveryCounts {
     return counted;
   };
   const gauge = (name: string, description: string, measure: (figures: TargetFigures) => number): Family => ({
-    ...{ name, type: "gauge", description },
+    name,
+    type: "gauge",
+    description,
     samples: [...observed].map(([target, figures]) => ({ labels: { target }, value: measure(figures) })),
   });
   return {
@@ -171,24 +165,24 @@ export function countDeliveries(): DeliveryCounts {
       {
         name: "topupd_deliveries_total",
         type: "counter",
-        description: "Attempts to deliver an event to a target, by what came of them.",
+        description: "Attempts to deliver an event to a target, by outcome.",
         samples: [...attempts].flatMap(([target, counted]) =>
           DELIVERY_OUTCOMES.map((outcome) => ({ labels: { target, outcome }, value: counted[outcome] })),
         ),
       },
       gauge(
         "topupd_delivery_lag_seconds",
-        "Age of the oldest event that a target lacks and is still tried with; 0 where it has all.",
+        "Age of the oldest undelivered event that is still retried; 0 if none.",
         ({ lagMs }) => lagMs / 1000,
       ),
       gauge(
         "topupd_deliveries_waiting",
-        "Events that a target did not take and that are tried again, and those that wait behind them.",
+        "Failed events that are retried, and events that wait behind them.",
         ({ waiting }) => waiting,
       ),
       gauge(
         "topupd_deliveries_set_aside",
-        "Events that a target did not take for three days and that are tried no more.",
+        "Events that failed for three days and are no longer retried.",
         ({ setAside }) => setAside,
       ),
     ],
@@ -211,7 +205,7 @@ export function countLogIns(): LogInCounts {
       {
         name: "topupd_failed_log_ins_total",
         type: "counter",
-        description: "Log-ins to the console that failed, by the reason.",
+        description: "Failed log-ins to the console, by reason.",
         samples: Object.entries(counts).map(([outcome, value]) => ({ labels: { outcome }, value })),
       },
     ],

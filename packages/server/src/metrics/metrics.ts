@@ -49,7 +49,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
       ...requests.collect(),
       ...topUps.collect(store.provider.currencyExponent),
       ...deliveries.collect(),
-      single("gauge", "topupd_store_up", "1 if the store answers, else 0, as /readyz has it.", up),
+      single("gauge", "topupd_store_up", "1 if the store answers, else 0, as in /readyz.", up),
     ];
   };
   const collect: Metrics["collect"] = async (store) => {

@@ -28,20 +28,20 @@ export interface ProcessFigures {
 export function describeProcess(figures: ProcessFigures, build: Labels | undefined): Family[] {
   const { startedAtSeconds, cpuSeconds, residentBytes, heapUsedBytes, openFiles, delay } = figures;
   return [
-    single("gauge", "process_start_time_seconds", "When the process was started, in Unix time.", startedAtSeconds),
-    single("counter", "process_cpu_seconds_total", "CPU time of the process and of the system for it.", cpuSeconds),
-    single("gauge", "process_resident_memory_bytes", "Memory that the process holds.", residentBytes),
+    single("gauge", "process_start_time_seconds", "Start of the process, in Unix time.", startedAtSeconds),
+    single("counter", "process_cpu_seconds_total", "CPU time of the process, user and system.", cpuSeconds),
+    single("gauge", "process_resident_memory_bytes", "Resident memory of the process.", residentBytes),
     ...(openFiles === undefined
       ? []
       : [
-          single("gauge", "process_open_fds", "Files and sockets that the process has open.", openFiles.open),
-          single("gauge", "process_max_fds", "How many files and sockets it may have open.", openFiles.most),
+          single("gauge", "process_open_fds", "Open files and sockets.", openFiles.open),
+          single("gauge", "process_max_fds", "Limit of open files and sockets.", openFiles.most),
         ]),
-    single("gauge", "topupd_heap_used_bytes", "Memory that JavaScript objects take.", heapUsedBytes),
+    single("gauge", "topupd_heap_used_bytes", "Memory of JavaScript objects.", heapUsedBytes),
     {
       name: "topupd_event_loop_delay_seconds",
       type: "gauge",
-      description: "How much later than asked for the event loop came round, since the scrape before.",
+      description: "Delay of the event loop since the previous scrape.",
       samples: [
         { labels: { statistic: "p50" }, value: delay.p50Seconds },
         { labels: { statistic: "p99" }, value: delay.p99Seconds },
@@ -56,7 +56,7 @@ function describeBuild(build: Labels): Family {
   return {
     name: "topupd_build_info",
     type: "gauge",
-    description: "1, with what is running in the labels.",
+    description: "Always 1; the labels describe the build.",
     samples: [{ labels: build, value: 1 }],
   };
 }

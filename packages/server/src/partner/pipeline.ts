@@ -1,4 +1,4 @@
-import { type AccessToken, admitAccessToken, hashAccessToken, isAccessToken } from "../domain/access-token.ts";
+import { type AccessToken, admitAccessToken, hashSecret, isAccessToken } from "../domain/access-token.ts";
 import type { Peer } from "../domain/address-list.ts";
 import type { Refusal } from "../domain/failure.ts";
 import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
@@ -201,7 +201,7 @@ async function authenticate(
 ): Promise<Admission> {
   const known = HASHES.get(token);
   if (known === undefined && !isAccessToken(token)) return { ok: false, refusal: "unknown_token", holder: undefined };
-  const hash = known ?? hashAccessToken(token);
+  const hash = known ?? hashSecret(token);
   const stored = await store.findAccessToken(hash);
   if (known === undefined && stored !== undefined) remember(token, hash);
   const now = clock();

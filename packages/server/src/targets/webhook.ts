@@ -3,7 +3,7 @@ import { promises as dns, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import { AddressList, canonicalAddress } from "../domain/address-list.ts";
-import { type RecordedEvent, toldEvent } from "../domain/event.ts";
+import { eventMessage, type RecordedEvent } from "../domain/event.ts";
 import type { CurrencyExponent } from "../domain/money.ts";
 import {
   DeliveryFailed,
@@ -170,7 +170,7 @@ export function createWebhookSender(
   };
 
   async function post(event: RecordedEvent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const told = toldEvent(event, zone, currencyExponent);
+    const told = eventMessage(event, zone, currencyExponent);
     const body = JSON.stringify(told);
     const now = clock();
     const timestamp = String(Math.floor(now / 1000));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toldEvent } from "../../src/domain/event.ts";
+import { eventMessage } from "../../src/domain/event.ts";
 import { blockConnection } from "../../src/office/corrections/operations.ts";
 import { eventsAfter } from "../../src/store/events.ts";
 import { deskOf, run } from "../support/desk.ts";
@@ -64,7 +64,7 @@ describe("targets and events", () => {
     const all = (await call("GET /events", { as: "viewer" })).json;
     const { zone, currencyExponent } = service.ports.store.provider;
     const events = await eventsAfter(service.ports.store.engine.db, 0, 100);
-    expect(all.items).toEqual(events.map((event) => toldEvent(event, zone, currencyExponent)));
+    expect(all.items).toEqual(events.map((event) => eventMessage(event, zone, currencyExponent)));
     const first = await call("GET /events?target=crm&limit=1", { as: "viewer" });
     expect(first.json).toMatchObject({ items: [{ type: "connection.blocked", data: { cuid: "1000001" } }] });
     const { cursor } = first.json;

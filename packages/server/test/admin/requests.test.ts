@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { hashSecret } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
-import { hashStaffSecret, type StaffMember } from "../../src/domain/staff.ts";
+import type { StaffMember } from "../../src/domain/staff.ts";
 import type { TemporaryFile } from "../../src/faces/staff-api/app.ts";
 import { beginAnswer } from "../../src/office/session/answers.ts";
 import { findStaff } from "../../src/office/session/sql.ts";
@@ -234,7 +235,7 @@ describe("an Idempotency-Key", () => {
     const { id } = (await findStaff(api.service.store.engine.db, "Bina")) as StaffMember;
     const { store, now } = api.service;
     for (let key = 0; key < 999; key += 1) {
-      const asked = { hash: hashStaffSecret(`${key}`), owner: `person ${id}`, request: hashStaffSecret(""), at: now };
+      const asked = { hash: hashSecret(`${key}`), owner: `person ${id}`, request: hashSecret(""), at: now };
       await beginAnswer(store.engine, asked, 1_000);
     }
     const end = (key: string) => api.call("DELETE /session/all/none", { as, headers: { "idempotency-key": key } });

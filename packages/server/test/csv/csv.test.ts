@@ -24,7 +24,7 @@ const valuesOf = (rows: readonly SourceRow[]) =>
     return JSON.parse(JSON.stringify(value.value, (_, each) => each?.literal ?? each));
   });
 
-/** The line of each row that is none, with its fields and what is wrong with them. */
+/** The line, fields and errors of each unreadable row. */
 const problemsOf = (rows: readonly SourceRow[]) =>
   rows.flatMap(({ line, value }) =>
     value.ok ? [] : value.problems.map(({ field, problem }) => `${line} ${field} ${problem}`),
@@ -161,7 +161,7 @@ describe("a catalogue in CSV", () => {
 
 const anyEnd = fc.constantFrom("\n", "\r\n");
 
-/** A row of the file as it stands there: cells with or without quotes, or nothing at all. */
+/** A row as written in the file: cells with or without quotes, or an empty line. */
 const anyLine = fc.oneof(
   fc.constant(""),
   fc
@@ -186,7 +186,7 @@ describe("a row of a CSV", () => {
         let text = `code,name${end}`;
         const expected: number[] = [];
         for (const [row, rowEnd] of rows) {
-          // As editors count: the line after all line ends before it.
+          // Line numbers count all line ends, as editors do.
           if (row !== "") expected.push(text.split("\n").length);
           text += row + rowEnd;
         }

@@ -6,7 +6,7 @@ import {
   type AccessToken,
   admitAccessToken,
   formatAccessToken,
-  hashAccessToken,
+  hashSecret,
   isAccessToken,
   rotateAccessToken,
   TRIAL_TOKEN_VALID_MS,
@@ -81,7 +81,7 @@ describe("an access token", () => {
   });
 
   test("is kept as its SHA-256", () => {
-    expect(hashAccessToken(TRIAL)).toEqual(createHash("sha256").update(TRIAL).digest());
+    expect(hashSecret(TRIAL)).toEqual(createHash("sha256").update(TRIAL).digest());
   });
 });
 

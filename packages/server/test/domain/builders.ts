@@ -5,7 +5,7 @@ import { appendGrant, appendImport, decideReversal, type Entry, headOf, type Led
 import type { BouquetLabel, StatedSubscription, Subscription } from "../../src/domain/subscription.ts";
 import { type Instant, type Moment, readWallTime, type WallTime, writeWallTime } from "../../src/domain/wall-time.ts";
 
-/** The same cases in every run, so that a property that fails fails again. */
+/** A fixed seed, so that a failing property fails again in the next run. */
 export const RUNS = { seed: 20_261_120, numRuns: 500 };
 
 export const MONTHLY: Bouquet = {
@@ -38,14 +38,14 @@ export const ADD_ON: Bouquet = {
 
 export const STAFF = { author: "maya", reason: "ticket 17" };
 
-/** `2026-01-31`, which is its midnight, or a whole wall time. */
+/** A day, such as `2026-01-31` (its midnight), or a whole wall time. */
 export function wall(text: string): WallTime {
   const full = text.length === 10 ? `${text} 00:00:00` : text;
   if (readWallTime(full) === undefined) throw new Error(`${text} is no wall time`);
   return full;
 }
 
-/** A time of a wall clock that shows UTC. */
+/** A moment on a wall clock in UTC. */
 export function at(text: string): Moment {
   return momentOf(readWallTime(wall(text)) as Instant);
 }
@@ -63,7 +63,7 @@ export function stated(start: string, end: string, bouquet = MONTHLY): StatedSub
   return { plan: bouquet.plan, bouquet: labelOf(bouquet), start: wall(start), end: wall(end), unit };
 }
 
-/** What is done to a ledger, when: the tests' stories are lists of these. */
+/** The events of a ledger in the tests' stories, each with its time. */
 export type Deed = (ledger: Ledger) => Entry;
 
 export function topUp(when: string, bouquet = MONTHLY, txnId = "TXN1"): Deed {
@@ -76,7 +76,7 @@ export function goodwill(when: string, days: number, bouquet = MONTHLY): Deed {
   return (ledger) => appendGrant(headOf(ledger), grant, at(when));
 }
 
-/** @param of the number of the entry that it takes back. */
+/** @param of number of the reversed entry. */
 export function reversal(when: string, of: number): Deed {
   return (ledger) => {
     const entry = decideReversal(ledger, { kind: "reversal", of, ...STAFF }, at(when));
@@ -85,7 +85,7 @@ export function reversal(when: string, of: number): Deed {
   };
 }
 
-/** Records as of that very time, taken as the first of their ledger. */
+/** Records as of their own time, imported as the first entry of their ledger. */
 export function imported(when: string, subscription: StatedSubscription | undefined): Deed {
   const records = { kind: "import", asOf: at(when), stated: subscription, since: 1, goodwill: "lacking" } as const;
   return (ledger) => appendImport(ledger, records, at(when));
@@ -97,20 +97,20 @@ export function ledgerOf(...deeds: Deed[]): Ledger {
   return ledger;
 }
 
-/** The subscription that a month from then on makes. */
+/** The subscription of one month from a time on. */
 export function monthFrom(when: string, bouquet = MONTHLY): Subscription {
   const { subscription } = headOf(ledgerOf(topUp(when, bouquet)));
   if (subscription === undefined) throw new Error("the top-up makes nothing");
   return { ...subscription, plan: bouquet.plan };
 }
 
-/** An active internet connection that never had a subscription, but for what is said otherwise. */
+/** An active internet connection without subscriptions, unless the test overrides it. */
 export function connectionWith(changes: Partial<Connection> = {}): Connection {
   const plain = { service: "internet", reqId: "fiber1", status: "active", blocked: false, segment: undefined } as const;
   return { ...plain, ledgers: [], ...changes };
 }
 
-/** A connection that has these subscriptions, each by an entry of its own ledger. */
+/** A connection with these subscriptions, each from one entry of its own ledger. */
 export function connectionHaving(
   subscriptions: readonly Subscription[],
   changes: Partial<Connection> = {},
@@ -119,7 +119,7 @@ export function connectionHaving(
   return connectionWith({ ledgers, ...changes });
 }
 
-/** An object as it looks to the code that reads requests and files. */
+/** An object in the form that readers of requests and files get. */
 export function asJson(object: object): JsonObject {
   return readJson(JSON.stringify(object)) as JsonObject;
 }

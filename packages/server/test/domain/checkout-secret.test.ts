@@ -23,7 +23,7 @@ function sealed(secret: CheckoutSecret, issuedAt: number): string {
   return issueCheckout(secret, HOLDER, FIBER, { revision: 1, issuedAt, nonce: random(16) });
 }
 
-/** What is added, or why nothing is. */
+/** The added secret, or the refusal. */
 function nextSecret(secrets: readonly CheckoutSecret[], key: Uint8Array, now: number) {
   const rotated = rotation(secrets, key, now);
   return rotated === "too_soon" ? rotated : rotated.added;

@@ -49,7 +49,7 @@ describe("a checkoutId", () => {
       Buffer.from(issueCheckout(SECRET, HOLDER, FIBER, { ...QUOTE, nonce }), "base64url");
     const [one, other] = [read(random(16)), read(random(16))];
     expect(one.toString("latin1")).not.toMatch(/7001|fiber1/);
-    // What stands for the connection is another for each checkout.
+    // The digest of the connection differs between checkouts.
     expect(one.subarray(14, 20)).not.toEqual(other.subarray(14, 20));
   });
 
@@ -124,7 +124,7 @@ describe("a checkout", () => {
   });
 });
 
-// All sixteen secrets, so that an altered secret id names another one that exists.
+// All sixteen secrets exist, so that an altered secret id names another one.
 const SECRETS: CheckoutSecret[] = Array.from({ length: 16 }, (_, id) => ({
   id,
   key: random(32),

@@ -30,7 +30,7 @@ const TRANSACTION: Transaction = {
   ...{ udf1: undefined, udf2: undefined },
 };
 
-/** The ledger of `Fiber 100`, or of another plan to which the same was done. */
+/** The ledger of `Fiber 100`, or of another plan with the same events. */
 function ledger(deeds: readonly Deed[], plan = MONTHLY.plan): Ledger {
   return { ...ledgerOf(...deeds), plan };
 }

@@ -22,7 +22,7 @@ const RULES = {
   allowShorter: new Set(""),
 } as const;
 
-/** What a row does to a customer whose fiber runs from 1 January to 1 February. */
+/** The effect of a row on a customer with a subscription from 1 January to 1 February. */
 function effect(customer: Customer | undefined, profile: object, end: string): CustomerEffect {
   const ledger = { ...FIBER, ...ledgerOf(imported("2027-01-01", stated("2027-01-01", "2027-02-01"))) };
   const stored = { customer, mobileForm: undefined, asOf: undefined, ledgers: customer === undefined ? [] : [ledger] };

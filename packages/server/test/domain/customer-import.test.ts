@@ -39,7 +39,7 @@ function row(connections: readonly StatedConnection[], changes: Partial<StatedCu
   return { ...PROFILE, asOf: undefined, goodwill: undefined, connections, ...changes };
 }
 
-/** A stored customer with one internet connection, on which this was done. */
+/** A stored customer with one internet connection and these events. */
 function having(deeds: readonly Deed[], customer: Partial<Customer> = {}): StoredCustomer {
   const ledger: ConnectionLedger = { ...FIBER, ...ledgerOf(...deeds) };
   const connections = [connectionWith({ ledgers: [headOf(ledger)] })];

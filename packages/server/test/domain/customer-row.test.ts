@@ -19,7 +19,7 @@ function read(changes: object, context = CONTEXT) {
   return readCustomerRow(asJson({ ...ROW, ...changes }), context);
 }
 
-/** What is wrong with a row, as `field: problem`. */
+/** Errors of a row, as `field: problem`. */
 function problemsOf(changes: object): string[] {
   const reading = read(changes);
   return reading.ok ? [] : reading.problems.map(({ field, problem }) => `${field}: ${problem}`);

@@ -17,7 +17,7 @@ const otherPlan = (subscription: Subscription) => ({ ...subscription, plan: "Fib
 const RUNNING_ADD_ON = monthFrom("2027-01-10", ADD_ON);
 const LAPSED_ADD_ON = monthFrom("2026-12-20", ADD_ON);
 
-/** The status by the subscriptions alone; undefined where they say nothing. */
+/** The status by the subscriptions alone; undefined if there are none. */
 const CASES: readonly (readonly [string, readonly Subscription[], "active" | "inactive" | undefined])[] = [
   ["no subscription", [], undefined],
   ["a running add-on alone", [RUNNING_ADD_ON], undefined],

@@ -33,7 +33,7 @@ describe("an address of a database", () => {
     ["postgres://:secret@h/d", "postgres://:***@h/d"],
     ["postgres://u:se%40cr:et@h/d?sslmode=no-verify", "postgres://u:***@h/d?sslmode=no-verify"],
     ["postgres://h/d?user=u&password=secret&sslmode=disable", "postgres://h/d?user=u&password=***&sslmode=disable"],
-    // What may be a password in a misspelt address.
+    // A part that may be a password in a misspelt address.
     ["postgres:/u:p@ss@h/d", "postgres:/u:***@h/d"],
     ["postgres//u:pass@h:5432/d", "postgres//u:***@h:5432/d"],
     ["u:pass@h:5432/d", "u:***@h:5432/d"],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Connection } from "../../src/domain/customer.ts";
-import { eventId, eventOf, type RecordedEvent, seqOfEventId, toldEvent } from "../../src/domain/event.ts";
+import { eventId, eventMessage, eventOf, type RecordedEvent, seqOfEventId } from "../../src/domain/event.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 
 const KEY = { environment: "production", cuid: "1000001", service: "internet", reqId: "trial1" } as const;
@@ -55,7 +55,7 @@ describe("an event", () => {
       ...eventOf("topup.recorded", AT, KEY, { ...CONNECTION, ledgers: CONNECTION.ledgers.slice(2) }, TOP_UP),
       ...{ seq: 12, partner: "wallet" },
     };
-    expect(toldEvent(event, createZone("Asia/Kathmandu"), 2)).toEqual({
+    expect(eventMessage(event, createZone("Asia/Kathmandu"), 2)).toEqual({
       ...{ id: `evt_${AT}_12`, type: "topup.recorded", timestamp: "2026-11-23T08:00:00.123Z" },
       data: {
         ...{ environment: "production", cuid: "1000001" },
@@ -79,7 +79,7 @@ describe("an event", () => {
       seq: 1,
       partner: undefined,
     };
-    const [told] = toldEvent(event, createZone("Europe/Berlin"), 2).data.subscriptions;
+    const [told] = eventMessage(event, createZone("Europe/Berlin"), 2).data.subscriptions;
     expect([told?.startAt, told?.endAt]).toEqual(["2026-03-29T01:00:00.000Z", "2026-10-25T00:30:00.000Z"]);
   });
 

@@ -3,7 +3,7 @@ import { FieldReader } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import { asJson } from "./builders.ts";
 
-/** What reading one field of an object comes to. */
+/** The result of reading one field of an object. */
 function read<Value>(object: object, take: (fields: FieldReader) => Value) {
   const fields = new FieldReader(asJson(object));
   return fields.finish(take(fields));
@@ -27,7 +27,7 @@ describe("an identifier", () => {
     expect(identifier(value)).toEqual(refused("must be a string"));
   });
 
-  // Written as JSON, because a number must not pass through a float on its way here.
+  // JSON text, because a number must not become a float first.
   const written = (json: string) => {
     const fields = new FieldReader(readJson(`{"id": ${json}}`) as JsonObject);
     return fields.finish(fields.identifier("id"));
@@ -113,7 +113,7 @@ describe("a text", () => {
 });
 
 describe("money in a field", () => {
-  // Written as JSON, because a number must not pass through a float on its way here.
+  // JSON text, because a number must not become a float first.
   const money = (json: string) => {
     const fields = new FieldReader(readJson(`{"amt": ${json}}`) as JsonObject);
     return fields.finish(fields.money("amt", 2));

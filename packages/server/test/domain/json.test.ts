@@ -5,12 +5,12 @@ import { RUNS } from "./builders.ts";
 
 const anyJson = fc.jsonValue({ maxDepth: 6, stringUnit: "binary" });
 
-/** The text that the same value has when the platform's own reader has read it. */
+/** The JSON text of a value as JSON.parse reads it. */
 function sameTextAs(value: JsonValue): string {
   return JSON.stringify(value, (_key, item) => (item instanceof JsonNumber ? Number(item.literal) : item));
 }
 
-/** What the platform's own reader makes of a text, or undefined where it refuses it. */
+/** The result of JSON.parse; undefined if it refuses the text. */
 function readByPlatform(text: string): string | undefined {
   try {
     return JSON.stringify(JSON.parse(text));

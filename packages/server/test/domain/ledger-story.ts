@@ -13,8 +13,8 @@ import type { StatedSubscription, Subscription } from "../../src/domain/subscrip
 import { type Moment, type Period, readWallTime } from "../../src/domain/wall-time.ts";
 
 /*
- * Stories of one subscription in plain words, as the documentation's tables and the tests have them: what happens on a
- * day, and to when the subscription runs then. Days are of 2027 where they name no year, and begin at midnight in UTC.
+ * Stories of one subscription, as in the tables of docs/ledger.md: a day, an event, and the end of the subscription
+ * after it. Days without a year are of 2027 and begin at midnight, UTC.
  */
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -31,7 +31,7 @@ export function readStory(text: string): StoryLine[] {
   return lines.map((line) => line.split("|").map((cell) => cell.trim()) as [string, string, string]);
 }
 
-/** The story as it really goes: each line with the outcome that the ledger comes to, in the words of the told one. */
+/** The story with the actual outcome of each line, in the words of the expected one. */
 export function playStory(story: readonly StoryLine[], unit: "month" | "day" = "month"): StoryLine[] {
   let ledger: Ledger = { plan: PLAN, entries: [] };
   return story.map(([day, happening, told]) => {
@@ -44,7 +44,7 @@ export function playStory(story: readonly StoryLine[], unit: "month" | "day" = "
   });
 }
 
-/** @returns the entry, or why there is none, or the entries that are left. */
+/** @returns the entry, the refusal, or the remaining entries. */
 function happen(
   ledger: Ledger,
   happening: string,

@@ -7,15 +7,15 @@ import { runGoodwillHistories } from "../../campaign/goodwill-files.ts";
 import { type LedgerRules, runLedgerHistories } from "../../campaign/paid-time.ts";
 
 /*
- * Each rule of the ledger is changed on purpose, one at a time, in a copy of its source: the histories must notice. A
- * rule that could be changed without a failure would be tested by nothing.
+ * Mutation test: each rule of the ledger is changed, one at a time, in a copy of its source. The histories must fail. A
+ * rule that could change without a failure would be untested.
  */
 
 const DOMAIN = new URL("../../src/domain/", import.meta.url).pathname;
 const FILES = ["wall-time", "subscription", "ledger", "ledger-check", "ledger-import"] as const;
 type File = (typeof FILES)[number];
 
-/** What is changed, in which file, and what the text becomes. */
+/** Rule, file, original text and changed text. */
 const MUTANTS: readonly (readonly [rule: string, file: File, from: string, to: string])[] = [
   ["paid at the very end is a new run", "subscription", "run.end > now", "run.end >= now"],
   ["a period is added to a run", "ledger", "isRunning(before, at.wall) ? before :", "before?.end === '' ? before :"],
@@ -102,7 +102,7 @@ const MUTANTS: readonly (readonly [rule: string, file: File, from: string, to: s
   ["what a pruned ledger is counted from stays", "ledger", 'return "history_gone"', 'return "not_a_word" as never'],
 ];
 
-/** A reversal that ends the run earlier, in place of counting again. */
+/** A reversal that shortens the run, instead of a recount. */
 const SHORTER = `(() => {
   const last = headOf(ledger).subscription;
   return last && shortened(last, entry.period);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runGoodwillHistories } from "../../campaign/goodwill-files.ts";
 import { runLedgerHistories } from "../../campaign/paid-time.ts";
 
-/** The same histories in every run, so that one that fails fails again; the campaign plays as many as are wished. */
+/** A fixed seed, so that a failing history fails again. The campaign runs any number of histories. */
 const [SEED, ROUNDS] = [20_261_123, 800];
 
 test("whatever is sold, topped up, given, reversed, imported and let go: the end is what both books come to", () => {

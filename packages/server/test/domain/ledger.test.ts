@@ -184,9 +184,7 @@ describe("an entry", () => {
   });
 });
 
-/*
- * That no ledger which the rules made has a fault, pruned or not, is what the histories of ledger.property.test.ts show.
- */
+/* ledger.property.test.ts shows that no ledger made by the rules has a fault, pruned or not. */
 
 const FIRST = [topUp("2027-01-10"), goodwill("2027-01-11", 7), topUp("2027-01-12"), reversal("2027-01-13", 3)];
 const { plan, entries } = ledgerOf(...FIRST, imported("2027-01-14", stated("2027-01-10", "2027-06-10")));

@@ -11,7 +11,7 @@ const SECRET = { id: 1, key: new Uint8Array(32).fill(9), createdAt: 0 };
 const HOLDER: CheckoutHolder = { partnerId: 7, environment: "production" };
 export const FIBER: ConnectionKey = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" };
 
-/** A purchase of the monthly bouquet, with a checkout that was issued for just that. */
+/** A purchase of the monthly bouquet with a matching checkout. */
 export function commandWith(changes: Partial<TopUpCommand> = {}): TopUpCommand {
   const quote = { revision: 1, issuedAt: ISSUED_AT, nonce: new Uint8Array(16) };
   const checkoutId = issueCheckout(SECRET, HOLDER, FIBER, quote);
@@ -34,7 +34,7 @@ export function commandWith(changes: Partial<TopUpCommand> = {}): TopUpCommand {
 
 export const GOOD_TOKEN: TokenState = { expiresAt: undefined, revokedAt: undefined, partner: { status: "active" } };
 
-/** What the store has when nothing stands in the way. */
+/** The snapshot of a top-up that is allowed. */
 export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapshot {
   return {
     recorded: undefined,
@@ -48,7 +48,7 @@ export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapsho
   };
 }
 
-/** @param now an instant, of a provider whose clock shows UTC, and sells many base plans at a time. */
+/** @param now an instant. The provider's zone is UTC, and many base plans may run at once. */
 export function decide(snapshot: TopUpSnapshot, command = commandWith(), now = NOW): TopUpOutcome {
   return decideTopUp(snapshot, command, momentOf(now), { tv: "many", internet: "many", iptv: "many" });
 }

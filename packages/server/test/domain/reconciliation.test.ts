@@ -109,7 +109,7 @@ describe("a key that stands more than once", () => {
   });
 });
 
-/** What is done to a partner's book, and what must be found of it. */
+/** Changes to a partner's file, and the expected verdicts. */
 const PERTURBATIONS = {
   keep: "matched",
   forget: "ours_only",

@@ -11,7 +11,7 @@ describe("a transaction id", () => {
     fc.assert(
       fc.property(anyTime, anyTime, anyRandom, anyRandom, (one, other, random, otherRandom) => {
         fc.pre(one !== other);
-        // None of its digits and capital letters looks like another.
+        // The alphabet has no characters that look alike.
         expect(formatTransactionId(one, randomDigits(random))).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
         const isBefore =
           formatTransactionId(one, randomDigits(random)) < formatTransactionId(other, randomDigits(otherRandom));

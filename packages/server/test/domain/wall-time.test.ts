@@ -14,15 +14,15 @@ import {
 import { RUNS } from "./builders.ts";
 
 const [FIRST, LAST] = [Date.UTC(1, 0, 1) - 1900 * 365.25 * DAY_MS, Date.UTC(9999, 11, 31, 23, 59, 59)];
-/** Whole seconds of the years 1 to 9999. */
+/** Times in whole seconds, in the years 1 to 9999. */
 const anyMs = fc.integer({ min: Math.ceil(FIRST / 1000), max: LAST / 1000 }).map((seconds) => seconds * 1000);
 
-/** The platform's own form of a time, without its zone. */
+/** A time as Date writes it, without its zone. */
 function byPlatform(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** Months and days as the platform's calendar adds them: day after day, month after month. */
+/** Adds months and days with Date, one by one. */
 function addedByPlatform(ms: number, months: number, days: number): number {
   const date = new Date(ms);
   const day = date.getUTCDate();

@@ -56,7 +56,7 @@ test("any decimal is given back digit by digit", () => {
   );
 });
 
-/** What a histogram tells of some values: how many reached each bucket, and the sum. */
+/** A histogram's count of each bucket, and the sum, for some values. */
 function told(bounds: readonly number[], values: readonly number[]) {
   const histogram = new Histogram({ name: "topupd_x", description: "x", bounds });
   for (const value of values) histogram.record(value);

@@ -4,7 +4,7 @@ import { StoreUnavailable } from "../../src/store/errors.ts";
 import { interposed } from "../support/interposed-store.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
 
-/** A store whose ping does what the test says. */
+/** A store with a ping that the test defines. */
 const withPing = (ping: () => Promise<void>) => interposed(new Map([["ping", ping]]));
 
 describe("what a scrape tells of the process", () => {

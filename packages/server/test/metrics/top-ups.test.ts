@@ -11,7 +11,7 @@ import { prepareTopUp } from "../support/service.ts";
 const TOP_UP = transactionOf(commandWith(), momentOf(NOW));
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 
-/** What of a counter is above zero, as it was written, by `environment service`. */
+/** Values above zero of a counter, as text, by `environment service`. */
 function takings(families: readonly Family[], name: string): Record<string, string> {
   const samples = scraped(writeMetrics(families)).samples(name);
   expect(samples).toHaveLength(6);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type AccessToken, hashAccessToken } from "../../src/domain/access-token.ts";
+import { type AccessToken, hashSecret } from "../../src/domain/access-token.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { addPartner, changePartner, listPartners, showPartner } from "../../src/office/partners/operations.ts";
 import { readLastUses } from "../../src/office/partners/sql.ts";
@@ -11,8 +11,8 @@ import { partnersOf } from "../support/partners.ts";
 import { seededRandom } from "../support/random.ts";
 import { type MakeDatabase, type OpenedStore, openStore, START, withinASecond } from "./database.ts";
 
-const HASH = hashAccessToken("the old one");
-const OTHER_HASH = hashAccessToken("another new one");
+const HASH = hashSecret("the old one");
+const OTHER_HASH = hashSecret("another new one");
 const DAY_MS = 86_400_000;
 const OFFICE = ["203.0.113.0/24", "2001:db8::/32"];
 const iso = (at: number) => new Date(at).toISOString();
@@ -101,12 +101,12 @@ export function testAccess(makeDatabase: MakeDatabase): void {
     });
     const [partner] = await partnersOf(store).list();
     const { id, token } = lasting;
-    expect(await store.findAccessToken(hashAccessToken(token))).toMatchObject({ id, partner, expiresAt: undefined });
-    expect(await store.findAccessToken(hashAccessToken(trial.token))).toMatchObject({
+    expect(await store.findAccessToken(hashSecret(token))).toMatchObject({ id, partner, expiresAt: undefined });
+    expect(await store.findAccessToken(hashSecret(trial.token))).toMatchObject({
       ...{ id: trial.id, environment: "trial", expiresAt: START + 7 * DAY_MS },
     });
     expect(trial.token).toMatch(/^topup_trial_/);
-    expect(await store.findAccessToken(hashAccessToken(token).subarray(0, 31))).toBeUndefined();
+    expect(await store.findAccessToken(hashSecret(token).subarray(0, 31))).toBeUndefined();
     expect(JSON.stringify(await run(desk, listTokens, {}))).not.toContain(token.slice(-20));
     expect((await actions()).slice(0, 2)).toEqual(["token.issue", "token.issue"]);
   });
@@ -173,7 +173,7 @@ export function testAccess(makeDatabase: MakeDatabase): void {
     const former = { ...token, expiresAt: START + overlapMs, replacedBy: rotated.id };
     await withinASecond(async () => expect(await other.findAccessToken(HASH)).toEqual(former));
     const successor = { ...token, id: rotated.id, createdAt: START };
-    expect(await other.findAccessToken(hashAccessToken(rotated.token))).toEqual(successor);
+    expect(await other.findAccessToken(hashSecret(rotated.token))).toEqual(successor);
     const { items } = await run(desk, listTokens, { partner: "wallet" });
     expect(items).toMatchObject([
       { id: "tok_old", state, replacedBy: rotated.id },

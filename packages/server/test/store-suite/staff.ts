@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Authority, hashStaffSecret, type StaffKey, type StaffSession } from "../../src/domain/staff.ts";
+import { hashSecret } from "../../src/domain/access-token.ts";
+import type { Authority, StaffKey, StaffSession } from "../../src/domain/staff.ts";
 import { readEntries } from "../../src/office/audit/sql.ts";
 import { beginAnswer, type KeptAnswer, keepAnswer, pruneAnswers } from "../../src/office/session/answers.ts";
 import {
@@ -36,8 +37,8 @@ import { plain } from "./customers.ts";
 import { type MakeDatabase, type OpenedStore, openStore, START } from "./database.ts";
 import { fileRules, moment, statedCustomer } from "./provider.ts";
 
-const HASH = hashStaffSecret("a session");
-const OTHER_HASH = hashStaffSecret("another");
+const HASH = hashSecret("a session");
+const OTHER_HASH = hashSecret("another");
 
 function session(id: string, more: Partial<StaffSession> = {}): StaffSession {
   return { id, createdAt: START, lastUsedAt: START, address: undefined, userAgent: undefined, ...more };
@@ -211,7 +212,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     for (const [index, address] of addresses.entries())
       await openSession(
         store.engine,
-        hashStaffSecret(`${index}`),
+        hashSecret(`${index}`),
         maya.id,
         STORED_PASSWORD,
         session(`${index}`, { address }),
@@ -262,7 +263,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
 
   test("of simultaneous requests with one key, one is done, and the others get the recorded answer", async () => {
     const { store, another } = await openStore(makeDatabase);
-    const request = hashStaffSecret("what is asked");
+    const request = hashSecret("what is asked");
     const asked = { hash: HASH, owner: "person 1", request, at: START };
     const begin = async (each: Store) => (await beginAnswer(each.engine, asked, 9)) as KeptAnswer | undefined;
     const begun = await Promise.all([store, await another(), store].map(begin));
@@ -283,7 +284,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
   test("the number of kept answers for each owner is limited, and recorded ones are still answered", async () => {
     const { store } = await openStore(makeDatabase);
     const beginOf = (most: number | undefined) => (key: string, owner: string) =>
-      beginAnswer(store.engine, { hash: hashStaffSecret(key), owner, request: HASH, at: START }, most);
+      beginAnswer(store.engine, { hash: hashSecret(key), owner, request: HASH, at: START }, most);
     const begin = beginOf(2);
     expect([await begin("a", "one"), await begin("b", "one")]).toEqual([undefined, undefined]);
     expect(await begin("c", "one")).toBe("too_many");

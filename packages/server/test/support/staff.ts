@@ -1,5 +1,6 @@
+import { hashSecret } from "../../src/domain/access-token.ts";
 import type { Attribution } from "../../src/domain/audit.ts";
-import { hashStaffSecret, type Role, type StaffMember } from "../../src/domain/staff.ts";
+import type { Role, StaffMember } from "../../src/domain/staff.ts";
 import { type AccountChanges, changeAccount } from "../../src/office/staff/accounts.ts";
 import { addStaff, addStaffKey, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
 import { readKeys, readStaff } from "../../src/office/staff/sql.ts";
@@ -31,7 +32,7 @@ export function staffOf(store: Store) {
     remove: (name: string, by: Attribution) => run(deskFor(by), removeStaff, { name }),
     /** @returns the hash of the key. */
     async addKey(name: string, role: Role, by: Attribution): Promise<Buffer> {
-      return hashStaffSecret((await run(deskFor(by), addStaffKey, { name, role })).key);
+      return hashSecret((await run(deskFor(by), addStaffKey, { name, role })).key);
     },
     removeKey: (name: string, by: Attribution) => run(deskFor(by), removeStaffKey, { name }),
   };

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
-import { type RecordedEvent, type ToldEvent, toldEvent } from "../../src/domain/event.ts";
+import { type EventMessage, eventMessage, type RecordedEvent } from "../../src/domain/event.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { createWebhookSender, newWebhookSecret } from "../../src/targets/webhook.ts";
 import { wall } from "../domain/builders.ts";
@@ -39,7 +39,7 @@ async function startExample() {
     post,
     /** @param secondsAgo when it was signed. */
     deliver: (event: RecordedEvent, { secret = SECRET, secondsAgo = 0 } = {}) => {
-      const body = JSON.stringify(toldEvent(event, ZONE, 2));
+      const body = JSON.stringify(eventMessage(event, ZONE, 2));
       return post(signed(secret, body, secondsAgo), body);
     },
     /** Ends it. @returns what it did with set-top boxes. */
@@ -57,7 +57,7 @@ function unexpectedEnd(): never {
 
 /** By the specification's own library. */
 function signed(secret: string, body: string, secondsAgo: number): Record<string, string> {
-  const { id } = JSON.parse(body) as ToldEvent;
+  const { id } = JSON.parse(body) as EventMessage;
   const at = new Date(Date.now() - secondsAgo * 1000);
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const signature = new Webhook(secret).sign(id, at, body);
@@ -123,7 +123,7 @@ test("the example switches nothing for trials and other services", async () => {
 
 test("the example refuses what is forged, altered, unsigned, stale or of the future", async () => {
   const example = await startExample();
-  const body = JSON.stringify(toldEvent(recorded, ZONE, 2));
+  const body = JSON.stringify(eventMessage(recorded, ZONE, 2));
   const headers = signed(SECRET, body, 0);
   const answers = [
     await example.deliver(recorded, { secret: newWebhookSecret(seededRandom(28)) }),

@@ -3,7 +3,7 @@ import {
   ACCESS_TOKEN_RANDOM_BYTES,
   type AccessToken,
   formatAccessToken,
-  hashAccessToken,
+  hashSecret,
   rotateAccessToken,
   TRIAL_TOKEN_VALID_MS,
 } from "../../domain/access-token.ts";
@@ -98,7 +98,7 @@ export const issueToken = operation({
         revokedAt: undefined,
         replacedBy: undefined,
       };
-      const write = () => sql.insertToken(tx, issued, hashAccessToken(token));
+      const write = () => sql.insertToken(tx, issued, hashSecret(token));
       return { answer: { ...tokenData(issued, at), token }, change: { write, audit: [tokenIssued(issued)] } };
     });
   },
@@ -147,7 +147,7 @@ export const rotateToken = operation({
       const token = formatAccessToken(before.environment, random);
       const write = async () => {
         await sql.updateTokenEnd(tx, former);
-        await sql.insertToken(tx, successor, hashAccessToken(token));
+        await sql.insertToken(tx, successor, hashSecret(token));
       };
       const replaced = { formerId: former.id, formerUntil: isoTimeOrNull(former.expiresAt) ?? "" };
       const audit = [tokenRotated(before, former), tokenIssued(successor)];

@@ -1,10 +1,10 @@
+import { hashSecret } from "../../domain/access-token.ts";
 import { networkOf } from "../../domain/address-list.ts";
 import { STAFF_NAME } from "../../domain/names.ts";
 import {
   type Authority,
   FAILURE_COUNTS_MS,
   hashRecoveryCode,
-  hashStaffSecret,
   isStaffKey,
   logInWaitMs,
   type Role,
@@ -108,7 +108,7 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
     ...{ id, createdAt: now, lastUsedAt: now, address },
     userAgent: userAgent?.slice(0, LONGEST_USER_AGENT),
   };
-  const isOpen = await openSession(store.engine, hashStaffSecret(token), member.id, secrets.password, session);
+  const isOpen = await openSession(store.engine, hashSecret(token), member.id, secrets.password, session);
   return isOpen ? { kind: "logged_in", token, member, sessionId: id } : { kind: "wrong_credentials" };
 }
 
@@ -171,7 +171,7 @@ export async function identifyPerson(
   { store, clock }: Pick<Ports, "store" | "clock">,
   token: string,
 ): Promise<StaffIdentity | undefined> {
-  const hash = hashStaffSecret(token);
+  const hash = hashSecret(token);
   const found = await findSession(store.engine.db, hash);
   const now = clock();
   if (found === undefined || hasSessionEnded(found.session, now)) return undefined;
@@ -188,7 +188,7 @@ export async function identifySystem(
   key: string,
 ): Promise<StaffIdentity | undefined> {
   if (!isStaffKey(key)) return undefined;
-  const hash = hashStaffSecret(key);
+  const hash = hashSecret(key);
   const found = await findKey(store.engine.db, hash);
   if (found === undefined) return undefined;
   const now = clock();

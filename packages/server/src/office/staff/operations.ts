@@ -1,7 +1,7 @@
 import { Type } from "typebox";
+import { hashSecret } from "../../domain/access-token.ts";
 import {
   formatStaffKey,
-  hashStaffSecret,
   STAFF_SECRET_RANDOM_BYTES,
   type StaffKey,
   type StaffMember,
@@ -184,7 +184,7 @@ export const addStaffKey = operation({
       if ((await sql.readKeys(tx)).some((each) => each.name === name))
         throw new Refused("conflict", `there is a key named ${name} already`);
       const added: StaffKey = { name, role, createdAt: office.by.at, lastUsedAt: undefined };
-      const write = () => sql.insertKey(tx, added, hashStaffSecret(key));
+      const write = () => sql.insertKey(tx, added, hashSecret(key));
       return { answer: { ...keyData(added), key }, change: { write, audit: [staffKeyAdded(added)] } };
     });
   },

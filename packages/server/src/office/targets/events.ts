@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { eventId, seqOfEventId, toldEvent } from "../../domain/event.ts";
+import { eventId, eventMessage, seqOfEventId } from "../../domain/event.ts";
 import { PERMISSIONS } from "../../domain/staff.ts";
 import { rightsQuery } from "../../store/audit.ts";
 import { eventsAfter, eventsOf, lastEvent, placeOf } from "../../store/events.ts";
@@ -37,7 +37,7 @@ export const listEvents = operation({
     const last = events.at(-1);
     return {
       items: events.map((event) => {
-        const { data, ...told } = toldEvent(event, provider.zone, provider.currencyExponent);
+        const { data, ...told } = eventMessage(event, provider.zone, provider.currencyExponent);
         return { ...told, data: { ...data, subscriptions: [...data.subscriptions] } };
       }),
       cursor: last === undefined ? null : eventId(last),
