@@ -35,8 +35,6 @@ interface TextRule {
 /** ASCII without control characters and outer blanks: nothing to trim or refuse. */
 const PLAIN_TEXT = /^[!-~](?:[ -~]*[!-~])?$/;
 
-const ISO_INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
-
 const BLANK_END = /^[\s\p{Cf}]|[\s\p{Cf}]$/u;
 
 const DIGITS = /^[0-9]+$/;
@@ -127,10 +125,6 @@ export class FieldReader {
     return result;
   }
 
-  optionalObject<Value>(name: string, read: (fields: FieldReader) => Value): Value | undefined {
-    return this.#optional(name) === undefined ? undefined : this.object(name, read);
-  }
-
   has(name: string): boolean {
     return this.#optional(name) !== undefined;
   }
@@ -142,38 +136,9 @@ export class FieldReader {
     return value === true;
   }
 
-  /** A whole number from 0 to `most`; 0 if missing. */
-  count(name: string, most: number): number {
-    const value = this.#optional(name);
-    if (value === undefined) return 0;
-    const number =
-      value instanceof JsonNumber && /^(0|[1-9][0-9]{0,14})$/.test(value.literal) ? Number(value.literal) : -1;
-    if (number >= 0 && number <= most) return number;
-    this.problem(name, `must be a whole number from 0 to ${most}`);
-    return 0;
-  }
-
-  /** An instant in ISO 8601, UTC, with milliseconds, as topupd writes it. */
-  instant(name: string): number | undefined {
-    const text = this.identifier(name);
-    if (text === "") return undefined;
-    const instant = ISO_INSTANT.test(text) ? Date.parse(text) : Number.NaN;
-    if (!Number.isNaN(instant)) return instant;
-    return this.problem(name, "must be a time such as 2026-11-20T09:00:00.000Z");
-  }
-
-  optionalInstant(name: string): number | undefined {
-    return this.has(name) ? this.instant(name) : undefined;
-  }
-
   /** Reports an error that the caller found in a field. */
   problem(name: string, problem: string): undefined {
     return this.#report(this.#path + name, problem);
-  }
-
-  /** Whether an error was reported for a field, so that its value is only a dummy. */
-  isWrong(name: string): boolean {
-    return this.#problems.some(({ field }) => field === this.#path + name);
   }
 
   /** Reports every field that was not read. Use it for files, not for requests. */

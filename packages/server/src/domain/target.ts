@@ -84,7 +84,7 @@ export interface WaitingDelivery {
 const RETRY_SECONDS = [1, 5, 30, 120, 600, 3600] as const;
 const SET_ASIDE_AFTER_MS = 3 * DAY_MS;
 
-/** Time of the next attempt. After the sixth, retries come hourly, with up to a tenth added. @param random 0 to 1. */
+/** Time of the next attempt. From the sixth failure on, it comes an hour later, plus up to a tenth. @param random 0 to 1. */
 export function nextAttempt(attempts: number, now: Instant, random: number): Instant {
   const seconds = RETRY_SECONDS[Math.min(attempts, RETRY_SECONDS.length) - 1] ?? RETRY_SECONDS[0];
   return now + Math.round(seconds * 1000 * (attempts >= RETRY_SECONDS.length ? 1 + random / 10 : 1));
