@@ -3,7 +3,7 @@ import { isBlocked, subscriptionsOf } from "./customer.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
-import { DAY_MS, type Instant, isoTime, isoTimeOrNull, readWallTime, type WallTime, type Zone } from "./wall-time.ts";
+import { DAY_MS, type Instant, instantOf, isoTime, isoTimeOrNull, type WallTime, type Zone } from "./wall-time.ts";
 
 /*
  * Events about connections, for other systems. Each event has the whole state after it. So it can be applied twice or
@@ -141,17 +141,3 @@ export function seqOfEventId(id: string): number | undefined {
   const [, seq] = /^evt_\d{1,15}_(\d{1,15})$/.exec(id) ?? [];
   return seq === undefined ? undefined : Number(seq);
 }
-
-/** First instant of a wall time. If clocks skip that time, the first instant after the gap. */
-export function instantOf(wall: WallTime, zone: Zone): Instant | undefined {
-  const [first] = zone.instants(wall);
-  if (first !== undefined) return first;
-  const ms = readWallTime(wall);
-  if (ms === undefined) return undefined;
-  // Clocks skip at most one day and change at a quarter of an hour.
-  const begin = Math.floor((ms - DAY_MS) / QUARTER_MS) * QUARTER_MS;
-  for (let at = begin; at <= ms + DAY_MS; at += QUARTER_MS) if (zone.wallTime(at) > wall) return at;
-  return undefined;
-}
-
-const QUARTER_MS = 15 * 60_000;

@@ -1,10 +1,10 @@
 import type { Service } from "./bouquet.ts";
-import { type EventState, type EventSubscription, instantOf, type RecordedEvent } from "./event.ts";
+import type { EventState, EventSubscription, RecordedEvent } from "./event.ts";
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import { isJsonObject, type JsonValue } from "./json.ts";
 import { isRunning } from "./subscription.ts";
 import type { RadiusConfig } from "./target.ts";
-import { type Instant, isTimeZone, isWallTime, type WallTime, type Zone } from "./wall-time.ts";
+import { type Instant, instantOf, isTimeZone, isWallTime, type WallTime, type Zone } from "./wall-time.ts";
 
 export const DEFAULT_RADIUS_SERVICE: Service = "internet";
 

@@ -79,11 +79,8 @@ export function settleDay(
 function compareLines(a: SettlementLine, b: SettlementLine): number {
   if (a.partnerId !== b.partnerId) return a.partnerId - b.partnerId;
   // Compares by code units, so that every machine has the same order.
-  const [key, other] = [a, b].map(({ service = "", bouquetCode = "" }) => `${service} ${bouquetCode}`) as [
-    string,
-    string,
-  ];
-  return key < other ? -1 : 1;
+  const key = (line: SettlementLine) => `${line.service ?? ""} ${line.bouquetCode ?? ""}`;
+  return key(a) < key(b) ? -1 : 1;
 }
 
 /** Fields that can match a partner's row with a top-up. */

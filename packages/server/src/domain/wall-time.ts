@@ -202,19 +202,21 @@ export interface Day {
 
 /** @param text such as `2026-11-20`. @returns undefined if there is no such day. */
 export function readDay(text: string, zone: Zone): Day | undefined {
-  const start = startOfDay(text, zone);
-  const end = start === undefined ? undefined : startOfDay(dayAfter(text), zone);
-  return start === undefined || end === undefined ? undefined : { start, end, last: end - 1 };
+  const start = instantOf(`${text} 00:00:00`, zone);
+  const end = start === undefined ? undefined : instantOf(`${dayAfter(text)} 00:00:00`, zone);
+  // The start of a skipped day is that of the next day.
+  return start === undefined || end === undefined || start === end ? undefined : { start, end, last: end - 1 };
 }
 
-/** If clocks skip midnight, the day starts at the first time they show. */
-function startOfDay(day: string, zone: Zone): Instant | undefined {
-  const ms = readWallTime(`${day} 00:00:00`);
+/** First instant of a wall time. If clocks skip that time, the first instant after the gap. */
+export function instantOf(wall: WallTime, zone: Zone): Instant | undefined {
+  const [first] = zone.instants(wall);
+  if (first !== undefined) return first;
+  const ms = readWallTime(wall);
   if (ms === undefined) return undefined;
-  for (let at = ms; at < ms + DAY_MS; at += STEP_MS) {
-    const [first] = zone.instants(writeWallTime(at));
-    if (first !== undefined) return first;
-  }
+  // Clocks skip at most one day and change at a quarter of an hour.
+  const begin = Math.floor((ms - DAY_MS) / STEP_MS) * STEP_MS;
+  for (let at = begin; at <= ms + DAY_MS; at += STEP_MS) if (zone.wallTime(at) > wall) return at;
   return undefined;
 }
 

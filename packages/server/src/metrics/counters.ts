@@ -15,11 +15,11 @@ const OURS = ["unavailable", "internal_error", "gave_up"];
 
 const NO_OPERATION: ServedOperation = { name: "", version: "" };
 
-interface RequestCounts extends Pick<Observer, "requestAnswered"> {
+interface Collected {
   readonly collect: () => Family[];
 }
 
-export function countRequests(): RequestCounts {
+export function countRequests(): Pick<Observer, "requestAnswered"> & Collected {
   const counts = new Map<string, { readonly labels: Labels; value: number }>();
   const durations = new Histogram({
     name: "topupd_request_duration_seconds",
@@ -94,13 +94,8 @@ const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /** Seconds, from a quick disk to the deadline of recording. */
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-interface BatchCounts {
-  readonly observeBatch: ObserveBatch;
-  readonly collect: () => Family[];
-}
-
 /** @param elapsed seconds on a monotonic clock. */
-export function countBatches(elapsed: () => number): BatchCounts {
+export function countBatches(elapsed: () => number): { readonly observeBatch: ObserveBatch } & Collected {
   const sizes = new Histogram({
     name: "topupd_batch_size",
     description: "Number of requests in a committed transaction: top-ups, repeats and refusals.",
@@ -130,14 +125,10 @@ export function countBatches(elapsed: () => number): BatchCounts {
   };
 }
 
-interface DeliveryCounts extends DeliveryObserver {
-  readonly collect: () => Family[];
-}
-
 /**
  * Counts deliveries of this process, and the state of targets whose lease it holds. One process holds a target's lease.
  */
-export function countDeliveries(): DeliveryCounts {
+export function countDeliveries(): DeliveryObserver & Collected {
   const attempts = new Map<string, Record<(typeof DELIVERY_OUTCOMES)[number], number>>();
   const observed = new Map<string, TargetFigures>();
   const attemptsOf = (target: string) => {
@@ -189,9 +180,8 @@ export function countDeliveries(): DeliveryCounts {
   };
 }
 
-export interface LogInCounts {
+export interface LogInCounts extends Collected {
   readonly countFailedLogIn: (outcome: FailedLogIn["outcome"]) => void;
-  readonly collect: () => Family[];
 }
 
 /** Counts failed log-ins to the console. Both outcomes start at 0, so that Prometheus sees the first as an increase. */

@@ -146,11 +146,6 @@ function addDecimals(a: string, b: string): string {
   return decimals === "" ? sum : `${sum.slice(0, -decimals.length)}.${sum.slice(-decimals.length)}`;
 }
 
-interface MetricsAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
 export interface MetricsServer {
   /** URL without a slash at the end. */
   readonly url: string;
@@ -159,7 +154,7 @@ export interface MetricsServer {
 
 /** Serves only `GET /metrics`, on a port of its own, so that a misconfigured proxy never shows it to partners. */
 export async function serveMetrics(
-  address: MetricsAddress,
+  address: { readonly host: string; readonly port: number },
   collect: () => Promise<readonly Family[]>,
 ): Promise<MetricsServer> {
   let collecting: Promise<Buffer> | undefined;

@@ -64,17 +64,12 @@ function chosen(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(err instanceof Error ? [...kept, ["err", describe(err, MOST_CAUSES)]] : kept);
 }
 
-/** An error whose message contains no stored or received data. */
-interface Discreet {
-  readonly isDiscreet: true;
-}
-
 /**
  * The facts of an error that help to find a defect. Its message often quotes received or stored data, so it is omitted
- * unless the error is discreet.
+ * unless the error has `isDiscreet`: a promise that the message contains no such data.
  */
 function describe(error: Error, causes: number): Record<string, unknown> {
-  const { code, errcode, isDiscreet, cause } = error as Error & Partial<Discreet> & Record<string, unknown>;
+  const { code, errcode, isDiscreet, cause } = error as Error & Record<string, unknown>;
   return {
     type: error.constructor?.name,
     ...(isDiscreet === true ? { message: error.message } : {}),
