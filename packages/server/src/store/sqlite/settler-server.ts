@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
-import { type Instant, createZone } from "../../domain/wall-time.ts";
+import { createZone, type Instant } from "../../domain/wall-time.ts";
 import { Batcher } from "../batcher.ts";
 import type { Settled, SettlingItem } from "../settling.ts";
 import type { ObserveBatch, ObserveCheckpoints, ProviderSettings } from "../store.ts";
