@@ -1,6 +1,7 @@
 import { AddressList, MOST_ADDRESS_RANGES, readAddressRange } from "./domain/address-list.ts";
 import { SERVICES } from "./domain/bouquet.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "./domain/catalogue.ts";
+import { readDatabaseAddress, withoutPassword } from "./domain/database-address.ts";
 import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
 import { isCountry } from "./domain/names.ts";
 import { type Instant, isTimeZone, readWallTime } from "./domain/wall-time.ts";
@@ -270,36 +271,4 @@ function readDate(text: string): Instant {
 
 function mustBe(what: string): never {
   throw new Error(`must be ${what}`);
-}
-
-/** Where the data is stored. */
-export type DatabaseAddress =
-  | { readonly store: "sqlite"; readonly path: string }
-  | { readonly store: "postgres"; readonly url: string };
-
-const MUST_BE =
-  "must be sqlite: and the path of a file, such as sqlite:./topupd.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE";
-
-const TLS_MODES = ["", "verify-full", "no-verify", "disable"];
-
-export function readDatabaseAddress(text: string): DatabaseAddress {
-  const path = /^sqlite:(.+)$/s.exec(text)?.[1];
-  if (path !== undefined && !/^(:|file:)/.test(path)) return { store: "sqlite", path };
-  const url = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.pathname.length <= 1) throw new Error(MUST_BE);
-  // The driver treats other modes as verify-full and warns that this will change.
-  if (!TLS_MODES.includes(url.searchParams.get("sslmode") ?? ""))
-    throw new Error("must have sslmode=verify-full, no-verify or disable, or none");
-  return { store: "postgres", url: text };
-}
-
-/** The address without its password. */
-export function showDatabaseAddress(address: DatabaseAddress): string {
-  return address.store === "sqlite" ? `sqlite:${address.path}` : withoutPassword(address.url);
-}
-
-/** A text that may be a (misspelt) address, without its likely password. */
-export function withoutPassword(text: string): string {
-  const shown = text.startsWith("sqlite:") ? text : text.replace(/^(\w+:?\/+[^:/@]*:|[^:/@]*:(?!\/)).*@/s, "$1***@");
-  return shown.replace(/([?&](?:password|sslpassword)=)[^&]*/gi, "$1***");
 }

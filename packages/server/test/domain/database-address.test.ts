@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readDatabaseAddress, showDatabaseAddress, withoutPassword } from "../../src/config.ts";
+import { readDatabaseAddress, showDatabaseAddress, withoutPassword } from "../../src/domain/database-address.ts";
 
 describe("an address of a database", () => {
   test.each([

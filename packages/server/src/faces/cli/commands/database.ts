@@ -1,6 +1,11 @@
 import { Argument, type Command, Option } from "commander";
 import { BackupRefused, countChunks, isBackup, readChunks, readHeader } from "../../../backup/backup-file.ts";
-import { type DatabaseAddress, readDatabaseAddress, showDatabaseAddress, withoutPassword } from "../../../config.ts";
+import {
+  type DatabaseAddress,
+  readDatabaseAddress,
+  showDatabaseAddress,
+  withoutPassword,
+} from "../../../domain/database-address.ts";
 import { type CurrencyExponent, formatMoney } from "../../../domain/money.ts";
 import { isoTime, isoTimeOrNull } from "../../../domain/wall-time.ts";
 import { backUpStore, copyStore, noteBackup, restoreStore } from "../../../office/maintenance/backups.ts";

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type Config, SETTING_NAMES, showDatabaseAddress } from "../../../config.ts";
+import { type Config, SETTING_NAMES } from "../../../config.ts";
+import { showDatabaseAddress } from "../../../domain/database-address.ts";
 import type { Instant } from "../../../domain/wall-time.ts";
 import { readPartners } from "../../../office/partners/sql.ts";
 import { addSettings, addStoreCommand, configOf, examples, type Fallbacks, groupNamed, withStore } from "../command.ts";

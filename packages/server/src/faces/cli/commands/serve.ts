@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type Config, SETTING_NAMES, showDatabaseAddress } from "../../../config.ts";
+import { type Config, SETTING_NAMES } from "../../../config.ts";
+import { showDatabaseAddress } from "../../../domain/database-address.ts";
 import { addSettings, configOf, examples } from "../command.ts";
 import type { Runtime, ServiceLog } from "../runtime.ts";
 
