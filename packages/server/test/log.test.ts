@@ -19,7 +19,7 @@ describe("a line of the log", () => {
   test("has the listed fields, and drops all others", () => {
     const [line] = logged((logger) => {
       const fields = { requestId: "r1", cause: "the disk is full", ms: 1.5, status: { inner: SECRET } };
-      logger.warn({ ...fields, token: SECRET, mobile: SECRET, err: { message: SECRET } }, "the store is away");
+      logger.warn({ ...fields, token: SECRET, mobile: SECRET, err: { message: SECRET } }, "the store is unavailable");
     });
     expect(line).toEqual({
       level: "warn",
@@ -27,7 +27,7 @@ describe("a line of the log", () => {
       requestId: "r1",
       cause: "the disk is full",
       ms: 1.5,
-      msg: "the store is away",
+      msg: "the store is unavailable",
     });
   });
 

@@ -13,8 +13,8 @@ type Db = Kysely<Tables>;
 const ROWS_AT_ONCE = 500;
 
 /**
- * Writes events if there is a target. Must be called last in a transaction, after the audit trail is locked: adding a target
- * locks it too, so that no event is missing for a target that was added before the change.
+ * Writes events if there is a target. Must be called last in a transaction, after its audit entry if it has one: adding a
+ * target writes one too, so that a change cannot miss a target that was added before it.
  */
 export async function appendEvents(engine: Engine, tx: Db, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0 || !(await hasTarget(tx))) return;

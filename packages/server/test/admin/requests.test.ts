@@ -56,7 +56,7 @@ const shared = shareStaffApi({
       ...store.engine,
       change: async (work) => {
         const changed = await store.engine.change(work);
-        if (trouble.addingPartners) throw new StoreUnavailable("the database is away");
+        if (trouble.addingPartners) throw new StoreUnavailable("the database is unavailable");
         return changed;
       },
     },

@@ -131,7 +131,7 @@ export class MemoryOutbox implements Outbox {
   }
 
   #expectUp(): void {
-    if (this.isAway) throw new StoreUnavailable("the database is away");
+    if (this.isAway) throw new StoreUnavailable("the database is unavailable");
   }
 }
 
