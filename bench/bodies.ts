@@ -1,18 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { type CheckoutSecret, issueCheckout } from "../packages/server/src/domain/checkout.ts";
-import { connectionOf, PRICE } from "./world.ts";
+import { issueCheckout } from "../packages/server/src/domain/checkout.ts";
+import { connectionOf, PRICE, type Target } from "./world.ts";
 
-/** What is known of a filled database to whoever sends requests to it. */
-export interface Target {
-  readonly customers: number;
-  readonly partnerId: number;
-  readonly revision: number;
-  readonly secret: CheckoutSecret;
-}
-
-/** The customers of a load, spread over all of them, and not one after the other as they were stored. */
+/** Indexes of customers, spread over the whole database. */
 function* indexes(customers: number, count: number): Generator<number> {
-  // A step that shares no factor with the count comes by everybody.
+  // The step shares no factor with the number of customers, so it reaches all of them.
   const step = 7919;
   const first = randomBytes(4).readUInt32BE(0) % customers;
   for (let turn = 0; turn < count; turn += 1) yield (first + turn * step) % customers;
@@ -28,7 +20,7 @@ export function listings({ customers }: Target, count: number): string[] {
   return [...indexes(customers, count)].map((index) => json(connectionOf(index)));
 }
 
-/** Top-ups with checkouts of their own, issued now: they are good for five minutes. */
+/** Top-ups with new checkouts, which are valid for five minutes. */
 export function topUps({ customers, partnerId, revision, secret }: Target, count: number): string[] {
   const holder = { partnerId, environment: "production" } as const;
   return [...indexes(customers, count)].map((index, turn) => {

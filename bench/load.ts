@@ -1,10 +1,12 @@
-import { writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { tool } from "../packages/server/test/support/tools.ts";
 import { removeFolder, temporaryFolder } from "./clean-up.ts";
-import { autocannon } from "./load/autocannon.ts";
-import { wrk } from "./load/wrk.ts";
+import { findProgram, runProgram } from "./programs.ts";
 
-/** What a load of requests came to. */
+/** Results of a load. */
 export interface Measured {
   readonly perSecond: number;
   /** Latencies, in ms. */
@@ -16,37 +18,71 @@ export interface Measured {
 export interface LoadOptions {
   readonly url: string;
   readonly token: string;
-  /** Each is sent once, in turn. */
+  /** Bodies that are sent in this order. */
   readonly bodies: readonly string[];
-  /** Whether it would be another thing to send one twice. */
+  /** Whether a body must not be sent twice. */
   readonly mustBeNew: boolean;
   readonly connections: number;
   readonly seconds: number;
 }
 
-/** A program that sends requests from another process than the bench's own. */
+/** A program that sends requests from a process of its own. */
 export interface LoadGenerator {
   readonly name: string;
   readonly version: () => Promise<string>;
-  /** Whether it is there to be run. */
   readonly isInstalled: () => boolean;
   readonly run: (order: LoadOrder) => Promise<LoadResult>;
 }
 
 export interface LoadOrder extends Pick<LoadOptions, "url" | "token" | "connections" | "seconds"> {
-  /** With one body in each line. */
+  /** File with one body in each line. */
   readonly bodiesFile: string;
 }
 
 export interface LoadResult extends Measured {
-  /** Requests without an answer that says success. */
+  /** Requests without a successful answer. */
   readonly failed: number;
 }
 
-/** The first that is installed is taken: autocannon, which comes with npm, costs the machine far more than wrk. */
+const AUTOCANNON = fileURLToPath(new URL("load/autocannon.mjs", import.meta.url));
+const MANIFEST = tool("autocannon/package.json");
+
+/** autocannon, a package of tools/. It needs more CPU for a request than many servers. */
+const autocannon: LoadGenerator = {
+  name: "autocannon",
+  version: async () => (JSON.parse(readFileSync(MANIFEST, "utf8")) as { version: string }).version,
+  isInstalled: () => true,
+  run: async ({ url, token, bodiesFile, connections, seconds }) => {
+    const words = [AUTOCANNON, url, token, bodiesFile, String(connections), String(seconds)];
+    return JSON.parse(await runProgram(process.execPath, words)) as LoadResult;
+  },
+};
+
+const WRK = fileURLToPath(new URL("load/wrk.lua", import.meta.url));
+
+/** wrk, an installed program. One thread of it outruns any Node server. */
+const wrk: LoadGenerator = {
+  name: "wrk",
+  // It prints its version and ends with a failure.
+  version: async () => /wrk (?:debian\/)?(\S+)/.exec(spawnSync("wrk", ["-v"], { encoding: "utf8" }).stdout)?.[1] ?? "?",
+  isInstalled: () => findProgram("wrk") !== undefined,
+  run: async ({ url, token, bodiesFile, connections, seconds }) => {
+    const options = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "30s", "-s", WRK];
+    const said = await runProgram("wrk", [...options, url, "--", bodiesFile, token]);
+    const [, json] = /\n(\{"requests".*\})\n/.exec(said) ?? [];
+    if (json === undefined) throw new Error(`wrk printed no result: ${said}`);
+    const { requests, microseconds, p50, p99, failed } = JSON.parse(json) as Record<
+      "requests" | "microseconds" | "p50" | "p99" | "failed",
+      number
+    >;
+    return { perSecond: (requests * 1e6) / microseconds, p50: p50 / 1000, p99: p99 / 1000, requests, failed };
+  },
+};
+
+/** The load generators, the preferred one first: autocannon takes far more CPU than wrk. */
 const GENERATORS: readonly LoadGenerator[] = [wrk, autocannon];
 
-/** The one that `BENCH_LOAD` names, or the best that there is. */
+/** The generator that `BENCH_LOAD` names, otherwise the first installed one. */
 export function loadGenerator(): LoadGenerator {
   const wish = process.env["BENCH_LOAD"] ?? "";
   const found = GENERATORS.find((generator) => (wish === "" ? generator.isInstalled() : generator.name === wish));
@@ -56,16 +92,16 @@ export function loadGenerator(): LoadGenerator {
 
 /**
  * Drives a server from another process.
- * @throws Error where an answer was not a success, or the bodies did not suffice.
+ * @throws Error if an answer was not a success, or if there were too few bodies.
  */
 export async function drive({ bodies, mustBeNew, ...options }: LoadOptions): Promise<Measured> {
   const { file, remove } = writeBodies(bodies);
   try {
     const { failed, ...measured } = await loadGenerator().run({ ...options, bodiesFile: file });
     if (failed !== 0) throw new Error(`${failed} requests to ${options.url} failed`);
-    // Those that were under way at the end were sent too.
+    // Requests that were unfinished at the end were sent too.
     if (mustBeNew && measured.requests + options.connections > bodies.length)
-      throw new Error("the bodies did not suffice: some were sent twice");
+      throw new Error("there were too few bodies: some were sent twice");
     return measured;
   } finally {
     remove();

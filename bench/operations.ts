@@ -1,10 +1,11 @@
 import { fileURLToPath } from "node:url";
-import { listings, lookUps, queries, type Target, topUps } from "./bodies.ts";
+import { listings, lookUps, queries, topUps } from "./bodies.ts";
 import { call, pathOf } from "./calls.ts";
 import type { BenchOptions } from "./options.ts";
 import { type Server, startServer } from "./processes.ts";
 import { BARE_SERVER, type Comparison, say } from "./results.ts";
 import { type Contestant, overHttp, type Round, type RoundOptions, runRounds } from "./rounds.ts";
+import type { Target } from "./world.ts";
 
 /** Of wrk, or whatever sends: as a busy partner has. */
 export const CONNECTIONS = 64;

@@ -1,11 +1,14 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Target } from "./bodies.ts";
+import { DEFAULT_BASE_PLANS } from "../packages/server/src/domain/catalogue.ts";
+import type { CheckoutSecret } from "../packages/server/src/domain/checkout.ts";
+import { openPostgresStore } from "../packages/server/src/store/postgres/open.ts";
+import { openSqliteStore } from "../packages/server/src/store/sqlite/open.ts";
 import { runTopupd } from "./processes.ts";
-import { readTarget } from "./targets.ts";
 
-/** Eight bouquets fit each connection: the list that a partner gets is as long as real ones are. */
+/** Eight bouquets fit each connection, so that partners get lists as long as in production. */
 const CATALOGUE = [
   ["NET-1M", "Fiber 100 Mbps (MONTHLY)", 1130],
   ["NET-3M", "Fiber 100 Mbps (QUARTERLY)", 3220],
@@ -19,7 +22,7 @@ const CATALOGUE = [
 
 export const PRICE = "1130";
 
-/** One customer of many: an internet username with a running subscription, and every other one a set-top box. */
+/** A customer with a running internet subscription. Every second customer also has a set-top box. */
 function customer(index: number): object {
   const id = String(index).padStart(7, "0");
   const subscriptions = [{ code: "NET-1M", startdate: "2026-11-01 09:00:00", enddate: "2027-11-01 09:00:00" }];
@@ -35,7 +38,7 @@ function customer(index: number): object {
   };
 }
 
-/** Mobile numbers and set-top boxes come in no order, as real ones: their codes lie far apart in the database. */
+/** Digits without an order, so that codes lie far apart in the database, as real ones do. */
 function scattered(index: number, step: number): string {
   return String((index * step) % 10_000_000).padStart(7, "0");
 }
@@ -51,7 +54,7 @@ export function connectionOf(index: number): Connection {
   return { cuid: `2${id}`, service: "internet", reqId: `user${id}` };
 }
 
-/** Writes a provider's two files into a folder. */
+/** Writes the catalogue and customers files into a folder. */
 async function writeFiles(folder: string, customers: number): Promise<void> {
   writeFileSync(join(folder, "catalogue.ndjson"), CATALOGUE.map((row) => `${JSON.stringify(row)}\n`).join(""));
   const file = createWriteStream(join(folder, "customers.ndjson"));
@@ -62,18 +65,26 @@ async function writeFiles(folder: string, customers: number): Promise<void> {
   await once(file, "close");
 }
 
+/** The facts about a filled database that requests to it need. */
+export interface Target {
+  readonly customers: number;
+  readonly partnerId: number;
+  readonly revision: number;
+  readonly secret: CheckoutSecret;
+}
+
 /** A database filled by the command line, and how to call the service on it. */
 export interface Filled {
   readonly folder: string;
   readonly token: string;
   readonly target: Target;
-  /** How fast the customers came. */
+  /** Speed of the first import of the customers. */
   readonly importedPerSecond: number;
-  /** The same file again, of which nothing is new. */
+  /** Speed of the second import of the same file, which changes nothing. */
   readonly importedAgainPerSecond: number;
 }
 
-/** Makes a database in a folder of its own, or fills an empty one of PostgreSQL's. */
+/** Makes a SQLite database in a new folder, or fills an empty PostgreSQL database. */
 export async function fill(folder: string, customers: number, postgresUrl?: string): Promise<Filled> {
   mkdirSync(folder);
   const options = { cwd: folder, env: postgresUrl === undefined ? {} : { TOPUPD_DATABASE: postgresUrl } };
@@ -90,4 +101,26 @@ export async function fill(folder: string, customers: number, postgresUrl?: stri
   const token = (await runTopupd(issue, options)).trim();
   const target = await readTarget(postgresUrl ?? join(folder, "topupd.db"), customers);
   return { folder, token, target, importedPerSecond, importedAgainPerSecond };
+}
+
+const SETTINGS = {
+  timeZone: undefined,
+  currencyExponent: undefined,
+  basePlans: DEFAULT_BASE_PLANS,
+  clock: Date.now,
+  random: randomBytes,
+};
+
+/** Reads the target. It has one partner and one catalogue. @param place a SQLite file, or a PostgreSQL URL. */
+async function readTarget(place: string, customers: number): Promise<Target> {
+  const store = place.startsWith("postgres://")
+    ? await openPostgresStore({ url: place, connections: 1, ...SETTINGS })
+    : await openSqliteStore({ path: place, ...SETTINGS });
+  try {
+    const [secret] = await store.checkoutSecrets();
+    if (secret === undefined) throw new Error("the database has no secret for checkouts");
+    return { customers, partnerId: 1, revision: 1, secret };
+  } finally {
+    await store.close();
+  }
 }

@@ -25,7 +25,7 @@ test("every route lets in those whose role may, and nobody else", async () => {
     const stranger = await api.call(asked, { as: null });
     const authorization = `Bearer ${api.service.liveToken}`;
     const partner = await api.call(asked, { as: null, headers: { authorization } });
-    if (permission === "anybody") {
+    if (permission === "public") {
       expect(isRefused(stranger), asked).toBe(false);
       continue;
     }

@@ -105,7 +105,7 @@ describe("a service that is asked to stop", () => {
     expect(await service.ended).toBe(0);
     await closed;
     expect(received.text).not.toContain("200 OK");
-    expect(service.stderr()).toContain("requests that were still in hand at the deadline are cut off");
+    expect(service.stderr()).toContain("unfinished requests were cut off at the deadline");
   });
 
   test("shows that it is not ready, and goes on answering while it drains", async () => {

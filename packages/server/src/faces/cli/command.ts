@@ -22,7 +22,7 @@ interface CommandParts<Options, Given> {
   readonly run: (given: Given, words: readonly string[], options: Options) => Promise<void>;
 }
 
-/** What every command works with. */
+/** Tools of every command. */
 export interface Context {
   readonly runtime: Runtime;
   readonly config: Config;
@@ -33,10 +33,10 @@ export interface Context {
   readonly showRows: (rows: readonly unknown[], words: () => string) => void;
 }
 
-/** What a command that uses the database works with. */
+/** Tools of a command that uses the database. */
 export interface Session extends Context, DeskSession {}
 
-/** What operations need of a command. */
+/** The parts of a session that operations need. */
 export interface DeskSession extends Pick<Ports, "store" | "clock" | "random"> {
   readonly actor: Actor;
   readonly runtime: Runtime;

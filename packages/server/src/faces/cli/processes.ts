@@ -46,7 +46,7 @@ export interface SupervisorProcess {
   readonly leave: () => void;
 }
 
-/** What a child needs to serve. */
+/** Tools of a child that serves. */
 export interface ChildParts {
   readonly store: Store;
   /** The state that the supervisor sent last. */
@@ -70,7 +70,7 @@ export interface ServiceProcesses {
   readonly startConsole: () => ChildProcess;
   /** Undefined if there is no settler (PostgreSQL). */
   readonly startSettler: (() => ChildProcess) | undefined;
-  /** Removes what is left. Call it when all processes have ended. */
+  /** Removes temporary files. Call it when all processes have ended. */
   readonly clearUp: () => void;
 }
 

@@ -60,7 +60,7 @@ function describe(route: Route, components: Components): Json {
   const { method, path, tag, summary, permission, params, query, body, answer } = route;
   const status = String(route.status ?? (answer === undefined ? 204 : 200));
   const takesKey = takesIdempotencyKey(route);
-  const isOpen = permission === "anybody";
+  const isOpen = permission === "public";
   const parameters = [...parametersOf("path", params), ...parametersOf("query", query)];
   if (takesKey) parameters.push(IDEMPOTENCY_KEY);
   return {
@@ -104,7 +104,7 @@ const WHO: Readonly<Record<Route["permission"], string>> = {
   settle: "For the roles finance and admin.",
   administer: "For the role admin.",
   person: "For people who are logged in, of every role; not for keys.",
-  anybody: "Without a log-in.",
+  public: "Without a log-in.",
 };
 
 const ASKS_PASSWORD = " It needs the person's own password; keys are refused.";

@@ -9,7 +9,7 @@ import type { Ports } from "../../store/ports.ts";
 import type { MigrationState } from "../../store/store.ts";
 import type { ServiceState } from "../../system/service-state.ts";
 
-/** What the staff API needs from outside. */
+/** The parts that the staff API gets from outside. */
 export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts"> {
   readonly targets: TargetTools;
   /** Version of topupd. */
@@ -26,7 +26,7 @@ export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts"> {
   readonly log: (level: "info" | "warn", fields: object, message: string) => void;
 }
 
-/** What the routes of the staff API work with. */
+/** Ports of the routes of the staff API. */
 export interface AdminPorts extends AdminWorld, OwnAccountPorts {
   /** Work that continues after the answer. */
   readonly background: Background;

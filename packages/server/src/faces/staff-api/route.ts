@@ -29,7 +29,7 @@ export interface Visitor {
 
 /** An admitted request whose parts match their schemas. */
 export interface RouteRequest<Params, Query, Body> {
-  /** The caller. A route with the permission `anybody` has none. */
+  /** The caller. A route with the permission `public` has none. */
   readonly identity: Identity;
   readonly visitor: Visitor;
   readonly params: Params;
@@ -67,8 +67,8 @@ export interface RouteDefinition<
   /** Section of the document. */
   readonly tag: string;
   readonly summary: string;
-  /** The permission needed; `person`: any person who is logged in; `anybody`: no log-in. */
-  readonly permission: Permission | "person" | "anybody";
+  /** The permission needed; `person`: any person who is logged in; `public`: no log-in. */
+  readonly permission: Permission | "person" | "public";
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
@@ -95,7 +95,7 @@ export interface RouteDefinition<
 
 /** Whether the answer is kept and replayed for an Idempotency-Key. */
 export function takesIdempotencyKey({ method, permission, changesNothing }: Route): boolean {
-  return method !== "GET" && permission !== "anybody" && changesNothing !== true;
+  return method !== "GET" && permission !== "public" && changesNothing !== true;
 }
 
 /** A route with any parts, as it is served and documented. */

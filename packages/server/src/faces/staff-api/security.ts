@@ -42,9 +42,9 @@ export async function admit(
   const { authorization } = request.headers;
   if (hasTwoAuthorizations(request.raw)) throw new Problem("invalid", "Send one Authorization header.");
   // A log-in sets a cookie, so its origin is checked even if a key is sent.
-  const isByCookie = permission === "anybody" || authorization === undefined;
+  const isByCookie = permission === "public" || authorization === undefined;
   if (isByCookie && !isSameOrigin(request, trustedProxies)) throw new Problem("cross_site");
-  if (permission === "anybody") return undefined;
+  if (permission === "public") return undefined;
   const identity = await identify(ports, request);
   if (identity === undefined) throw new Problem("not_logged_in");
   if (permission !== "person" && !PERMISSIONS[identity.role].includes(permission)) throw new Problem("forbidden");
@@ -82,7 +82,7 @@ function hostOf({ headers, raw }: Pick<FastifyRequest, "headers" | "raw">, trust
 
 /**
  * Whether the request names a host of the console. This stops DNS rebinding, where another site's name points to this IP
- * address. A request with a key needs no check, unless its route is open to anybody.
+ * address. A request with a key needs no check, unless its route is public.
  */
 export function isKnownHost(
   request: FastifyRequest,
@@ -91,7 +91,7 @@ export function isKnownHost(
 ): boolean {
   const host = hostOf(request, trustedProxies);
   const isByKey = isStaffKey(BEARER.exec(request.headers.authorization ?? "")?.[1] ?? "");
-  if (host === undefined || (isByKey && request.routeOptions.config.permission !== "anybody")) return true;
+  if (host === undefined || (isByKey && request.routeOptions.config.permission !== "public")) return true;
   const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : "";
   return name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || names?.has(name) === true;
 }

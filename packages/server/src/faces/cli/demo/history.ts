@@ -63,7 +63,7 @@ export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<vo
   const begin = now - HISTORY_DAYS * DAY_MS;
   ports.turnTo(begin);
   await resetTrial(ports, actor);
-  // The console lists these accounts. Nobody logs in with them.
+  // The console lists these accounts. No person logs in with them.
   await Promise.all(
     STAFF.map(([name, role]) => {
       const password = Buffer.from(ports.random(PASSWORD_BYTES)).toString("base64url");

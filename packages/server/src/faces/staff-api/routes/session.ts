@@ -77,7 +77,7 @@ export const sessionRoutes = [
     method: "POST",
     path: "/session",
     tag: TAG,
-    permission: "anybody",
+    permission: "public",
     status: 201,
     summary: "Log in",
     body: Type.Object({
