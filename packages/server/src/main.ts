@@ -29,7 +29,7 @@ import type { SettlerData } from "./store/sqlite/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
 import { accountTools } from "./system/account-tools.ts";
 import { createTemporaryFile, writeWholeFile } from "./system/files.ts";
-import { createLogger, ENOUGH_BYTES, gatherLines, relayLines, WHOLE_IN_A_PIPE_BYTES } from "./system/log.ts";
+import { ENOUGH_BYTES, gatherLines, relayLines, WHOLE_IN_A_PIPE_BYTES } from "./system/log.ts";
 import { poolRandom } from "./system/random-pool.ts";
 import { targetTools } from "./targets/tools.ts";
 
@@ -159,7 +159,8 @@ const runtime: Runtime = {
   defaultWorkers,
   prepareProcesses,
   supervisor,
-  openLog: ({ logLevel }) => {
+  openLog: async ({ logLevel }) => {
+    const { createLogger } = await import("./system/logger.ts");
     // The supervisor reads one pipe from each child and joins lines that arrive in pieces.
     const isUnshared = supervisor !== undefined || fstatSync(process.stderr.fd).isFile();
     const lines = gatherLines(logs, isUnshared ? ENOUGH_BYTES : WHOLE_IN_A_PIPE_BYTES);

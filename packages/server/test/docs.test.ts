@@ -10,7 +10,7 @@ import { IDENTIFIER_MAX_LENGTH } from "../src/domain/fields.ts";
 import { MONEY_DIGITS } from "../src/domain/money.ts";
 import { BODY_MAX_BYTES, FAILURES, type FailureReason, renderFailure } from "../src/partner/failures.ts";
 import { ANSWERED_WITHIN_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from "../src/partner/pipeline.ts";
-import { LOG_FIELDS } from "../src/system/log.ts";
+import { LOG_FIELDS } from "../src/system/logger.ts";
 import { allCommands } from "./support/command-tree.ts";
 import { type Fence, outsideFences, quoted, readFences, tableRows, unquote } from "./support/markdown.ts";
 import { startTestService, temporaryFolder } from "./support/service.ts";

@@ -2,7 +2,8 @@ import { PassThrough } from "node:stream";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { StatementFailed } from "../src/store/postgres/error-translation.ts";
-import { createLogger, gatherLines, relayLines } from "../src/system/log.ts";
+import { gatherLines, relayLines } from "../src/system/log.ts";
+import { createLogger } from "../src/system/logger.ts";
 
 const SECRET = "9841000000";
 

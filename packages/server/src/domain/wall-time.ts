@@ -222,7 +222,26 @@ export function instantOf(wall: WallTime, zone: Zone): Instant | undefined {
 
 /** Milliseconds from UTC to the wall clock. Cached, because Intl takes some microseconds. */
 function offsetsOf(timeZone: string): (at: Instant) => number {
-  const format = new Intl.DateTimeFormat("en", {
+  // The format takes long to make, and many commands need no times.
+  let format: Intl.DateTimeFormat | undefined;
+  const known = new Map<number, number>();
+  return (at) => {
+    const step = Math.floor(at / STEP_MS);
+    const found = known.get(step);
+    if (found !== undefined) return found;
+    format ??= formatIn(timeZone);
+    const parts = Object.fromEntries(format.formatToParts(step * STEP_MS).map(({ type, value }) => [type, value]));
+    const { year, month, day, hour, minute, second } = parts as Record<string, string>;
+    const wall = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
+    const offset = wall - step * STEP_MS;
+    if (known.size >= MOST_OFFSETS) known.clear();
+    known.set(step, offset);
+    return offset;
+  };
+}
+
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en", {
     timeZone,
     calendar: "iso8601",
     numberingSystem: "latn",
@@ -235,17 +254,4 @@ function offsetsOf(timeZone: string): (at: Instant) => number {
     minute: "numeric",
     second: "numeric",
   });
-  const known = new Map<number, number>();
-  return (at) => {
-    const step = Math.floor(at / STEP_MS);
-    const found = known.get(step);
-    if (found !== undefined) return found;
-    const parts = Object.fromEntries(format.formatToParts(step * STEP_MS).map(({ type, value }) => [type, value]));
-    const { year, month, day, hour, minute, second } = parts as Record<string, string>;
-    const wall = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
-    const offset = wall - step * STEP_MS;
-    if (known.size >= MOST_OFFSETS) known.clear();
-    known.set(step, offset);
-    return offset;
-  };
 }

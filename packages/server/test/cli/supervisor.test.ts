@@ -5,7 +5,7 @@ import type { ChildProcess, FromChild, Role, ToChild } from "../../src/faces/cli
 import type { Runtime } from "../../src/faces/cli/runtime.ts";
 import { superviseService } from "../../src/faces/cli/supervisor.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createLogger } from "../../src/system/log.ts";
+import { createLogger } from "../../src/system/logger.ts";
 import { type ServiceState, wellState } from "../../src/system/service-state.ts";
 import { VirtualTime } from "../support/virtual-time.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createLogger } from "../../src/system/log.ts";
+import { createLogger } from "../../src/system/logger.ts";
 import { PREFIX, prepareTopUp, startTestService } from "../support/service.ts";
 
 const WITHOUT_TIMES = [/"time":"[^"]+"/, /"ms":[\d.]+/] as const;

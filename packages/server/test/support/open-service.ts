@@ -11,7 +11,7 @@ import { type App, type AppOptions, buildApp } from "../../src/partner/app.ts";
 import type { Observer } from "../../src/partner/ports.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
-import { createLogger } from "../../src/system/log.ts";
+import { createLogger } from "../../src/system/logger.ts";
 import { by } from "./by.ts";
 import { importRows, publishRows } from "./catalogue.ts";
 import { expectInContract } from "./contract.ts";

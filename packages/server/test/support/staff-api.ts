@@ -10,7 +10,7 @@ import { addStaff, addStaffKey } from "../../src/office/staff/operations.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountTools } from "../../src/system/account-tools.ts";
 import { createTemporaryFile } from "../../src/system/files.ts";
-import { createLogger } from "../../src/system/log.ts";
+import { createLogger } from "../../src/system/logger.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { targetTools } from "../../src/targets/tools.ts";
 import { deskOf, run } from "./desk.ts";

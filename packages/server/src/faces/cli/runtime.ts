@@ -67,7 +67,7 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly prepareProcesses: (config: Config, provider: ProviderSettings) => ServiceProcesses;
   /** The supervisor that started this process; undefined if a person or program did. */
   readonly supervisor: SupervisorProcess | undefined;
-  readonly openLog: (config: Config) => ServiceLog;
+  readonly openLog: (config: Config) => Promise<ServiceLog>;
   /** Resolves early if the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Resolves with the signal's name when the process is asked to stop; with `hangUp`, by SIGHUP too. */

@@ -38,7 +38,7 @@ export function addDemoCommand(program: Command, runtime: Runtime): void {
   const settings = SETTING_NAMES.filter((name) => name !== "workers");
   addSettings(command, settings, FALLBACKS).action(async () => {
     const config = configOf(command, runtime, FALLBACKS);
-    const log = runtime.openLog(config);
+    const log = await runtime.openLog(config);
     if (await servedAsChild(runtime, config, log)) return;
     await prepareHistory(runtime, config);
     const access = await prepare(runtime, config);

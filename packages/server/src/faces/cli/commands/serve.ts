@@ -14,7 +14,7 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   ]);
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
-    const log = runtime.openLog(config);
+    const log = await runtime.openLog(config);
     if (!(await servedAsChild(runtime, config, log))) await serve(runtime, config, log);
   });
 }
