@@ -15,7 +15,7 @@ export interface Call {
   readonly agent?: Agent;
 }
 
-/** One request from the bench's own process. @returns the answer. @throws Error where it is not a success. */
+/** Sends one request from the bench's own process. @returns the answer. @throws Error if it is not a success. */
 export function call({ server, operation, token, body, agent }: Call): Promise<string> {
   const headers = {
     authorization: `Bearer ${token}`,

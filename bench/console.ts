@@ -15,7 +15,7 @@ const CUSTOMERS = 60_000;
 /** A million and more, all of them in the charts. */
 const PAST = { each: 17, days: 29 } as const;
 const OPTIONS = { rounds: 7, seconds: 3 } as const;
-/** Somebody who reads the overview again and again. */
+/** A reader who loads the overview again and again. */
 const LOOKING_EVERY_MS = 1_000;
 const LONGEST_MS = 60_000;
 
@@ -59,14 +59,14 @@ export async function measureConsole(): Promise<void> {
       ...(gathered === undefined ? [] : [gathered]),
     ];
     const target = { throughputAtLeast: 0.95 };
-    const comparison = { measured: "charts are looked at", baseline: "nobody looks", ours, theirs, target };
+    const comparison = { measured: "with a reader of the charts", baseline: "without a reader", ours, theirs, target };
     await report({ comparisons: [comparison], figures }, undefined, []);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
   }
 }
 
-/** Whoever looks at the overview. */
+/** A reader of the overview. */
 class Charts {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;

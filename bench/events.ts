@@ -15,7 +15,7 @@ const CUSTOMERS = 60_000;
 const OPTIONS = { rounds: 5, seconds: 3 } as const;
 const LONGEST_MS = 120_000;
 
-/** `npm run bench -- events`: what events cost top-ups, also where a target is away, and how fast it catches up. */
+/** `npm run bench -- events`: the cost of events for top-ups, with and without a target that is down, and how fast it catches up. */
 export async function measureEvents(): Promise<void> {
   const folder = temporaryFolder("events");
   const receiver = createServer((request, response) => {
@@ -76,7 +76,7 @@ export async function measureEvents(): Promise<void> {
   }
 }
 
-/** From the first event that gets through. @param comeBack has the receiver listen. */
+/** Time to catch up, from the first event that arrives. @param comeBack makes the receiver listen. */
 async function catchUp({ folder }: Filled, comeBack: () => void): Promise<Figure> {
   say("catching up");
   const behind = async () => {

@@ -49,7 +49,7 @@ export async function measureGrowth(words: readonly string[]): Promise<void> {
   await report({ comparisons, figures }, isFull ? "GROWTH.md" : undefined, [
     "Growth",
     "`npm run bench -- growth`: databases of several sizes, each with two top-ups for each subscription, are served side by",
-    "side, and 64 connections take turns with them. Where a cell holds two numbers, the first is the larger database's.",
+    "side, and 64 connections take turns with them. If a cell has two numbers, the first is the larger database's.",
   ]);
 }
 
@@ -57,7 +57,7 @@ function fileOf({ folder }: Filled): string {
   return join(folder, "topupd.db");
 }
 
-/** From the start of the process to its first answer, in ms. */
+/** Time from the start of the process to its first answer, in ms. */
 async function measureStart({ folder, token, target }: Filled): Promise<number> {
   const begun = performance.now();
   const server = await startServer([...SERVE, "--drain-seconds", "0"], {}, folder);
@@ -101,7 +101,7 @@ function compare(operation: string, databases: readonly Filled[], rounds: readon
   }));
 }
 
-/** Has the machine hold a file in its own memory, as after a day of service: what comes from the disk measures the disk. */
+/** Loads a file into the file cache, as after a day of service. Otherwise the disk would be measured. */
 async function readIntoMemory(path: string): Promise<void> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), nowhere);

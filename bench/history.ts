@@ -3,13 +3,13 @@ import { formatTransactionId, randomDigits } from "../packages/server/src/domain
 
 /*
  * A past of top-ups, written into the file by SQL while no service runs: to send millions of them would take hours, and
- * none could be older than now. `topupd check` tells whether they are what the service would have made.
+ * none could be older than now. `topupd check` verifies that the service would have made the same.
  */
 
 const DAY_MS = 86_400_000;
 
 export interface Past {
-  /** Top-ups of each customer. */
+  /** Number of top-ups of each customer. */
   readonly each: number;
   /** Over so many days before now. */
   readonly days: number;

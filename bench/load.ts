@@ -58,17 +58,18 @@ const autocannon: LoadGenerator = {
   },
 };
 
+const PROGRAM = "wrk";
 const WRK = fileURLToPath(new URL("load/wrk.lua", import.meta.url));
 
 /** wrk, an installed program. One thread of it outruns any Node server. */
 const wrk: LoadGenerator = {
   name: "wrk",
   // It prints its version and ends with a failure.
-  version: async () => /wrk (?:debian\/)?(\S+)/.exec(spawnSync("wrk", ["-v"], { encoding: "utf8" }).stdout)?.[1] ?? "?",
-  isInstalled: () => findProgram("wrk") !== undefined,
+  version: async () => /wrk (?:debian\/)?(\S+)/.exec(spawnSync(PROGRAM, ["-v"], { encoding: "utf8" }).stdout)?.[1] ?? "?",
+  isInstalled: () => findProgram(PROGRAM) !== undefined,
   run: async ({ url, token, bodiesFile, connections, seconds }) => {
     const options = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "30s", "-s", WRK];
-    const said = await runProgram("wrk", [...options, url, "--", bodiesFile, token]);
+    const said = await runProgram(PROGRAM, [...options, url, "--", bodiesFile, token]);
     const [, json] = /\n(\{"requests".*\})\n/.exec(said) ?? [];
     if (json === undefined) throw new Error(`wrk printed no result: ${said}`);
     const { requests, microseconds, p50, p99, failed } = JSON.parse(json) as Record<

@@ -2,7 +2,7 @@ import { arch, cpus, release, totalmem, type } from "node:os";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { loadGenerator } from "./load.ts";
 
-/** Where something was measured: names and what they are. */
+/** The machine of a measurement: names and values. */
 export type Machine = readonly (readonly [name: string, value: string])[];
 
 export async function describeMachine(): Promise<Machine> {

@@ -22,7 +22,7 @@ const IMPORTED_CUSTOMERS = 200_000;
 const LEAST_IMPORTED = 30_000;
 const NOTHING: Results = { comparisons: [], figures: [] };
 
-// It is told now, and not when much has been measured, if there is none.
+// A missing load generator is reported before anything is measured.
 loadGenerator();
 const words = process.argv.slice(2);
 if (words[0] === "growth") await measureGrowth(words.slice(1));
@@ -41,7 +41,7 @@ async function measureAll(options: BenchOptions): Promise<void> {
     "Results",
     `\`npm run bench\`: ${customers} customers, ${rounds} rounds of ${seconds} seconds each, in which topupd and what it is`,
     "compared with take turns. Numbers are medians of the rounds, ratios the medians of those of rounds next to each other.",
-    "Where a cell holds two numbers, the first is topupd's. CPU is that of all processes of a server for each request,",
+    "If a cell has two numbers, the first is topupd's. CPU is that of all processes of a server for each request,",
     "PostgreSQL's included, and beside pgbench, for each of its transactions, PostgreSQL's alone.",
   ]);
 }

@@ -7,11 +7,11 @@ import { BARE_SERVER, type Comparison, say } from "./results.ts";
 import { type Contestant, overHttp, type Round, type RoundOptions, runRounds } from "./rounds.ts";
 import type { Target } from "./world.ts";
 
-/** Of wrk, or whatever sends: as a busy partner has. */
+/** Connections of the load generator, as a busy partner has. */
 export const CONNECTIONS = 64;
 const MANY_CONNECTIONS = 256;
 const BARE = fileURLToPath(new URL("servers/bare.mjs", import.meta.url));
-/** For txn-status: as many are asked for again and again. */
+/** Recorded top-ups that txn-status asks for repeatedly. */
 const RECORDED = 1_000;
 
 interface Scenario {

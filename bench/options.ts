@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** What a run measures, by the names that `--only` takes. */
+/** The parts of a run, by the names for `--only`. */
 export const PARTS = [
   "get-customer-information",
   "get-subscription-package",
@@ -18,7 +18,7 @@ type StoreName = (typeof STORES)[number];
 export interface BenchOptions {
   readonly customers: number;
   readonly rounds: number;
-  /** Of each contestant in each round. */
+  /** Seconds of each contestant in each round. */
   readonly seconds: number;
   readonly parts: readonly Part[];
   /** On PostgreSQL, the four operations alone are measured. */
@@ -59,7 +59,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
   };
 }
 
-/** @throws TypeError where it is no number of customers, rounds or seconds. */
+/** @throws TypeError if it is not a number of customers, rounds or seconds. */
 export function readCount(name: string, text: string): number {
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new TypeError(`--${name} must be a whole number from 1 on, not "${text}"`);
   return Number(text);

@@ -19,8 +19,8 @@ interface Sent {
 }
 
 /**
- * What is left of the peak where twice as much is sent, at a rate and by nobody who waits, and how long those wait who are
- * served. The peak is what the same sender gets where it sends as much as wrk did.
+ * Measures goodput and latency at twice the peak rate, with a sender that does not wait for answers. The peak is the rate
+ * that this sender gets if it sends as much as wrk did.
  */
 export async function measureOverload({ server, token, target }: Serving): Promise<Figure[]> {
   const figures: Figure[] = [];
@@ -53,7 +53,7 @@ export async function measureOverload({ server, token, target }: Serving): Promi
         ...{ decimals: 2, target: { atLeast: 0.8 }, detail },
       },
       {
-        ...{ measured: `${operation}, p99 of what is served then`, value: over.p99 / 1000, unit: "s", decimals: 2 },
+        ...{ measured: `${operation}, p99 of successful answers`, value: over.p99 / 1000, unit: "s", decimals: 2 },
         ...{ target: { atMost: 1 }, detail },
       },
     );

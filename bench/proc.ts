@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /*
- * What Linux tells of processes. Elsewhere all of this is undefined, and the columns stay empty.
+ * Figures of processes, from Linux. On other systems they are undefined, and the columns stay empty.
  */
 
-/** Of Linux, on every architecture. */
+/** Ticks a second of Linux, on every architecture. */
 const TICKS_PER_SECOND = 100;
 
 /** CPU time so far, in ms, of a process and of all that it has begun, those that have ended included. */
@@ -31,7 +31,7 @@ export function memoryMiBOfFamily(root: number): number | undefined {
 interface Stat {
   readonly parent: number;
   readonly ownMs: number;
-  /** Of its children that have ended. */
+  /** CPU time of its ended children. */
   readonly endedMs: number;
 }
 

@@ -13,9 +13,9 @@ export interface Server {
   readonly url: string;
   /** CPU time so far of all its processes, in ms; undefined where the machine does not tell. */
   readonly cpuMs: () => number | undefined;
-  /** The same of its database, where that is a program of its own. */
+  /** The CPU time of its database, if that is a separate program. */
   readonly databaseCpuMs?: (() => number | undefined) | undefined;
-  /** What all its processes hold now, in MiB; what they share counts once. */
+  /** Current memory of all its processes, in MiB. Shared memory counts once. */
   readonly memoryMiB: () => number | undefined;
   readonly stop: () => Promise<void>;
 }
@@ -27,7 +27,7 @@ const LOOK_EVERY_MS = 5;
 /** The program of topupd, built. */
 export const TOPUPD = fileURLToPath(new URL("../packages/server/bin/topupd.js", import.meta.url));
 
-/** How a provider has it: with metrics, on whatever ports are free, and two workers, whatever the machine has. */
+/** Starts topupd as a provider does: with metrics, on free ports, with two workers on any machine. */
 export const SERVE = [TOPUPD, "serve", "--port", "0", "--metrics-port", "0", "--workers", "2"];
 
 /** Runs one command of topupd to its end. @returns its stdout. */
@@ -73,7 +73,7 @@ export async function startServer(
   };
 }
 
-/** Nothing that is set here for topupd or Node is to change what is measured. */
+/** The environment without settings of topupd and Node, which could change the results. */
 function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"], NODE_ENV: "production", ...env };
 }
@@ -90,7 +90,7 @@ async function saidUrl(child: ChildProcess, log: string): Promise<string> {
   throw new Error(`it does not listen: ${readFileSync(log, "utf8")}`);
 }
 
-/** One on which nothing listens. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

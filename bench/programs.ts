@@ -9,7 +9,7 @@ export interface ProgramOptions {
 }
 
 /**
- * Runs a program to its end. What it says on stderr is heard only where it fails.
+ * Runs a program to its end. Its stderr is shown only if it fails.
  * @returns its stdout.
  * @throws Error unless it succeeds.
  */

@@ -16,9 +16,9 @@ import {
 type Table = readonly (readonly string[])[];
 
 /**
- * Prints the results of a run, and keeps them beside the code where they are worth it.
- * @param page the file to keep them in; undefined where they are not kept.
- * @param introduction what was measured, for whoever reads the page.
+ * Prints the results of a run, and writes them to a page if they are to be kept.
+ * @param page the file of the page; undefined if they are not kept.
+ * @param introduction first text of the page.
  */
 export async function report(
   results: Results,
@@ -74,7 +74,7 @@ function yesOrNo(value: boolean | undefined): string {
   return value ? "yes" : "no";
 }
 
-/** With thousands apart. */
+/** A number with thousands separators. */
 function number(value: number, decimals = 0): string {
   if (Number.isNaN(value)) return "–";
   return value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });

@@ -17,7 +17,7 @@ const DEFAULTS = { customers: "500000", rounds: "5", seconds: "5" } as const;
 /** A month of transactions: two for each customer, in thirty days. */
 const PAST = { each: 2, days: 30 } as const;
 const DAY_MS = 86_400_000;
-/** From the start of one report to that of the next: as a back office with many people in it asks. */
+/** Time between the starts of two reports, as in a busy back office. */
 const REPORT_EVERY_MS = 5_000;
 
 type Question = readonly [what: string, words: readonly string[]];

@@ -1,6 +1,6 @@
 import { median, type Round, ratio } from "./rounds.ts";
 
-/** What most is measured beside. */
+/** Baseline of most measurements. */
 export const BARE_SERVER = "bare node:http";
 
 /** topupd beside something else that was measured in the same rounds. */
@@ -23,9 +23,9 @@ export interface Figure {
   readonly value: number;
   readonly unit: string;
   readonly decimals: number;
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   readonly target: { readonly atLeast: number } | { readonly atMost: number } | undefined;
-  /** Where it comes from. */
+  /** Source of the value. */
   readonly detail: string;
 }
 
@@ -77,7 +77,7 @@ export function isReached(result: Comparison | Figure): boolean | undefined {
   return "atLeast" in target ? value >= target.atLeast : value <= target.atMost;
 }
 
-/** Tells whoever waits what is under way; the results alone go to stdout. */
+/** Prints progress on stderr. Only results go to stdout. */
 export function say(what: string): void {
   process.stderr.write(`${what} ...\n`);
 }

@@ -7,17 +7,17 @@ export interface Contestant {
   readonly run: (seconds: number) => Promise<Measured>;
   /** CPU time so far of all that does it, in ms; undefined where the machine does not tell. */
   readonly cpuMs: () => number | undefined;
-  /** The same of its database, where that is a program of its own. */
+  /** The CPU time of its database, if that is a separate program. */
   readonly databaseCpuMs?: (() => number | undefined) | undefined;
-  /** What it holds now, in MiB. */
+  /** Current memory, in MiB. */
   readonly memoryMiB: () => number | undefined;
 }
 
-/** What one contestant did in one round. */
+/** The result of one contestant in one round. */
 export interface Round extends Measured {
   /** CPU time for each request, in µs, that of a database included. */
   readonly cpuMicroseconds: number | undefined;
-  /** How much of it is the database's; undefined where that is no program of its own. */
+  /** The database's part of it; undefined if that is not a separate program. */
   readonly databaseMicroseconds: number | undefined;
   readonly memoryMiB: number | undefined;
 }
@@ -58,7 +58,7 @@ export interface HttpContestantOptions {
   readonly server: Server;
   readonly path: string;
   readonly token: string;
-  /** Made anew for every round. */
+  /** Makes the bodies of a round. */
   readonly bodies: (count: number) => readonly string[];
   readonly mustBeNew: boolean;
   readonly connections: number;
@@ -86,7 +86,7 @@ export function overHttp(options: HttpContestantOptions): Contestant {
   };
 }
 
-/** NaN where there is none. */
+/** NaN if there are no values. */
 export function median(values: readonly (number | undefined)[]): number {
   const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

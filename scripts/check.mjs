@@ -1,5 +1,5 @@
-// Everything that must hold before a change lands, in the order in which it fails fastest.
-// `npm test -- NAME` hands what follows to the test runner, after the same build.
+// All checks before a change lands, the fastest first.
+// `npm test -- NAME` builds, and passes its arguments to the test runner.
 import { spawn } from "node:child_process";
 import { delimiter, resolve } from "node:path";
 

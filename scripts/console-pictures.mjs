@@ -11,7 +11,7 @@ const MOST_BYTES = 200_000;
 const DESK = { width: 1280, height: 800 };
 const TELEPHONE = { width: 390, height: 844 };
 
-/** CUID: a customer to whom goodwill was given. */
+/** Customer id of a customer with goodwill. */
 const SHOTS = [
   { name: "overview", path: "/", viewport: DESK },
   { name: "customer", path: "/customers/CUID", viewport: DESK },

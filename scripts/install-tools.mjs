@@ -1,4 +1,4 @@
-// Installs the programs of tools/, which the tests and the bench need, unless they are there as the lockfile lists them.
+// Installs the programs of tools/ for the tests and the bench, unless they are installed as the lockfile lists them.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-// Sends the lines of a file as bodies, each once, and prints what came of it as JSON.
+// Sends each line of a file once, as a body, and prints the result as JSON.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 

@@ -1,4 +1,4 @@
-// Sends requests at a rate, whoever answers: `rate.mjs URL TOKEN BODIES RATE SECONDS` says as JSON what came of them.
+// Sends requests at a fixed rate: `rate.mjs URL TOKEN BODIES RATE SECONDS` prints the result as JSON.
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 
@@ -7,10 +7,10 @@ const { hostname, port, pathname, host } = new URL(url);
 const bodies = readFileSync(file, "utf8").trimEnd().split("\n");
 const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\n`;
 const CONNECTIONS = 1_000;
-/** What one connection has under way at most: beyond that, a service says 429. */
+/** Limit of open requests of a connection. A service answers 429 above it. */
 const IN_HAND = 16;
 const TICK_MS = 2;
-/** For answers after the last request. */
+/** Time for answers after the last request. */
 const PATIENCE_MS = 3_000;
 
 const waits = [];
@@ -59,7 +59,7 @@ const timer = setInterval(() => {
   }
   if (elapsed < seconds * 1000) return;
   clearInterval(timer);
-  // What is answered later than the last was sent is no goodput.
+  // Answers after the last request was sent are not goodput.
   const [served, turnedAway] = [good, refused];
   setTimeout(() => {
     waits.sort((a, b) => a - b);

@@ -35,7 +35,7 @@ export async function startCluster(): Promise<Cluster> {
   };
 }
 
-/** The path of pgbench. @throws Error where there is none. */
+/** The path of pgbench. @throws Error if it is not installed. */
 export async function pgbenchProgram(): Promise<string> {
   const program = findProgram("pgbench", [join((await findPostgres()).folder, "bin")]);
   if (program !== undefined) return program;

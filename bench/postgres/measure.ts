@@ -18,7 +18,7 @@ export async function measurePostgres(pgbench: string, folder: string, options: 
     const { token, target } = await fill(folder, options.customers, url);
     const contestant = await pgbenchContestant(pgbench, cluster);
     await ask(url, "VACUUM ANALYZE");
-    // What filled the databases is on the disk before anybody is measured.
+    // The data is on the disk before the measurement starts.
     await ask(cluster.url, "CHECKPOINT");
     const server = await startServer(SERVE, { TOPUPD_DATABASE: url }, folder);
     try {

@@ -25,7 +25,7 @@ export function takeConnection(document: OpenApi, lookUp: Operation): Check {
   ]);
 }
 
-/** The field of a connection that is its reqId: whichever is not its status. */
+/** The field of a connection with its reqId: the one that is not its status. */
 function reqIdOf(fields: readonly string[] = []): string {
   const [reqId, ...others] = fields.filter((name) => name !== "status");
   if (reqId === undefined || others.length > 0) throw new Error("a connection has not one field beside its status");
@@ -52,7 +52,7 @@ export function takeBouquet(document: OpenApi, listing: Operation): Check {
   ]);
 }
 
-/** Holds the result against what was sent, and keeps the txnId. */
+/** Compares the result with the request, and keeps the txnId. */
 export function takeResult(document: OpenApi, topUp: Operation, settings: readonly string[]): Check {
   const { required = [], properties = {} } = fieldOf(document, answerOf(document, topUp), "body", "result");
   const sent = (requestOf(document, topUp).required ?? []).filter((name) => required.includes(name));

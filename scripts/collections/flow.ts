@@ -12,7 +12,7 @@ import {
   resolve,
 } from "./openapi.ts";
 
-/** What the user of a collection sets. No token is ever written into one. */
+/** Variables that the user of a collection sets. No token is written into a collection. */
 export const SETTINGS = {
   baseUrl: "http://127.0.0.1:8080",
   token: "",
@@ -23,13 +23,13 @@ export const SETTINGS = {
 /** One request of the flow. */
 export interface Step {
   readonly name: string;
-  /** The file's name where each step has a file, without what comes after the dot. */
+  /** Name of the step's file, without extension, if each step has a file. */
   readonly file: string;
   /** Markdown. */
   readonly description: string;
   /** After the base address. */
   readonly path: string;
-  /** What is sent: constants of the document's example, and variables in double braces. */
+  /** The body: constants of the document's example, and variables in double braces. */
   readonly body: Readonly<Record<string, string>>;
   /** The variables that the answer sets. */
   readonly gives: readonly string[];
@@ -113,7 +113,7 @@ type Found = ReturnType<typeof operationOf>;
 /** A step before the document's words are put in. */
 interface Draft {
   readonly of: Found;
-  /** What tells this request from another one of the same operation. */
+  /** Name that distinguishes requests of the same operation. */
   readonly suffix?: string;
   readonly remark?: string;
   readonly changes?: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import type { OpenApi } from "./openapi.ts";
 
-/** What a reader of a collection is told first. */
+/** First text of a collection. */
 export interface Introduction {
   readonly title: string;
   /** Markdown. */

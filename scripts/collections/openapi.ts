@@ -1,5 +1,5 @@
 /*
- * What the collections take out of an OpenAPI document, and where they find it there.
+ * The parts of an OpenAPI document that the collections use.
  */
 
 export interface Schema {
@@ -129,7 +129,7 @@ export function fieldOf(document: OpenApi, from: Schema, ...path: readonly strin
   );
 }
 
-/** The schema itself, where a document only names it. */
+/** The schema that a reference names. */
 export function resolve(document: OpenApi, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const name = schema.$ref.slice("#/components/schemas/".length);
