@@ -65,7 +65,8 @@ const WRK = fileURLToPath(new URL("load/wrk.lua", import.meta.url));
 const wrk: LoadGenerator = {
   name: "wrk",
   // It prints its version and ends with a failure.
-  version: async () => /wrk (?:debian\/)?(\S+)/.exec(spawnSync(PROGRAM, ["-v"], { encoding: "utf8" }).stdout)?.[1] ?? "?",
+  version: async () =>
+    /wrk (?:debian\/)?(\S+)/.exec(spawnSync(PROGRAM, ["-v"], { encoding: "utf8" }).stdout)?.[1] ?? "?",
   isInstalled: () => findProgram(PROGRAM) !== undefined,
   run: async ({ url, token, bodiesFile, connections, seconds }) => {
     const options = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "30s", "-s", WRK];

@@ -7,9 +7,9 @@ import { connectionName, Receiver, seqOf } from "./receiver.ts";
 
 export interface DeliverOptions extends Ground {
   readonly seed: number;
-  /** How many top-ups are made at least. */
+  /** Minimum number of top-ups. */
   readonly events: number;
-  /** How many processes are killed at least. Each takes half a minute: another process waits for the lease. */
+  /** Minimum number of kills. Each takes half a minute, since another process waits for the lease. */
   readonly kills: number;
   readonly workers?: number;
 }
@@ -17,35 +17,35 @@ export interface DeliverOptions extends Ground {
 interface Counts {
   made: number;
   kills: number;
-  /** Of kills after which nothing more is on its way from who was killed. */
+  /** Number of kills after which no request of the killed process was open. */
   epoch: number;
   closings: number;
-  /** The longest time until another process went on. */
+  /** The longest time until another process continued. */
   longestMs: number;
 }
 
 const CUSTOMERS = 400;
 const PARTNERS = 24;
-/** The one is told of the newest event alone after a failure, the other, which is billing, of every one. */
+/** One target gets only the newest event after a failure. The other is billing, which gets every event. */
 const TARGETS = ["tv", "billing"] as const;
-/** By when another process goes on after a kill. */
+/** Time within which another process must continue after a kill. */
 const GOES_ON_WITHIN_MS = 30_000;
-/** Within it, a target that is away is tried again. */
+/** Time within which an unavailable target is retried. */
 const CAUGHT_UP_WITHIN_MS = 90_000;
 const SAVED_WITHIN_MS = 2_000;
-/** About how long a kill takes, with the mishaps before it. */
+/** Approximate time of a kill, with the faults before it. */
 const KILL_TAKES_MS = 25_000;
 /**
- * So long after a kill, a receiver has read all that the killed process has sent, and nobody has gone on: the lease of
- * whoever was killed lasts longer.
+ * Time after a kill when a receiver has read everything from the killed process, and no other process has continued yet,
+ * since the lease lasts longer.
  */
 const KILL_SETTLED_MS = 15_000;
 
 /**
- * Partners top up while receivers fail at random, hang, close and come back, and processes are killed. In the end, the
- * receivers must have had every event, or a later one of its connection, each connection's in order, and know of every
- * connection what topupd does; billing must have had each.
- * @throws Error that says which event, or connection, it was otherwise for.
+ * Partners top up while receivers fail at random, hang, close and come back, and processes are killed. In the end, each
+ * receiver must have every event or a later one of the connection, in order, and the same state of every connection as
+ * topupd. Billing must have every event.
+ * @throws Error that names the event or connection with a violation.
  */
 export async function deliver({ seed, events, kills, workers = 3, ...ground }: DeliverOptions): Promise<string> {
   const choices = new Choices(seed);
@@ -66,7 +66,7 @@ export async function deliver({ seed, events, kills, workers = 3, ...ground }: D
   try {
     const client = new PartnerClient(served.url, token);
     const isDone = () => counts.made >= events && counts.kills >= kills;
-    // Top-ups are spread over the time that the kills take.
+    // Top-ups are spread over the time of the kills.
     const pauseMs = (kills * KILL_TAKES_MS * PARTNERS) / events;
     const working = Array.from({ length: PARTNERS }, () => new Choices(choices.seed())).map(async (own) => {
       while (!isDone()) {
@@ -75,7 +75,7 @@ export async function deliver({ seed, events, kills, workers = 3, ...ground }: D
       }
     });
     await Promise.all([...working, makeMishaps(served, receivers, choices, isDone, kills, counts)]);
-    // What waits for its next attempt by now would wait for up to an hour.
+    // Events that wait for their next attempt could wait for up to an hour.
     await tryAllAgain(ground, receivers);
     const all = await readFeed(ground);
     const caughtUpMs = await untilCaughtUp(receivers, all);
@@ -106,7 +106,7 @@ async function topUp(client: PartnerClient, index: number): Promise<boolean> {
     const { status } = await client.topUp({ ...connectionOf(index), checkoutId, bouquetId: bouquet.code, amt });
     return status === 200;
   } catch (error) {
-    // fetch says so with a TypeError when a connection is refused or breaks.
+    // fetch throws a TypeError if a connection is refused or breaks.
     if (!(error instanceof TypeError || String(error).includes("400ae002"))) throw error;
     await sleep(20);
     return false;
@@ -135,7 +135,7 @@ async function makeMishaps(
   }
 }
 
-/** It is begun again by itself. @throws Error where a receiver hears nothing of anybody else in time. */
+/** Kills a process, which is restarted automatically. @throws Error if a receiver gets nothing from another process in time. */
 async function killOne(
   served: Served,
   receivers: readonly Receiver[],
@@ -154,7 +154,7 @@ async function killOne(
   while (receivers.some(({ arrivals }, index) => arrivals === before[index])) {
     if (isDone()) return;
     const waited = performance.now() - killedAt;
-    if (waited > GOES_ON_WITHIN_MS) throw new Error(`nobody goes on within ${waited} ms of a kill`);
+    if (waited > GOES_ON_WITHIN_MS) throw new Error(`no process continues within ${waited} ms of a kill`);
     await sleep(50);
   }
   counts.longestMs = Math.max(counts.longestMs, performance.now() - killedAt);
@@ -166,7 +166,7 @@ async function tryAllAgain(ground: Ground, receivers: readonly Receiver[]): Prom
     receiver.isWell = true;
     await receiver.open();
   }
-  // By then, what failed is on record.
+  // Failed attempts are recorded by then.
   await sleep(SAVED_WITHIN_MS);
   for (const name of TARGETS) await expectTopupd(["target", "resend", name], ground);
 }
@@ -176,7 +176,7 @@ async function readFeed(ground: Ground): Promise<EventMessage[]> {
   return lines.slice(0, -1).map((line) => JSON.parse(line) as EventMessage);
 }
 
-/** @returns how long that took, in milliseconds. */
+/** @returns the time that it took, in milliseconds. */
 async function untilCaughtUp(receivers: readonly Receiver[], all: readonly EventMessage[]): Promise<number> {
   const began = performance.now();
   while (receivers.some((receiver, index) => missing(receiver, all, TARGETS[index] === "billing") !== undefined)) {
@@ -186,7 +186,7 @@ async function untilCaughtUp(receivers: readonly Receiver[], all: readonly Event
   return performance.now() - began;
 }
 
-/** @param isEach whether a later one of its connection does not do instead. @returns an event that the receiver lacks. */
+/** @param isEach whether every event is needed, not only the last one of a connection. @returns an event that the receiver lacks. */
 function missing(receiver: Receiver, all: readonly EventMessage[], isEach: boolean): EventMessage | undefined {
   return all.find((event) => {
     const seq = seqOf(event);
@@ -211,7 +211,8 @@ async function verify(
       const [subscription] = (await client.list(customer)).subscriptions;
       const [told] = known.get(`c${customer}`)?.subscriptions ?? [];
       const [expected, found] = [subscription?.enddate, told?.end].map((end) => end?.replace("T", " ").slice(0, 19));
-      if (expected !== found) throw new Error(`${name}: customer ${customer} has ${expected}, and was told ${found}`);
+      if (expected !== found)
+        throw new Error(`${name}: customer ${customer} has ${expected}, but the receiver has ${found}`);
     }
   }
 }

@@ -7,7 +7,7 @@ export interface KillOptions extends Ground {
   readonly seed: number;
   readonly rounds: number;
   readonly processes?: number;
-  /** Of each service. With more than one, workers and the settler are killed too, and the service brings them back. */
+  /** Workers of each service. With more than one, workers and the settler are killed too, and the service restarts them. */
   readonly workers?: number;
   /** A server of PostgreSQL that the campaign may end and start again. */
   readonly server?: {
@@ -21,10 +21,10 @@ const LONGEST_LOAD_MS = 500;
 const READY_TIMEOUT_MS = 15_000;
 
 /**
- * Processes on one database serve a mixed load, while now one of them is killed with SIGKILL and started again, now
- * PostgreSQL is restarted. Every acknowledged top-up must be there once, and every other must have a clear status and
- * be completed by sending it again, to whichever process.
- * @throws Error that names the round in which it was otherwise.
+ * Processes on one database serve a mixed load. Meanwhile one of them is killed with SIGKILL and started again, or
+ * PostgreSQL is restarted. Every acknowledged top-up must be recorded once. Every other one must have a clear status, and
+ * sending it again to any process must complete it.
+ * @throws Error that names the round with a violation.
  */
 export async function kill({
   seed,
@@ -35,7 +35,7 @@ export async function kill({
   ...ground
 }: KillOptions): Promise<string> {
   const choices = new Choices(seed);
-  /** Of who is asked afterwards, which happens as often as the load was fast. */
+  /** Choices for the questions after the load. Their number depends on the speed of the load. */
   const asked = new Choices(choices.seed());
   const token = await makeProvider(ground);
   const fleet = new Fleet(ground, token, workers);
@@ -71,7 +71,7 @@ export async function kill({
       all.push(...load.sent);
       await expectTopupd(["check"], ground);
     }
-    // By now every top-up that was ever sent has been made.
+    // Every top-up that was sent is recorded now.
     const made = all.map(({ purchase }) => purchase);
     await verifyTotals((index) => asked.of(fleet.clients).list(index), made);
   } finally {
@@ -85,7 +85,7 @@ export async function kill({
   );
 }
 
-/** The processes, any of which may be asked anything. */
+/** The processes. Any of them may get any request. */
 class Fleet {
   readonly #ground: Ground;
   readonly #token: string;
@@ -139,7 +139,7 @@ async function isReady(url: string): Promise<boolean> {
   );
 }
 
-/** What partners do: mostly top-ups, and now and then a look at what is there already. */
+/** The calls of partners: most are top-ups, some are look-ups. */
 class Load {
   readonly sent: Sent[] = [];
   readonly #fleet: Fleet;
@@ -153,13 +153,13 @@ class Load {
     this.#hasEnded = true;
   }
 
-  /** One partner, who makes choices of its own. */
+  /** One partner, with choices of its own. */
   async run(choices: Choices): Promise<void> {
     while (!this.#hasEnded) {
       try {
         await this.#step(choices);
       } catch (error) {
-        // fetch says so with a TypeError when a connection is refused or breaks.
+        // fetch throws a TypeError if a connection is refused or breaks.
         if (!(error instanceof TypeError || String(error).includes("400ae002"))) throw error;
         await sleep(10);
       }

@@ -20,17 +20,17 @@ export interface LossyOptions {
   readonly cwd: string;
 }
 
-/** How many times as fast as real time the campaign's clock goes. */
+/** Speed of the campaign's clock, as a multiple of real time. */
 const SPEED = 200;
-/** By the campaign's clock; in real time it must be long enough for an answer on a busy machine. */
+/** Time by the campaign's clock. In real time, it must be enough for an answer on a busy machine. */
 const TIMEOUT_MS = 60_000;
 const PARTNERS = 40;
 /** Three in ten of these is not as it should be. */
 const KINDS = [...Array<"good">(7).fill("good"), "wrong amount", "unknown bouquet", "expired"] as const;
 const VALID_MS = 300_000;
-/** After so many answers of `unknown` on end, something is stuck. */
+/** Consecutive answers of `unknown` after which something is stuck. */
 const MOST_LIVES = 30;
-/** And after so many look-ups and listings that were lost. */
+/** Lost look-ups and listings after which something is stuck. */
 const MOST_TRIES = 1_000;
 
 interface Settled {
@@ -39,10 +39,9 @@ interface Settled {
 }
 
 /**
- * Tops up through a network that loses, delays, doubles and cuts whatever passes, with partners that are stopped in
- * the middle and resume. Every top-up must come to an end that the database agrees with, and stays in agreement with
- * after everything that was under way has arrived.
- * @throws Error that names the round in which it was otherwise.
+ * Tops up through a network that loses, delays, doubles and cuts requests, with partners that stop and resume at any
+ * moment. Every top-up must get an outcome that matches the database, also after all delayed requests have arrived.
+ * @throws Error that names the round with a violation.
  */
 export async function lossy({ seed, rounds, cwd }: LossyOptions): Promise<string> {
   const choices = new Choices(seed);
@@ -83,7 +82,7 @@ export async function lossy({ seed, rounds, cwd }: LossyOptions): Promise<string
   }
 }
 
-/** The time of the service and of its partners, so that five minutes do not take five minutes. */
+/** The clock of the service and of its partners. It is fast, so that five minutes do not take five minutes. */
 function fastClock(service: TestService): Clock & { readonly stop: () => void } {
   const [start, startedAt] = [service.now, performance.now()];
   const now = () => {
@@ -138,15 +137,15 @@ async function playRound(
       return { purchase: order.purchase(), outcome };
     }
     if (outcome.next.do !== "query_again") throw new Error(`${where}: stuck at ${JSON.stringify(outcome)}`);
-    // Whoever was stopped may be away until the checkout has expired.
+    // A stopped partner may be away until the checkout has expired.
     const awayMs = choices.below(choices.of([1, 60_000, 400_000]));
     await clock.sleep(life < stops ? awayMs : outcome.next.afterMs);
   }
-  throw new Error(`${where}: nobody can say what became of ${order.purchase().checkoutId}`);
+  throw new Error(`${where}: no call gives the outcome of ${order.purchase().checkoutId}`);
 }
 
 interface Order {
-  /** Undefined where it could not be begun: nothing was sent. */
+  /** Undefined if it could not start. Nothing was sent then. */
   readonly carryOut: (client: Client, options: TopUpOptions) => Promise<TopUpOutcome | undefined>;
   readonly purchase: () => Purchase;
 }
@@ -190,7 +189,7 @@ async function listPackages(service: TestService, connection: object) {
   return json.body;
 }
 
-/** What was said of a top-up must be what the database says. */
+/** The outcome that a partner got must match the database. */
 async function verify(service: TestService, { purchase, outcome }: Settled, where: string): Promise<void> {
   const recorded = await service.store.findTransaction(purchase.checkoutId);
   const said = JSON.stringify(outcome);

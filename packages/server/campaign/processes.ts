@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url";
 const TOPUPD = fileURLToPath(new URL("../bin/topupd.js", import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 
-/** Where a campaign runs. */
+/** The place of a campaign. */
 export interface Ground {
   /** An empty folder. */
   readonly cwd: string;
-  /** What every process is told of; without it, a file in the folder. */
+  /** Database of every process (default: a file in the folder). */
   readonly database?: string;
 }
 
@@ -22,7 +22,7 @@ export interface Served {
   readonly stderr: () => string;
   /** Sends a signal and waits for the end. @returns the exit code, or the name of the signal that ended it. */
   readonly end: (signal: "SIGTERM" | "SIGKILL") => Promise<number | string>;
-  /** The process ids of what it has begun: workers and a settler, where it has them. */
+  /** Process ids of its children: workers and the settler, if any. */
   readonly children: () => readonly number[];
 }
 
@@ -35,9 +35,9 @@ export async function expectTopupd(words: readonly string[], ground: Ground): Pr
   return stdout();
 }
 
-/** Starts the service on a free port, and waits until it says that it listens. */
+/** Starts the service on a free port, and waits until it listens. */
 export async function startServing(ground: Ground, workers = 1, flags: readonly string[] = []): Promise<Served> {
-  // One that stays the same, should all workers be killed at once.
+  // A fixed port stays the same if all workers are killed at once.
   const child = start(["serve", "--port", String(await freePort()), "--workers", String(workers), ...flags], ground);
   child.stdout.resume();
   const stderr = collect(child.stderr);
@@ -51,7 +51,7 @@ export async function startServing(ground: Ground, workers = 1, flags: readonly 
       const found = /"url":"([^"]+)"/.exec(stderr());
       if (found === null) return;
       clearTimeout(giveUp);
-      // To look at all that was said, again and again, would take longer than all else here.
+      // Searching the whole output each time would be the slowest part.
       child.stderr.off("data", look);
       resolve(found[1] as string);
     };
@@ -73,7 +73,7 @@ export async function startServing(ground: Ground, workers = 1, flags: readonly 
   };
 }
 
-/** @returns 1, or 0 where it has ended by itself. */
+/** @returns 1, or 0 if the process had ended already. */
 export function killProcess(pid: number): number {
   try {
     process.kill(pid, "SIGKILL");
@@ -84,7 +84,7 @@ export function killProcess(pid: number): number {
   }
 }
 
-/** One that was just killed may be listed still. */
+/** A process that was just killed may still be listed. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -102,7 +102,7 @@ function childrenOf(parent: number): number[] {
     .map(([pid]) => Number(pid));
 }
 
-/** Depends on nothing but its arguments: no setting of topupd in the environment gets through. */
+/** Starts topupd without settings from the environment. */
 function start(words: readonly string[], { cwd, database }: Ground) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TOPUPD_")));
   if (database !== undefined) env["TOPUPD_DATABASE"] = database;
@@ -115,7 +115,7 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   return () => Buffer.concat(chunks).toString("utf8");
 }
 
-/** Of all processes of the service, in KiB. @param field now (`VmRSS`) or at most so far (`VmHWM`). */
+/** Memory of all processes of the service, in KiB. @param field current (`VmRSS`) or maximum (`VmHWM`). */
 export function memoryOf({ pid, children }: Served, field: "VmRSS" | "VmHWM"): number {
   const sizes = [pid, ...children()].map((each) => {
     const status = readFileSync(`/proc/${each}/status`, "utf8");
@@ -124,7 +124,7 @@ export function memoryOf({ pid, children }: Served, field: "VmRSS" | "VmHWM"): n
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** In whole milliseconds. */
+/** The 99th percentile, in whole milliseconds. */
 export function p99(values: readonly number[]): number {
   return Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0);
 }

@@ -11,15 +11,15 @@ export interface RaceOptions extends Ground {
   readonly callers?: number;
 }
 
-/** How often a caller whose request is cut or refused as unavailable sends it again. */
+/** Number of times that a caller repeats a request that was cut off or unavailable. */
 const TRIES = 500;
 const PAUSE_MS = 20;
 
 /**
  * Sends the same top-up to several processes on one database at once, round after round. Each round must make exactly
- * one transaction, and give every caller the same answer. Where services have workers, one of their processes is killed
- * in every third round, and callers insist. In the end, every subscription must have grown by what was bought, once.
- * @throws Error that says in which round, or for which customer, it was otherwise.
+ * one transaction, and give every caller the same answer. If services have workers, one of their processes is killed in
+ * every third round, and callers repeat their requests. In the end, every subscription must be extended exactly once.
+ * @throws Error that names the round or customer with a violation.
  */
 export async function race(options: RaceOptions): Promise<string> {
   const { seed, rounds, processes = 2, workers = 1, callers = 6, ...ground } = options;
@@ -46,7 +46,7 @@ export async function race(options: RaceOptions): Promise<string> {
       const answers = await Promise.all(calls);
       const made = answers.filter(({ status, replayed }) => status === 200 && !replayed);
       const texts = new Set(answers.map(({ text }) => text));
-      // Whoever was cut off by a kill may have been the one for whom it was made.
+      // A caller that was cut off by a kill may have made the transaction.
       if (made.length > 1 || (made.length === 0 && !isKilling) || texts.size !== 1)
         throw new Error(`round ${round}: ${made.length} transactions, ${texts.size} answers: ${[...texts].join("\n")}`);
       transactions.add([...texts].join());
@@ -61,7 +61,7 @@ export async function race(options: RaceOptions): Promise<string> {
   }
 }
 
-/** @throws Error where the service did not take it. */
+/** @throws Error if the service refused it. */
 async function answered(call: Promise<Answer>): Promise<Answer> {
   const answer = await call;
   if (answer.status === 503) throw new Error(answer.text);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { EventMessage } from "../src/domain/event.ts";
 import type { Choices } from "./random.ts";
 
-/** What becomes of an event, where the receiver is not well; how often each, of a hundred. */
+/** Faults of the receiver, with their percentage of events. */
 const MISHAPS = [
   ...Array<"take">(78).fill("take"),
   ...Array<"take late">(5).fill("take late"),
@@ -17,23 +17,23 @@ const MISHAPS = [
 ] as const;
 const LONGEST_DELAY_MS = 50;
 
-/** A webhook's receiver that fails at random, and takes note of what comes. */
+/** A webhook receiver that fails at random and records the events that arrive. */
 export class Receiver {
-  /** Whether it takes whatever comes. */
+  /** Whether it accepts every event. */
   isWell = false;
-  /** What went otherwise than it should, for whoever reads the report. */
+  /** Violations, for the report. */
   failures = 0;
-  /** Events that came again after later ones of their connection, though nobody was killed. */
+  /** Events repeated after later ones of their connection without a kill. */
   readonly outOfOrder: string[] = [];
-  /** The numbers of the events that it took. */
+  /** Numbers of the accepted events. */
   readonly taken = new Set<number>();
-  /** By connection: what the last event that it took says. Where an older one comes again, it knows better. */
+  /** State of each connection by its newest accepted event. Repeated older events do not change it. */
   readonly state = new Map<string, { readonly seq: number; readonly data: EventMessage["data"] }>();
   readonly #choices: Choices;
-  /** How often processes were killed so far: whoever goes on may begin with what came before. */
+  /** Number of kills so far. The process that continues may repeat previous events. */
   readonly #epoch: () => number;
   readonly #last = new Map<string, { readonly seq: number; readonly epoch: number; readonly at: string }>();
-  /** How many events came, taken or not. */
+  /** Number of events that arrived, accepted or not. */
   arrivals = 0;
   #server: Server | undefined;
   #port = 0;
@@ -58,7 +58,7 @@ export class Receiver {
     this.#server = server;
   }
 
-  /** Whatever is under way breaks off, also what hangs. */
+  /** Closes all open requests, including hanging ones. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
