@@ -43,7 +43,7 @@ const BASE_PLANS = { tv: "many", internet: "many", iptv: "many" } as const;
 /**
  * Sets the clock back and forth while a database holds up what is to be recorded, and looks for every top-up in the
  * settlements and the lists of all days.
- * @throws Error that says which top-up is lost, or in which settlement one is missing or too many.
+ * @throws Error that names a lost top-up, or a settlement in which one is missing or too many.
  */
 export async function clocks({ seed, rounds, ...ground }: ClocksOptions): Promise<string> {
   const clock = new SetClock();
@@ -193,7 +193,7 @@ class Clocks {
     this.#caller = { partnerId: id, partnerName: "wallet", environment, tokenId: undefined };
   }
 
-  /** Top-ups wait behind one that is held up; meanwhile, or at one of the next looks at it, the clock is set. */
+  /** Holds up one top-up, so that others wait behind it, and sets the clock meanwhile. */
   async playRound(): Promise<void> {
     const requests = await Promise.all(Array.from({ length: CUSTOMERS }, (_, index) => this.#quote(index)));
     const { held, release } = await this.#opened.hold();

@@ -4,9 +4,9 @@ import type { Choices } from "./random.ts";
 
 /* Generated connections of callers: requests in the plain form and around it, and how their bytes are cut. */
 
-/** What requests are made of. */
+/** The parts of requests. */
 export interface World {
-  /** Access tokens, to some of which staff do something meanwhile. The first is good. */
+  /** Access tokens. The first is good; staff change some of the others meanwhile. */
   readonly tokens: readonly [string, ...string[]];
   /** Issues a checkoutId to the first token, for the internet connection of a customer. @param age in milliseconds */
   readonly checkout: (customer: number, age: number) => string;
@@ -24,7 +24,7 @@ export interface DoorCase {
 
 export interface Chunk {
   readonly bytes: Buffer;
-  /** What the caller waits for after it. */
+  /** The answers that the caller waits for after it. */
   readonly pause: "none" | "turn" | "quiet";
 }
 
@@ -38,11 +38,11 @@ const OPERATIONS = [
 ] as const;
 /** Most requests of one connection; each has customers of its own, so that the answers do not depend on their order. */
 const MOST_REQUESTS = 4;
-/** Of so many cases, those from a number on cut one request at each of its bytes in turn. */
+/** Cases from a number on, out of so many, cut one request at each of its bytes in turn. */
 const SWEEP_EVERY = 10_000;
 const SWEEP_FROM = 2_400;
 
-/** Top-ups of earlier cases, by the request's place: to be sent again, and asked for. */
+/** Top-ups of previous cases by the place of the request. They are repeated, and looked up. */
 const RECENT = 20;
 
 export class DoorCases {
@@ -141,7 +141,7 @@ export class DoorCases {
   }
 }
 
-/** Of checkoutIds: new, expired, never to be used any more. */
+/** Kinds of checkoutIds: new, expired, or never usable again. */
 const AGES = [0, 0, 0, 0, 0, 0, 310_000, 400_000];
 
 function connection(customer: number) {

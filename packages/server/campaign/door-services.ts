@@ -13,7 +13,7 @@ export interface DoorService {
   readonly server: Server;
   /** How many requests its fast door has served. */
   readonly fastCalls: () => number;
-  /** What the observer has heard since this was last emptied. */
+  /** Calls of the observer since this was last emptied. */
   readonly heard: string[];
   readonly world: World;
   /** Some time goes by. From time to time, staff change what tokens may: it is for the next request that counts. */

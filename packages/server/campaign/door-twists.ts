@@ -10,10 +10,10 @@ export interface Draft {
   body: string;
 }
 
-/** What is replaced in the head, and by what: one of several texts between bars. */
+/** Replacements in the head: the text, and its replacements between bars. */
 type Change = readonly [of: RegExp, to: string];
 
-/** Of the right form, but nobody's. */
+/** A token of the right form that does not exist. */
 export const UNKNOWN_TOKEN = formatAccessToken("production", new Uint8Array(32));
 
 const VARIATIONS: readonly Change[] = [
@@ -125,13 +125,13 @@ const BLANKS = ["\n\n", "\r\r", "\n\r\n", "\r\n\n", "\r\n\r", "\r\n \r\n", "\r\n
 const FILLED_BYTES = [1_020, 1_024, 1_030, 4_000, 8_190, 8_200, 16_300, 16_390, 20_000];
 const FIELDS = [30, 300, 1_500, 2_100];
 
-/** Of these bodies, the length is right; `$&` is the body as it was. */
+/** Bodies whose length is right; `$&` is the original body. */
 const BODIES =
   '|{|[]|null|{}|{"code":"c1"|{"code":c1}|"c1"| |{]|{"code":1000001}|{"code":"c1","code":"c2"}|{"code":"c1","\\u0063ode":"c2"}' +
   '|{"code":1e3}|{"code":"\xc3\x28"}|{"code":"\xc0\xaf"}|{"code":"\xed\xa0\x80"}|{"code":"\xe9"}|{"code":"c1\xff|{"code":"a\0b"}' +
   '|{"code":"a\nb"}|{"__proto__":{"code":"c1"}}|{"code":null}|{"code":{}}|{"code":" c1 "}|{"code":"\xe0\xa4\xa8"}|\xef\xbb\xbf$&' +
   `| \r\n$&|\0$&|$&\0|$&\xff|$&$&|$& ${" ".repeat(900)}|${"[".repeat(20)}${"]".repeat(20)}`;
-/** Of these, it is exactly what it may be at most, or a byte more. */
+/** Bodies of exactly the maximum length, or one byte more. */
 const LONGEST = [4_095, 4_096, 4_097, 5_000];
 /** `#` is the length of the body in hexadecimal digits. */
 const CHUNKS =
@@ -150,7 +150,7 @@ export function vary(draft: Draft, choices: Choices): void {
   if (choices.below(4) === 0) draft.head = [start, ...lines.sort(() => choices.below(3) - 1)].join("\r\n");
 }
 
-/** Changes what may matter. */
+/** Changes a part that may matter. */
 export function twist(draft: Draft, choices: Choices): void {
   const { head, body } = draft;
   switch (choices.below(16)) {

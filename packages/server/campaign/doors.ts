@@ -17,7 +17,7 @@ export interface DoorsOptions {
   readonly open?: readonly [OpenDoor, OpenDoor];
 }
 
-/** The services are made anew after so many cases. */
+/** Number of cases after which the services are rebuilt. */
 const CASES_OF_ONE_STORE = 50_000;
 /** A service that has written nothing for so many turns of the event loop waits for its caller. */
 const QUIET_TURNS = 8;
@@ -79,7 +79,7 @@ function wrongIn({ requests, isPlain }: DoorCase, [one, other]: Records): string
   return undefined;
 }
 
-/** The case and what came of it, and the first of its requests that still differs by itself. */
+/** The case, its results, and the first of its requests that also differs alone. */
 async function describe(services: Services, made: DoorCase, records: Records): Promise<string> {
   const told = tell(made.chunks, records);
   for (const bytes of made.requests) {

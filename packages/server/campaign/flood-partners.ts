@@ -20,7 +20,7 @@ const REQUESTS = 30;
 const HONEST_CALLERS = 4;
 const PAUSE_MS = 5;
 const CLOSED_WITHIN_MS = 30_000;
-/** What is aimed at. Only shown: a test is decided neither by time nor by when memory is collected. */
+/** Goals, which are only shown. No test depends on time or garbage collection. */
 const MOST_TIMES_QUIET = 3;
 const MOST_MS = 250;
 const FEW_MEBIBYTES = 100;
@@ -30,7 +30,7 @@ const MOST_MEBIBYTES = 300;
 const OPERATION = `${PREFIX}/v1.0.1/get-customer-information`;
 const PAGES = ["/openapi/v1.0.1.json", "/docs", "/docs/partner-guide"];
 
-/** By name: the requests that each socket sends at once. */
+/** Requests that each socket sends at once, by name. */
 const FLOODS: Readonly<Record<string, (index: number) => string>> = {
   "no token": () => lookUp(""),
   "unknown tokens": () => lookUp(`Authorization: Bearer ${formatAccessToken("production", randomBytes(32))}\r\n`),

@@ -12,7 +12,7 @@ import { Choices } from "./random.ts";
 
 export interface GoodwillHistories {
   files: number;
-  /** Of the files: nothing was said of goodwill, and it had to be. */
+  /** Files that lack a required statement on goodwill. */
   unclear: number;
   exports: number;
 }
@@ -41,7 +41,7 @@ const PLAN = "Fiber";
 const BOUQUET = { code: "F-1", name: "Fiber (MONTHLY)", addOn: false };
 const AUTHOR = { author: "staff", reason: "test" };
 
-/** What billing of its own books. */
+/** Bookings of a separate billing system. */
 interface Booked {
   readonly at: number;
   readonly months: number;
@@ -141,7 +141,7 @@ class History {
     const decision = decide(this.#ledger);
     const horizon = START + this.#choices.below(asOf - START);
     const pruned = { plan: PLAN, entries: this.#rules.keptEntries(this.#ledger.entries, moment(horizon)) };
-    expectSame(decide(pruned), decision, "what is decided of a ledger without its old entries");
+    expectSame(decide(pruned), decision, "the decision on a ledger without its old entries");
     this.#seen.files += 1;
     const what = `file as of ${moment(asOf).wall}, ${this.#reading}${goodwill ? "" : ", not said"}: ${run?.start} to ${run?.end}`;
     if (decision.kind === "changed") {
@@ -156,7 +156,7 @@ class History {
     }
   }
 
-  /** What billing comes to that keeps the ends that topupd states. */
+  /** The ends of a billing system that stores the ends topupd sends. */
   #mirror(asOf: number): { start: string; end: string } | undefined {
     const run = this.#ledger.entries.findLast(({ at }) => at.instant <= asOf)?.after;
     if (run === undefined || !this.#leavesOutSeconds) return run;
@@ -184,7 +184,7 @@ class History {
     expectSame(decide(sold).kind, "held_back", "a sale of billing's own, if nothing is said of goodwill");
   }
 
-  /** What billing comes to that books sales and top-ups, and nothing else. */
+  /** The ends of a billing system that books only sales and top-ups. */
   #books(until: number): { start: string; end: string } {
     let run = { start: "", end: "", months: 0 };
     for (const { at, months } of this.#booked.filter((each) => each.at <= until)) {

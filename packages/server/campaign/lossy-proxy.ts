@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Choices } from "./random.ts";
 
-/** What the proxy does to one request. */
+/** The fault that the proxy makes in one request. */
 const MISHAPS = [
   ...Array<"nothing">(10).fill("nothing"),
   "drop the request",
@@ -55,7 +55,7 @@ export async function startLossyProxy(
   };
 
   const server = createServer((incoming, response) => {
-    // A caller who has given up is no reason to stop what is on its way to the service.
+    // A request continues to the service after its caller has given up.
     response.on("error", () => {});
     track(relay(incoming, response)).catch(() => response.destroy());
   });
@@ -94,7 +94,7 @@ export async function startLossyProxy(
       }
       case "send it twice": {
         const [first, second] = [pass(), track(sleep(delayMs).then(pass))];
-        // One of the two may fail while nobody waits for it.
+        // One of the two may fail while the other is awaited.
         second.catch(() => {});
         return send(response, await (coin ? first : second));
       }

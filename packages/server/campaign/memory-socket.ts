@@ -7,7 +7,7 @@ import { Duplex } from "node:stream";
 export class MemorySocket extends Duplex {
   readonly remoteAddress = "127.0.0.1";
   bytesRead = 0;
-  /** What the service has done to its own direction. */
+  /** State of the service's own direction. */
   left: "open" | "ended" | "destroyed" = "open";
   readonly #written: Buffer[] = [];
   readonly #onChange: () => void;
@@ -17,7 +17,7 @@ export class MemorySocket extends Duplex {
     super({ allowHalfOpen: true });
     this.#onChange = onChange;
     this.on("error", () => {});
-    // As net.Socket does: from now on, chunks that arrive are not kept for a later turn.
+    // Like net.Socket: chunks that arrive from now on are not kept for a later turn.
     this.read(0);
   }
 

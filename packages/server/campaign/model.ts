@@ -4,7 +4,7 @@ import { addMonths } from "./partner.ts";
 
 export interface ModelOptions {
   readonly seed: number;
-  /** How many random stories are told. */
+  /** Number of random stories. */
   readonly rounds: number;
   /** Gives each story a store of its own, which can be opened again and again. */
   readonly makeStore: () => StoreOpening;
@@ -24,18 +24,18 @@ const FINAL_MS = 360_000;
 const SETTLED_MS = 60_001;
 
 const index = (below: number) => fc.nat({ max: below - 1 });
-const mostly = (usual: number, other: fc.Arbitrary<number>) =>
+const usually = (usual: number, other: fc.Arbitrary<number>) =>
   fc.oneof({ weight: 8, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
 
 const list = fc.record({ kind: fc.constant("list" as const), connection: index(CONNECTIONS) });
 const topUp = fc.record({
   kind: fc.constant("topUp" as const),
   /** Which of the checkouts issued so far, counted from the last one. */
-  checkout: mostly(0, index(4)),
+  checkout: usually(0, index(4)),
   bouquet: index(BOUQUETS.length),
-  amountOff: mostly(0, fc.constantFrom(-1, 1)),
-  connectionOff: mostly(0, fc.constant(1)),
-  times: mostly(1, fc.constant(4)),
+  amountOff: usually(0, fc.constantFrom(-1, 1)),
+  connectionOff: usually(0, fc.constant(1)),
+  times: usually(1, fc.constant(4)),
 });
 const query = fc.record({ kind: fc.constant("query" as const), checkout: index(4) });
 const wait = fc.record({
@@ -64,7 +64,7 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 /**
  * Tells random stories to the whole service and to a model of it of a hundred lines, which must agree
  * on every code, every result and every subscription.
- * @throws Error with the shortest story on which they differ.
+ * @throws Error with the shortest story for which they differ.
  */
 export async function model({ seed, rounds, makeStore }: ModelOptions): Promise<string> {
   const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60, size: "max" }), async (steps) => {
@@ -102,7 +102,7 @@ class World {
   #restarts = 0;
   readonly #checkouts: ModelCheckout[] = [];
   readonly #blocked = Array.from({ length: CONNECTIONS }, () => false);
-  /** By connection and plan. */
+  /** Subscriptions by connection and plan. */
   readonly #runs = new Map<string, ModelRun>();
 
   static async make(opening: StoreOpening): Promise<World> {
@@ -139,7 +139,7 @@ class World {
     }
   }
 
-  /** At the end, the whole database must be in order. */
+  /** Checks the whole database at the end. */
   async verify(): Promise<void> {
     for (let connection = 0; connection < CONNECTIONS; connection += 1) await this.#list(connection);
     for await (const event of this.service.store.check()) agree("check", event.kind, "checked");
@@ -179,7 +179,7 @@ class World {
     }
   }
 
-  /** The code that is due; where it is a new top-up, the model makes it too. */
+  /** The expected code. If it is a new top-up, the model records it too. */
   #expectTopUp(checkout: ModelCheckout, connection: number, bouquet: number, price: number): string {
     const { used } = checkout;
     if (used !== undefined) {
@@ -199,7 +199,7 @@ class World {
     return "400ab001";
   }
 
-  /** Of internet, a connection has one base plan at a time. */
+  /** An internet connection has one base plan at a time. */
   #isSold(connection: number, bouquet: number): boolean {
     const running = [...this.#runs].filter(([key, run]) => key.startsWith(`${connection} `) && this.#isRunning(run));
     return running.length === 0 || running.some(([key]) => key === `${connection} ${planOf(bouquet)}`);

@@ -35,13 +35,13 @@ export class Book {
     const ours = isIn && !isReversed ? amount : 0n;
     const status = isReversed ? "reversed" : "success";
     const match = isIn ? "matched" : "other_period";
-    // By the least that there is, and never to nothing.
+    // The change is the smallest amount, and the result is never zero.
     const misread = amount === 1n ? 2n : amount - 1n;
     const paid = isReversed ? 0n : amount;
     const wrong = this.#choices.below(WRONG_EVERY) === 0 ? this.#choices.of(WRONGS) : undefined;
     switch (wrong) {
       case "forgotten":
-        // A top-up that is reversed is owed by nobody.
+        // No partner owes a reversed top-up.
         if (isIn) this.#expect(isReversed ? "matched" : "ours_only", key, 0n, ours);
         break;
       case "misread":
@@ -61,7 +61,7 @@ export class Book {
         break;
       case "unreadable":
         this.#rows.push({ key, problem: "no amount" });
-        // What is outside of the period is nothing to a row that cannot be compared.
+        // A row that cannot be compared does not match top-ups outside of the period.
         this.#expect("unreadable", key, 0n, ours);
         break;
       case "invented":

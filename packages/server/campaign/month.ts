@@ -30,7 +30,7 @@ export interface MonthOptions {
   }) => Promise<Store>;
 }
 
-/** Zones in which days are odd, and a month of each: clocks are changed in all but the first. */
+/** Time zones with unusual days, and a month of each. Clocks change in all but the first. */
 const MONTHS = [
   { zone: "Asia/Kathmandu", month: "2026-11", days: 30 },
   { zone: "Europe/Berlin", month: "2027-03", days: 31 },
@@ -43,7 +43,7 @@ const DAY_MS = 86_400_000;
 const CUSTOMERS = 2_000;
 const PARTNERS = ["Blue Wallet", "Bank, North", "=Reseller"] as const;
 const KEYS = ["checkoutId", "txnId", "udf1"] as const;
-/** What a customer has, and what its number begins with. */
+/** Connections of a customer, with the prefix of their reqId. */
 const CONNECTIONS = { tv: "tv", internet: "net", iptv: "iptv" } as const;
 const SERVICES = ["tv", "internet", "iptv"] as const;
 /** Minor units. The last is the largest that there is: a month of it is more than 64 bits hold. */
@@ -106,7 +106,7 @@ class Month {
   #partners: readonly Partner[] = [];
   readonly #books: readonly Book[];
   readonly #waiting: (readonly [partner: number, Transaction])[] = [];
-  /** By day, partner, service and bouquet. */
+  /** Sums by day, partner, service and bouquet. */
   readonly #sums = new Map<string, Sum>();
 
   constructor(
@@ -174,7 +174,7 @@ class Month {
       }
       while (this.#waiting.length > MOST_WAITING) await this.#reverse();
     }
-    // What is taken back in another month is nothing to this one's settlement, but to whether it is owed.
+    // A reversal in another month does not change this settlement, but it changes whether the top-up is owed.
     this.#time.now = last;
     while (this.#waiting.length > 0) await this.#reverse();
   }
@@ -248,7 +248,7 @@ class Month {
     agree("the settlement", settled, expected);
   }
 
-  /** Of each partner, by another key. */
+  /** Reconciles the book of each partner, each with another match column. */
   async verifyReconciliation(): Promise<void> {
     for (const [index, book] of this.#books.entries()) {
       const { key, expected } = book;
@@ -266,13 +266,13 @@ function words(label: string, { topUps, gross, reversals, reversed }: Sum): stri
   return `${label}: ${topUps} of ${gross}, ${reversals} of ${reversed} taken back`;
 }
 
-/** Written anew, so that the campaign does not hold the service's own money against itself. */
+/** A second implementation, so that the service's money is not compared with itself. */
 function decimal(minor: bigint, exponent: number): string {
   const digits = String(minor).padStart(exponent + 1, "0");
   return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
 }
 
-/** A machine with much else to do may let a transaction wait too long. What is asked again is not done twice. */
+/** Repeats a call, since a busy machine may let a transaction wait too long. A repeated call is not done twice. */
 async function insist<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let left = MOST_ATTEMPTS; ; left -= 1) {
     try {

@@ -14,7 +14,7 @@ export interface Purchase {
   readonly count: number;
   readonly unit: "month" | "day";
   readonly seq: number;
-  /** Infinite where it is not. */
+  /** Infinite if it is not. */
   reversedAt: number;
 }
 
@@ -25,7 +25,7 @@ interface Run {
   days: number;
 }
 
-/** What purchases come to, and where each run began. */
+/** The ends that purchases give, and the start of each run. */
 interface PlayedOut {
   readonly run: Run | undefined;
   readonly starts: readonly string[];
@@ -33,7 +33,7 @@ interface PlayedOut {
 
 export class PurchaseBook {
   readonly purchases: Purchase[] = [];
-  /** Up to when sales were told by the file that was taken last. */
+  /** Time up to which the last imported file has sales. */
   knownSales = 0;
   #starts: readonly string[] = [];
   #count = 0;

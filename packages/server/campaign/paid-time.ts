@@ -19,7 +19,7 @@ export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal" 
 
 export const RULES: LedgerRules = { ...ledgers, ...checks, ...imports };
 
-/** What was played: few of any of these would show nothing. */
+/** Counts of tried cases. Low counts would prove nothing. */
 export interface LedgerHistories {
   entries: number;
   files: number;
@@ -29,7 +29,7 @@ export interface LedgerHistories {
   compared: number;
 }
 
-/** @throws with the whole history where one comes to anything else than the naive book. */
+/** @throws Error with the whole history if its end differs from the naive book. */
 export function runLedgerHistories(seed: number, rounds: number, rules: LedgerRules = RULES): LedgerHistories {
   const seen: LedgerHistories = { entries: 0, files: 0, heldBack: 0, pruned: 0, compared: 0 };
   const choices = new Choices(seed);

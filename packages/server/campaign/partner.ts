@@ -78,7 +78,7 @@ export class PartnerClient {
 
   async call(operation: string, request: object): Promise<Answer> {
     const response = await fetch(`${this.#base}/${operation}`, {
-      // Longer than topupd lets anybody wait.
+      // Longer than topupd's own limit.
       signal: AbortSignal.timeout(40_000),
       method: "POST",
       headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },

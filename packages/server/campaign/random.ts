@@ -15,7 +15,7 @@ export class Choices {
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
   }
 
-  /** For somebody whose choices must not depend on when others make theirs. */
+  /** Choices that do not depend on the order of other choices. */
   seed(): number {
     return this.below(2 ** 32);
   }
