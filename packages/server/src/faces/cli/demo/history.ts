@@ -1,4 +1,4 @@
-import { type Calendar, Choices, type DemoCustomer, makeDemoCustomers } from "../../../../../demo/src/customers.ts";
+import { type Calendar, Choices, type DemoCustomer, makeDemoCustomers } from "@topupd/demo/customers";
 import {
   DEMO_PARTNERS,
   HISTORY_DAYS,
@@ -7,7 +7,7 @@ import {
   type PlannedMistake,
   type PlannedTopUp,
   planDemo,
-} from "../../../../../demo/src/plan.ts";
+} from "@topupd/demo/plan";
 import { DAY_MS, type Instant, plus } from "../../../domain/wall-time.ts";
 import { blockConnection, grantGoodwill, reverseTransaction } from "../../../office/corrections/operations.ts";
 import { importCustomers } from "../../../office/imports/customers.ts";
