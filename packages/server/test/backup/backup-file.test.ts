@@ -14,7 +14,7 @@ import { ARCHIVE_COLUMNS, ARCHIVE_TABLES } from "../../src/store/archive.ts";
 import type { ArchiveChunk, ArchiveValue, MoneyTotal } from "../../src/store/store.ts";
 import { each, gather, HEADER, inPieces, makeBackup, rowsChunk, smallArchive } from "./backups.ts";
 
-/** Every kind of value that a database may give: text with all that Unicode has, and numbers up to the largest. */
+/** Every kind of value in a database, including any Unicode text and the largest numbers. */
 const anyValue: fc.Arbitrary<ArchiveValue> = fc.oneof(
   fc.constant(null),
   fc.boolean(),
@@ -180,7 +180,7 @@ function linesIn(backup: Buffer): string[] {
   return gunzipSync(backup).toString("utf8").trimEnd().split("\n");
 }
 
-/** A file of these lines with a good seal. */
+/** A backup of these lines with a valid seal. */
 function packed(lines: readonly string[]): Promise<Buffer> {
   return gather(packLines(each(lines), new AbortController().signal));
 }

@@ -2,8 +2,6 @@ import { writeBackup } from "../../src/backup/backup-file.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../../src/store/archive.ts";
 import type { ArchiveChunk, ArchiveValue } from "../../src/store/store.ts";
 
-/* Small backups. */
-
 type Rows = readonly (readonly ArchiveValue[])[];
 
 export const HEADER = {
@@ -55,7 +53,7 @@ export async function makeBackup(chunks: readonly ArchiveChunk[] = smallArchive(
   return gather(writeBackup(HEADER, each(chunks), new AbortController().signal));
 }
 
-/** The bytes, in pieces of so many. */
+/** Splits bytes into pieces of this length. */
 export async function* inPieces(bytes: Uint8Array, length = 65_536): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += length) yield bytes.subarray(from, from + length);
 }

@@ -25,7 +25,7 @@ const STAFF = { author: "maya", reason: "ticket 17" };
 
 export type StoryLine = readonly [day: string, happening: string, outcome: string];
 
-/** Lines such as `10 Jan | top-up of 1 month | 1 Mar`. */
+/** Reads lines such as `10 Jan | top-up of 1 month | 1 Mar`. */
 export function readStory(text: string): StoryLine[] {
   const lines = text.split("\n").filter((line) => line.includes("|"));
   return lines.map((line) => line.split("|").map((cell) => cell.trim()) as [string, string, string]);

@@ -39,11 +39,11 @@ test("refused calls of a partner are noted, with the customer that they named, a
     ["trial", "invalid_field", undefined],
     ["trial", "customer_not_found", "9841"],
   ]);
-  // Nothing is read of what was not admitted.
+  // The body of a request that was not admitted is not read.
   expect(seen.at(-1)).toEqual(["trial", "partner_suspended", undefined]);
 });
 
-/** Notes for a store that the test has fail, and a sleep that the test ends. */
+/** Attempt notes with a store that the test can make fail, and a sleep that the test ends. */
 function scene() {
   const written: (readonly Attempt[])[] = [];
   const failures: unknown[] = [];

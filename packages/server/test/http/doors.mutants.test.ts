@@ -8,8 +8,7 @@ import { doors } from "../../campaign/doors.ts";
 import type { buildApp } from "../../src/partner/app.ts";
 
 /*
- * The fast door is made wrong on purpose, one fault at a time, in a copy of its source: the generated requests that the
- * campaign sends in `npm test` must find each.
+ * Each test puts one fault into a copy of the fast door's source. The campaign's generated requests must find it.
  */
 
 const HTTP = new URL("../../src/partner/", import.meta.url);
@@ -18,7 +17,7 @@ type File = (typeof FILES)[number];
 
 const ROUNDS = 3_000;
 
-/** What is changed, in which file, and what the text becomes. */
+/** Faults: file, text, and its replacement. */
 const FAULTS: readonly (readonly [fault: string, file: File, from: string, to: string])[] = [
   ["takes a repeated header", "plain-http", "fields.has(name) ||", "false ||"],
   [
@@ -54,7 +53,7 @@ const FAULTS: readonly (readonly [fault: string, file: File, from: string, to: s
   ["forgets from where a request comes", "fast-door", "this.head.forwardedFor", "undefined"],
 ];
 
-/** Checks no token of a request whose head is remembered. */
+/** Skips the token check if the head is remembered. */
 const TRUSTING = `
     const callers = ((this as any).callers ??= new Map());
     const caller = callers.get(call.token);

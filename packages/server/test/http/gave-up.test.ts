@@ -4,7 +4,7 @@ import { type Instead, interposed } from "../support/interposed-store.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
 import { openSocket, requestText } from "../support/raw-socket.ts";
 
-/** A service in which every look-up waits until it is released, and a socket on which requests are sent to it. */
+/** A service whose look-ups wait until the test releases them, and a socket to send requests. */
 async function startHeldService() {
   let [release, ask] = [() => {}, () => {}];
   const held = new Promise<void>((resolve) => {
@@ -20,7 +20,7 @@ async function startHeldService() {
   };
   const wrapStore = interposed(new Map([["lookUpCustomers", lookUpLater]]));
   const { service, read } = await startMeasuredService({ wrapStore });
-  /** Once the service has heard that nothing more is sent. */
+  /** Resolves when the service knows that the caller sends nothing more. */
   const heard = new Promise<void>((resolve) => {
     service.app.server.once("connection", (theirs: Socket) =>
       theirs.once("end", resolve).once("close", () => resolve()),
@@ -28,7 +28,7 @@ async function startHeldService() {
   });
   const opened = await openSocket(service, { allowHalfOpen: true });
   const request = requestText(service, "get-customer-information", { code: "1000001" });
-  /** Status and outcome of every look-up in the log, once there are as many. */
+  /** Waits for so many look-ups in the log. @returns status and outcome of each. */
   const lines = (count: number) =>
     vi.waitFor(() => {
       const found = service.logs.filter((line) => line.includes("get-customer-information"));
@@ -75,6 +75,6 @@ test("a caller that has closed its own direction gets the answers to all that it
 
   expect(received().match(/HTTP\/1\.1 200 /g)).toHaveLength(3);
   expect(received().match(/"code":"400aa010"/g)).toHaveLength(3);
-  // Whether anybody was there to read, the service cannot know.
+  // The service cannot know whether the caller still reads.
   expect(await lines(3)).toEqual(Array.from({ length: 3 }, () => [undefined, "gave_up"]));
 });

@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { type Exchange, recordFlow } from "../support/recorded-flow.ts";
 import { PREFIX, startTestService } from "../support/service.ts";
 
-/** Beside the committed contract, so that a published version cannot change unseen. */
+/** The committed contract, so that a change of a published version is seen. */
 const GOLDENS = "../../../../contract";
 
 type VersionName = "v1.0.1" | "v1.0.0";
 
 const KEPT_HEADERS = ["content-type", "idempotent-replayed", "www-authenticate", "allow", "retry-after"];
 
-/** The same requests to either version, from the same state, at the same time, with the same randomness. */
+/** Records the same requests with either version: same state, time and randomness. */
 async function record(version: VersionName): Promise<Exchange[]> {
   const service = await startTestService();
   const exchanges = await recordFlow(service, (operation, body, token) =>
@@ -26,11 +26,11 @@ async function record(version: VersionName): Promise<Exchange[]> {
 // biome-ignore lint/suspicious/noExplicitAny: wire bodies are looked into by name
 type Body = any;
 
-/** The three differences of the decisions page, "Versions", and nothing else. */
+/** Applies the three documented differences between the versions, and nothing else. */
 function asVersion100({ title, request, response }: Exchange, older: readonly Exchange[]): Exchange {
   const { success, code, body }: Body = response.body;
   if (title === "a top-up with an overlong udf1") {
-    // udf1 does not exist there: it is passed over, and the checkoutId is the next thing that is wrong.
+    // v1.0.0 ignores udf1, so the unknown checkoutId is the first problem.
     const refused = older.find((exchange) => exchange.title === title) as Exchange;
     expect((refused.response.body as Body).code).toBe("400ab101");
     expect(code).toBe("400ad002");

@@ -6,21 +6,19 @@ import { CATALOGUE, SITA } from "../support/provider-files.ts";
 import { openSocket, requestText } from "../support/raw-socket.ts";
 import { PREFIX, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
 
-/*
- * The whole service, at the level that tells most, and whatever can be done to it: what does its log hold?
- */
+/** The whole service logs at its most detailed level. These tests check every line. */
 
 const LISTED = [
   ...["level", "time", "msg", "requestId", "route", "status", "outcome", "partner", "environment", "ms", "cause"],
   ...["partnerName", "checkoutId", "err"],
 ];
 const LISTED_OF_ERROR = ["type", "message", "code", "errcode", "at", "cause"];
-/** What the line of a top-up tells of what was sent. */
+/** The only sent value in the line of a top-up. */
 const CHECKOUT_OF_TOP_UP = /(?<=subscription-package-topup".*)"checkoutId":"[^"]*"/;
-/** Lines that speak of a request, and so carry its id. */
+/** Lines about a request, which must have its id. */
 const OF_REQUEST = ["request", "a request failed", "the store is unavailable", "an answer could not be written"];
 
-/** Names and numbers that no line holds by chance. */
+/** Names and numbers that cannot occur by chance. */
 const ZUBAIDA = { ...SITA, cuid: "7770001", first_name: "Zubaida", last_name: "Quispe", mobile: "9811122233" };
 const USERNAME = "zq.home";
 const FIBER = { cuid: ZUBAIDA.cuid, service: "internet", reqId: USERNAME };
@@ -34,7 +32,7 @@ interface Line {
   readonly err?: Record<string, unknown>;
 }
 
-/** A service that is watched: which methods of its store are called, and what is done in their place. */
+/** A service that records which methods of its store are called, and can replace them. */
 async function startWatched() {
   const called = new Set<string>();
   const instead = new Map<string, Instead>();
@@ -53,12 +51,12 @@ async function startWatched() {
   return { service, called, instead };
 }
 
-/** What a partner sends for a top-up. */
+/** The body of a top-up. */
 async function prepare(service: TestService): Promise<Record<string, string>> {
   return { ...(await prepareTopUp(service, FIBER, "NET-1M", { token: service.liveToken })), ...UDF };
 }
 
-/** All that a partner does on the way to a top-up and after it, in both versions. @returns what must not be told. */
+/** Makes every call around a top-up, in both versions. @returns ids that must not be logged. */
 async function buy(service: TestService): Promise<string[]> {
   const live = { token: service.liveToken };
   const old = { ...live, version: "v1.0.0" } as const;
@@ -76,7 +74,7 @@ async function buy(service: TestService): Promise<string[]> {
   return [checkoutId, bought.json.body.result.txnId];
 }
 
-/** @throws unless every line is JSON of listed fields, without any of the secrets, and with the id where it belongs. */
+/** @throws unless each line is JSON with listed fields only, has no secret, and has its request's id. */
 function inspect({ logs, trialToken, liveToken }: TestService, secrets: readonly string[]): Line[] {
   const all = [...SECRETS, ...secrets, trialToken, liveToken, trialToken.slice(-20), liveToken.slice(-20)];
   return logs.map((text) => {
@@ -119,7 +117,7 @@ describe("the log of the whole service", () => {
     for (const request of odd) await service.inject({ method: "POST", ...request });
     const lines = inspect(service, secrets);
     const requests = lines.filter(({ msg }) => msg === "request");
-    // Of the six without a valid token, the first alone has a line at once.
+    // Only the first of six requests without a valid token is logged at once.
     expect(requests).toHaveLength(odd.length + 8 - 5);
     expect(new Set(requests.map(({ requestId }) => requestId)).size).toBe(requests.length);
   });
@@ -166,7 +164,7 @@ describe("the log of the whole service", () => {
     const live = { token: service.liveToken };
     const secret = `${service.liveToken} Zubaida 9811122233 ${checkoutId}`;
     service.logs.length = 0;
-    // Whether there are too many is no question to a database.
+    // This method does not use the database.
     const methods = [...called, "ping"].filter((method) => method !== "isOverloaded");
     expect(methods.length).toBeGreaterThan(4);
     for (const method of methods) {
@@ -181,7 +179,7 @@ describe("the log of the whole service", () => {
     const lines = inspect(service, [...secrets, checkoutId]);
     const told = lines.filter(({ msg }) => msg === "a request failed" || msg === "the store is unavailable");
     expect(told.length).toBeGreaterThanOrEqual(methods.length - 1);
-    // Whoever reads one of these finds the request it belongs to.
+    // Each failure leads to its request.
     const ids = lines.filter(({ msg }) => msg === "request").map(({ requestId }) => requestId);
     expect(told.filter(({ requestId }) => !ids.includes(requestId))).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { openSocket, requestText } from "../support/raw-socket.ts";
 import { PREFIX, startTestService, type TestService } from "../support/service.ts";
 
-/** Sends bytes as they are, and gives all that comes back until the connection ends. */
+/** Sends raw bytes. @returns the answer after the connection has ended. */
 async function exchange(service: TestService, bytes: string) {
   const { socket, received, closed } = await openSocket(service);
   socket.write(bytes);
@@ -14,7 +14,7 @@ async function exchange(service: TestService, bytes: string) {
   return { status: Number(head.split(" ")[1]), json: JSON.parse(body) as Record<string, unknown>, requestId };
 }
 
-/** Status and outcome of the log lines with a request's id, once there are any. */
+/** Waits for log lines with a request's id. @returns status and outcome of each. */
 function linesOf({ logs }: TestService, requestId: string): Promise<unknown[][]> {
   return vi.waitFor(() => {
     const lines = logs.map((line) => JSON.parse(line)).filter((line) => line.requestId === requestId);
@@ -69,7 +69,7 @@ describe("on the bare connection", () => {
     expect(await linesOf(service, requestId)).toEqual([[status, reason]]);
   });
 
-  /** A look-up whose body comes in one chunk. */
+  /** A look-up whose body is sent in one chunk. */
   const inChunks = (service: TestService, data: string) =>
     `POST ${PREFIX}/v1.0.1/get-customer-information HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
     `Authorization: Bearer ${service.trialToken}\r\nTransfer-Encoding: Chunked\r\n${close}\r\n` +

@@ -8,7 +8,7 @@ function withoutTimes(line: string): string {
   return WITHOUT_TIMES.reduce((text, pattern) => text.replace(pattern, ""), line);
 }
 
-/** The line that the logger itself makes of a request's. */
+/** The same line as the logger itself writes it. */
 function asLogged(line: string): string {
   const lines: string[] = [];
   const { level: _level, time: _time, msg, ...fields } = JSON.parse(line);
@@ -22,7 +22,7 @@ describe("the line of a request", () => {
     await service.call("get-customer-information", { code: "1000001" });
     await service.call("get-customer-information", { code: "nobody" });
     await service.call("txn-status", {}, { token: "none" });
-    // Of those without a token, the first of a second alone has a line.
+    // Requests without a token get only one line a second.
     const other = await startTestService();
     await other.inject({ method: "POST", url: `/no"where` });
     const logs = [service, other].flatMap((each) => each.logs);

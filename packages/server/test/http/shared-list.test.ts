@@ -19,7 +19,7 @@ test.each(VERSIONS)("a listing of $name is written as JSON.stringify writes it",
       const packages = { checkoutId: "c", customer, connection, subscriptions, bouquets: list } as unknown as Packages;
       const whole = JSON.stringify({ success: true, code: "400aa010", body: render(packages, 2) });
       expect(whole).not.toContain("secret");
-      // Twice, since a list that was seen is written from memory.
+      // The second call uses the remembered text.
       for (let turn = 0; turn < 2; turn += 1) expect(write?.("400aa010", packages, 2)).toBe(whole);
     }),
   );

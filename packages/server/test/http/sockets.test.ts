@@ -36,7 +36,7 @@ describe("a connection", () => {
     const one = requestText(service, "subscription-package-topup", await prepareTopUp(service, FIBER));
     serve.mockClear();
     const { socket, received, closed } = await openSocket(service);
-    // Once a token was accepted on it.
+    // The limit applies after a token was accepted.
     socket.write(one.repeat(2));
     await vi.waitFor(() => expect(serve).toHaveBeenCalledTimes(2), 10_000);
     socket.write(one.repeat(200));
@@ -128,7 +128,7 @@ describe("nothing", () => {
   });
 });
 
-/** A request has ten seconds to arrive, and a test has not. */
+/** The limit of ten seconds is too long for a test. */
 function shortenWait({ app: { server } }: TestService): void {
   expect([server.requestTimeout, server.headersTimeout]).toEqual([10_000, 10_000]);
   Object.assign(server, { requestTimeout: 500, headersTimeout: 500 });

@@ -19,7 +19,7 @@ afterEach(() => {
 const stopwatch = performance.now.bind(performance);
 let passed = 0;
 
-/** Lets time pass, for the service's looks and for the stopwatch by which requests are measured. */
+/** Moves the time of the service's timer and of its stopwatch. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= LOOKING_EVERY_MS) {
     passed += LOOKING_EVERY_MS;
@@ -27,7 +27,7 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-/** A service with a store whose methods of some names stand still from when they are held until they are released. */
+/** A service and its store, whose methods hang from `hold` until `release`. */
 async function startWithStandstill() {
   vi.spyOn(performance, "now").mockImplementation(() => stopwatch() + passed);
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
@@ -39,7 +39,7 @@ async function startWithStandstill() {
   return {
     service,
     url,
-    /** As the service's own, by a socket. */
+    /** Calls an operation over a socket. */
     call: async (operation: OperationName, body: object) => {
       const response = await fetch(`${url}${PREFIX}/v1.0.1/${operation}`, {
         method: "POST",
@@ -58,7 +58,7 @@ async function startWithStandstill() {
         if (broken !== undefined) throw broken;
         return method(...args);
       }),
-    /** Lets all go on, or fail. */
+    /** Lets hanging methods continue, or fail. */
     release: async (error?: Error) => {
       instead.clear();
       broken = error;
@@ -73,7 +73,7 @@ async function startWithStandstill() {
   };
 }
 
-/** Beyond the line of each request's end: what topupd warns of, or takes for a defect. */
+/** Warnings and errors in the log. */
 function saidOf({ logs }: TestService): unknown[][] {
   return logs
     .map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -165,7 +165,7 @@ describe("a store that stands still", () => {
     const decide = Reflect.get(Pipeline.prototype, "decide") as (...decided: unknown[]) => void;
     vi.spyOn(Pipeline.prototype, "decide").mockImplementationOnce(function (this: Pipeline, ...decided) {
       Reflect.apply(decide, this, decided);
-      // As where the event loop was blocked while the top-up was written to disk: timers run before the turn's end.
+      // A blocked event loop runs its timers before the end of the turn.
       passed += ENOUGH_MS;
       vi.advanceTimersByTime(LOOKING_EVERY_MS);
     });

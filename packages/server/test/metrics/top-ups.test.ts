@@ -5,7 +5,6 @@ import { type Family, writeMetrics } from "../../src/metrics/exposition.ts";
 import { momentOf } from "../domain/builders.ts";
 import { commandWith, NOW } from "../domain/purchase.ts";
 import { scraped, startMeasuredService, TICK_SECONDS } from "../support/measured-service.ts";
-import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { prepareTopUp } from "../support/service.ts";
 
 const TOP_UP = transactionOf(commandWith(), momentOf(NOW));
@@ -43,12 +42,9 @@ describe("top-ups and their money", () => {
   });
 });
 
-describe.each([
-  ["SQLite", () => ({})],
-  ["PostgreSQL", () => ({ openStore: makePostgresDatabase().open })],
-] as const)("top-ups of %s", (_store, options) => {
+describe("top-ups of a service", () => {
   test("are counted once each, with the size of their batches and the time of their commits", async () => {
-    const { service, read } = await startMeasuredService(options());
+    const { service, read } = await startMeasuredService();
     const before = await read();
     const names = ["topupd_batch_size_count", "topupd_commit_duration_seconds_count", "topupd_failed_batches_total"];
     expect(names.map((name) => before.value(name))).toEqual([0, 0, 0]);
@@ -66,7 +62,7 @@ describe.each([
   });
 
   test("are not counted for a replay or a refusal", async () => {
-    const { service, read } = await startMeasuredService(options());
+    const { service, read } = await startMeasuredService();
     const purchase = await prepareTopUp(service, FIBER);
     expect((await service.call("subscription-package-topup", { ...purchase, amt: "0.01" })).status).toBe(422);
     for (const version of ["v1.0.1", "v1.0.1", "v1.0.0"] as const)

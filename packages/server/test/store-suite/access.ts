@@ -244,7 +244,7 @@ async function openAccess(makeDatabase: MakeDatabase, options: { readonly timeZo
   return { opened, store, another, desk, actions };
 }
 
-/** Adds a token of the partner "wallet", which comes with the first one. */
+/** Adds a token, and with the first one the partner "wallet". */
 async function addToken(
   store: Store,
   id = "tok_old",

@@ -204,7 +204,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
   );
 }
 
-/** Secrets and tokens that one store issued are used at a copy of it. */
+/** Uses one store's secrets and tokens at a copy of it. */
 export async function expectToGoOn(store: Store, { checkouts, partner, now }: FilledProvider): Promise<void> {
   const { used, reversed, retired, open } = checkouts;
   expect(await store.findAccessToken(hashOf("valid"))).toMatchObject({ id: "tok_valid", partner: { id: partner.id } });
@@ -226,7 +226,7 @@ async function copyOf(makeDatabase: MakeDatabase, store: Store, now: number) {
   return target;
 }
 
-/** All that the port shows. */
+/** Everything that the store's methods return. */
 async function visible(store: Store) {
   return {
     partners: await partnersOf(store).list(),
@@ -264,7 +264,7 @@ function changed(chunks: readonly ArchiveChunk[], table: string, change: (rows: 
   );
 }
 
-/** Another value in the first row. */
+/** Changes a value in the first row. */
 function withValue<Table extends keyof RawTables>(
   chunks: readonly ArchiveChunk[],
   table: Table,
@@ -275,7 +275,7 @@ function withValue<Table extends keyof RawTables>(
   return changed(chunks, table, ([first = [], ...others]) => [first.with(index, value), ...others]);
 }
 
-/** Changes rows as if the original database had contained them so. */
+/** Corrects the digests, as if the original database had these rows. */
 function truly(chunks: readonly ArchiveChunk[], table: string): ArchiveChunk[] {
   return chunks.map((chunk) =>
     chunk.kind === "rows" && chunk.table === table ? { ...chunk, digest: digestOf(chunk.rows) } : chunk,

@@ -75,7 +75,7 @@ export function testAuditTrail(makeDatabase: MakeDatabase): void {
     await rename("Sherpa", night);
     await partnersOf(store).add("bank", by(now));
     for (const name of ["Lama", "Gurung"]) await rename(name, night);
-    // Written one by one, they are no import of a file.
+    // Rows without a reason are not part of an import of a file.
     for (const name of ["Magar", "Thapa"]) await rename(name);
     const list = async (filter: AuditFilter) =>
       (await listEntries(store.engine.db, { ...filter, from: now }, 5)).map(({ seq, parts }) => [seq - before, parts]);

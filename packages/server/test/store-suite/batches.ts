@@ -24,7 +24,7 @@ import {
   SITA_TV,
 } from "./provider.ts";
 
-/** Top-ups that arrive in one turn are settled together, in order of arrival. */
+/** Batches settle top-ups of one turn together, in order of arrival. */
 export function testBatches(makeDatabase: MakeDatabase): void {
   test("top-ups of one connection that come together see each other's effects, in order", async () => {
     const { store, command } = await openProvider(makeDatabase);

@@ -119,7 +119,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     await run(opened.desk(), addTarget, { name: "billing", billing: true });
     const both = { connections: ["sita", SITA_TV.reqId] };
     const { goOn } = await start(both);
-    // Between the preview and the correction, one of them goes.
+    // One connection is deleted between preview and correction.
     await opened.restate({ ...SITA, connections: { internet: SITA.connections.internet } });
     expect((await goOn()).run).toMatchObject({
       ...{ state: "done", done: 2 },

@@ -199,7 +199,7 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
       { cuid: "3000003", kind: "refused", shared: inFile },
     ]);
     expect(await findCustomer(store.engine.db, "production", "3000001")).toBeUndefined();
-    // Spelt otherwise by its own customer, and given from one customer to another.
+    // A customer can respell its own username, and a username can move to another customer.
     expect(await restate(named("3000002", "MAYA"))).toMatchObject([{ kind: "changed" }]);
     expect(await restate(plain("3000002"), named("3000003", "Maya"))).toMatchObject([
       { kind: "changed" },

@@ -20,7 +20,7 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     const { store, now } = opened;
     const { txnId, checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
-    // A username may be the name of others.
+    // A username may equal another customer's name.
     const iptv = [{ username: "rai", status: "active" }];
     await importRows(store, now, plain("5", { first_name: "Ćamil", last_name: "Österreich", connections: { iptv } }));
     const search = (input: object) => run(opened.desk(), searchCustomers, input);
@@ -69,7 +69,7 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     await importRows(store, now, plain("5", { first_name: "Sita", last_name: "KC" }));
     const meant = (code: string, environment: "production" | "trial" = "production") =>
       cuidMeant(store, environment, code);
-    // No name is looked for if a code fits.
+    // A code that fits has priority over names.
     for (const code of ["sita", "9800000101", "rai"]) expect(await meant(code)).toBe(CUID);
     expect(await refusal(meant("Sit"))).toEqual({
       ...{ code: "conflict", problems: [] },

@@ -3,7 +3,7 @@ import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.t
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { seededRandom } from "../support/random.ts";
 
-/** A Friday. */
+/** 2026-11-20, a Friday. */
 export const START = Date.parse("2026-11-20T09:00:00Z");
 
 export interface OpenOptions {
@@ -23,14 +23,14 @@ export interface TestDatabase {
   readonly open: (options: OpenOptions) => Promise<Store>;
   /** Reads the database directly. */
   readonly read: (query: string) => Promise<readonly Record<string, unknown>[]>;
-  /** Writes past everything that guards the tables, as a fault or a careless hand might. */
+  /** Writes without the tables' guards, as a fault would. */
   readonly tamper: (sql: string) => Promise<unknown>;
 }
 
-/** Makes a database that is gone after the test. */
+/** Makes a database that is deleted after the test. */
 export type MakeDatabase = () => TestDatabase;
 
-/** A store whose time the test turns. */
+/** A store whose clock the test sets. */
 export interface OpenedStore {
   readonly database: TestDatabase;
   readonly store: Store;
@@ -40,7 +40,7 @@ export interface OpenedStore {
   readonly another: (more?: Partial<OpenOptions>) => Promise<Store>;
 }
 
-/** The hook of the calling test, because several tests run at a time. */
+/** The hook of the calling test, because tests run concurrently. */
 export type OnFinished = (clean: () => Promise<void>) => void;
 
 export async function openStore(
@@ -63,7 +63,7 @@ export async function openStore(
   return self;
 }
 
-/** Tries until it holds: what one process changes, the others see within a second. */
+/** Retries for one second, in which processes must see each other's changes. */
 export async function withinASecond(expectation: () => Promise<void>): Promise<void> {
   await vi.waitFor(expectation, { timeout: 1_000, interval: 10 });
 }

@@ -37,9 +37,9 @@ import {
   statedCustomer,
 } from "./provider.ts";
 
-/** A provider who has had a past: something of everything that a database can hold. */
+/** A provider with a past: rows in every table. */
 export interface FilledProvider extends OpenedProvider {
-  /** Used; recorded as reversed; concluded unused; given out and still good. */
+  /** Checkouts: used, reversed, concluded without a top-up, and still usable. */
   readonly checkouts: Readonly<Record<"used" | "reversed" | "retired" | "open", TopUpCommand>>;
 }
 
@@ -83,12 +83,12 @@ async function gather(chunks: AsyncIterable<ArchiveChunk>): Promise<ArchiveChunk
   return gathered;
 }
 
-/** The content of a store in a form that does not depend on the order of rows. */
+/** The content of a store, independent of the order of rows. */
 export async function archiveOf(store: Store): Promise<unknown> {
   return inOrder(await collect(store));
 }
 
-/** The same of an archive that is there already. */
+/** The content of an archive, in the same form. */
 export async function contentsOf(chunks: AsyncIterable<ArchiveChunk>): Promise<unknown> {
   return inOrder(await gather(chunks));
 }
@@ -160,7 +160,7 @@ async function failToDeliver({ store, now }: OpenedProvider, targetId: number): 
   await outboxOf(store.engine).tellEnds([], moment(store, now), end);
 }
 
-/** A subscription that is taken away, a connection that is gone and comes back, and a reset. */
+/** Removes a connection, restores it, and resets the customer. */
 async function restateAndReset(opened: OpenedProvider): Promise<void> {
   const { store, restate } = opened;
   const { internet, iptv } = SITA.connections;

@@ -174,7 +174,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     await run(opened.desk(), listEvents, { target: "billing", after: eventId(second as RecordedEvent) });
     expect(await outboxOf(store.engine).forget(0)).toBe(2);
     expect(await seqs()).toEqual([3, 4]);
-    // Billing's stay, however old they are.
+    // Events for billing stay, however old they are.
     expect(await outboxOf(store.engine).forget(opened.now + 1)).toBe(0);
     await run(opened.desk(), addTarget, { name: "tv" });
     await run(opened.desk(), removeTarget, { name: "billing" });

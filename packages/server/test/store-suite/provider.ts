@@ -108,13 +108,13 @@ export interface OpenedProvider extends OpenedStore {
   readonly quote: (connection: ConnectionKey, options?: QuoteOptions) => Quote;
   /** A top-up of a bouquet at its price, with a checkout of its own. */
   readonly command: (connection: ConnectionKey, bouquetCode: string, overrides?: Partial<TopUpCommand>) => TopUpCommand;
-  /** Settles such a top-up, which must be recorded. */
+  /** Settles such a top-up, which must succeed. */
   readonly topUp: (connection: ConnectionKey, bouquetCode: string) => Promise<Transaction>;
-  /** Imports rows of a customers file that knows of all that was made so far, a second later. */
+  /** Imports rows a second later; they contain everything that happened so far. */
   readonly restate: (...rows: readonly object[]) => Promise<readonly CustomerEffect[]>;
   /** Staff, correcting something now. */
   readonly staff: (reason?: string) => Correcting;
-  /** The office that a face gives to operations. @param on another store on the same database. */
+  /** The office that operations run on. @param on another store on the same database */
   readonly desk: (on?: Store) => Desk;
   /** Corrections by staff, as the operations of this name make them. */
   readonly reverse: (id: string, reason?: string, on?: Store) => Promise<AnswerTo<typeof reverseTransaction>>;
@@ -214,7 +214,7 @@ export function statedCustomer(row: object): StatedCustomer {
   return expectGood(readCustomerRow(asRow(row), { findBouquet }));
 }
 
-/** Rows that hold all that was made up to `now`. */
+/** Imports rows that contain everything up to `now`. */
 export function importRows(store: Store, now: number, ...rows: readonly object[]): Promise<readonly CustomerEffect[]> {
   const asOf = moment(store, now);
   const stated = rows.map((row) => ({ stated: statedCustomer(row), asOf }));

@@ -217,14 +217,14 @@ function sumOf(transactions: readonly Transaction[]) {
   };
 }
 
-/** The filter by plain comparison. */
+/** Applies the filter by plain comparison. */
 function passes(transaction: Transaction, { from, until, ...others }: Partial<TransactionFilter>): boolean {
   const { at } = transaction;
   if ((from !== undefined && at < from) || (until !== undefined && at >= until)) return false;
   return Object.entries(others).every(([field, value]) => transaction[field as keyof Transaction] === value);
 }
 
-/** So many more top-ups of the same time, for lists alone: no ledger knows them. */
+/** SQL that copies a top-up so often, without ledger entries. */
 function manyCopies(txnId: string, checkoutId: string, count: number): string {
   const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
   const ids = `'${checkoutId.slice(0, 50)}' || i, '${txnId.slice(0, 12)}' || substr(CAST(1000000 + i AS TEXT), 2)`;

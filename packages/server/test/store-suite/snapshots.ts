@@ -87,7 +87,7 @@ export function testSnapshots(makeDatabase: MakeDatabase): void {
   });
 }
 
-/** All of it must finish at once: a waiting write would wait for the snapshot forever. */
+/** Every write must finish at once: a waiting one would wait for the snapshot forever. */
 async function writeEverywhere(store: Store, { now, command, checkouts }: FilledProvider): Promise<void> {
   expectRecorded(await store.settleTopUp(command(SITA_NET, "NET-1M")));
   await store.concludeCheckout(checkouts.open.checkoutId);

@@ -93,7 +93,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     });
     await staffOf(store).change("maya", ["staff.password", { password: "new" }], by(START));
     expect(await findSession(store.engine.db, OTHER_HASH)).toBeUndefined();
-    // A log-in that was checked against the former password.
+    // This log-in was checked against the previous password.
     expect(await openSession(store.engine, HASH, maya.id, STORED_PASSWORD, session("late"))).toBe(false);
     await staffOf(store).change("maya", ["staff.totp_off", NO_TOTP], by(START));
     expect(await findStaff(store.engine.db, "maya")).toMatchObject({ hasTotp: false, secrets: { password: "new" } });

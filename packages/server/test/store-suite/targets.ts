@@ -28,7 +28,7 @@ const WEBHOOK = { webhook: { url: "http://127.0.0.1:9/hook?key=hush", allowPriva
 const RADIUS = { database: "mysql://radius:hush@10.0.0.9/radius", groups: { Fiber: "100M" } };
 const NOT_THERE = { code: "not_found", words: "there is no target named other: see the list of targets" };
 
-/** Writes down how far a target is, as a service does that delivers to it. */
+/** Saves a target's progress, as the delivering service does. */
 async function deliver({ store, now }: OpenedProvider, targetId: number, waiting: readonly WaitingDelivery[]) {
   const held = { lease: `target:${targetId}`, holder: "test" };
   const place = await lastEvent(store.engine.db);
@@ -248,7 +248,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     expect(await ids({ target: "crm", after: second })).toEqual([third]);
     const refused = await refusal(ids({ target: "crm", after: first }));
     expect(refused).toMatchObject({ code: "conflict", words: expect.stringMatching(/^no event of this id is kept/) });
-    // Without a target, it is enough that the event existed.
+    // Reading without a target needs only an event that existed.
     expect(await ids({ after: first })).toEqual([third]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Batcher, type BatcherOptions } from "../../src/store/batcher.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 
-/** A settling that the test ends when it likes. */
+/** A batch that the test ends. */
 interface Settling {
   readonly batch: readonly string[];
   readonly succeed: () => void;
@@ -11,7 +11,7 @@ interface Settling {
 
 type Options = Omit<BatcherOptions<string, string>, "settle">;
 
-/** A batcher whose settlings wait for the test; each item's outcome is the item in capitals. */
+/** A batcher whose batches wait for the test; the outcome is the item in capitals. */
 function heldBatcher(options: Options = {}) {
   const settlings: Settling[] = [];
   const batcher = new Batcher<string, string>({
@@ -22,7 +22,7 @@ function heldBatcher(options: Options = {}) {
       }),
     ...options,
   });
-  /** The next settling, which must come without any timer. */
+  /** The next batch, which must begin without a timer. */
   const next = async () => {
     for (let turn = 0; settlings.length === 0 && turn < 5; turn += 1) await turnEnd();
     const settling = settlings.shift();

@@ -9,14 +9,14 @@ import { startSettler } from "../support/settler.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** More than goes into the file at a time, and less than makes a log long. */
+/** More pages than one checkpoint writes, and fewer than a long log has. */
 const STEP_PAGES = 2_500;
 const LONG_PAGES = 4_400;
 const PAGE_BYTES = 4_096;
 
 const DISK_FAILED = "disk input or output failed: check the disk first, the file need not be damaged";
 
-/** A store that tells `heard` of its checkpoints, and ways to have its log grow. */
+/** A store whose checkpoint reports go to `heard`, and functions that make its log grow. */
 async function openWatched() {
   const path = join(temporaryFolder(), "topupd.db");
   const opened = await openProvider(() => makeSqliteDatabase(path));
@@ -43,7 +43,7 @@ async function openWatched() {
     growBy: (pages: number) => {
       raw.prepare("INSERT INTO ballast VALUES (zeroblob(?))").run(pages * PAGE_BYTES);
     },
-    /** How many pages the log has, and how many of them are in the file. */
+    /** Pages of the log, and how many of them are in the file. */
     log: () => raw.prepare("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number },
   };
 }

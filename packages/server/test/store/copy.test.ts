@@ -27,7 +27,7 @@ describe.each(WAYS)("copying from %s to %s", (_from, _to, makeFrom, makeTo) => {
     const opened = await openFilledProvider(() => makeFrom());
     const { store } = opened;
     for (let index = 0; index < 1_100; index += 1) await partnersOf(store).add(`partner ${index}`, by(opened.now));
-    // Beyond a page of SQLite, and beyond what PostgreSQL keeps in a row.
+    // The name is longer than a page of SQLite and a row of PostgreSQL.
     await partnersOf(store).add("ü€😀".repeat(20_000), by(opened.now));
     const there = await openTarget(makeTo, opened.now);
     const back = await openTarget(makeFrom, opened.now);
@@ -77,7 +77,7 @@ async function* atEndOf<Piece>(pieces: AsyncIterable<Piece>, then: () => void): 
   then();
 }
 
-/** Whether the copy was to be seen by the time that the work was done. */
+/** Waits for the work. @returns whether the copy could be seen then. */
 async function isThereAfter(work: Promise<unknown>, copy: Store): Promise<boolean> {
   await work.catch(() => {});
   return (await partnersOf(copy).list()).length > 0;

@@ -13,7 +13,7 @@ describe("an error of SQLite is translated to one of", () => {
     ["the disk: a write that failed", withCode(778), DISK_FAILED],
     ["the disk: a flush that failed", withCode(1034), DISK_FAILED],
     ["the disk: one without a code", new Error("disk I/O error"), DISK_FAILED],
-    // SQLite's code for a page that makes no sense, and for one that the disk did not give (EIO).
+    // SQLite uses this code for a malformed page and for a page that the disk could not read (EIO).
     ["the file or the disk: a page that cannot be used", withCode(11), DAMAGED],
     ["the file: another file in its place", withCode(26), "the file is no database any more"],
   ])("%s", (_, error, words) => {

@@ -17,9 +17,8 @@ function overwrite(target: string, source: string): void {
 }
 
 /*
- * A process that is killed inside the flush of its commit leaves the commit in the write-ahead log, whole,
- * but not in the index by which others read the log. They do not see it, and recovery would. The test
- * makes that state by putting the index back to what it was before the commit.
+ * A process killed during the flush of a commit leaves a whole commit in the write-ahead log, but not in the log's index.
+ * Other processes do not see the commit, but recovery would. The test makes this state by restoring the earlier index.
  */
 test("an interrupted commit does not appear after a partner got never_topped_up", async () => {
   const folder = temporaryFolder();

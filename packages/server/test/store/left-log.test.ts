@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const LONG_AGO = new Date(1_000);
 
-/** A top-up that is in the log alone, and the three files as a process leaves them that is killed before the flush. */
+/** A top-up that is only in the write-ahead log, and the files of a process killed before the flush. */
 async function killedAfterTopUp() {
   const running = join(temporaryFolder(), "topupd.db");
   const opened = await openProvider(() => makeSqliteDatabase(running));
@@ -29,7 +29,7 @@ async function killedAfterTopUp() {
   return { path, checkoutId, open };
 }
 
-/** The files that Node opens: SQLite's own opening is not among them. */
+/** Watches files that Node opens; SQLite opens its own. */
 function watchOpening() {
   const opened = vi.spyOn(fs, "openSync");
   syncBuiltinESMExports();
@@ -45,7 +45,7 @@ test("a top-up that a killed process left in the log outlives that log once it i
   const opened = watchOpening();
   const store = await open(path);
   expect(await store.findTransaction(checkoutId)).toMatchObject({ checkoutId });
-  // Before its commits went into the file, as a power cut meanwhile would else take the pages that the file lacked yet.
+  // The log is flushed before its commits go into the file: a power cut in between would lose pages.
   expect(opened).toHaveBeenCalledWith(`${path}-wal`, "r+");
   const fileAlone = join(temporaryFolder(), "topupd.db");
   copyFileSync(path, fileAlone);

@@ -59,7 +59,7 @@ describe("while another process writes", () => {
       expect(write.status === "rejected" && write.reason).toBeInstanceOf(StoreUnavailable);
       expect(write).toMatchObject({ reason: { message: "another process holds the database" } });
     }
-    // Had the waiting blocked the event loop, the reads would have come to a turn or two.
+    // A blocked event loop would have allowed only a few reads.
     expect(answered).toBeGreaterThan(20);
 
     other.exec("ROLLBACK");
@@ -107,7 +107,7 @@ test("a top-up that another store has acknowledged is found, also by one that re
   const opened = await openProvider(() => makeSqliteDatabase());
   const { store: asking, command } = opened;
   const views: Promise<unknown>[] = [];
-  // Checked inside the recording transaction: other reads cannot see its writes yet.
+  // The clock is read inside the recording transaction, whose writes other reads cannot see yet.
   const clock = () => {
     views.push(asking.findConnection(SITA_NET));
     return opened.now;

@@ -3,10 +3,9 @@ import { expect, test } from "vitest";
 import { asked, withRows } from "../../src/store/postgres/columns.ts";
 import { makeEmptyDatabase, withClient } from "../support/postgres-database.ts";
 
-/** A text and two numbers. */
 const COLUMNS = ["name", "months", "amount"] as const;
 
-/** PostgreSQL's text holds no NUL, and lone surrogates are refused before anything comes here. */
+/** PostgreSQL's text cannot contain NUL, and readers refuse lone surrogates. */
 const text = fc.string({ unit: "binary" }).filter((words) => !words.includes("\u0000") && words.isWellFormed());
 const row = fc.record({
   name: fc.option(fc.oneof(text, fc.constantFrom("NULL", "null", "", " ", "{}", ",", '"', "\\", '\\"', "{a,b}"))),

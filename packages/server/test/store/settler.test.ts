@@ -39,7 +39,7 @@ async function openSettled() {
     worker.pipe(upstream).pipe(worker);
   });
   proxy.listen(proxyPath);
-  /** The way between worker and settler. */
+  /** Cuts the connection between worker and settler. */
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -60,7 +60,7 @@ async function openSettled() {
   return { opened, path, settler, again, cut, openWorker, store: await openWorker(), batches };
 }
 
-/** Holds the write lock, as another process does, until it is let go. */
+/** Holds the write lock as another process does. @returns a function that releases the lock. */
 function lock(path: string): () => void {
   const other = rawConnection(path);
   other.exec("BEGIN IMMEDIATE");
@@ -193,7 +193,7 @@ describe("a settler", () => {
     const look = rawConnection(path).prepare("PRAGMA wal_checkpoint(NOOP)");
     let [longest, pages] = [0, 0];
     const toppingUp = async () => {
-      // A busy machine may miss occasions, which come every few hundred rounds.
+      // A busy machine may miss chances to restart, which come every few hundred rounds.
       for (let round = 0; pages >= longest && round < 5_000; round += 1) {
         expectRecorded(await store.settleTopUp(opened.command(SITA_NET, "NET-1M")));
         await store.findConnection(SITA_TV);

@@ -5,10 +5,7 @@ import { findWrong } from "../store-suite/database.ts";
 import { importRows, openProvider, RAM_NET, SITA, SITA_NET } from "../store-suite/provider.ts";
 import { makeSqliteDatabase } from "../support/sqlite-database.ts";
 
-/*
- * A ledger is found from its last entry, and goes from each to the one before it. What is tested here is that way: what
- * is entered, and what it comes to, is tested for every store alike.
- */
+/* In SQLite each entry points to the one before it. These tests check the pointers; the store suite checks the content. */
 
 const NEWEST = `(SELECT max(id) FROM ledger_entry WHERE cuid = '${SITA_NET.cuid}')`;
 
@@ -34,7 +31,7 @@ test.each([
   expect(await findWrong(store)).not.toEqual([]);
 });
 
-/** All that a field can hold: no control character, and no half of a surrogate pair. */
+/** Any text without control characters and lone surrogates. */
 const text = fc
   .oneof(fc.string({ unit: "binary" }), fc.constantFrom('"', "\\", "'; --", "\u2028", "null", "[1]", "01", "1e3", "{}"))
   .map((each) => each.replace(/\p{Cc}/gu, "").trim())

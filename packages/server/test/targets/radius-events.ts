@@ -8,7 +8,7 @@ export interface RadiusEvent extends Partial<Omit<ConnectionKey, "cuid">> {
   readonly kind?: EventKind;
   readonly at?: number;
   readonly blocked?: boolean;
-  /** When its one base subscription ends; undefined for one that has none. */
+  /** The end of its only base subscription; undefined means none. */
   readonly end: number | undefined;
   readonly plan?: string;
 }

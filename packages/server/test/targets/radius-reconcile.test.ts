@@ -93,7 +93,7 @@ describe.each(SERVERS)("reconciling RADIUS on $name", ({ name, start }) => {
     await world.importCustomers([customer("1", { end: "2026-12-01 00:00:00" })]);
     const { store } = world.ports;
     let looks = 0;
-    // The top-up comes before what the first look has found is written.
+    // The top-up arrives between the first read and the write.
     const db = store.engine.db.withPlugin({
       transformQuery: ({ node }) => node,
       async transformResult({ result }) {
@@ -128,7 +128,7 @@ describe.each(SERVERS)("reconciling RADIUS on $name", ({ name, start }) => {
     expect(await reconcile(world)).toMatchObject({ compared: 1_010, differing: 1_010 });
     expect(await reconcile(world)).toEqual({ compared: 1_010, differing: 0, told: [] });
     if (name !== "PostgreSQL") return;
-    // Each row bears the number of the transaction that wrote it.
+    // xmin is the number of the transaction that wrote the row.
     for (const table of ["radcheck", "radusergroup"])
       expect(await server.query(`SELECT DISTINCT xmin::text FROM ${table}`)).toHaveLength(2);
   });

@@ -11,7 +11,7 @@ export interface Delivery {
   readonly body: string;
 }
 
-/** A receiver of webhooks on a free port of 127.0.0.1, which is gone after the test. */
+/** A receiver of webhooks on a free port of 127.0.0.1, closed after the test. */
 export async function startReceiver(answer: (response: ServerResponse) => void = answerWith(204)) {
   const deliveries: Delivery[] = [];
   let connections = 0;
@@ -52,7 +52,7 @@ export function answerWith(status: number, headers: Record<string, string> = {})
   };
 }
 
-/** A top-up of a set-top box in production, but for what is said otherwise. */
+/** A top-up of a set-top box in production, with changes. */
 export function eventWith(changes: Partial<RecordedEvent> = {}): RecordedEvent {
   return {
     ...{ seq: 7, kind: "topup.recorded", at: Date.parse("2026-11-23T06:00:00Z"), partner: "Blue Wallet" },

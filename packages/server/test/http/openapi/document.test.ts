@@ -133,14 +133,14 @@ test("an answer that is not in the contract is found", () => {
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 
-/** A checkout as the example needs it: unused for the top-up, topped up with for the query. */
+/** The example's checkout: unused for the top-up, used for the query. */
 async function checkoutFor(service: TestService, operation: OperationName): Promise<string> {
   const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
   if (operation === "txn-status") await service.call("subscription-package-topup", purchase);
   return purchase["checkoutId"] as string;
 }
 
-/** What is another one each time. */
+/** Replaces ids, which differ in each run. */
 function withoutIds(answer: Part): Part {
   return JSON.parse(
     JSON.stringify(answer, (name, value) => {

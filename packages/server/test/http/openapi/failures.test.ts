@@ -6,7 +6,7 @@ import { expectInContract } from "../../support/contract.ts";
 import { partnersOf } from "../../support/partners.ts";
 import { type OperationName, PREFIX, prepareTopUp, START, startTestService } from "../../support/service.ts";
 
-/** topupd removes no customer; only somebody at the database itself could, between listing and top-up. */
+/** topupd deletes no customer, so only manual SQL between listing and top-up could cause it. */
 const NOT_PROVOKED = ["subscription-package-topup customer_not_found"];
 
 const CATALOGUE = [

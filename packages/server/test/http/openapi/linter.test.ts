@@ -11,7 +11,7 @@ import { tool } from "../../support/tools.ts";
 
 const REDOCLY = tool("@redocly/cli/bin/cli.js");
 
-/** The strictest rules that the linter has ready. */
+/** Lints with the strictest preset. */
 async function lint(document: unknown): Promise<readonly { readonly ruleId: string }[]> {
   const folder = temporaryFolder();
   const path = join(folder, "openapi.json");

@@ -8,7 +8,7 @@ import { startTestService } from "../../support/service.ts";
 const GUIDES = ["/docs/partner-guide", "/docs/interface", "/docs/failures"];
 const PAGES = ["/docs", "/docs/", "/docs/v1.0.1", "/docs/v1.0.0", ...GUIDES];
 
-// As the build does.
+// The build does the same.
 beforeAll(() => {
   execFileSync(process.execPath, [fileURLToPath(new URL("../../../pages.mjs", import.meta.url))]);
 });

@@ -7,7 +7,7 @@ import { VERSIONS } from "../../../src/partner/versions/version.ts";
 
 const ajv = new Ajv2020({ strict: false });
 
-/** Texts about every border that the rules have: empty, blank, odd characters, lengths around 30 and 64. */
+/** Texts near every limit: empty, blank, odd characters, lengths around 30 and 64. */
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom("a", "0", " ", "\t", "\u007f", "é", "\u{1f600}", "\u00a0"), maxLength: 70 }),
   fc.constantFrom(29, 30, 31, 63, 64, 65, 66).map((length) => "x".repeat(length)),
@@ -15,7 +15,7 @@ const text = fc.oneof(
   fc.constantFrom(64, 65).map((length) => ` ${"x".repeat(length)} `),
   fc.constantFrom("tv", "internet", "iptv", "TV", "1130", "1130.00", "1130.000", "01", "1e3", "-1", "9999999999999.99"),
 );
-/** Amounts about the longest that there are, in currencies of any number of decimals. */
+/** Amounts near the longest ones, with any number of decimals. */
 const amount = fc
   .tuple(fc.integer({ min: 10, max: 17 }), fc.constantFrom("", ".9", ".99", ".99999"))
   .map(([digits, decimals]) => `${"9".repeat(digits)}${decimals}`);
@@ -44,9 +44,9 @@ describe.each(VERSIONS)("what the contract of $name says of a request", (version
         fc.property(changes, (changed) => {
           const body = JSON.parse(JSON.stringify({ ...good, ...changed })) as object;
           const isRead = request.read(readJson(JSON.stringify(body)) as JsonObject, exponent).ok;
-          // A number's literal may have more decimals than the currency: the schema cannot say so.
+          // The schema cannot limit the decimals of a number.
           const isFine = "amt" in body && typeof body.amt === "number" && !Number.isInteger(body.amt) && exponent < 2;
-          // JSON integers are taken as their digits, but the contract names the string.
+          // Integers are accepted as their digits, but the contract allows only strings.
           const isLenient = Object.entries(body).some(([name, given]) => name !== "amt" && Number.isInteger(given));
           if (isLenient) return;
           if (isFine && "amt" in JSON.parse(JSON.stringify(request.schema(exponent))).properties) return;

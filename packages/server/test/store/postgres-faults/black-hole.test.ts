@@ -5,7 +5,7 @@ import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
 import { openElsewhere, openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
 
-/** The longest that any waits: for a session, and then for its answer. */
+/** The longest wait: for a session, then for its answer. */
 const FIRST_ONES_MS = 8_000;
 
 describe.concurrent("a network that takes everything and gives nothing", () => {

@@ -36,7 +36,7 @@ describe.concurrent("of a batch's messages", () => {
           expect(each.reason).toBeInstanceOf(StoreUnavailable);
           return String(each.reason);
         });
-        // It waits for a commit that may still be under way.
+        // The answer waits for a commit that may still be running.
         const kinds = (await settle(commands.map(again))).map((each) => each.status === "fulfilled" && each.value.kind);
         expect(new Set(kinds).size, String(at)).toBe(1);
         expect(["recorded", "replayed"]).toContain(kinds[0]);

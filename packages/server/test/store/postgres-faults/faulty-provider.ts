@@ -20,7 +20,7 @@ export interface FaultyProvider extends OpenedProvider {
 }
 
 export interface FaultyOptions {
-  /** The test's own hook, because several tests run at a time. */
+  /** The test's own hook, because tests run concurrently. */
   readonly onTestFinished: OnFinished;
   /** The one that the tests share, if none is named. */
   readonly server?: string;
@@ -61,7 +61,7 @@ export function openElsewhere(url: string) {
   });
 }
 
-/** The same top-up as a later attempt sends it: with a txnId of its own. */
+/** The same top-up, sent again with another txnId. */
 export function again(command: TopUpCommand): TopUpCommand {
   return { ...command, txnDigits: `AGN${command.txnDigits.slice(3)}` };
 }
@@ -78,7 +78,7 @@ export async function timed(work: () => Promise<unknown>): Promise<Timed> {
   return { ms: performance.now() - begun, result };
 }
 
-/** Tries until it does not reject any more. @returns after how long. */
+/** Tries until it succeeds. @returns the duration in ms. */
 export async function untilWell(work: () => Promise<unknown>, patienceMs = 10_000): Promise<number> {
   const begun = performance.now();
   for (;;) {

@@ -54,7 +54,7 @@ describe.concurrent("what another session holds for long", () => {
     const { store, otherSession } = await openFaultyProvider({ onTestFinished, connections: 1 });
     const other = await otherSession();
     await other.query("BEGIN; LOCK TABLE connection IN ACCESS EXCLUSIVE MODE");
-    // Those that hang wait before the others too, should one get its turn.
+    // Hanging batches may wait before the others too.
     const hanging = Array.from({ length: 4 }, () => timed(() => store.findConnection(SITA_TV)));
     const others = [() => store.ping(), () => store.findTransaction("nobody's")].map(timed);
     for (const { ms, result } of await Promise.all([...hanging, ...others])) {
@@ -92,7 +92,7 @@ test("a table that gains a column meanwhile fails no request", async ({ onTestFi
   const { store, command, database } = await openFaultyProvider({ onTestFinished, connections: 3 });
   const recorded = command(SITA_NET, "NET-1M");
   const { txnId } = expectRecorded(await store.settleTopUp(recorded));
-  // So that every session has prepared the statement.
+  // Every session prepares the statement first.
   const findThrice = () => Promise.all([1, 2, 3].map(() => store.findTransaction(recorded.checkoutId)));
   await findThrice();
   for (const table of ["top_up", "connection", "subscription", "ledger_entry", "customer"])

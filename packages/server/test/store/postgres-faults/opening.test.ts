@@ -17,7 +17,7 @@ describe("opening names the fault, and no password", () => {
   test("where the password is wrong, the user has no rights or there is no such database or host", async () => {
     await withClient(server.url, async (admin) => {
       await admin.query("CREATE ROLE guest LOGIN PASSWORD 'right'");
-      // Tests have no password; others than their user need one from now on.
+      // From now on, other users than the tests' own need a password.
       const rules = "host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256";
       const { rows } = await admin.query("SHOW hba_file");
       await admin.query(`COPY (SELECT regexp_split_to_table('${rules}', E'\\n')) TO '${rows[0].hba_file}'`);
@@ -130,7 +130,6 @@ test("a new database is made by one process at a time, and the others find what 
   });
 });
 
-/** The error of opening. */
 async function refusal(changes: Partial<Record<"username" | "password" | "hostname" | "port" | "pathname", string>>) {
   const { result } = await timed(() => openElsewhere(Object.assign(new URL(server.url), changes).href));
   expect([StoreRefused, StoreUnavailable]).toContain((result as Error).constructor);
@@ -138,7 +137,7 @@ async function refusal(changes: Partial<Record<"username" | "password" | "hostna
   return String(result);
 }
 
-/** Has a setting for a while, and waits until it reaches sessions. */
+/** Changes a setting for one test, and waits until sessions see the change. */
 async function withSetting(setting: string, work: () => Promise<void>): Promise<void> {
   await withClient(server.url, async (admin) => {
     const [name = ""] = setting.split(" ");

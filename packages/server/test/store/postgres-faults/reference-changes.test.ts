@@ -29,7 +29,7 @@ test.concurrent("a change shows also after the watching session was ended, which
     );
     await sleep(200);
   }
-  // Twice, so that it is remembered.
+  // The second read puts it into the cache.
   for (let time = 0; time < 2; time += 1) expect((await store.findAccessToken(HASH))?.revokedAt).toBeUndefined();
   await partnersOf(colleague).revokeToken("T1", by(5));
   await withinASecond(async () => expect((await store.findAccessToken(HASH))?.revokedAt).toBe(5));

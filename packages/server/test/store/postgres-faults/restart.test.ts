@@ -82,7 +82,7 @@ describe("while PostgreSQL is down", () => {
   });
 });
 
-/** Partners who send one top-up after the other, and continue after any answer. */
+/** Partners that send one top-up after the other, whatever the answer is. */
 class Load {
   readonly recorded: TopUpCommand[] = [];
   readonly failed: { readonly command: TopUpCommand; readonly reason: unknown }[] = [];

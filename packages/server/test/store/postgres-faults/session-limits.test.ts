@@ -8,7 +8,7 @@ import { SITA_NET } from "../../store-suite/provider.ts";
 import { withClient } from "../../support/postgres-database.ts";
 import { openFaultyProvider, sleep, timed, untilWell } from "./faulty-provider.ts";
 
-/** Those that may follow a decision, the commit among them; before each, the session may be idle. */
+/** Statements after a decision, including the commit; the session may be idle before each. */
 const STATEMENTS_AFTER_DECISION = 5;
 
 const SETTINGS = {
@@ -81,7 +81,7 @@ test("a process that stands still between reading and writing finds its transact
   const { store, now } = opened;
   const command = opened.command(SITA_NET, "NET-1M");
   let stillMs = LIMITS.serving.idleInTransaction + 1_000;
-  // Time is first asked for when the decision is due, once everything is read, and locked.
+  // The clock is first read at the decision, after all reads and locks.
   Object.defineProperty(opened, "now", {
     get: () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stillMs);
