@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { EVENT_KINDS, toldEvent } from "../../src/domain/event.ts";
+import { EVENT_KINDS, eventMessage } from "../../src/domain/event.ts";
 import { DeliveryFailed, type WebhookSecret } from "../../src/domain/target.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import {
@@ -55,7 +55,7 @@ describe("a delivery", () => {
     const receiver = await startReceiver();
     await senderTo(receiver.url).send(eventWith(), never);
     const [delivery] = receiver.deliveries as [Delivery];
-    expect(verified(SECRET, delivery)).toEqual(toldEvent(eventWith(), createZone("Asia/Kathmandu"), 2));
+    expect(verified(SECRET, delivery)).toEqual(eventMessage(eventWith(), createZone("Asia/Kathmandu"), 2));
     expect(delivery.path).toBe("/topupd?key=letmein");
     expect(delivery.headers).toMatchObject({
       "webhook-id": "evt_1795413600000_7",
