@@ -4,7 +4,7 @@ import type { AddressList } from "../domain/address-list.ts";
 import { HEAD_LIMITS, urlOf } from "../system/port-guard.ts";
 import { type ServiceState, wellState } from "../system/service-state.ts";
 import { FastDoor } from "./fast-door.ts";
-import type { AttemptNotes } from "./gathering.ts";
+import type { RefusedCallNotes } from "./gathering.ts";
 import { NodeDoor } from "./node-door.ts";
 import { operationsOf } from "./operations.ts";
 import { contractPages, healthPages } from "./pages.ts";
@@ -18,7 +18,7 @@ import {
 } from "./pipeline.ts";
 import { AnswerText } from "./plain-http.ts";
 import { type Ports, Recording, tell } from "./ports.ts";
-import { logRequests, noteAttempts, observeRequests } from "./request-observers.ts";
+import { logRequests, noteRefusedCalls, observeRequests } from "./request-observers.ts";
 import { type Retirement, retirementHeaders, type Version } from "./versions/version.ts";
 
 export interface AppOptions {
@@ -40,7 +40,7 @@ export interface AppOptions {
   readonly logLine: ((line: string) => void) | undefined;
   readonly phase: () => Phase;
   /** Stores refused calls; undefined: they are not stored. */
-  readonly attempts?: Pick<AttemptNotes, "note"> | undefined;
+  readonly refusedCalls?: Pick<RefusedCallNotes, "note"> | undefined;
   /** State shared by all processes of the service. */
   readonly state?: ServiceState | undefined;
   /** False sends every request to node:http, for tests that compare the doors. */
@@ -66,7 +66,7 @@ export interface App {
 
 /** Builds the service, for production and for tests. */
 export function buildApp(options: AppOptions): App {
-  const { log, logLine, phase, attempts, stopwatch, trustedProxies, state = wellState() } = options;
+  const { log, logLine, phase, refusedCalls, stopwatch, trustedProxies, state = wellState() } = options;
   const { store, clock, observer } = options.ports;
   const recording = new Recording(clock, state, (cause) => {
     tell(() => observer?.recordingChanged(state.recordingFailsSince));
@@ -83,7 +83,7 @@ export function buildApp(options: AppOptions): App {
     observers: [
       ...(logLine === undefined ? [] : [logRequests(clock, logLine)]),
       ...(observer === undefined ? [] : [observeRequests(observer)]),
-      ...(attempts === undefined ? [] : [noteAttempts(clock, attempts)]),
+      ...(refusedCalls === undefined ? [] : [noteRefusedCalls(clock, refusedCalls)]),
     ],
     isClosing: () => isClosing || phase() === "closing",
   });

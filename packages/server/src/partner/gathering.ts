@@ -1,5 +1,5 @@
 import type { Instant } from "../domain/wall-time.ts";
-import type { Attempt, Store } from "../store/store.ts";
+import type { RefusedCall, Store } from "../store/store.ts";
 
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
@@ -49,18 +49,18 @@ abstract class Gathering<Name extends keyof Store> {
 export const MOST_GATHERED = 10_000;
 
 /** Collects refused calls. They are dropped if the store cannot write them. */
-export class AttemptNotes extends Gathering<"recordAttempts"> {
+export class RefusedCallNotes extends Gathering<"recordRefusedCalls"> {
   protected override readonly everyMs = 1_000;
-  #gathered: Attempt[] = [];
+  #gathered: RefusedCall[] = [];
 
-  note(attempt: Attempt): void {
-    if (this.#gathered.length < MOST_GATHERED) this.#gathered.push(attempt);
+  note(refusedCall: RefusedCall): void {
+    if (this.#gathered.length < MOST_GATHERED) this.#gathered.push(refusedCall);
   }
 
   protected override async write(): Promise<void> {
-    const attempts = this.#gathered;
+    const refusedCalls = this.#gathered;
     this.#gathered = [];
-    if (attempts.length > 0) await this.store.recordAttempts(attempts);
+    if (refusedCalls.length > 0) await this.store.recordRefusedCalls(refusedCalls);
   }
 }
 

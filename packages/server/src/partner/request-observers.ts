@@ -4,7 +4,7 @@ import { type Instant, isoTime } from "../domain/wall-time.ts";
 import { logUnauthenticated } from "../system/log.ts";
 import type { Call, Ending } from "./call.ts";
 import { FAILURES, type FailureReason } from "./failures.ts";
-import type { AttemptNotes } from "./gathering.ts";
+import type { RefusedCallNotes } from "./gathering.ts";
 import { TOP_UP_OPERATION } from "./operations.ts";
 import { type Caller, type Observer, tell } from "./ports.ts";
 
@@ -89,7 +89,7 @@ export function observeRequests(observer: Observer): RequestObserver {
 }
 
 /** Stores every refused call of a known partner, so that staff can search when a customer complains. */
-export function noteAttempts(clock: () => Instant, attempts: Pick<AttemptNotes, "note">): RequestObserver {
+export function noteRefusedCalls(clock: () => Instant, refusedCalls: Pick<RefusedCallNotes, "note">): RequestObserver {
   return {
     ended: ({ id: requestId, outcome: reason, caller, refusedHolder, body, route }) => {
       if (reason === undefined) return;
@@ -97,7 +97,7 @@ export function noteAttempts(clock: () => Instant, attempts: Pick<AttemptNotes, 
       const operation = route?.operation?.name;
       if (holder === undefined || operation === undefined) return;
       const { partnerId, environment } = holder;
-      attempts.note({ at: clock(), partnerId, environment, operation, reason, code: codeIn(body), requestId });
+      refusedCalls.note({ at: clock(), partnerId, environment, operation, reason, code: codeIn(body), requestId });
     },
     refusedBare: () => {},
   };

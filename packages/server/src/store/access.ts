@@ -4,7 +4,7 @@ import { AddressList } from "../domain/address-list.ts";
 import type { CheckoutSecret } from "../domain/checkout.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Engine } from "./engine.ts";
-import type { Attempt, TokenUses } from "./store.ts";
+import type { RefusedCall, TokenUses } from "./store.ts";
 import type { AccessTokenRow, PartnerRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
@@ -71,8 +71,8 @@ export function listSecrets(db: Db): Promise<CheckoutSecret[]> {
 }
 
 /** Limits of kept refused calls: their age and their number. */
-export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
-export const MOST_ATTEMPTS = 1_000_000;
+export const REFUSED_CALLS_KEPT_MS = 30 * 86_400_000;
+export const MOST_REFUSED_CALLS = 1_000_000;
 
 /** Refused calls that one transaction writes: it delays top-ups by a few milliseconds at most. */
 const ROWS_AT_ONCE = 500;
@@ -80,28 +80,33 @@ const ROWS_AT_ONCE = 500;
 const DELETED_AT_ONCE = 2_000;
 
 /** Records refused calls, and deletes some that are too old or too many. */
-export async function recordAttempts(engine: Engine, attempts: readonly Attempt[]): Promise<void> {
-  for (const some of portionsOf(attempts, ROWS_AT_ONCE)) await recordSome(engine, some);
+export async function recordRefusedCalls(engine: Engine, calls: readonly RefusedCall[]): Promise<void> {
+  for (const some of portionsOf(calls, ROWS_AT_ONCE)) await recordSome(engine, some);
 }
 
-async function recordSome(engine: Engine, attempts: readonly Attempt[]): Promise<void> {
+async function recordSome(engine: Engine, calls: readonly RefusedCall[]): Promise<void> {
   await engine.transact(async (tx) => {
-    await engine.lockAttempts(tx);
-    const newest = await tx.selectFrom("attempt").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
+    await engine.lockRefusedCalls(tx);
+    const newest = await tx.selectFrom("refusedCall").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
     const first = (newest?.id ?? 0) + 1;
-    const rows = attempts.map((attempt, index) => ({ ...attempt, id: first + index, code: attempt.code ?? null }));
-    await tx.insertInto("attempt").values(rows).execute();
+    const rows = calls.map((call, index) => ({ ...call, id: first + index, code: call.code ?? null }));
+    await tx.insertInto("refusedCall").values(rows).execute();
     const last = rows.at(-1);
-    if (last !== undefined) await deleteOldest(tx, last.at - ATTEMPTS_KEPT_MS, last.id - MOST_ATTEMPTS);
+    if (last !== undefined) await deleteOldest(tx, last.at - REFUSED_CALLS_KEPT_MS, last.id - MOST_REFUSED_CALLS);
   });
 }
 
 /** Deletes some of the oldest, if they are from before `from` or numbered up to `beyond`. */
 async function deleteOldest(tx: Db, from: number, beyond: number): Promise<void> {
-  const oldest = await tx.selectFrom("attempt").select(["id", "at"]).orderBy("id").limit(1).executeTakeFirstOrThrow();
+  const oldest = await tx
+    .selectFrom("refusedCall")
+    .select(["id", "at"])
+    .orderBy("id")
+    .limit(1)
+    .executeTakeFirstOrThrow();
   if (oldest.at >= from && oldest.id > beyond) return;
   await tx
-    .deleteFrom("attempt")
+    .deleteFrom("refusedCall")
     .where("id", "<", oldest.id + DELETED_AT_ONCE)
     .where((eb) => eb.or([eb("at", "<", from), eb("id", "<=", beyond)]))
     .execute();

@@ -38,7 +38,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   delivery: ["target_id", "seq", "attempts", "failed_at", "next_at", "set_aside", "problem"],
   lease: ["name", "holder", "held_until"],
   ends_told: ["only_row", "told_until"],
-  attempt: ["id", "at", "partner_id", "environment", "operation", "reason", "code", "request_id"],
+  refused_call: ["id", "at", "partner_id", "environment", "operation", "reason", "code", "request_id"],
   staff: ["id", "name", "role", "password", "totp_secret", "totp_step", "recovery_codes", "networks", "created_at"],
   staff_session: ["hash", "id", "staff_id", "created_at", "last_used_at", "address", "user_agent"],
   log_in_failure: ["id", "at", "name", "source"],

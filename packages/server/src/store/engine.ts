@@ -44,7 +44,7 @@ export interface Engine {
    */
   lockEvents(tx: Kysely<Tables>): Promise<void>;
   /** Locks the numbering of refused calls until the end of the transaction. */
-  lockAttempts(tx: Kysely<Tables>): Promise<void>;
+  lockRefusedCalls(tx: Kysely<Tables>): Promise<void>;
   /** All ledgers of some customers, by cuid, connection and plan. @param tx a transaction, `db`, or the `db` of a view. */
   readLedgers(
     tx: Kysely<Tables>,

@@ -5,7 +5,7 @@ import type { Instant, WallTime } from "../domain/wall-time.ts";
 
 /* The tables of the staff's side. tables.ts has the others. */
 
-export interface AttemptRow {
+export interface RefusedCallRow {
   id: number;
   at: Instant;
   partnerId: number;

@@ -31,7 +31,7 @@ export interface Store {
   /** Writes when tokens were used. The later time stays. */
   recordTokenUses(uses: TokenUses): Promise<void>;
   /** Records refused calls, and deletes some that are too old or too many. */
-  recordAttempts(attempts: readonly Attempt[]): Promise<void>;
+  recordRefusedCalls(calls: readonly RefusedCall[]): Promise<void>;
   /** Newest first, and never empty. A new secret by any process shows within a second. */
   checkoutSecrets(): Promise<readonly CheckoutSecret[]>;
   /** The newest revision, or undefined before the first import. */
@@ -97,7 +97,7 @@ export interface Store {
 export type TokenUses = ReadonlyMap<string, Instant>;
 
 /** A refused call of a partner. */
-export interface Attempt {
+export interface RefusedCall {
   readonly at: Instant;
   readonly partnerId: number;
   readonly environment: Environment;

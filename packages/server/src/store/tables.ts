@@ -6,10 +6,10 @@ import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 import type {
-  AttemptRow,
   HeldBackRow,
   ImportRunRow,
   LogInFailureRow,
+  RefusedCallRow,
   StaffAnswerRow,
   StaffKeyRow,
   StaffRow,
@@ -263,7 +263,7 @@ export interface Tables {
   delivery: DeliveryRow;
   lease: { name: string; holder: string; heldUntil: Instant };
   endsTold: { onlyRow: 1; toldUntil: WallTime };
-  attempt: AttemptRow;
+  refusedCall: RefusedCallRow;
   staff: StaffRow;
   staffSession: StaffSessionRow;
   logInFailure: LogInFailureRow;

@@ -133,7 +133,7 @@ function expectHistory(path: string): void {
   expect(last).toBeLessThanOrEqual(Date.now());
   expect(row("SELECT count(*) AS runs FROM import_run").runs).toBe(5);
   expect(row("SELECT count(*) AS held FROM held_back").held).toBe(2);
-  expect(row("SELECT count(DISTINCT reason) AS reasons FROM attempt").reasons).toBeGreaterThan(3);
+  expect(row("SELECT count(DISTINCT reason) AS reasons FROM refused_call").reasons).toBeGreaterThan(3);
   const [token] = database
     .prepare("SELECT environment, created_at, expires_at FROM access_token WHERE partner_id = 1")
     .all() as { environment: string; created_at: number; expires_at: number }[];

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
-import { listAttempts, listAttemptsOfCustomer } from "../../src/office/customers/attempts.ts";
 import { connectionOrGone } from "../../src/office/customers/connection.ts";
 import { cuidMeant } from "../../src/office/customers/find.ts";
 import { showLedgers } from "../../src/office/customers/ledgers.ts";
 import { listComingEnds, searchCustomers, showCustomer } from "../../src/office/customers/operations.ts";
-import type { Attempt } from "../../src/store/store.ts";
+import { listRefusedCalls, listRefusedCallsOfCustomer } from "../../src/office/customers/refused-calls.ts";
+import type { RefusedCall } from "../../src/store/store.ts";
 import { refusal, run } from "../support/desk.ts";
 import { plain } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
@@ -191,18 +191,18 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     const opened = await openProvider(makeDatabase);
     const { store, now } = opened;
     const call = { partnerId: 1, environment: "production", operation: "get-customer-information" } as const;
-    const attempt = (code: string | undefined, reason = "customer_inactive"): Attempt => {
+    const refused = (code: string | undefined, reason = "customer_inactive"): RefusedCall => {
       return { ...call, at: now, reason, code, requestId: String(code) };
     };
-    await store.recordAttempts([attempt(SITA.mobile), attempt("ram", "customer_not_found"), attempt(undefined)]);
+    await store.recordRefusedCalls([refused(SITA.mobile), refused("ram", "customer_not_found"), refused(undefined)]);
     const codes = async (input: object) =>
-      (await run(opened.desk(), listAttempts, input)).items.map(({ code }) => code);
+      (await run(opened.desk(), listRefusedCalls, input)).items.map(({ code }) => code);
     expect(await codes({})).toEqual([null, "ram", SITA.mobile]);
     expect(await codes({ reason: "customer_not_found", partner: "wallet" })).toEqual(["ram"]);
     expect(await refusal(codes({ partner: "bank" }))).toMatchObject({ problems: [{ field: "partner" }] });
-    const { cursor } = await run(opened.desk(), listAttempts, { limit: 2 });
+    const { cursor } = await run(opened.desk(), listRefusedCalls, { limit: 2 });
     expect(await codes({ cursor })).toEqual([SITA.mobile]);
-    const ofCustomer = (cuid: string) => run(opened.desk(), listAttemptsOfCustomer, { cuid });
+    const ofCustomer = (cuid: string) => run(opened.desk(), listRefusedCallsOfCustomer, { cuid });
     const shown = { at: "2026-11-20T09:00:00.000Z", partner: "wallet", operation: call.operation };
     expect(await ofCustomer(CUID)).toEqual({
       items: [{ ...shown, reason: "customer_inactive", code: SITA.mobile, requestId: SITA.mobile }],

@@ -190,7 +190,7 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   const asked = { hash: hashOf("answer"), owner: "person 1", request: hashOf("request"), at: now };
   await beginAnswer(engine, asked, 1);
   const call = { at: now, partnerId: partner.id, environment: "production", operation: "top-up" } as const;
-  await store.recordAttempts([{ ...call, reason: "unknown_bouquet", code: undefined, requestId: "r1" }]);
+  await store.recordRefusedCalls([{ ...call, reason: "unknown_bouquet", code: undefined, requestId: "r1" }]);
   const run = {
     kind: "customers",
     environment: "production",

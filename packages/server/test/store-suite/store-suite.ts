@@ -1,7 +1,6 @@
 import { describe } from "vitest";
 import { testAccess } from "./access.ts";
 import { testArchives } from "./archives.ts";
-import { testAttempts } from "./attempts.ts";
 import { testAuditTrail } from "./audit-trail.ts";
 import { testBatches } from "./batches.ts";
 import { testBulk } from "./bulk.ts";
@@ -17,6 +16,7 @@ import type { MakeDatabase } from "./database.ts";
 import { testImports } from "./imports.ts";
 import { testOutbox } from "./outbox.ts";
 import { testProviderSettings } from "./provider-settings.ts";
+import { testRefusedCalls } from "./refused-calls.ts";
 import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
 import { testSettlements } from "./settlements.ts";
@@ -49,7 +49,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("targets", () => testTargets(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));
-    describe("attempts", () => testAttempts(makeDatabase));
+    describe("refused calls", () => testRefusedCalls(makeDatabase));
     describe("imports", () => testImports(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));
     describe("retention", () => testRetention(makeDatabase));

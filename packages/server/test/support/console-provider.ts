@@ -85,7 +85,7 @@ export async function fillProvider(api: StaffApi): Promise<ConsoleProvider> {
   await topUp(api, { cuid: "2000004", service: "internet", reqId: "img" }, { udf1: MARKUP, udf2: SCRIPT });
   service.now += DAY_MS;
   await topUp(api, { cuid: "2000003", service: "internet", reqId: "gita" }, {});
-  await service.store.recordAttempts([
+  await service.store.recordRefusedCalls([
     {
       ...{ at: service.now, partnerId: blue.id, environment: "production", operation: "subscription-package-topup" },
       ...{ reason: "connection_blocked", code: "2000001", requestId: "refused-1" },

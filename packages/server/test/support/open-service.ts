@@ -92,7 +92,7 @@ export interface OpenOptions {
   readonly wrapStore?: (store: Store) => Store;
   readonly observer?: Observer;
   readonly observeBatch?: ObserveBatch;
-  readonly attempts?: AppOptions["attempts"];
+  readonly refusedCalls?: AppOptions["refusedCalls"];
   readonly state?: AppOptions["state"];
   readonly hasFastDoor?: boolean;
   /** Builds the app: another build of it, to be held against this one. */
@@ -170,7 +170,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     log: (level, fields, message) => logger[level](fields, message),
     logLine: (line) => logs.push(line),
     phase: () => "serving",
-    ...{ attempts: options.attempts, state: options.state, hasFastDoor: options.hasFastDoor },
+    ...{ refusedCalls: options.refusedCalls, state: options.state, hasFastDoor: options.hasFastDoor },
   });
   const found = await partnersOf(store).find("wallet");
   const wallet = found ?? (await service.addPartner("wallet"));

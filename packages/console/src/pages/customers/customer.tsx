@@ -1,6 +1,6 @@
 import { type Pages, useApi, usePages } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { Attempt, Connection, Customer as CustomerData, PlanLedger } from "../../api/staff-api.d.ts";
+import type { Connection, Customer as CustomerData, PlanLedger, RefusedCall } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Badge, Card, Fact, KeyValue, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
@@ -55,7 +55,7 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
   );
 }
 
-function Profile({ customer, calls }: { customer: CustomerData; calls: Pages<Attempt> }) {
+function Profile({ customer, calls }: { customer: CustomerData; calls: Pages<RefusedCall> }) {
   const { cuid, mobile, status, asOf } = customer;
   const [last] = calls.items;
   return (

@@ -1,5 +1,5 @@
 import type { Pages } from "../../api/hooks.ts";
-import type { Attempt } from "../../api/staff-api.d.ts";
+import type { RefusedCall } from "../../api/staff-api.d.ts";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Code, Time } from "../../components/display.tsx";
 import { EmptyState } from "../../components/states.tsx";
@@ -8,7 +8,7 @@ import { texts } from "../../texts/index.ts";
 const t = texts.refusedCalls;
 
 /** Partners' calls that were refused in the last 30 days. */
-export function RefusedCalls({ calls, ofPartner = false }: { calls: Pages<Attempt>; ofPartner?: boolean }) {
+export function RefusedCalls({ calls, ofPartner = false }: { calls: Pages<RefusedCall>; ofPartner?: boolean }) {
   return (
     <PagedTable
       label={t.list}
@@ -20,9 +20,9 @@ export function RefusedCalls({ calls, ofPartner = false }: { calls: Pages<Attemp
   );
 }
 
-const AT: Column<Attempt> = { header: t.at, cell: ({ at }) => <Time of={at} /> };
-const PARTNER: Column<Attempt> = { header: t.partner, cell: ({ partner }) => partner };
-const CALL: readonly Column<Attempt>[] = [
+const AT: Column<RefusedCall> = { header: t.at, cell: ({ at }) => <Time of={at} /> };
+const PARTNER: Column<RefusedCall> = { header: t.partner, cell: ({ partner }) => partner };
+const CALL: readonly Column<RefusedCall>[] = [
   { header: t.operation, cell: ({ operation }) => t.operations[operation] ?? operation },
   {
     header: t.reason,

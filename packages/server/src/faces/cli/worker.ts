@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import type { Target } from "../../domain/target.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
-import { AttemptNotes, TokenUses } from "../../partner/gathering.ts";
+import { RefusedCallNotes, TokenUses } from "../../partner/gathering.ts";
 import type { Observer } from "../../partner/ports.ts";
 import { outboxOf } from "../../store/outbox.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
@@ -36,7 +36,7 @@ export async function serveWorker(
     store,
     onFailure: warnOf("the times of last use of tokens could not be written yet"),
   });
-  const attempts = new AttemptNotes({ store, onFailure: warnOf("refused calls could not be recorded") });
+  const refusedCalls = new RefusedCallNotes({ store, onFailure: warnOf("refused calls could not be recorded") });
   const app = buildApp({
     ports: { store, clock, random, tokenUses, observer },
     stopwatch,
@@ -48,12 +48,12 @@ export async function serveWorker(
     log: (level, fields, message) => logger[level](fields, message),
     logLine,
     phase: () => phase,
-    attempts,
+    refusedCalls,
     state,
   });
   const url = await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
   tokenUses.keepWriting(sleep);
-  attempts.keepWriting(sleep);
+  refusedCalls.keepWriting(sleep);
   const workerPorts = {
     store: { provider: store.provider, outbox: outboxOf(store.engine) },
     clock,
@@ -92,7 +92,7 @@ export async function serveWorker(
       }
       await handedOver;
       await tokenUses.close();
-      await attempts.close();
+      await refusedCalls.close();
     },
   };
 }

@@ -2,8 +2,8 @@ import * as audit from "../../office/audit/operations.ts";
 import * as bulk from "../../office/bulk/operations.ts";
 import * as catalogue from "../../office/catalogue/operations.ts";
 import * as corrections from "../../office/corrections/operations.ts";
-import * as attempts from "../../office/customers/attempts.ts";
 import * as customers from "../../office/customers/operations.ts";
+import * as refusedCalls from "../../office/customers/refused-calls.ts";
 import * as imports from "../../office/imports/operations.ts";
 import type { Operation } from "../../office/operation.ts";
 import * as partners from "../../office/partners/operations.ts";
@@ -25,7 +25,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...corrections.operations,
   ...bulk.operations,
   ...transactions.operations,
-  ...attempts.operations,
+  ...refusedCalls.operations,
   ...audit.operations,
   ...partners.operations,
   ...tokens.operations,

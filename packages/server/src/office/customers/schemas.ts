@@ -178,12 +178,12 @@ export const ComingEndSchema = Type.Object(
   { title: "ComingEnd" },
 );
 
-export const AttemptSchema = Type.Object(
+export const RefusedCallSchema = Type.Object(
   {
     ...{ at: InstantSchema, partner: Type.String(), operation: Type.String(), reason: Type.String() },
     ...{ code: orNull(Type.String()), requestId: Type.String() },
   },
-  { title: "Attempt", description: "A refused call of a partner." },
+  { title: "RefusedCall", description: "A refused call of a partner." },
 );
 
 /** The reader of rows checks its fields, and words problems as an import does. */

@@ -4,7 +4,7 @@ import type { Money } from "../../domain/money.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, type Instant } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
-import { countAttempts } from "../customers/attempts-sql.ts";
+import { countRefusedCalls } from "../customers/refused-calls-sql.ts";
 import * as sql from "./sql.ts";
 
 /** Today's included. */
@@ -130,7 +130,7 @@ export class StatisticsCache {
     const known = this.#failures.get(key);
     if (known !== undefined) return known.counts;
     const { db } = this.#ports.store.engine;
-    const counts = await countAttempts(db, { environment, partnerId }, now - DAYS * DAY_MS);
+    const counts = await countRefusedCalls(db, { environment, partnerId }, now - DAYS * DAY_MS);
     this.#failures.set(key, { at: now, counts });
     return counts;
   }

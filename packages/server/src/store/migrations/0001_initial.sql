@@ -333,7 +333,7 @@ CREATE TABLE ends_told (
 ) STRICT;
 
 -- Recent refused calls of partners. Staff look here when a customer complains.
-CREATE TABLE attempt (
+CREATE TABLE refused_call (
   id          INTEGER PRIMARY KEY,
   at          INTEGER NOT NULL,
   partner_id  INTEGER NOT NULL,
@@ -347,7 +347,7 @@ CREATE TABLE attempt (
   request_id  TEXT    NOT NULL
 ) STRICT;
 
-CREATE INDEX attempt_by_code ON attempt (code, id) WHERE code IS NOT NULL;
+CREATE INDEX refused_call_by_code ON refused_call (code, id) WHERE code IS NOT NULL;
 
 -- People who work with the console.
 CREATE TABLE staff (

@@ -2,7 +2,7 @@ import type pg from "pg";
 import { customerDigestIn } from "../../domain/checkout.ts";
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { recordAttempts, recordTokenUses } from "../access.ts";
+import { recordRefusedCalls, recordTokenUses } from "../access.ts";
 import { exportArchive } from "../archive.ts";
 import { importArchive } from "../archive-filling.ts";
 import { Batcher } from "../batcher.ts";
@@ -125,7 +125,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
       yield* checkStore(engine, provider.zone);
     },
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
-    recordAttempts: (attempts) => recordAttempts(engine, attempts),
+    recordRefusedCalls: (calls) => recordRefusedCalls(engine, calls),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 

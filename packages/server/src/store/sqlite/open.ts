@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { recordAttempts, recordTokenUses } from "../access.ts";
+import { recordRefusedCalls, recordTokenUses } from "../access.ts";
 import { exportArchive } from "../archive.ts";
 import { importArchive } from "../archive-filling.ts";
 import { Batcher } from "../batcher.ts";
@@ -122,7 +122,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
       }
     },
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
-    recordAttempts: (attempts) => recordAttempts(engine, attempts),
+    recordRefusedCalls: (calls) => recordRefusedCalls(engine, calls),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 

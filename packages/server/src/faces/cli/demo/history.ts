@@ -20,7 +20,7 @@ import { listPackages, lookUpCustomer } from "../../../partner/customers.ts";
 import type { Caller } from "../../../partner/ports.ts";
 import { topUp } from "../../../partner/top-ups.ts";
 import type { Ports } from "../../../store/ports.ts";
-import type { Attempt } from "../../../store/store.ts";
+import type { RefusedCall } from "../../../store/store.ts";
 import { resetTrial } from "./trial.ts";
 
 const SEED = 26;
@@ -91,7 +91,7 @@ export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<vo
     ports.turnTo(at);
     await Promise.all(batch.map((planned) => history.make(planned)));
   }
-  await ports.store.recordAttempts(history.attempts);
+  await ports.store.recordRefusedCalls(history.refusedCalls);
   await giveTokens(ports, now);
   ports.turnTo(now);
 }
@@ -118,7 +118,7 @@ function* batches(planned: readonly Planned[], now: Instant): Generator<readonly
 
 /** Makes the planned calls and corrections. Refused calls are a part of the history. */
 class History {
-  readonly attempts: Attempt[] = [];
+  readonly refusedCalls: RefusedCall[] = [];
   readonly #ports: DemoDesk;
   readonly #callers: readonly Caller[];
   readonly #txnIds = new Map<PlannedTopUp, string>();
@@ -192,7 +192,7 @@ class History {
   #note(planned: PlannedTopUp | PlannedMistake, operation: string, reason: string, code: string): undefined {
     const { partnerId, environment } = this.#caller(planned);
     const requestId = Buffer.from(this.#ports.random(REQUEST_ID_BYTES)).toString("base64url");
-    this.attempts.push({ at: planned.at, partnerId, environment, operation, reason, code, requestId });
+    this.refusedCalls.push({ at: planned.at, partnerId, environment, operation, reason, code, requestId });
   }
 }
 

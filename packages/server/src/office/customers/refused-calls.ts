@@ -19,50 +19,50 @@ import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { CodeSchema } from "../runs.ts";
 import { partnerName, partnerNamesOf } from "../transactions/presenter.ts";
-import { type AttemptFilter, readAttempts } from "./attempts-sql.ts";
-import { AttemptSchema, CuidSchema } from "./schemas.ts";
+import { type RefusedCallFilter, readRefusedCalls } from "./refused-calls-sql.ts";
+import { CuidSchema, RefusedCallSchema } from "./schemas.ts";
 
 /* Calls of partners that were refused, of the last 30 days. */
 
-const AS = { tag: "Attempts", permission: "read" } as const;
-const AttemptsSchema = pageOf(AttemptSchema);
+const AS = { tag: "Refused calls", permission: "read" } as const;
+const RefusedCallsSchema = pageOf(RefusedCallSchema);
 
-export const listAttempts = operation({
+export const listRefusedCalls = operation({
   ...{ ...AS, http: "GET /refused-calls", summary: "List refused calls of partners" },
   input: Type.Object({
     ...{ ...ENVIRONMENT, ...PARTNER },
     reason: Type.Optional(Type.String({ ...CodeSchema, description: "Only those refused for this reason." })),
     ...PAGE,
   }),
-  answer: AttemptsSchema,
+  answer: RefusedCallsSchema,
   async run(office, input) {
     const [environment, partnerId] = [await environmentOf(office, input), await partnerIdOf(office, input)];
-    return attemptsOf(office, { environment, partnerId, reason: input.reason }, input);
+    return refusedCallsOf(office, { environment, partnerId, reason: input.reason }, input);
   },
 });
 
-export const listAttemptsOfCustomer = operation({
+export const listRefusedCallsOfCustomer = operation({
   ...{ ...AS, http: "GET /customers/:cuid/refused-calls", summary: "List refused calls that named a customer" },
   refuses: ["not_found"],
   input: Type.Object({ cuid: CuidSchema, ...ENVIRONMENT, ...PAGE }),
-  answer: AttemptsSchema,
+  answer: RefusedCallsSchema,
   async run(office, input) {
     const { engine, provider } = office.store;
     const environment = await environmentOf(office, input);
     const customer = await findCustomer(engine.db, environment, input.cuid);
     if (customer === undefined) throw new Refused("not_found", `no ${environment} customer has the cuid ${input.cuid}`);
     const codes = codesOf(customer, customer.connections, provider.normaliseMobile ?? AS_WRITTEN);
-    return attemptsOf(office, { environment, codes }, input);
+    return refusedCallsOf(office, { environment, codes }, input);
   },
 });
 
-async function attemptsOf(
+async function refusedCallsOf(
   { store }: Office,
-  filter: AttemptFilter,
+  filter: RefusedCallFilter,
   page: { readonly cursor?: string | undefined; readonly limit?: number | undefined },
-): Promise<Static<typeof AttemptsSchema>> {
+): Promise<Static<typeof RefusedCallsSchema>> {
   const limit = limitOf(page);
-  const found = await readAttempts(store.engine.db, filter, { before: numberCursor(page), limit: limit + 1 });
+  const found = await readRefusedCalls(store.engine.db, filter, { before: numberCursor(page), limit: limit + 1 });
   const { items, cursor } = pageUpTo(limit, found, ({ id }) => String(id));
   const partnerNames = await partnerNamesOf(store);
   const attempts = items.map((attempt) => {
@@ -79,4 +79,4 @@ async function attemptsOf(
   return { items: attempts, cursor };
 }
 
-export const operations: readonly Operation[] = [listAttempts, listAttemptsOfCustomer];
+export const operations: readonly Operation[] = [listRefusedCalls, listRefusedCallsOfCustomer];

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { AttemptNotes, MOST_GATHERED } from "../../src/partner/gathering.ts";
+import { MOST_GATHERED, RefusedCallNotes } from "../../src/partner/gathering.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
-import type { Attempt } from "../../src/store/store.ts";
+import type { RefusedCall } from "../../src/store/store.ts";
 import { partnersOf } from "../support/partners.ts";
 import { startTestService } from "../support/service.ts";
 
 test("refused calls of a partner are noted, with the customer that they named, and no other call is", async () => {
-  const noted: Attempt[] = [];
-  const service = await startTestService({ attempts: { note: (attempt) => noted.push(attempt) } });
+  const noted: RefusedCall[] = [];
+  const service = await startTestService({ refusedCalls: { note: (call) => noted.push(call) } });
   const call = (operation: Parameters<typeof service.call>[0], body: object, token?: string) =>
     service.call(operation, body, token === undefined ? {} : { token });
   await call("get-customer-information", { code: "1000001" });
@@ -45,16 +45,16 @@ test("refused calls of a partner are noted, with the customer that they named, a
 
 /** Attempt notes with a store that the test can make fail, and a sleep that the test ends. */
 function scene() {
-  const written: (readonly Attempt[])[] = [];
+  const written: (readonly RefusedCall[])[] = [];
   const failures: unknown[] = [];
   const asleep: { ms: number; wake: () => void }[] = [];
   const state = { fails: false };
-  const recordAttempts = async (attempts: readonly Attempt[]) => {
+  const recordRefusedCalls = async (refusedCalls: readonly RefusedCall[]) => {
     if (state.fails) throw new StoreUnavailable("away");
-    written.push(attempts);
+    written.push(refusedCalls);
   };
-  const store = { recordAttempts } as unknown as ConstructorParameters<typeof AttemptNotes>[0]["store"];
-  const notes = new AttemptNotes({ store, onFailure: (error) => failures.push((error as Error).message) });
+  const store = { recordRefusedCalls } as unknown as ConstructorParameters<typeof RefusedCallNotes>[0]["store"];
+  const notes = new RefusedCallNotes({ store, onFailure: (error) => failures.push((error as Error).message) });
   notes.keepWriting(
     (ms, signal) =>
       new Promise((resolve) => {
@@ -70,7 +70,7 @@ function scene() {
   return { notes, written, failures, asleep, state, pass };
 }
 
-const ATTEMPT: Attempt = {
+const ATTEMPT: RefusedCall = {
   ...{ at: 1, partnerId: 1, environment: "trial", operation: "txn-status", reason: "not_topped_up" },
   ...{ code: undefined, requestId: "a" },
 };

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { countRefusedCalls, readRefusedCalls } from "../../src/office/customers/refused-calls-sql.ts";
+import { MOST_REFUSED_CALLS, REFUSED_CALLS_KEPT_MS } from "../../src/store/access.ts";
+import type { RefusedCall } from "../../src/store/store.ts";
+import { countRows, type MakeDatabase, openStore, START } from "./database.ts";
+
+const PAGE = { before: undefined, limit: 100 };
+const PRODUCTION = { environment: "production" } as const;
+
+function call(requestId: string, more: Partial<RefusedCall> = {}): RefusedCall {
+  const of = { partnerId: 1, environment: "production", operation: "top-up", reason: "unknown_bouquet" } as const;
+  return { at: START, ...of, code: "2000001", requestId, ...more };
+}
+
+/** Refused calls of partners. */
+export function testRefusedCalls(makeDatabase: MakeDatabase): void {
+  test("refused calls of many processes are listed newest first, by filters", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const all = [store, await another(), await another()];
+    const portion = (name: number) => Array.from({ length: 600 }, (_, index) => call(`${name}-${index}`));
+    await Promise.all(all.map((each, index) => each.recordRefusedCalls(portion(index))));
+    const last = call("last", { partnerId: 2, code: undefined, reason: "expired_token", at: START + 5 });
+    await store.recordRefusedCalls([last, call("trial", { environment: "trial", code: "7" })]);
+    const [first, second] = await readRefusedCalls(store.engine.db, PRODUCTION, { before: undefined, limit: 2 });
+    expect(first).toEqual({ ...last, id: expect.any(Number) });
+    const older = await readRefusedCalls(store.engine.db, PRODUCTION, { before: first?.id, limit: 3_000 });
+    expect([older[0], older.length]).toEqual([second, 1_800]);
+    expect(new Set(older.map(({ id }) => id)).size).toBe(1_800);
+    const found = async (filter: object) =>
+      (await readRefusedCalls(store.engine.db, { ...PRODUCTION, ...filter }, PAGE)).length;
+    expect(await found({ codes: ["7", "2000001"] })).toBe(100);
+    expect(await found({ codes: ["7"] })).toBe(0);
+    expect(await found({ codes: [] })).toBe(0);
+    expect(await found({ environment: "trial", codes: ["7"] })).toBe(1);
+    expect(await found({ partnerId: 2 })).toBe(1);
+    expect(await found({ reason: "expired_token", partnerId: 1 })).toBe(0);
+    const counted = { reason: "unknown_bouquet", count: 1_800 };
+    const expired = { reason: "expired_token", count: 1 };
+    expect(await countRefusedCalls(store.engine.db, PRODUCTION, START)).toEqual([counted, expired]);
+    expect(await countRefusedCalls(store.engine.db, PRODUCTION, START + 5)).toEqual([expired]);
+    expect(await countRefusedCalls(store.engine.db, { ...PRODUCTION, partnerId: 1 }, START)).toEqual([counted]);
+  });
+
+  test("refused calls go when they are too old or too many, and no other", async () => {
+    const opened = await openStore(makeDatabase);
+    const { store, database } = opened;
+    await store.recordRefusedCalls([call("a"), call("b", { at: START + 1 })]);
+    await store.recordRefusedCalls([call("c", { at: START + REFUSED_CALLS_KEPT_MS })]);
+    expect(await countRows(opened, "refused_call")).toBe(3);
+    await store.recordRefusedCalls([call("d", { at: START + REFUSED_CALLS_KEPT_MS + 1 })]);
+    const kept = async () =>
+      (await readRefusedCalls(store.engine.db, PRODUCTION, PAGE)).map(({ requestId }) => requestId);
+    expect(await kept()).toEqual(["d", "c", "b"]);
+    await database.tamper(`UPDATE refused_call SET id = ${MOST_REFUSED_CALLS + 2} WHERE request_id = 'd'`);
+    await store.recordRefusedCalls([call("e", { at: START + REFUSED_CALLS_KEPT_MS + 1 })]);
+    expect(await kept()).toEqual(["e", "d"]);
+  });
+}
