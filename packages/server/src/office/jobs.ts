@@ -46,7 +46,14 @@ export class Jobs {
     const id = Buffer.from(office.random(ID_BYTES)).toString("hex");
     const cancelling = new AbortController();
     let job: Job<Result> = {
-      ...{ id, kind, author: office.by.author, state: "running", done: 0, count, result, problem: null },
+      id,
+      kind,
+      author: office.by.author,
+      state: "running",
+      done: 0,
+      count,
+      result,
+      problem: null,
     };
     const put = (more: Partial<Job<Result>>) => {
       job = { ...job, ...more };

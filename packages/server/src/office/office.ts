@@ -17,7 +17,7 @@ import type { Jobs } from "./jobs.ts";
 import type { AnswerOf, Operation } from "./operation.ts";
 import type { AccountTools } from "./staff/passwords.ts";
 import type { StatisticsCache } from "./statistics/cache.ts";
-import type { TargetTools } from "./targets/tools.ts";
+import type { TargetTools } from "./targets/radius.ts";
 
 /** A transaction; or the database, if nothing is written. */
 export type Db = Kysely<Tables>;

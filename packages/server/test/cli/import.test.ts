@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { listRuns } from "../../src/office/imports/sql.ts";
+import { listRuns } from "../../src/office/imports/runs.ts";
 import { buy, filledLine, type OfficeLine, officeLine, SITA_NET } from "../support/office-line.ts";
 import { CATALOGUE, realFile, SITA } from "../support/provider-files.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RadiusDifference } from "../../src/domain/radius.ts";
 import { DeliveryFailed } from "../../src/domain/target.ts";
-import { failedLines } from "../../src/office/targets/words.ts";
+import { failedLines } from "../../src/office/targets/presenter.ts";
 import { buy, filledLine, MONDAY, type OfficeLine, SITA_NET } from "../support/office-line.ts";
 
 const URL = "http://127.0.0.1:9/hook";

@@ -3,7 +3,7 @@ import { Choices } from "../../campaign/random.ts";
 import { CUSTOMERS_HEADER, csvText, customerLines } from "../../src/csv/writing.ts";
 import type { CustomerFileRow } from "../../src/domain/customer.ts";
 import { grantGoodwill, reverseGoodwill, reverseTransaction } from "../../src/office/corrections/operations.ts";
-import { exportedCustomers } from "../../src/office/imports/export.ts";
+import { exportedCustomers } from "../../src/office/imports/operations.ts";
 import { Refused } from "../../src/office/refused.ts";
 import { listTransactions } from "../../src/office/transactions/operations.ts";
 import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";

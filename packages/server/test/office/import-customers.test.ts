@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { reverseTransaction } from "../../src/office/corrections/operations.ts";
-import { MOST_KEPT } from "../../src/office/imports/checked-rows.ts";
+import { MOST_KEPT } from "../../src/office/imports/rows.ts";
 import { listTransactions } from "../../src/office/transactions/operations.ts";
 import { findCustomer } from "../../src/store/customers.ts";
 import type { Store } from "../../src/store/store.ts";

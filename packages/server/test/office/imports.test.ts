@@ -9,7 +9,7 @@ import {
   showUpload,
   uploadCustomers,
 } from "../../src/office/imports/operations.ts";
-import { findHeldBack, listRuns } from "../../src/office/imports/sql.ts";
+import { findHeldBack, listRuns } from "../../src/office/imports/runs.ts";
 import { Uploads } from "../../src/office/imports/uploads.ts";
 import type { Desk } from "../../src/office/office.ts";
 import { findCustomer } from "../../src/store/customers.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { replaceHeldBack } from "../../src/office/imports/sql.ts";
+import { replaceHeldBack } from "../../src/office/imports/runs.ts";
 import { noteBackup } from "../../src/office/maintenance/backups.ts";
 import type { Desk } from "../../src/office/office.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
-import { listAttention } from "../../src/office/statistics/attention.ts";
+import { listAttention } from "../../src/office/statistics/operations.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
 import { run } from "../support/desk.ts";

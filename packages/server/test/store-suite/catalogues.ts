@@ -8,7 +8,7 @@ import {
   showCatalogueRevision,
 } from "../../src/office/catalogue/operations.ts";
 import { knownBouquets } from "../../src/office/catalogue/sql.ts";
-import { listRuns } from "../../src/office/imports/sql.ts";
+import { listRuns } from "../../src/office/imports/runs.ts";
 import { by } from "../support/by.ts";
 import { fileOfRows, publish } from "../support/catalogue.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";

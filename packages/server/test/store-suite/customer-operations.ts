@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
-import { connectionOrGone } from "../../src/office/customers/connection.ts";
-import { cuidMeant } from "../../src/office/customers/find.ts";
+import { connectionOrGone, cuidMeant } from "../../src/office/customers/find.ts";
 import { showLedgers } from "../../src/office/customers/ledgers.ts";
 import { listComingEnds, searchCustomers, showCustomer } from "../../src/office/customers/operations.ts";
 import { listRefusedCalls, listRefusedCallsOfCustomer } from "../../src/office/customers/refused-calls.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { listHeldBack, listImports, settleHeldBack } from "../../src/office/imports/operations.ts";
-import * as sql from "../../src/office/imports/sql.ts";
+import * as sql from "../../src/office/imports/runs.ts";
 import { lastBackupAt, noteBackup } from "../../src/office/maintenance/backups.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
 import { type MakeDatabase, openStore, START } from "./database.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countRefusedCalls, readRefusedCalls } from "../../src/office/customers/refused-calls-sql.ts";
+import { countRefusedCalls, readRefusedCalls } from "../../src/office/customers/refused-calls.ts";
 import { MOST_REFUSED_CALLS, REFUSED_CALLS_KEPT_MS } from "../../src/store/access.ts";
 import type { RefusedCall } from "../../src/store/store.ts";
 import { countRows, type MakeDatabase, openStore, START } from "./database.ts";

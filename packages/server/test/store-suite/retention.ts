@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { prune } from "../../src/office/maintenance/operations.ts";
-import * as sql from "../../src/office/settlement/sql.ts";
+import * as sql from "../../src/office/settlement/reconcile.ts";
 import { readHorizon } from "../../src/store/settings.ts";
 import { refusal, run } from "../support/desk.ts";
 import { moveHorizon, pruneHistory } from "../support/history.ts";

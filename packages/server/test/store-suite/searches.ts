@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
-import { countRunning } from "../../src/office/imports/sql.ts";
+import { countRunning } from "../../src/office/imports/runs.ts";
 import {
   findByTxnIds,
   findReversals,

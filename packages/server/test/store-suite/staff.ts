@@ -2,22 +2,24 @@ import { describe, expect, test } from "vitest";
 import { hashSecret } from "../../src/domain/access-token.ts";
 import type { Authority, StaffKey, StaffSession } from "../../src/domain/staff.ts";
 import { readEntries } from "../../src/office/audit/sql.ts";
-import { beginAnswer, type KeptAnswer, keepAnswer, pruneAnswers } from "../../src/office/session/answers.ts";
 import {
+  beginAnswer,
   beginLogIn,
   endSession,
   findKey,
   findSession,
   findStaff,
   forgetLogIn,
+  type KeptAnswer,
+  keepAnswer,
   listSessions,
   openSession,
+  pruneAnswers,
   pruneSessions,
   touchKey,
   touchSession,
   useCode,
 } from "../../src/office/session/sql.ts";
-import { NO_TOTP } from "../../src/office/staff/accounts.ts";
 import {
   addStaff,
   addStaffKey,
@@ -26,6 +28,7 @@ import {
   listStaffKeys,
   removeStaff,
 } from "../../src/office/staff/operations.ts";
+import { NO_TOTP } from "../../src/office/staff/sql.ts";
 import { hasRights } from "../../src/store/audit.ts";
 import { RightsEnded } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";

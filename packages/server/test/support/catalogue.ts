@@ -2,7 +2,7 @@ import type { Attribution } from "../../src/domain/audit.ts";
 import type { Bouquet } from "../../src/domain/bouquet.ts";
 import type { Catalogue } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
-import { publishBouquets, readCatalogueFile } from "../../src/office/catalogue/publish.ts";
+import { publishBouquets, readCatalogueFile } from "../../src/office/catalogue/operations.ts";
 import { type CustomersImport, type CustomersReport, importCustomers } from "../../src/office/imports/customers.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "./by.ts";

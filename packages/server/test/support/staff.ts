@@ -1,9 +1,8 @@
 import { hashSecret } from "../../src/domain/access-token.ts";
 import type { Attribution } from "../../src/domain/audit.ts";
 import type { Role, StaffMember } from "../../src/domain/staff.ts";
-import { type AccountChanges, changeAccount } from "../../src/office/staff/accounts.ts";
 import { addStaff, addStaffKey, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
-import { readKeys, readStaff } from "../../src/office/staff/sql.ts";
+import { type AccountChanges, changeAccount, readKeys, readStaff } from "../../src/office/staff/sql.ts";
 import type { Store } from "../../src/store/store.ts";
 import { deskOf, run } from "./desk.ts";
 import { seededRandom } from "./random.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
 import { Refused } from "../../office/refused.ts";
-import { beginAnswer, keepAnswer, pruneAnswers } from "../../office/session/answers.ts";
+import { beginAnswer, keepAnswer, pruneAnswers } from "../../office/session/sql.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 

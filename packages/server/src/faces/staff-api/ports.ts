@@ -4,7 +4,7 @@ import type { Actor, Desk } from "../../office/office.ts";
 import type { FailedLogIn, StaffIdentity } from "../../office/session/log-in.ts";
 import { type OwnAccountPorts, TotpOffers } from "../../office/session/own-account.ts";
 import { StatisticsCache } from "../../office/statistics/cache.ts";
-import type { TargetTools } from "../../office/targets/tools.ts";
+import type { TargetTools } from "../../office/targets/radius.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { MigrationState } from "../../store/store.ts";
 import type { ServiceState } from "../../system/service-state.ts";

@@ -1,15 +1,103 @@
 import { type Static, Type } from "typebox";
-import { type AuditCheckpoint, findBreak, NO_ENTRY } from "../../domain/audit.ts";
+import { AUDIT_ACTIONS, type AuditCheckpoint, findBreak, NO_ENTRY } from "../../domain/audit.ts";
 import { entryOfCustomer } from "../../domain/customer-audit.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { daysOf, limitOf, numberCursor, pageUpTo } from "../common.ts";
+import type { ProviderSettings } from "../../store/store.ts";
+import {
+  DAYS,
+  daysOf,
+  InstantSchema,
+  limitOf,
+  numberCursor,
+  oneOf,
+  orNull,
+  PAGE,
+  pageOf,
+  pageUpTo,
+} from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Db } from "../office.ts";
-import { type Operation, operation } from "../operation.ts";
+import { type Operation, operation, type Shown } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { AuditListSchema, AuditVerificationSchema, ExportedAuditEntrySchema, FilterSchema } from "./schemas.ts";
+import { printable, shellWord } from "../text.ts";
 import { listEntries, readEntries } from "./sql.ts";
-import { auditLines, verificationLines } from "./words.ts";
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+
+export const FilterSchema = Type.Object({
+  ...DAYS,
+  author: text("Made by this person, or by `key NAME`, a system."),
+  action: Type.Optional(oneOf(AUDIT_ACTIONS, "Of this kind.")),
+  subject: text("Of this subject, exactly as a list shows it."),
+  reason: text("With this reason; each entry of an import is listed by itself."),
+  cuid: text("Of this customer; an import shows what it did to this customer."),
+  ...PAGE,
+});
+
+const ENTRY = {
+  seq: Type.Integer({ description: "Counted from 1, without a gap." }),
+  at: InstantSchema,
+  author: Type.String({ description: "Who did it; `key NAME` if it was a system." }),
+  action: Type.String(),
+  subject: Type.String({ description: "What was changed." }),
+  reason: orNull(Type.String()),
+};
+
+export const AuditEntrySchema = Type.Object(
+  {
+    ...ENTRY,
+    parts: Type.Integer({
+      description: "How many entries it stands for: more than 1 of an import, which shares its reason with the others.",
+    }),
+    before: Type.Unknown({ description: "What it was, as far as it changed; null if there was nothing." }),
+    after: Type.Unknown({ description: "What it is since then; null if there is nothing." }),
+  },
+  { title: "AuditEntry" },
+);
+export const AuditListSchema = pageOf(AuditEntrySchema);
+
+/** An entry with the texts that were hashed. */
+export const ExportedAuditEntrySchema = Type.Object(
+  { ...ENTRY, before: orNull(Type.String()), after: orNull(Type.String()), hash: Type.String() },
+  { title: "ExportedAuditEntry" },
+);
+
+export const AuditVerificationSchema = Type.Object(
+  {
+    entries: Type.Integer({ description: "How many were read." }),
+    checkpoint: orNull(Type.String({ description: "The last entry, SEQ:HASH, to keep elsewhere." })),
+    problem: orNull(Type.String({ description: "What was changed, removed, moved or cut off; null if nothing was." })),
+  },
+  { title: "AuditVerification" },
+);
+
+/** An import's entry tells of many: only --json prints all of it. */
+const MOST_SHOWN = 400;
+
+export function auditLines({ items }: Static<typeof AuditListSchema>, { zone }: ProviderSettings): Shown {
+  return { out: items.map((entry) => entryLines(entry, zone.wallTime(Date.parse(entry.at)))).join("") };
+}
+
+function entryLines(entry: Static<typeof AuditEntrySchema>, time: string): string {
+  const { seq, author, action, subject, reason, parts, before, after } = entry;
+  const title = `${seq}  ${time}  ${action}  ${subject}  by ${author}${reason === null ? "" : `: ${reason}`}`;
+  const more = `${parts} entries: add --reason ${shellWord(reason ?? "")} to see each`;
+  const change = `${stateText(before)} -> ${stateText(after)}`;
+  const shown = change.length > MOST_SHOWN ? `${change.slice(0, MOST_SHOWN)}… (--json shows all)` : change;
+  return `${printable(title)}\n    ${parts > 1 ? more : printable(shown)}\n`;
+}
+
+function stateText(state: unknown): string {
+  return state === null ? "nothing" : JSON.stringify(state);
+}
+
+export function verificationLines(verification: Static<typeof AuditVerificationSchema>): Shown {
+  const { entries, checkpoint, problem } = verification;
+  if (problem !== null) return { out: "", wrong: problem };
+  const out = `ok     ${entries} entries, each follows from the one before it\n`;
+  const keep = `To find out later whether anything up to here was changed, keep this elsewhere: --checkpoint ${checkpoint}\n`;
+  return { out, note: checkpoint === null ? "" : keep };
+}
 
 /* What staff and imports have changed. */
 

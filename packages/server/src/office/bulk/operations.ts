@@ -4,16 +4,23 @@ import { type ConnectionKey, withHead } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { Engine } from "../../store/engine.ts";
-import { ENVIRONMENT, environmentOf } from "../common.ts";
+import { ENVIRONMENT, environmentOf, runOf } from "../common.ts";
 import { blockEvents, writeBlock } from "../corrections/sql.ts";
 import type { Job } from "../jobs.ts";
 import { correctingBy, type Db, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { runOf } from "../runs.ts";
-import { type BulkEffect, type BulkProblem, decidePortion, lineOf, PORTION, planBulk, problemOf } from "./plan.ts";
+import {
+  type BulkEffect,
+  type BulkProblem,
+  decidePortion,
+  lineOf,
+  listSegments,
+  PORTION,
+  planBulk,
+  problemOf,
+} from "./plan.ts";
 import { BulkPreviewSchema, BulkRequestSchema, BulkRunSchema, MOST_SHOWN, SegmentsSchema } from "./schemas.ts";
-import { listSegments } from "./sql.ts";
 
 /* One correction of many connections of one environment. */
 
@@ -29,7 +36,9 @@ interface Progress {
 }
 
 export const showSegments = operation({
-  ...{ ...AS, permission: "read", http: "GET /segments" },
+  ...AS,
+  permission: "read",
+  http: "GET /segments",
   summary: "List segments, and how many connections each has",
   input: Type.Object(ENVIRONMENT),
   answer: SegmentsSchema,
@@ -39,7 +48,10 @@ export const showSegments = operation({
 });
 
 export const previewBulk = operation({
-  ...{ ...AS, http: "POST /bulk/preview", changesNothing: true, mostBytes: BODY_MAX_BYTES },
+  ...AS,
+  http: "POST /bulk/preview",
+  changesNothing: true,
+  mostBytes: BODY_MAX_BYTES,
   summary: "Show what a bulk correction would do",
   input: BulkRequestSchema,
   answer: BulkPreviewSchema,
@@ -55,7 +67,11 @@ export const previewBulk = operation({
 });
 
 export const startBulk = operation({
-  ...{ ...AS, http: "POST /bulk", status: 202, mostBytes: BODY_MAX_BYTES, refuses: ["conflict"] },
+  ...AS,
+  http: "POST /bulk",
+  status: 202,
+  mostBytes: BODY_MAX_BYTES,
+  refuses: ["conflict"],
   summary: "Start a bulk correction: it continues after the answer, and leaves out what a preview lists as problems",
   input: BulkRequestSchema,
   answer: BulkRunSchema,
@@ -123,14 +139,19 @@ function eventsOf(order: BulkOrder, { key, outcome, before }: BulkEffect, by: Co
 }
 
 export const showBulk = operation({
-  ...{ ...AS, http: "GET /bulk/:id", summary: "Show the progress of a bulk correction", refuses: ["not_found"] },
+  ...AS,
+  http: "GET /bulk/:id",
+  summary: "Show the progress of a bulk correction",
+  refuses: ["not_found"],
   input: Type.Object({ id: IdSchema }),
   answer: BulkRunSchema,
   run: async ({ jobs }, { id }) => runData(jobs.find<Progress>(KIND, id)),
 });
 
 export const cancelBulk = operation({
-  ...{ ...AS, http: "DELETE /bulk/:id", refuses: ["not_found", "conflict"] },
+  ...AS,
+  http: "DELETE /bulk/:id",
+  refuses: ["not_found", "conflict"],
   summary: "Cancel a bulk correction: corrections that were made stay",
   input: Type.Object({ id: IdSchema }),
   answer: BulkRunSchema,

@@ -1,7 +1,15 @@
 import { Type } from "typebox";
-import { ENVIRONMENT, oneOf, orNull, ReasonSchema, ServiceSchema } from "../common.ts";
-import { DaysSchema } from "../corrections/schemas.ts";
-import { CodeSchema, PlanSchema, RunSchema } from "../runs.ts";
+import {
+  CodeSchema,
+  ENVIRONMENT,
+  oneOf,
+  orNull,
+  PlanSchema,
+  ReasonSchema,
+  RunSchema,
+  ServiceSchema,
+} from "../common.ts";
+import { DaysSchema } from "../corrections/operations.ts";
 
 /** More connections are a file for an import. */
 export const MOST_CONNECTIONS = 20_000;
@@ -34,8 +42,12 @@ export const BulkPreviewSchema = Type.Object(
   {
     effects: Type.Array(
       Type.Object({
-        ...{ cuid: Type.String(), service: ServiceSchema, reqId: Type.String(), plan: orNull(Type.String()) },
-        ...{ before: orNull(RunSchema), after: orNull(RunSchema) },
+        cuid: Type.String(),
+        service: ServiceSchema,
+        reqId: Type.String(),
+        plan: orNull(Type.String()),
+        before: orNull(RunSchema),
+        after: orNull(RunSchema),
         repeated: Type.Boolean({ description: "Whether staff gave it goodwill in the last day already." }),
       }),
       { description: `The first ${MOST_SHOWN}.` },
@@ -51,9 +63,12 @@ export const BulkPreviewSchema = Type.Object(
 
 export const BulkRunSchema = Type.Object(
   {
-    ...{ id: Type.String(), action: oneOf(ACTIONS), author: Type.String() },
+    id: Type.String(),
+    action: oneOf(ACTIONS),
+    author: Type.String(),
     state: oneOf(["running", "done", "failed", "cancelled"]),
-    ...{ done: Type.Integer(), count: Type.Integer() },
+    done: Type.Integer(),
+    count: Type.Integer(),
     failed: Type.Array(Type.Object({ connection: Type.String(), problem: Type.String() })),
     problem: orNull(Type.String()),
   },

@@ -1,31 +1,116 @@
 import { type Static, Type } from "typebox";
 import { CATALOGUE_HEADER, catalogueLine } from "../../csv/writing.ts";
-import { bouquetKey } from "../../domain/bouquet.ts";
-import { type BouquetEffect, type CatalogueRow, catalogueRow, compareCatalogues } from "../../domain/catalogue.ts";
+import { cataloguePublished } from "../../domain/audit.ts";
+import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
+import {
+  type BouquetEffect,
+  type CatalogueRow,
+  CatalogueRows,
+  catalogueRow,
+  compareCatalogues,
+  isRetired,
+  readCatalogueRow,
+} from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
-import { formatMoneyInFull } from "../../domain/money.ts";
+import type { FieldProblem } from "../../domain/fields.ts";
+import { type CurrencyExponent, formatMoneyInFull } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { currentRevision, readCatalogue } from "../../store/reference-cache.ts";
+import { bouquetRow, currentRevision, readCatalogue } from "../../store/reference-cache.ts";
+import { verifyProvider } from "../../store/settings.ts";
 import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, PREVIEW, pageOf, pageUpTo } from "../common.ts";
 import { type GivenFile, type Rows, rowsOf } from "../fields.ts";
-import { isLargeChange, MOST_SAID } from "../imports/file.ts";
+import { isLargeChange, MOST_SAID, readRow, sourceRows } from "../imports/file.ts";
 import { recordRun } from "../imports/runs.ts";
 import { IMPORT } from "../imports/schemas.ts";
-import { badLines, tooLarge } from "../imports/words.ts";
-import { decide, type Office } from "../office.ts";
+import { badLines, tooLarge } from "../imports/tally.ts";
+import { type Change, type Db, type Decider, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { nextRevision, readCatalogueFile } from "./publish.ts";
-import { CatalogueChangeSchema, CatalogueRevisionSchema, CatalogueRowSchema, CatalogueSchema } from "./schemas.ts";
-import { findRevisionTime, knownBouquets, listRevisions } from "./sql.ts";
-import { changeLines } from "./words.ts";
+import {
+  CatalogueChangeSchema,
+  CatalogueRevisionSchema,
+  CatalogueRowSchema,
+  CatalogueSchema,
+  changeLines,
+} from "./schemas.ts";
+import { findRevisionTime, insertRevision, knownBouquets, listRevisions } from "./sql.ts";
+
+/** Reads a catalogue file. */
+export async function readCatalogueFile(file: GivenFile, exponent: CurrencyExponent) {
+  const rows = new CatalogueRows();
+  const problems: { line: number; problems: FieldProblem[] }[] = [];
+  let rejected = 0;
+  for await (const some of sourceRows(file, "readCatalogueCsv"))
+    for (const row of some) {
+      let retired = false;
+      const reading = readRow(row, (object) => {
+        retired = isRetired(object);
+        return readCatalogueRow(object, exponent);
+      });
+      const added = reading.ok ? rows.add(reading.value, retired) : reading;
+      if (added.ok) continue;
+      rejected += 1;
+      if (problems.length < MOST_SAID) problems.push({ line: row.line, problems: [...added.problems] });
+    }
+  return { bouquets: rows.bouquets, retired: rows.retired, rejected, problems };
+}
+
+interface Sold {
+  readonly environment: Environment;
+  readonly bouquets: readonly Bouquet[];
+  /** Not sold. An earlier revision makes them known. */
+  readonly retired?: readonly Bouquet[];
+}
+
+/** Plans the next revision, all of which is sold. */
+export async function nextRevision(
+  { store: { provider }, by }: Decider,
+  tx: Db,
+  { environment, bouquets, retired = [] }: Sold,
+) {
+  await verifyProvider(tx, provider);
+  const [last = 0, former] = [await currentRevision(tx), await currentRevision(tx, environment)];
+  const before = former === undefined ? [] : ((await readCatalogue(tx, provider, former))?.bouquets ?? []);
+  const unknown = retired.length === 0 ? [] : unknownAmong(retired, await knownBouquets(tx, environment));
+  const made = unknown.length === 0 ? [bouquets] : [unknown, bouquets];
+  const revisions = made.map((each, index) => ({ revision: last + 1 + index, bouquets: each }));
+  const change: Change = {
+    async write() {
+      for (const each of revisions) await insertRevision(tx, { ...each, environment, at: by.at }, each.bouquets);
+    },
+    audit: revisions.map((each, index) =>
+      cataloguePublished(environment, revisions[index - 1]?.revision ?? former, {
+        revision: each.revision,
+        bouquets: each.bouquets.length,
+      }),
+    ),
+  };
+  return { before, revision: last + made.length, change };
+}
+
+/** Those that no revision had, or had otherwise last. */
+function unknownAmong(retired: readonly Bouquet[], known: readonly Bouquet[]): Bouquet[] {
+  const text = (bouquet: Bouquet) => JSON.stringify(bouquetRow(bouquet));
+  const texts = new Map(known.map((each) => [bouquetKey(each), text(each)]));
+  return retired.filter((bouquet) => texts.get(bouquetKey(bouquet)) !== text(bouquet));
+}
+
+/** Publishes bouquets that no file holds. @returns the number of the revision. */
+export function publishBouquets(of: Decider, sold: Sold): Promise<number> {
+  return decide(of, "reference", async (tx) => {
+    const { revision, change } = await nextRevision(of, tx, sold);
+    return { answer: revision, change };
+  });
+}
 
 const AS = { tag: "Catalogue", permission: "read" } as const;
 /** The part of the codes that a catalogue may drop unasked. */
 const MOST_DROPPED = 0.2;
 
 export const showCatalogue = operation({
-  ...{ ...AS, http: "GET /catalogue", summary: "Show what is sold now" },
+  ...AS,
+  http: "GET /catalogue",
+  summary: "Show what is sold now",
   input: Type.Object(ENVIRONMENT),
   answer: CatalogueSchema,
   async run(office, input) {
@@ -35,7 +120,9 @@ export const showCatalogue = operation({
 });
 
 export const listCatalogueRevisions = operation({
-  ...{ ...AS, http: "GET /catalogue/revisions", summary: "List revisions, newest first" },
+  ...AS,
+  http: "GET /catalogue/revisions",
+  summary: "List revisions, newest first",
   input: Type.Object({ ...ENVIRONMENT, ...PAGE }),
   answer: pageOf(CatalogueRevisionSchema),
   async run(office, input) {
@@ -48,7 +135,9 @@ export const listCatalogueRevisions = operation({
 });
 
 export const showCatalogueRevision = operation({
-  ...{ ...AS, http: "GET /catalogue/revisions/:revision", summary: "Show a revision" },
+  ...AS,
+  http: "GET /catalogue/revisions/:revision",
+  summary: "Show a revision",
   input: Type.Object({
     revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Its number." }),
   }),
@@ -62,24 +151,33 @@ async function revisionData({ store }: Office, revision: number): Promise<Static
   const catalogue = createdAt === undefined ? undefined : await readCatalogue(engine.db, provider, revision);
   if (createdAt === undefined || catalogue === undefined) throw new Refused("not_found", "there is no such revision");
   const bouquets = catalogue.bouquets.map(({ price, period, segments, ...bouquet }) => ({
-    ...{ ...bouquet, price: formatMoneyInFull(price, provider.currencyExponent), segments: [...segments] },
-    ...{ months: period.months, days: period.days },
+    ...bouquet,
+    price: formatMoneyInFull(price, provider.currencyExponent),
+    segments: [...segments],
+    months: period.months,
+    days: period.days,
   }));
   return { revision, createdAt: isoTime(createdAt), bouquets };
 }
 
 export const publishCatalogue = operation({
-  ...{ tag: AS.tag, permission: "administer", http: "POST /catalogue" },
+  tag: AS.tag,
+  permission: "administer",
+  http: "POST /catalogue",
   summary: "Publish a file, NDJSON or CSV, as the next catalogue revision: all of it, or nothing",
   input: Type.Object({
-    ...{ ...IMPORT, ...PREVIEW },
+    ...IMPORT,
+    ...PREVIEW,
     allowLargeChange: Type.Optional(Type.Boolean({ description: "More than a fifth of the codes may go." })),
   }),
   answer: CatalogueChangeSchema,
   refuses: ["conflict"],
   cli: [
     {
-      ...{ words: "import catalogue", arguments: ["file"], makesDatabase: true, show: changeLines },
+      words: "import catalogue",
+      arguments: ["file"],
+      makesDatabase: true,
+      show: changeLines,
       summary:
         "publish a file as the next catalogue revision: all of it, or nothing (exit code 3: lines were left out)",
       examples: ["topupd import catalogue catalogue.ndjson", "topupd import catalogue catalogue.csv --preview"],
@@ -116,13 +214,13 @@ async function publish(
     if (largeChange !== null && !allowLargeChange) throw tooLarge([largeChange]);
     const count = (kind: BouquetEffect["kind"]) => effect.bouquets.filter((each) => each.kind === kind).length;
     const report = {
-      ...{
-        accepted: bouquets.length + retired.length,
-        rejected,
-        unchanged: effect.unchanged,
-        reorders: effect.reorders,
-      },
-      ...{ added: count("added"), changed: count("changed"), removed: count("removed") },
+      accepted: bouquets.length + retired.length,
+      rejected,
+      unchanged: effect.unchanged,
+      reorders: effect.reorders,
+      added: count("added"),
+      changed: count("changed"),
+      removed: count("removed"),
     };
     const changed = effect.bouquets.slice(0, MOST_SAID).map((each) => ({ ...each, fields: [...each.fields] }));
     const said = { revision: office.isPreview ? null : revision, bouquets: changed, problems, largeChange };
@@ -131,7 +229,9 @@ async function publish(
 }
 
 export const exportCatalogue = operation({
-  ...{ ...AS, http: "GET /catalogue.csv", summary: "Export what is sold, and what customers may still have" },
+  ...AS,
+  http: "GET /catalogue.csv",
+  summary: "Export what is sold, and what customers may still have",
   input: Type.Object(ENVIRONMENT),
   answer: rowsOf(CatalogueRowSchema, { header: CATALOGUE_HEADER, lines: (row) => [catalogueLine(row)] }),
   cli: [{ words: "export catalogue", examples: ["topupd export catalogue --output catalogue.csv"] }],

@@ -1,13 +1,21 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { AmountSchema, FieldChangeSchema, InstantSchema, oneOf, orNull, ServiceSchema } from "../common.ts";
 import { LargeChangeSchema, RejectedLineSchema } from "../imports/schemas.ts";
+import { changeWords, countsOf, rejectedWords } from "../imports/tally.ts";
+import type { Shown } from "../operation.ts";
+import { count, printable } from "../text.ts";
 
 export const BouquetSchema = Type.Object(
   {
     service: ServiceSchema,
-    ...{ code: Type.String(), name: Type.String(), price: AmountSchema },
+    code: Type.String(),
+    name: Type.String(),
+    price: AmountSchema,
     segments: Type.Array(Type.String()),
-    ...{ plan: Type.String(), addOn: Type.Boolean(), months: Type.Integer(), days: Type.Integer() },
+    plan: Type.String(),
+    addOn: Type.Boolean(),
+    months: Type.Integer(),
+    days: Type.Integer(),
   },
   { title: "Bouquet" },
 );
@@ -36,8 +44,12 @@ export const BouquetChangeSchema = Type.Object({
 export const CatalogueChangeSchema = Type.Object(
   {
     revision: orNull(Type.Integer({ description: "The new one; null in a preview." })),
-    ...{ accepted: Type.Integer(), rejected: Type.Integer() },
-    ...{ added: Type.Integer(), changed: Type.Integer(), unchanged: Type.Integer(), removed: Type.Integer() },
+    accepted: Type.Integer(),
+    rejected: Type.Integer(),
+    added: Type.Integer(),
+    changed: Type.Integer(),
+    unchanged: Type.Integer(),
+    removed: Type.Integer(),
     reorders: Type.Boolean({ description: "Whether those that stay come in another order." }),
     bouquets: Type.Array(BouquetChangeSchema, { description: "The first thousand." }),
     problems: Type.Array(RejectedLineSchema, { description: "Lines that are left out: the first thousand." }),
@@ -48,8 +60,39 @@ export const CatalogueChangeSchema = Type.Object(
 
 /** A row of a catalogue file. */
 export const CatalogueRowSchema = Type.Object({
-  ...{ service: ServiceSchema, code: Type.String(), name: Type.String(), price: Type.String() },
+  service: ServiceSchema,
+  code: Type.String(),
+  name: Type.String(),
+  price: Type.String(),
   segments: Type.Optional(Type.Array(Type.String())),
   plan: Type.String(),
   retired: Type.Optional(Type.Literal(true)),
 });
+
+/** A preview lists every change. */
+export function changeLines(change: Static<typeof CatalogueChangeSchema>): Shown {
+  const { revision, accepted, rejected, added, changed, unchanged, removed, reorders, bouquets, problems } = change;
+  const changes = revision === null ? bouquets.map((each) => changeWords(titleOf(each), each.fields)) : [];
+  const counts = countsOf({ accepted, rejected, added, changed, unchanged, removed });
+  const notes = `${reorders ? ", in another order" : ""}${revision === null ? "" : `, as revision ${revision}`}`;
+  return {
+    out: `${changes.join("")}${counts}${notes}\n`,
+    note: [...problems.map(rejectedWords), ...bouquets.map(reachWords)].join(""),
+    wrong: rejected === 0 ? undefined : `${count(rejected, "line")} rejected`,
+  };
+}
+
+type BouquetChange = Static<typeof BouquetChangeSchema>;
+
+const titleOf = ({ service, code, kind }: BouquetChange) => `${service} ${code} ${kind}`;
+
+/** Warns of a bouquet whose plan or kind changes: that reaches what was bought before. */
+function reachWords({ service, code, fields }: BouquetChange): string {
+  const changed = fields.find(({ field }) => field === "plan" || field === "add-on");
+  if (changed === undefined) return "";
+  const [what, todo, plan] =
+    changed.field === "plan"
+      ? ["is of another plan now", "to keep renewals with what was bought", changed.from]
+      : ["is an add-on now, or none any more", "to leave what was bought as it is", "another one"];
+  return `${printable(`warning: ${service} ${code} ${what}: ${todo}, name "plan": ${JSON.stringify(plan)} in the row`)}\n`;
+}

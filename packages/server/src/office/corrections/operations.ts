@@ -1,25 +1,78 @@
 import { type Static, Type } from "typebox";
+import { SERVICES } from "../../domain/bouquet.ts";
 import * as decided from "../../domain/correction.ts";
-import { type ConnectionKey, withHead } from "../../domain/customer.ts";
+import { type ConnectionKey, ENVIRONMENTS, withHead } from "../../domain/customer.ts";
 import { eventOf } from "../../domain/event.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { GONE } from "../../store/customer-files.ts";
 import { findConnection, findConnectionWithHeads, ledgersOfConnection } from "../../store/customers.ts";
-import { PREVIEW, ReasonSchema } from "../common.ts";
+import {
+  CodeSchema,
+  EnvironmentSchema,
+  oneOf,
+  orNull,
+  PlanSchema,
+  PREVIEW,
+  ReasonSchema,
+  RunSchema,
+  runOf,
+  ServiceSchema,
+} from "../common.ts";
 import { correctingBy, type Db, type Decision, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { runOf } from "../runs.ts";
-import { amountOf } from "../transactions/filter.ts";
 import { noTransaction } from "../transactions/operations.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
-import { IdSchema, TransactionReversalSchema } from "../transactions/schemas.ts";
+import { amountOf, IdSchema, TransactionReversalSchema } from "../transactions/schemas.ts";
 import { findReversals, findTransaction } from "../transactions/sql.ts";
-import { connectionMeant, noConnection } from "./connection.ts";
-import { BlockEffectSchema, CORRECTION, DaysSchema, GOODWILL, GoodwillEffectSchema } from "./schemas.ts";
-import { blockEvents, markReversed, writeBlock } from "./sql.ts";
+import { blockEvents, connectionMeant, markReversed, noConnection, writeBlock } from "./sql.ts";
 import { goodwillLines, notCorrected, planUnclear, REFUSALS, reversalLines } from "./words.ts";
+
+/** Names a connection. If several fit, the correction is refused. */
+export const CONNECTION = {
+  cuid: Type.Optional(Type.String({ ...CodeSchema, description: "Its customer id, if several customers have it." })),
+  environment: Type.Optional(oneOf(ENVIRONMENTS, "Only in this environment.")),
+  service: oneOf(SERVICES, "The kind of connection."),
+  reqId: Type.String({ ...CodeSchema, description: "The set-top box number or username." }),
+};
+export const CORRECTION = { ...CONNECTION, reason: ReasonSchema, ...PREVIEW };
+export const GOODWILL = { ...CORRECTION, plan: Type.Optional(PlanSchema) };
+
+/** More is a mistake. */
+export const MOST_GOODWILL_DAYS = 366;
+export const DaysSchema = Type.Integer({
+  minimum: 1,
+  maximum: MOST_GOODWILL_DAYS,
+  description: `How many days, up to ${MOST_GOODWILL_DAYS}.`,
+});
+
+const CONNECTION_FIELDS = {
+  environment: EnvironmentSchema,
+  cuid: Type.String(),
+  service: ServiceSchema,
+  reqId: Type.String(),
+};
+
+export const GoodwillEffectSchema = Type.Object(
+  {
+    ...CONNECTION_FIELDS,
+    plan: Type.String(),
+    days: Type.Integer(),
+    before: orNull(RunSchema),
+    after: orNull(RunSchema),
+  },
+  { title: "GoodwillEffect" },
+);
+
+export const BlockEffectSchema = Type.Object(
+  {
+    ...CONNECTION_FIELDS,
+    blocked: Type.Boolean(),
+    changed: Type.Boolean({ description: "False if it was so already." }),
+  },
+  { title: "BlockEffect" },
+);
 
 /* What staff correct for one customer. The domain decides; operations read, write and answer. */
 
@@ -27,10 +80,14 @@ const AS = { tag: "Corrections", permission: "correct", refuses: ["not_found", "
 const BY_NAME = { arguments: ["service", "reqId"] } as const;
 
 export const reverseTransaction = operation({
-  ...{ ...AS, tag: "Transactions", http: "POST /transactions/:id/reversal" },
+  ...AS,
+  tag: "Transactions",
+  http: "POST /transactions/:id/reversal",
   summary: "Reverse a top-up permanently: partners see it as reversed",
   input: Type.Object({
-    ...{ id: IdSchema, reason: ReasonSchema, ...PREVIEW },
+    id: IdSchema,
+    reason: ReasonSchema,
+    ...PREVIEW,
     partner: Type.Optional(Type.String({ maxLength: 200, description: "Only if this partner made it." })),
     amount: Type.Optional(
       Type.String({ maxLength: 40, description: "Only if it is of this amount, such as 1130.50." }),
@@ -39,7 +96,9 @@ export const reverseTransaction = operation({
   answer: TransactionReversalSchema,
   cli: [
     {
-      ...{ words: "transaction reverse", arguments: ["id"], show: reversalLines },
+      words: "transaction reverse",
+      arguments: ["id"],
+      show: reversalLines,
       examples: ['topupd transaction reverse 01M7W2Y7M0D61P39294S26KB1Y --reason "paid twice"'],
     },
   ],
@@ -67,12 +126,16 @@ export const reverseTransaction = operation({
 });
 
 export const grantGoodwill = operation({
-  ...{ ...AS, http: "POST /customers/:cuid/goodwill", summary: "Give a subscription goodwill days" },
+  ...AS,
+  http: "POST /customers/:cuid/goodwill",
+  summary: "Give a subscription goodwill days",
   input: Type.Object({ ...GOODWILL, days: DaysSchema }),
   answer: GoodwillEffectSchema,
   cli: [
     {
-      ...{ ...BY_NAME, words: "subscription goodwill", show: goodwillLines("granted") },
+      ...BY_NAME,
+      words: "subscription goodwill",
+      show: goodwillLines("granted"),
       examples: ['topupd subscription goodwill internet maya.rai --days 3 --reason "outage"'],
     },
   ],
@@ -89,7 +152,9 @@ export const grantGoodwill = operation({
 });
 
 export const reverseGoodwill = operation({
-  ...{ ...AS, http: "POST /customers/:cuid/goodwill-reversal", summary: "Reverse the last goodwill" },
+  ...AS,
+  http: "POST /customers/:cuid/goodwill-reversal",
+  summary: "Reverse the last goodwill",
   input: Type.Object({
     ...GOODWILL,
     seq: Type.Optional(
@@ -99,7 +164,9 @@ export const reverseGoodwill = operation({
   answer: GoodwillEffectSchema,
   cli: [
     {
-      ...{ ...BY_NAME, words: "subscription reverse-goodwill", show: goodwillLines("reversed") },
+      ...BY_NAME,
+      words: "subscription reverse-goodwill",
+      show: goodwillLines("reversed"),
       examples: ['topupd subscription reverse-goodwill internet maya.rai --reason "typo"'],
     },
   ],
@@ -117,15 +184,15 @@ export const reverseGoodwill = operation({
 });
 
 export const blockConnection = operation({
-  ...{
-    ...AS,
-    http: "POST /customers/:cuid/block",
-    summary: "Block a connection until staff unblock it, or unblock it",
-  },
+  ...AS,
+  http: "POST /customers/:cuid/block",
+  summary: "Block a connection until staff unblock it, or unblock it",
   input: Type.Object({ ...CORRECTION, blocked: Type.Boolean({ description: "Whether it is blocked from now on." }) }),
   answer: BlockEffectSchema,
   cli: (["block", "unblock"] as const).map((verb) => ({
-    ...{ ...BY_NAME, words: `connection ${verb}`, given: { blocked: verb === "block" } },
+    ...BY_NAME,
+    words: `connection ${verb}`,
+    given: { blocked: verb === "block" },
     summary:
       verb === "block"
         ? "keep a connection from being listed and topped up, until unblocked"

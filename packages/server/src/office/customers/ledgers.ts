@@ -4,10 +4,9 @@ import { portionsOf } from "../../domain/portions.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { ENVIRONMENT, environmentOf, ServiceSchema } from "../common.ts";
+import { CodeSchema, ENVIRONMENT, environmentOf, runOf, ServiceSchema } from "../common.ts";
 import type { Db } from "../office.ts";
 import { operation } from "../operation.ts";
-import { CodeSchema, runOf } from "../runs.ts";
 import { type Presenter, partnerName, presenterOf } from "../transactions/presenter.ts";
 import { findByTxnIds } from "../transactions/sql.ts";
 import { CuidSchema, type LedgerEntrySchema, LedgersSchema } from "./schemas.ts";
@@ -37,10 +36,13 @@ export function explainEntries({ entries }: Ledger): ExplainedEntry[] {
 }
 
 export const showLedgers = operation({
-  ...{ tag: "Customers", permission: "read", http: "GET /customers/:cuid/ledgers" },
+  tag: "Customers",
+  permission: "read",
+  http: "GET /customers/:cuid/ledgers",
   summary: "Show why each subscription of a customer ends when it does",
   input: Type.Object({
-    ...{ cuid: CuidSchema, ...ENVIRONMENT },
+    cuid: CuidSchema,
+    ...ENVIRONMENT,
     service: Type.Optional(ServiceSchema),
     reqId: Type.Optional(Type.String({ ...CodeSchema, description: "Only of this set-top box number or username." })),
   }),
@@ -81,15 +83,26 @@ function entryData(
   const txnId = entry.kind === "top_up" ? entry.txnId : null;
   const topUp = topUps.get(txnId ?? "");
   return {
-    ...{ seq, kind, at: isoTime(at.instant), wall: at.wall, before: runOf(before), after: runOf(after) },
+    seq,
+    kind,
+    at: isoTime(at.instant),
+    wall: at.wall,
+    before: runOf(before),
+    after: runOf(after),
     counted: after === undefined ? null : countedOf(after),
     period: granted === undefined ? null : { ...granted.period },
-    ...{ bouquetId: bouquet?.code ?? null, bouquetName: bouquet?.name ?? null, txnId },
+    bouquetId: bouquet?.code ?? null,
+    bouquetName: bouquet?.name ?? null,
+    txnId,
     partner: topUp === undefined ? null : partnerName(topUp, presenter),
     amount: topUp === undefined ? null : presenter.formatAmount(topUp.amount),
-    ...{ reverses: entry.kind === "reversal" ? entry.of : null, reversedBy: reversedBy ?? null },
-    ...{ author: reasoned?.author ?? null, reason: reasoned?.reason ?? null },
-    ...{ asOf: imported?.asOf.wall ?? null, stated: runOf(imported?.stated), isOpening },
+    reverses: entry.kind === "reversal" ? entry.of : null,
+    reversedBy: reversedBy ?? null,
+    author: reasoned?.author ?? null,
+    reason: reasoned?.reason ?? null,
+    asOf: imported?.asOf.wall ?? null,
+    stated: runOf(imported?.stated),
+    isOpening,
     goodwill: imported?.goodwill ?? null,
   };
 }

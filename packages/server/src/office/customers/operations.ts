@@ -30,12 +30,15 @@ const MOST_DAYS = 60;
 const USUAL_DAYS = 7;
 
 export const searchCustomers = operation({
-  ...{ ...AS, http: "GET /customers", summary: "Search customers" },
+  ...AS,
+  http: "GET /customers",
+  summary: "Search customers",
   input: Type.Object({
     ...ENVIRONMENT,
     q: Type.Optional(
       Type.String({
-        ...{ maxLength: 200, pattern: "^\\P{Cc}*$" },
+        maxLength: 200,
+        pattern: "^\\P{Cc}*$",
         description:
           "A mobile number in any form, a cuid, set-top box number or username; or else a name or parts of one; or a checkoutId or txnId. Without it, all customers are listed.",
       }),
@@ -87,7 +90,10 @@ async function customersOf(db: Db, environment: Environment, cuids: readonly str
 }
 
 export const showCustomer = operation({
-  ...{ ...AS, http: "GET /customers/:cuid", summary: "Show a customer", refuses: ["not_found"] },
+  ...AS,
+  http: "GET /customers/:cuid",
+  summary: "Show a customer",
+  refuses: ["not_found"],
   input: Type.Object({ cuid: CuidSchema, ...ENVIRONMENT }),
   answer: CustomerSchema,
   async run(office, { cuid, ...asked }) {
@@ -98,7 +104,9 @@ export const showCustomer = operation({
     const blocks = await findBlocks(db, environment, cuid);
     const now = momentOf(office).wall;
     return {
-      ...{ ...profileOf(customer), environment, asOf: isoTimeOrNull(customer.asOf) },
+      ...profileOf(customer),
+      environment,
+      asOf: isoTimeOrNull(customer.asOf),
       connections: customer.connections.map((connection) => {
         const { at, author = "", reason = "" } = findByName(blocks, connection) ?? {};
         return {
@@ -128,7 +136,9 @@ function nameAndStatus(connection: Connection, now: WallTime) {
 }
 
 export const listComingEnds = operation({
-  ...{ ...AS, http: "GET /ends", summary: "List the subscriptions that end in the coming days" },
+  ...AS,
+  http: "GET /ends",
+  summary: "List the subscriptions that end in the coming days",
   input: Type.Object({
     ...ENVIRONMENT,
     days: Type.Optional(

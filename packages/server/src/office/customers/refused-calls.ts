@@ -1,9 +1,12 @@
 import { type Static, Type } from "typebox";
+import type { Environment } from "../../domain/customer.ts";
 import { codesOf } from "../../domain/customer-import.ts";
 import { AS_WRITTEN } from "../../domain/names.ts";
-import { isoTime } from "../../domain/wall-time.ts";
+import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { findCustomer } from "../../store/customers.ts";
+import type { RefusedCall } from "../../store/store.ts";
 import {
+  CodeSchema,
   ENVIRONMENT,
   environmentOf,
   limitOf,
@@ -14,12 +17,10 @@ import {
   pageUpTo,
   partnerIdOf,
 } from "../common.ts";
-import type { Office } from "../office.ts";
+import type { Db, Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { CodeSchema } from "../runs.ts";
 import { partnerName, partnerNamesOf } from "../transactions/presenter.ts";
-import { type RefusedCallFilter, readRefusedCalls } from "./refused-calls-sql.ts";
 import { CuidSchema, RefusedCallSchema } from "./schemas.ts";
 
 /* Calls of partners that were refused, of the last 30 days. */
@@ -28,9 +29,12 @@ const AS = { tag: "Refused calls", permission: "read" } as const;
 const RefusedCallsSchema = pageOf(RefusedCallSchema);
 
 export const listRefusedCalls = operation({
-  ...{ ...AS, http: "GET /refused-calls", summary: "List refused calls of partners" },
+  ...AS,
+  http: "GET /refused-calls",
+  summary: "List refused calls of partners",
   input: Type.Object({
-    ...{ ...ENVIRONMENT, ...PARTNER },
+    ...ENVIRONMENT,
+    ...PARTNER,
     reason: Type.Optional(Type.String({ ...CodeSchema, description: "Only those refused for this reason." })),
     ...PAGE,
   }),
@@ -42,7 +46,9 @@ export const listRefusedCalls = operation({
 });
 
 export const listRefusedCallsOfCustomer = operation({
-  ...{ ...AS, http: "GET /customers/:cuid/refused-calls", summary: "List refused calls that named a customer" },
+  ...AS,
+  http: "GET /customers/:cuid/refused-calls",
+  summary: "List refused calls that named a customer",
   refuses: ["not_found"],
   input: Type.Object({ cuid: CuidSchema, ...ENVIRONMENT, ...PAGE }),
   answer: RefusedCallsSchema,
@@ -80,3 +86,47 @@ async function refusedCallsOf(
 }
 
 export const operations: readonly Operation[] = [listRefusedCalls, listRefusedCallsOfCustomer];
+
+export interface RefusedCallFilter {
+  readonly environment: Environment;
+  /** Any of these. */
+  readonly codes?: readonly string[] | undefined;
+  readonly partnerId?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** Lists refused calls, newest first, with their numbers. @param page.before of the last call of the previous page. */
+export async function readRefusedCalls(
+  db: Db,
+  filter: RefusedCallFilter,
+  { before, limit }: { readonly before: number | undefined; readonly limit: number },
+): Promise<(RefusedCall & { readonly id: number })[]> {
+  if (filter.codes?.length === 0) return [];
+  const query = filtered(db, filter).selectAll().orderBy("id", "desc").limit(limit);
+  const rows = await (before === undefined ? query : query.where("id", "<", before)).execute();
+  return rows.map((row) => ({ ...row, code: row.code ?? undefined }));
+}
+
+/** Counts refused calls since a time, by their reasons, most first. */
+export async function countRefusedCalls(
+  db: Db,
+  filter: RefusedCallFilter,
+  since: Instant,
+): Promise<{ readonly reason: string; readonly count: number }[]> {
+  const rows = await filtered(db, filter)
+    .where("at", ">=", since)
+    .select((eb) => ["reason", eb.fn.countAll().as("count")])
+    .groupBy("reason")
+    .orderBy("count", "desc")
+    .orderBy("reason")
+    .execute();
+  return rows.map(({ reason, count }) => ({ reason, count: Number(count) }));
+}
+
+function filtered(db: Db, { environment, codes, partnerId, reason }: RefusedCallFilter) {
+  let query = db.selectFrom("refusedCall").where("environment", "=", environment);
+  if (codes !== undefined) query = query.where("code", "in", codes);
+  if (partnerId !== undefined) query = query.where("partnerId", "=", partnerId);
+  if (reason !== undefined) query = query.where("reason", "=", reason);
+  return query;
+}

@@ -1,8 +1,17 @@
 import { Type } from "typebox";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import { GOODWILL_READINGS } from "../../domain/ledger.ts";
-import { EnvironmentSchema, InstantSchema, oneOf, orNull, pageOf, ServiceSchema, WallTimeSchema } from "../common.ts";
-import { CodeSchema, RunSchema } from "../runs.ts";
+import {
+  CodeSchema,
+  EnvironmentSchema,
+  InstantSchema,
+  oneOf,
+  orNull,
+  pageOf,
+  RunSchema,
+  ServiceSchema,
+  WallTimeSchema,
+} from "../common.ts";
 import { TransactionSchema } from "../transactions/schemas.ts";
 
 /* Customers, what they have, and what corrections do to it. */
@@ -18,7 +27,10 @@ export const GoodwillReadingSchema = oneOf(
 
 /** A subscription that an import held back. */
 export const HELD_BACK_FIELDS = {
-  ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
+  service: ServiceSchema,
+  reqId: Type.String(),
+  plan: Type.String(),
+  bouquetId: Type.String(),
   keptEnd: orNull(WallTimeSchema),
   statedEnd: orNull(
     Type.String({ description: "Where the file ends it, with later top-ups; null where the file does not have it." }),
@@ -81,8 +93,13 @@ export const CustomerMatchesSchema = Type.Object(
 
 const SubscriptionSchema = Type.Object(
   {
-    ...{ plan: Type.String(), bouquetId: Type.String(), name: Type.String(), addOn: Type.Boolean() },
-    ...{ start: WallTimeSchema, end: WallTimeSchema, running: Type.Boolean() },
+    plan: Type.String(),
+    bouquetId: Type.String(),
+    name: Type.String(),
+    addOn: Type.Boolean(),
+    start: WallTimeSchema,
+    end: WallTimeSchema,
+    running: Type.Boolean(),
   },
   { title: "Subscription" },
 );
@@ -150,7 +167,10 @@ export const LedgersSchema = Type.Object({
   plans: Type.Array(
     Type.Object(
       {
-        ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), run: orNull(RunSchema) },
+        service: ServiceSchema,
+        reqId: Type.String(),
+        plan: Type.String(),
+        run: orNull(RunSchema),
         entries: Type.Array(LedgerEntrySchema),
       },
       { title: "PlanLedger" },
@@ -171,8 +191,13 @@ export const CustomerWrittenSchema = Type.Object(
 
 export const ComingEndSchema = Type.Object(
   {
-    ...{ cuid: Type.String(), firstName: Type.String(), lastName: Type.String() },
-    ...{ service: ServiceSchema, reqId: Type.String(), plan: Type.String(), bouquetId: Type.String() },
+    cuid: Type.String(),
+    firstName: Type.String(),
+    lastName: Type.String(),
+    service: ServiceSchema,
+    reqId: Type.String(),
+    plan: Type.String(),
+    bouquetId: Type.String(),
     end: WallTimeSchema,
   },
   { title: "ComingEnd" },
@@ -180,8 +205,12 @@ export const ComingEndSchema = Type.Object(
 
 export const RefusedCallSchema = Type.Object(
   {
-    ...{ at: InstantSchema, partner: Type.String(), operation: Type.String(), reason: Type.String() },
-    ...{ code: orNull(Type.String()), requestId: Type.String() },
+    at: InstantSchema,
+    partner: Type.String(),
+    operation: Type.String(),
+    reason: Type.String(),
+    code: orNull(Type.String()),
+    requestId: Type.String(),
   },
   { title: "RefusedCall", description: "A refused call of a partner." },
 );
@@ -194,12 +223,17 @@ export const CUSTOMER_ROW = Type.Unsafe<Readonly<Record<string, unknown>>>({
     "A row of a customers file, as docs/settings.md describes it, with the `asOf` of its records, and `goodwill` if that must be said.",
   examples: [
     {
-      ...{ cuid: "204117", first_name: "Maya", last_name: "Rai", mobile: "9841000000", status: "active" },
+      cuid: "204117",
+      first_name: "Maya",
+      last_name: "Rai",
+      mobile: "9841000000",
+      status: "active",
       asOf: "2026-11-23T02:00:00Z",
       connections: {
         internet: [
           {
-            ...{ username: "maya.rai", status: "active" },
+            username: "maya.rai",
+            status: "active",
             subscriptions: [{ code: "NET-1M", startdate: "2026-11-10 10:00:00", enddate: "2026-12-10 10:00:00" }],
           },
         ],

@@ -1,10 +1,12 @@
 import type { Static } from "typebox";
+import type { Period, WallTime } from "../../domain/wall-time.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import type { Shown } from "../operation.ts";
 import { blockLines, count, fieldLines, printable, shellWord } from "../text.ts";
+import { transactionLines } from "../transactions/presenter.ts";
 import type { TransactionListSchema } from "../transactions/schemas.ts";
-import { transactionLines } from "../transactions/words.ts";
-import type { CustomerSchema } from "./schemas.ts";
+import type { FoundConnection } from "./find.ts";
+import type { CustomerSchema, LedgerEntrySchema, LedgersSchema } from "./schemas.ts";
 
 type Customer = Static<typeof CustomerSchema>;
 
@@ -38,4 +40,98 @@ function connectionText(connection: Customer["connections"][number], { zone }: P
   const block = blockedByStaff && { ...blockedByStaff, wall: zone.wallTime(Date.parse(blockedByStaff.at)) };
   const blocked = blockLines(block, blockedByRecords).map((line) => `  ${line}`);
   return `\n${printable(title)}\n${blocked.join("")}${subscriptions.join("") || "  no subscription\n"}`;
+}
+
+type Entry = Static<typeof LedgerEntrySchema>;
+
+/** Why each subscription of a connection ends when it does, entry by entry. */
+export function explanationText(
+  { key, customer, connection, block }: FoundConnection,
+  { plans }: Static<typeof LedgersSchema>,
+  now: WallTime,
+): string {
+  const { service, reqId, cuid, environment } = key;
+  const name = customer === undefined ? "" : `, ${customer.firstName} ${customer.lastName}`;
+  const blocked = blockLines(block, connection?.status === "blocked").join("");
+  const title = `${printable(`${service} ${reqId} of customer ${cuid}${name} (${environment})`)}\n${blocked}`;
+  if (plans.length === 0) return `${title}\nThere never was a subscription.\n`;
+  const parts = plans.map(({ plan, run, entries }) => {
+    const ends = run === null ? "no subscription any more" : `${run.end > now ? "ends" : "ended"} ${run.end}`;
+    const lines = entries.map((entry) => {
+      const sentences = entrySentences(entry, entries).map((sentence) => `    ${printable(sentence)}\n`);
+      return `\n  ${printable(entryTitle(entry))}\n${sentences.join("")}`;
+    });
+    return `\n${printable(plan)}: ${ends}\n${lines.join("")}`;
+  });
+  return `${title}${parts.join("")}`;
+}
+
+/** Time, kind and author of an entry. */
+function entryTitle({ kind, wall, txnId, partner, amount, author, reason, reversedBy }: Entry): string {
+  const reversed = reversedBy === null ? "" : ", reversed since";
+  switch (kind) {
+    case "import":
+      return `${wall}  import`;
+    case "goodwill":
+      return `${wall}  goodwill by ${author}: ${reason}${reversed}`;
+    case "reversal":
+      return `${wall}  reversal by ${author}: ${reason}`;
+    case "top_up":
+      if (partner === null) return `${wall}  top-up ${txnId}, which is not on record: see topupd check`;
+      return `${wall}  top-up ${txnId} by ${partner}, ${amount}${reversed}`;
+  }
+}
+
+function entrySentences(entry: Entry, entries: readonly Entry[]): string[] {
+  const opening = entry.isOpening ? ["The history before it was deleted."] : [];
+  return [changeSentence(entry, entries), ...opening, endSentence(entry)];
+}
+
+function changeSentence(entry: Entry, entries: readonly Entry[]): string {
+  const { kind, before, period, isOpening, wall } = entry;
+  if (kind === "import") return importSentence(entry);
+  if (kind === "reversal" || period === null) {
+    const reversed = entries.find(({ seq }) => seq === entry.reverses);
+    const what = reversed === undefined ? "The reversed entry" : `The ${kindOf(reversed)} of ${reversed.wall}`;
+    return `${what} is not counted any more.`;
+  }
+  const granted = `${entry.bouquetName} (${entry.bouquetId})`;
+  const added = periodWords(period);
+  if (isOpening) return `${granted}: ${added} came.`;
+  if (before === null) return `${granted}: there was no subscription, so a run of ${added} began.`;
+  if (before.end > wall) return `${granted}: the run from ${before.start} was still on, and grew by ${added}.`;
+  return `${granted}: the run before it had ended ${before.end}, so a new run of ${added} began.`;
+}
+
+function importSentence({ asOf, stated, goodwill, after, counted }: Entry): string {
+  const run = stated && `${stated.name} (${stated.bouquetId}) from ${stated.start} to ${stated.end}`;
+  const said = `By the provider's records as of ${asOf}: ${run ?? "there is none"}`;
+  const statedEnd = stated?.end ?? "";
+  if (after !== null && after.end < statedEnd) return `${said}; time that was reversed since then is subtracted.`;
+  const isMore = after !== null && after.end > statedEnd;
+  const came = `${said}${isMore ? "; later top-ups and goodwill are added" : ""}.`;
+  if (counted === null || counted.goodwillDays === 0) return came;
+  const reading = goodwill === "held" ? "hold" : "lack";
+  return `${came} The records ${reading} goodwill; ${count(counted.goodwillDays, "day")} of it are in the end.`;
+}
+
+function endSentence({ after, counted }: Entry): string {
+  if (after === null || counted === null) return "Nothing is left.";
+  const { end } = after;
+  const { from, months, days } = counted;
+  if (months === 0 && days === 0) return `Now it ends ${end}.`;
+  // A month that has no such day ends on its last one.
+  const isClamped = months > 0 && days === 0 && from.slice(8, 10) !== end.slice(8, 10);
+  const note = isClamped ? ` (${end.slice(0, 7)} has no day ${from.slice(8, 10)}, so its last day counts)` : "";
+  return `Now ${periodWords(counted)} from ${from}, which is ${end}${note}.`;
+}
+
+function kindOf({ kind }: Entry): string {
+  return kind === "top_up" ? "top-up" : kind;
+}
+
+/** `4 months`, `1 month and 15 days`; a zero is left out. */
+function periodWords({ months, days }: Period): string {
+  const parts = [...(months === 0 ? [] : [count(months, "month")]), ...(days === 0 ? [] : [count(days, "day")])];
+  return parts.length === 0 ? "no time" : parts.join(" and ");
 }

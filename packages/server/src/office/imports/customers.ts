@@ -1,16 +1,20 @@
 import type { ConnectionName, Environment } from "../../domain/customer.ts";
-import type { FieldChange } from "../../domain/customer-audit.ts";
+import type { CustomerEffect, FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { GoodwillReading } from "../../domain/ledger.ts";
 import { listCustomers } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
 import type { GivenFile } from "../fields.ts";
 import type { Decider } from "../office.ts";
-import { type CheckedPart, CheckedRows } from "./checked-rows.ts";
-import { fileChanged, type ImportHooks, isLargeChange, LARGE_FROM, type LargeChange, rowsOf } from "./file.ts";
+import { Refused } from "../refused.ts";
+import { fileChanged, type ImportHooks, isLargeChange, LARGE_FROM, type LargeChange, sourceRows } from "./file.ts";
 import {
   AS_OF_REQUIRED,
   asOfRefused,
+  type CheckedPart,
+  CheckedRows,
   type Chunk,
   CUSTOMERS_AT_ONCE,
   customerRowReader,
@@ -18,10 +22,8 @@ import {
   type RowsRequest,
   readChunks,
 } from "./rows.ts";
-import { HeldBackRecords, recordRun } from "./runs.ts";
-import { countRunning, replaceHeldBack } from "./sql.ts";
-import { CustomersTally } from "./tally.ts";
-import { badLines, tooLarge } from "./words.ts";
+import { countRunning, HeldBackRecords, recordRun, replaceHeldBack } from "./runs.ts";
+import { badLines, CustomersTally, tooLarge } from "./tally.ts";
 
 export interface CustomersImport extends RowsRequest {
   /** Its import is recorded if it has a name. */
@@ -141,7 +143,7 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
     return { changing, unchanged, lines };
   };
   let [good, bad] = [0, 0];
-  for await (const chunk of readChunks(rowsOf(file, "readCustomersCsv"), reader)) {
+  for await (const chunk of readChunks(sourceRows(file, "readCustomersCsv"), reader)) {
     const { rows, rejected, lines } = chunk;
     for (const { row, problems } of rejected) {
       if (problems === AS_OF_REQUIRED) throw asOfRefused("required");
@@ -160,7 +162,7 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
 
   const readAgain = async function* (): AsyncGenerator<CheckedPart> {
     let [goodAgain, badAgain] = [0, 0];
-    for await (const chunk of readChunks(rowsOf(file, "readCustomersCsv"), reader)) {
+    for await (const chunk of readChunks(sourceRows(file, "readCustomersCsv"), reader)) {
       [goodAgain, badAgain] = [goodAgain + chunk.rows.length, badAgain + chunk.rejected.length];
       if (goodAgain > good || badAgain > bad) throw fileChanged();
       yield divide(chunk);
@@ -204,4 +206,37 @@ async function findLargeChanges(
     { what: "names_lost", count: losesName, of: customers },
   ];
   return changes.filter((change) => isLargeChange(change, MOST_CHANGED));
+}
+
+export interface CustomerImport {
+  readonly environment: Environment;
+  /** A row of a customers file. */
+  readonly row: JsonObject;
+  /** Default if the row has none. */
+  readonly asOf?: string | undefined;
+  /** Default if the row has none. */
+  readonly goodwill?: GoodwillReading | undefined;
+  /** Records of more than 35 days ago are meant. */
+  readonly oldRecords?: boolean;
+  /** The row may shorten paid subscriptions. */
+  readonly allowShorter?: boolean;
+}
+
+/**
+ * Writes one row of a customers file over what is stored of its customer, as {@link importCustomers} does with many.
+ * @throws Refused if the row or its moment is bad.
+ */
+export async function importCustomer(of: Decider, request: CustomerImport): Promise<CustomerEffect> {
+  const { store, by } = of;
+  const { environment, row, allowShorter = false } = request;
+  const reading = (await customerRowReader(of, request))({ line: 1, value: { ok: true, value: row } });
+  if (!reading.ok) throw new Refused("invalid", "", reading.problems);
+  const now = momentOf(of);
+  const { cuid } = reading.value.stated;
+  const rules: FileRules = { now, mode: "import", toleranceDays: 1, allowShorter: new Set(allowShorter ? [cuid] : []) };
+  const [effect] = of.isPreview
+    ? await store.previewCustomers(environment, [reading.value], rules)
+    : await store.importCustomers(environment, [reading.value], { ...by, at: now.instant }, rules);
+  if (effect === undefined) throw new Error("a row was settled, and nothing is said of it");
+  return effect;
 }

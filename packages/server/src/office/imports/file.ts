@@ -65,7 +65,7 @@ export const fileChanged = () =>
   new Refused("conflict", "the file was changed while it was being imported: import it again");
 
 /** Reads the rows of a file. The CSV reader is loaded only if it is needed. */
-export async function* rowsOf(
+export async function* sourceRows(
   { isCsv, open }: Pick<GivenFile, "isCsv" | "open">,
   csv: "readCatalogueCsv" | "readCustomersCsv",
 ): ReturnType<ReadRows> {

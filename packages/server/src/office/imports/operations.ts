@@ -1,8 +1,14 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { CUSTOMERS_HEADER, customerLines } from "../../csv/writing.ts";
 import { heldBackKept } from "../../domain/audit.ts";
+import { type Customer, customerRow, type Environment } from "../../domain/customer.ts";
 import { sharedWords } from "../../domain/customer-audit.ts";
+import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
+import { headAsOf } from "../../domain/ledger.ts";
+import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
+import { type Instant, isoTime } from "../../domain/wall-time.ts";
+import { listCustomers } from "../../store/customers.ts";
 import {
   ENVIRONMENT,
   environmentOf,
@@ -15,14 +21,13 @@ import {
   pageUpTo,
 } from "../common.ts";
 import { GoodwillReadingSchema, heldBackFields } from "../customers/schemas.ts";
-import { rowsOf } from "../fields.ts";
+import { type Rows, rowsOf } from "../fields.ts";
 import { decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { plainWords, Refused } from "../refused.ts";
-import { type CustomerImport, importCustomer } from "./customer.ts";
-import { exportedCustomers } from "./export.ts";
+import { type CustomerImport, importCustomer } from "./customers.ts";
+import * as sql from "./runs.ts";
 import { CUSTOMERS_FILE, CustomerRowSchema, HeldBackSchema, ImportRunSchema, UploadSchema } from "./schemas.ts";
-import * as sql from "./sql.ts";
 
 /* The provider's records of customers: files that are checked and written, and what of them waits for a decision. */
 
@@ -32,7 +37,9 @@ const CHANGE = { tag: TAG, permission: "administer", refuses: ["conflict"] } as 
 const UploadId = Type.String({ maxLength: 64, description: "Of the file that was sent." });
 
 export const uploadCustomers = operation({
-  ...{ ...CHANGE, http: "POST /imports", status: 202 },
+  ...CHANGE,
+  http: "POST /imports",
+  status: 202,
   summary: "Send a customers file, NDJSON or CSV: it is checked, kept for an hour, and written once it is told to",
   input: Type.Object({
     ...CUSTOMERS_FILE,
@@ -46,21 +53,28 @@ export const uploadCustomers = operation({
 });
 
 export const listImports = operation({
-  ...{ ...READ, http: "GET /imports", summary: "List the last fifty imports of files, newest first" },
+  ...READ,
+  http: "GET /imports",
+  summary: "List the last fifty imports of files, newest first",
   input: Type.Object({}),
   answer: pageOf(ImportRunSchema),
   run: async ({ store: { engine } }) => onePage(await sql.listRuns(engine.db)),
 });
 
 export const showUpload = operation({
-  ...{ ...READ, http: "GET /imports/:id", summary: "Show how far a file that was sent is, and what it does" },
+  ...READ,
+  http: "GET /imports/:id",
+  summary: "Show how far a file that was sent is, and what it does",
   input: Type.Object({ id: UploadId }),
   answer: UploadSchema,
   run: async ({ uploads }, { id }) => uploads.find(id),
 });
 
 export const runUpload = operation({
-  ...{ ...CHANGE, http: "POST /imports/:id/run", status: 202, summary: "Write a file that was checked" },
+  ...CHANGE,
+  http: "POST /imports/:id/run",
+  status: 202,
+  summary: "Write a file that was checked",
   input: Type.Object({
     id: UploadId,
     allowLargeChange: Type.Optional(Type.Boolean({ description: "Writes it although it shows a large change." })),
@@ -71,7 +85,9 @@ export const runUpload = operation({
 });
 
 export const listHeldBack = operation({
-  ...{ ...READ, http: "GET /held-back", summary: "List what the last customers file held back" },
+  ...READ,
+  http: "GET /held-back",
+  summary: "List what the last customers file held back",
   input: Type.Object({ ...ENVIRONMENT, ...PAGE }),
   answer: pageOf(HeldBackSchema),
   async run(office, input) {
@@ -84,7 +100,8 @@ export const listHeldBack = operation({
 });
 
 export const settleHeldBack = operation({
-  ...{ ...CHANGE, http: "POST /held-back/:id" },
+  ...CHANGE,
+  http: "POST /held-back/:id",
   summary: "Shorten a customer to what the file says, or keep what was paid for",
   input: Type.Object({
     id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Of what is held back." }),
@@ -139,7 +156,9 @@ async function applyRow(
 }
 
 export const exportCustomers = operation({
-  ...{ tag: "Customers", permission: "read", http: "GET /customers.csv" },
+  tag: "Customers",
+  permission: "read",
+  http: "GET /customers.csv",
   summary: "Export all customers, in the form that an import reads: plain records, without their history",
   input: Type.Object(ENVIRONMENT),
   answer: rowsOf(CustomerRowSchema, { header: CUSTOMERS_HEADER, lines: customerLines }),
@@ -151,3 +170,39 @@ export const operations: readonly Operation[] = [
   ...[uploadCustomers, listImports, showUpload, runUpload],
   ...[listHeldBack, settleHeldBack, exportCustomers],
 ];
+
+/** Few enough that top-ups of a running service are hardly held up. */
+const CUSTOMERS_AT_ONCE = 500;
+
+/**
+ * All customers of an environment, as rows of a customers file, some hundred at a time: one who is added meanwhile may be
+ * missing. Each row names its moment, a minute ago, and leaves out what was made here after it: so an import of the rows
+ * changes nothing.
+ */
+export async function* exportedCustomers(
+  { store, clock }: Pick<Office, "store" | "clock">,
+  environment: Environment,
+): Rows<Static<typeof CustomerRowSchema>> {
+  const { engine } = store;
+  const asOf = clock() - SETTLED_AFTER_MS;
+  await engine.awaitCommits();
+  let after: string | undefined;
+  do {
+    const customers = await listCustomers(engine.db, environment, { after, limit: CUSTOMERS_AT_ONCE });
+    const cuids = customers.map(({ cuid }) => cuid);
+    const ledgers = new Map<string, ConnectionLedger[]>(cuids.map((cuid) => [cuid, []]));
+    for (const ledger of await engine.readLedgers(engine.db, environment, cuids))
+      ledgers.get(ledger.cuid)?.push(ledger);
+    yield customers.map((each) => customerRow(asItWas(each, ledgers.get(each.cuid) ?? [], asOf), isoTime(asOf)));
+    after = cuids.at(-1);
+  } while (after !== undefined);
+  return undefined;
+}
+
+function asItWas(customer: Customer, ledgers: readonly ConnectionLedger[], asOf: Instant): Customer {
+  const connections = customer.connections.map((connection) => {
+    const its = ledgers.filter(({ service, reqId }) => service === connection.service && reqId === connection.reqId);
+    return { ...connection, ledgers: its.map((ledger) => headAsOf(ledger, asOf)) };
+  });
+  return { ...customer, connections };
+}

@@ -11,14 +11,15 @@ import {
   readAsOf,
   SETTLED_AFTER_MS,
 } from "../../domain/ledger-import.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import type { Moment } from "../../domain/wall-time.ts";
 import { readHorizon } from "../../store/settings.ts";
-import type { CustomerRowOfFile } from "../../store/store.ts";
+import type { ConfirmedCustomer, CustomerRowOfFile } from "../../store/store.ts";
 import { knownBouquets } from "../catalogue/sql.ts";
 import type { Decider } from "../office.ts";
 import { Refused } from "../refused.ts";
 import { type ReadRows, type RejectedLine, readRow, type SourceRow } from "./file.ts";
-import { hasGrants } from "./sql.ts";
+import { hasGrants } from "./runs.ts";
 
 /** Few enough that top-ups of a running service wait a tenth of a second at most. */
 export const CUSTOMERS_AT_ONCE = 1000;
@@ -135,4 +136,48 @@ function refuseSecond(
   }
   const problem = `${cuid} stands on line ${first} already: a file has each customer once, in CSV on lines next to each other`;
   return { ok: false, problems: [{ field: "cuid", problem }] };
+}
+
+/** More rows that may change something are not kept. */
+export const MOST_KEPT = 5_000;
+
+/** A part of a customers file that was checked. */
+export interface CheckedPart {
+  /** Rows that may change something. */
+  readonly changing: readonly NumberedRow[];
+  /** Customers whose rows state what is stored. */
+  readonly unchanged: readonly ConfirmedCustomer[];
+  /** Its last line. */
+  readonly lines: number;
+}
+
+/** Keeps the rows to write of a checked file, unless so many change something that the file must be read again. */
+export class CheckedRows {
+  readonly #changing: NumberedRow[] = [];
+  readonly #unchanged: ConfirmedCustomer[] = [];
+  #lines = 0;
+  #isWhole = true;
+
+  add({ changing, unchanged, lines }: CheckedPart): void {
+    if (!this.#isWhole) return;
+    this.#changing.push(...changing);
+    this.#unchanged.push(...unchanged);
+    this.#lines = lines;
+    if (this.#changing.length <= MOST_KEPT) return;
+    this.#isWhole = false;
+    this.#changing.length = 0;
+    this.#unchanged.length = 0;
+  }
+
+  /** The parts to write; undefined if the file must be read again. */
+  parts(): Iterable<CheckedPart> | undefined {
+    return this.#isWhole ? this.#portions() : undefined;
+  }
+
+  *#portions(): Generator<CheckedPart> {
+    for (const changing of portionsOf(this.#changing, CUSTOMERS_AT_ONCE))
+      yield { changing, unchanged: [], lines: changing.at(-1)?.line ?? 0 };
+    for (const unchanged of portionsOf(this.#unchanged, CUSTOMERS_AT_ONCE))
+      yield { changing: [], unchanged, lines: this.#lines };
+  }
 }

@@ -37,7 +37,8 @@ export const CUSTOMERS_FILE = {
   oldRecords: Type.Optional(Type.Boolean({ description: "Records of more than 35 days ago are meant." })),
   toleranceDays: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: 31 },
+      minimum: 1,
+      maximum: 31,
       description: "The later end is kept if records end less than so many days earlier; 1 unless given.",
     }),
   ),
@@ -103,8 +104,11 @@ export const UploadSchema = Type.Object(
 
 /** A row of a customers file, as an export writes it. */
 export const CustomerRowSchema = Type.Object({
-  ...{ cuid: Type.String(), first_name: Type.String(), last_name: Type.String() },
+  cuid: Type.String(),
+  first_name: Type.String(),
+  last_name: Type.String(),
   mobile: Type.Optional(Type.String()),
-  ...{ status: Type.String(), asOf: Type.String() },
+  status: Type.String(),
+  asOf: Type.String(),
   connections: Type.Unsafe<CustomerFileRow["connections"]>({ type: "object" }),
 });

@@ -55,8 +55,17 @@ export class Uploads {
     const id = Buffer.from(office.random(ID_BYTES)).toString("base64url");
     const { author } = office.by;
     const shown: Upload = {
-      ...{ id, environment, file: file.name, asOf, author, state: "checking", lines: 0, report: null, problem: null },
-      ...{ largeChanges: [], ...NOTHING_FOUND },
+      id,
+      environment,
+      file: file.name,
+      asOf,
+      author,
+      state: "checking",
+      lines: 0,
+      report: null,
+      problem: null,
+      largeChanges: [],
+      ...NOTHING_FOUND,
     };
     const kept: Kept = { shown, request, sender: author, at: office.clock() };
     this.#kept.set(id, kept);

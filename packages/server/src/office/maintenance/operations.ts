@@ -71,7 +71,8 @@ const PrunedSchema = Type.Object({
 });
 
 export const prune = operation({
-  ...{ ...CHANGES, summary: "Delete old history permanently, as far as no subscription needs it" },
+  ...CHANGES,
+  summary: "Delete old history permanently, as far as no subscription needs it",
   input: Type.Object({
     olderThan: Type.String({ description: "Age in years, months or days: 7y, 18m, 400d." }),
     reason: Type.Optional(ReasonSchema),
@@ -80,7 +81,8 @@ export const prune = operation({
   answer: PrunedSchema,
   cli: [
     {
-      ...{ words: "prune", show: prunedLines },
+      words: "prune",
+      show: prunedLines,
       examples: ["topupd prune --older-than 7y --preview", 'topupd prune --older-than 7y --reason "books of 2019"'],
     },
   ],
@@ -128,7 +130,8 @@ function startOfRetention({ months, days }: Period, now: Instant, zone: Zone): I
 }
 
 export const listCheckoutSecrets = operation({
-  ...{ ...READS, summary: "List the secrets that seal checkoutIds, newest first, without what is secret" },
+  ...READS,
+  summary: "List the secrets that seal checkoutIds, newest first, without what is secret",
   input: Type.Object({}),
   answer: pageOf(
     Type.Object({
@@ -155,7 +158,8 @@ export const rotateCheckoutSecret = operation({
   answer: Type.Object({ id: Type.Integer(), sealsFrom: InstantSchema }),
   cli: [
     {
-      ...{ words: "secret rotate", examples: ["topupd secret rotate"] },
+      words: "secret rotate",
+      examples: ["topupd secret rotate"],
       show: ({ id, sealsFrom }: { readonly id: number; readonly sealsFrom: string }) => {
         return { out: `The new secret ${id} seals from ${sealsFrom} on.\n` };
       },

@@ -7,8 +7,16 @@ import { NameSchema, onePage, pageOf } from "../common.ts";
 import { decide } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { noPartner, partnerData, tokenState } from "./presenter.ts";
-import { AddressesSchema, ListedPartnerSchema, PartnerName, PartnerSchema, StatusSchema } from "./schemas.ts";
+import {
+  AddressesSchema,
+  ListedPartnerSchema,
+  noPartner,
+  PartnerName,
+  PartnerSchema,
+  partnerData,
+  StatusSchema,
+  tokenState,
+} from "./presenter.ts";
 import * as sql from "./sql.ts";
 
 /* Who may call. */

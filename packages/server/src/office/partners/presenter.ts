@@ -1,6 +1,73 @@
+import { type Static, Type } from "typebox";
 import { type AccessToken, hasTokenEnded, type Partner } from "../../domain/access-token.ts";
+import { MOST_ADDRESS_RANGES } from "../../domain/address-list.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import type { ProviderSettings } from "../../store/store.ts";
+import { EnvironmentSchema, InstantSchema, oneOf, orNull } from "../common.ts";
+import type { Shown } from "../operation.ts";
 import { Refused } from "../refused.ts";
+import { printable, table } from "../text.ts";
+
+export const PartnerName = Type.String({ description: "The partner's name." });
+
+export const StatusSchema = oneOf(["active", "suspended"]);
+
+export const AddressesSchema = orNull(
+  Type.Array(Type.String(), {
+    minItems: 1,
+    maxItems: MOST_ADDRESS_RANGES,
+    description: "Addresses, and ranges such as 203.0.113.0/24; null for any.",
+  }),
+);
+
+export const PartnerSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    status: StatusSchema,
+    createdAt: InstantSchema,
+    allowedAddresses: orNull(Type.Array(Type.String(), { description: "Null if calls may come from anywhere." })),
+  },
+  { title: "Partner" },
+);
+
+export const ListedPartnerSchema = Type.Object(
+  {
+    ...PartnerSchema.properties,
+    validTokens: Type.Integer(),
+    lastUsedAt: orNull(Type.String({ description: "When any token of the partner was last used." })),
+  },
+  { title: "ListedPartner" },
+);
+
+export const TokenId = Type.String({ description: "The token's id, as a list shows it." });
+
+export const ExpiresAt = Type.Optional(
+  Type.String({
+    description:
+      "When a production token ends: its last day, such as 2026-11-20, or an instant. A trial token always ends after 7 days.",
+  }),
+);
+
+const TOKEN = {
+  id: Type.String({ description: "Names the token; it is not the token." }),
+  partner: Type.String(),
+  environment: EnvironmentSchema,
+  state: oneOf(["valid", "expired", "revoked"]),
+  createdAt: InstantSchema,
+  expiresAt: orNull(InstantSchema),
+  revokedAt: orNull(InstantSchema),
+  replacedBy: orNull(Type.String()),
+  lastUsedAt: orNull(InstantSchema),
+};
+export const AccessTokenSchema = Type.Object(TOKEN, { title: "AccessToken" });
+
+const ISSUED = { ...TOKEN, token: Type.String({ description: "Shown this once." }) };
+export const IssuedTokenSchema = Type.Object(ISSUED, { title: "IssuedToken" });
+export const RotatedTokenSchema = Type.Object(
+  { ...ISSUED, formerId: Type.String(), formerUntil: InstantSchema },
+  { title: "RotatedToken" },
+);
 
 /* Partners and tokens as operations answer them. */
 
@@ -13,9 +80,15 @@ export function partnerData({ id, name, status, createdAt, allowedAddresses }: P
 export function tokenData(token: AccessToken, now: Instant, lastUse?: Instant) {
   const { id, partner, environment, createdAt, expiresAt, revokedAt, replacedBy } = token;
   return {
-    ...{ id, partner: partner.name, environment, state: tokenState(token, now), createdAt: isoTime(createdAt) },
-    ...{ expiresAt: isoTimeOrNull(expiresAt), revokedAt: isoTimeOrNull(revokedAt) },
-    ...{ replacedBy: replacedBy ?? null, lastUsedAt: isoTimeOrNull(lastUse) },
+    id,
+    partner: partner.name,
+    environment,
+    state: tokenState(token, now),
+    createdAt: isoTime(createdAt),
+    expiresAt: isoTimeOrNull(expiresAt),
+    revokedAt: isoTimeOrNull(revokedAt),
+    replacedBy: replacedBy ?? null,
+    lastUsedAt: isoTimeOrNull(lastUse),
   };
 }
 
@@ -27,4 +100,39 @@ export function tokenState(token: AccessToken, now: Instant): "valid" | "expired
 /** @throws Refused */
 export function noPartner(name: string): never {
   throw new Refused("not_found", `there is no partner named ${name}`);
+}
+
+type TokenData = Static<typeof AccessTokenSchema>;
+
+const TIMES = ["createdAt", "expiresAt", "revokedAt", "lastUsedAt"] as const;
+
+/** Times are the provider's wall times, so that a token's last day is the day that was asked for. */
+export function tokenTable({ items }: { readonly items: readonly TokenData[] }, provider: ProviderSettings): Shown {
+  const rows = items.map((token) => {
+    const inZone = TIMES.map((name) => [name, wallTime(token[name], provider)]);
+    return { ...token, ...Object.fromEntries(inZone) };
+  });
+  return { out: table(["id", "partner", "environment", "state", ...TIMES], rows) };
+}
+
+export function tokenLines(token: TokenData, provider: ProviderSettings): Shown {
+  return tokenTable({ items: [token] }, provider);
+}
+
+/** Only the token goes to stdout, so that a shell can use it. */
+export function issuedLines(issued: Static<typeof IssuedTokenSchema>, provider: ProviderSettings): Shown {
+  const { token, id, partner, environment, expiresAt } = issued;
+  const end = expiresAt === null ? "until it is revoked" : `until ${wallTime(expiresAt, provider)}`;
+  const of = `a ${environment} token of ${printable(partner)}, has the id ${id}, and is valid ${end}`;
+  return { out: `${token}\n`, note: `This is the only time that the token is shown. It is ${of}.\n` };
+}
+
+export function rotatedLines(rotated: Static<typeof RotatedTokenSchema>, provider: ProviderSettings): Shown {
+  const { out, note } = issuedLines(rotated, provider);
+  const until = wallTime(rotated.formerUntil, provider);
+  return { out, note: `${note}The old token ${rotated.formerId} is valid until ${until}.\n` };
+}
+
+function wallTime(time: string | null, { zone }: ProviderSettings): string | null {
+  return time === null ? null : zone.wallTime(Date.parse(time));
 }

@@ -48,7 +48,11 @@ export async function findTokenById(db: Db, id: string): Promise<AccessToken | u
 export async function insertToken(tx: Db, token: AccessToken, hash: Uint8Array): Promise<void> {
   const { id, partner, environment, createdAt } = token;
   const row: AccessTokenRow = {
-    ...{ hash, id, partnerId: partner.id, environment, createdAt },
+    hash,
+    id,
+    partnerId: partner.id,
+    environment,
+    createdAt,
     ...endColumns(token),
   };
   await tx.insertInto("accessToken").values(row).execute();

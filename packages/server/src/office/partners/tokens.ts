@@ -13,17 +13,21 @@ import { EnvironmentSchema, onePage, pageOf, readIsoInstant } from "../common.ts
 import { decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { noPartner, tokenData } from "./presenter.ts";
 import {
   AccessTokenSchema,
   ExpiresAt,
   IssuedTokenSchema,
+  issuedLines,
+  noPartner,
   PartnerName,
   RotatedTokenSchema,
+  rotatedLines,
   TokenId,
-} from "./schemas.ts";
+  tokenData,
+  tokenLines,
+  tokenTable,
+} from "./presenter.ts";
 import * as sql from "./sql.ts";
-import { issuedLines, rotatedLines, tokenLines, tokenTable } from "./words.ts";
 
 /* What partners authenticate with (interface, section 5). */
 

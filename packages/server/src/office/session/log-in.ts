@@ -105,7 +105,10 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
   const now = clock();
   await pruneSessions(store.engine, now - LONGEST_MS, now - IDLE_MS);
   const session = {
-    ...{ id, createdAt: now, lastUsedAt: now, address },
+    id,
+    createdAt: now,
+    lastUsedAt: now,
+    address,
     userAgent: userAgent?.slice(0, LONGEST_USER_AGENT),
   };
   const isOpen = await openSession(store.engine, hashSecret(token), member.id, secrets.password, session);

@@ -9,9 +9,9 @@ import {
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
 import { officeOf } from "../office.ts";
-import { changeAccount, NO_TOTP } from "../staff/accounts.ts";
 import { type BadPassword, refusePassword, type TotpOffer } from "../staff/passwords.ts";
 import type { AccountValues } from "../staff/sql.ts";
+import { changeAccount, NO_TOTP } from "../staff/sql.ts";
 import { beginAttempt, hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
 import { endSession, findStaff, listSessions } from "./sql.ts";
 

@@ -11,18 +11,21 @@ import {
   settleDay,
   THEIR_STATUSES,
   type TheirStatus,
+  type Verdict,
 } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, type Instant, wallMsBetween } from "../../domain/wall-time.ts";
 import { daysOf, environmentOf, partnerIdOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
-import { type Operation, operation } from "../operation.ts";
+import { type Operation, operation, type Shown } from "../operation.ts";
 import { Refused } from "../refused.ts";
+import { count, prunedLine, table } from "../text.ts";
 import { partnerNamesOf } from "../transactions/presenter.ts";
-import { prunedBefore } from "../transactions/pruned.ts";
-import { differenceData, reconcile, totalsData } from "./reconcile.ts";
+import { prunedBefore } from "../transactions/sql.ts";
+import { differenceData, reconcile, type SettledDay, sumReversals, sumTopUps, totalsData } from "./reconcile.ts";
 import {
+  type DifferenceSchema,
   ReconciliationInputSchema,
   ReconciliationSchema,
   SettlementInputSchema,
@@ -30,8 +33,56 @@ import {
   SettlementSchema,
   USUAL_WORDS,
 } from "./schemas.ts";
-import { type SettledDay, sumReversals, sumTopUps } from "./sql.ts";
-import { reconciliationLines, settlementTable } from "./words.ts";
+
+const LABELS = ["day", "partner", "service", "bouquetId"] as const;
+const AMOUNTS = ["topUps", "gross", "reversals", "reversed", "net"];
+
+export function settlementTable(settlement: Static<typeof SettlementSchema>): Shown {
+  const { lines, total } = settlement;
+  const labels = LABELS.filter((name) => name === "day" || lines.some((line) => line[name] !== null));
+  const totalLine = { day: "TOTAL", partner: "", service: "", bouquetId: "", ...total };
+  const out = table([...labels, ...AMOUNTS], [...lines, totalLine], AMOUNTS.length);
+  return { out, note: periodLines(settlement) };
+}
+
+function periodLines({ open, prunedBefore }: { readonly open: boolean; readonly prunedBefore: string | null }): string {
+  return `${prunedLine(prunedBefore)}${open ? "The last day is not over yet: these numbers may still grow.\n" : ""}`;
+}
+
+export function reconciliationLines(reconciliation: Static<typeof ReconciliationSchema>): Shown {
+  const { verdicts, total, differences } = reconciliation;
+  const out = differences.length === 0 ? "" : table(DIFFERENCE_COLUMNS, differences.map(differenceRow), 2);
+  const rows = verdicts.map((row) => ({ ...row, verdict: verdictWords(row.verdict) }));
+  const sums = table(["verdict", "rows", "theirs", "ours", "difference"], [...rows, { verdict: "TOTAL", ...total }], 4);
+  const advice = verdicts.filter((row) => row.advice !== null);
+  const todo = advice.map((row) => `\n${verdictWords(row.verdict)}: ${row.advice}\n`).join("");
+  const differing = verdicts.reduce((sum, { verdict, rows: of }) => sum + (verdict === "matched" ? 0 : of), 0);
+  return {
+    out,
+    note: `${sums}${todo}${periodLines(reconciliation)}`,
+    wrong: differing === 0 ? undefined : `the two books differ in ${count(differing, "row")}`,
+  };
+}
+
+const DIFFERENCE_COLUMNS = ["verdict", "line", "key", "theirs", "ours"];
+
+/** An amount has its status before it if it is not owed. */
+function differenceRow(row: Static<typeof DifferenceSchema>) {
+  const { verdict, line, key, problem, txnId, theirAmount, theirStatus, ourAmount, ourStatus } = row;
+  const cell = (amount: string | null, status: string | null) =>
+    amount === null || status === "success" ? amount : `${status} ${amount}`;
+  return {
+    verdict: verdictWords(verdict),
+    line,
+    key: problem === null ? (key ?? txnId) : `${key ?? ""} (${problem})`.trim(),
+    theirs: cell(theirAmount, theirStatus),
+    ours: cell(ourAmount, ourStatus),
+  };
+}
+
+function verdictWords(verdict: Verdict): string {
+  return verdict.replaceAll("_", " ");
+}
 
 const AS = { tag: "Settlement", permission: "settle" } as const;
 /** A leap year's. */
@@ -40,13 +91,15 @@ const MOST_LINES = 20_000;
 const MOST_DIFFERENCES = 10_000;
 
 export const reportSettlement = operation({
-  ...{ ...AS, http: "GET /settlement" },
+  ...AS,
+  http: "GET /settlement",
   summary: "Report top-ups and reversals by day, partner, service and bouquet",
   input: SettlementInputSchema,
   answer: SettlementSchema,
   cli: [
     {
-      ...{ words: "report settlement", show: settlementTable },
+      words: "report settlement",
+      show: settlementTable,
       examples: ["topupd report settlement --from 2026-11-01 --to 2026-11-30 --detail day"],
     },
   ],
@@ -73,7 +126,9 @@ export const reportSettlement = operation({
 const COLUMNS = Object.keys(SettlementLineSchema.properties) as (keyof Line)[];
 
 export const exportSettlement = operation({
-  ...{ ...AS, http: "GET /settlement.csv", summary: "Export what partners owe, of any number of lines" },
+  ...AS,
+  http: "GET /settlement.csv",
+  summary: "Export what partners owe, of any number of lines",
   input: SettlementInputSchema,
   answer: rowsOf(SettlementLineSchema, {
     header: COLUMNS,
@@ -151,13 +206,18 @@ async function periodData(office: Office, input: { readonly from: string; readon
 }
 
 export const reconcilePartner = operation({
-  ...{ ...AS, http: "POST /reconciliations", changesNothing: true, refuses: ["conflict"] },
+  ...AS,
+  http: "POST /reconciliations",
+  changesNothing: true,
+  refuses: ["conflict"],
   summary: "Compare a partner's own list of top-ups, in CSV, with what is on record",
   input: ReconciliationInputSchema,
   answer: ReconciliationSchema,
   cli: [
     {
-      ...{ words: "reconcile", arguments: ["file"], show: reconciliationLines },
+      words: "reconcile",
+      arguments: ["file"],
+      show: reconciliationLines,
       summary: "compare a partner's own list of top-ups with what is on record (exit code 3: they differ)",
       examples: [
         'topupd reconcile wallet.csv --partner "Blue Wallet" \\\n    --from 2026-11-01 --to 2026-11-30 --key-column orderId --amount-column amt',
@@ -181,7 +241,8 @@ export const reconcilePartner = operation({
     const reconciled = await reconcile(office, request, readPartnerFile(input.file.open(), format));
     const differences = reconciled.differences.slice(0, MOST_DIFFERENCES);
     return {
-      ...{ ...(await periodData(office, input)), ...totalsData(reconciled, provider) },
+      ...(await periodData(office, input)),
+      ...totalsData(reconciled, provider),
       differences: differences.map((answer) => differenceData(answer, provider)),
     };
   },

@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+import type { Service } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import {
@@ -9,6 +11,8 @@ import {
   NO_TALLY,
   type OurRow,
   type ReconciliationKey,
+  type SettlementSum,
+  settledRange,
   type Tally,
   type TheirRow,
   tally,
@@ -17,11 +21,21 @@ import {
   type Verdict,
 } from "../../domain/settlement.ts";
 import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
-import { DAY_MS, type Instant, isoTime } from "../../domain/wall-time.ts";
+import type { Zone } from "../../domain/wall-time.ts";
+import { DAY_MS, dayAfter, type Instant, isoTime } from "../../domain/wall-time.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import { readWithReversals } from "../transactions/reversible.ts";
-import { findTransaction } from "../transactions/sql.ts";
+import type { Db } from "../office.ts";
+import {
+  filtered,
+  findTransaction,
+  inRange,
+  rangeOf,
+  readWithReversals,
+  stepsOf,
+  type TopUps,
+  topUps,
+} from "../transactions/sql.ts";
 
 export interface ReconcileRequest {
   readonly environment: Environment;
@@ -141,10 +155,14 @@ export function differenceData({ verdict, theirs, ours }: Answer, { zone, curren
     row === undefined ? null : formatMoneyInFull(row.amount, currencyExponent);
   return {
     verdict,
-    ...{ line: theirs?.line ?? null, key: theirs?.key ?? ours?.key ?? null },
-    ...{ theirAmount: inFull(read), theirStatus: read?.status ?? null },
-    ...{ ourAmount: inFull(ours), ourStatus: ours?.status ?? null },
-    ...{ txnId: ours?.txnId ?? null, checkoutId: ours?.checkoutId ?? null },
+    line: theirs?.line ?? null,
+    key: theirs?.key ?? ours?.key ?? null,
+    theirAmount: inFull(read),
+    theirStatus: read?.status ?? null,
+    ourAmount: inFull(ours),
+    ourStatus: ours?.status ?? null,
+    txnId: ours?.txnId ?? null,
+    checkoutId: ours?.checkoutId ?? null,
     txnDate: ours === undefined ? null : zone.wallTime(ours.at),
     at: ours === undefined ? null : isoTime(ours.at),
     problem: theirs !== undefined && isUnreadable(theirs) ? theirs.problem : null,
@@ -161,8 +179,67 @@ export function totalsData({ verdicts, total }: Reconciled, { currencyExponent }
   return {
     total: show(total),
     verdicts: found.map((verdict) => ({
-      ...{ verdict, ...show(verdicts.get(verdict) ?? NO_TALLY) },
+      verdict,
+      ...show(verdicts.get(verdict) ?? NO_TALLY),
       advice: verdict === "matched" ? null : VERDICTS[verdict],
     })),
   };
+}
+
+/** A day of the provider's zone, such as `2026-11-20`, of one partner or, if none is named, of all. */
+export interface SettledDay {
+  readonly environment: Environment;
+  readonly partnerId: number | undefined;
+  readonly day: string;
+}
+
+/** The top-ups of a day, as settlements have them. */
+export async function sumTopUps(db: Db, zone: Zone, of: SettledDay): Promise<SettlementSum[]> {
+  const times = settledRange(of.day, zone);
+  if (times === undefined) return [];
+  const range = rangeOf(times.from, times.until);
+  const rows: SumRow[] = [];
+  for await (const step of stepsOf(db, range)) {
+    const sums = inRange(topUps(db), step).where("txnDate", ">=", of.day).where("txnDate", "<", dayAfter(of.day));
+    rows.push(...(await sumUp(sums, of)));
+  }
+  return addUp(rows);
+}
+
+/** The reversals of a day, as settlements have them. */
+export async function sumReversals(db: Db, of: SettledDay): Promise<SettlementSum[]> {
+  const reversals = db
+    .selectFrom("reversal")
+    .select("txnId")
+    .where("wall", ">=", of.day)
+    .where("wall", "<", dayAfter(of.day));
+  return addUp(await sumUp(topUps(db).where("t.txnId", "in", reversals), of));
+}
+
+interface SumRow {
+  readonly partnerId: number;
+  readonly service: Service;
+  readonly bouquetCode: string;
+  readonly count: number;
+  /** A text: it may be more than a number holds exactly. */
+  readonly amount: string;
+}
+
+async function sumUp(query: TopUps, { environment, partnerId }: SettledDay): Promise<SumRow[]> {
+  return filtered(query, { environment, partnerId })
+    .select((eb) => ["t.partnerId", "t.service", "t.bouquetCode", eb.fn.countAll<number>().as("count")])
+    .select(sql<string>`cast(sum(t.amount) as text)`.as("amount"))
+    .groupBy(["t.partnerId", "t.service", "t.bouquetCode"])
+    .execute();
+}
+
+/** A sum for each partner, service and bouquet. */
+function addUp(rows: readonly SumRow[]): SettlementSum[] {
+  const sums = new Map<string, SettlementSum>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.partnerId, row.service, row.bouquetCode]);
+    const { count, amount } = sums.get(key) ?? { count: 0, amount: 0n };
+    sums.set(key, { ...row, count: count + Number(row.count), amount: amount + BigInt(row.amount) });
+  }
+  return [...sums.values()];
 }

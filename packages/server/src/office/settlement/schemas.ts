@@ -23,17 +23,23 @@ import { fileOf } from "../fields.ts";
 import { TransactionListSchema } from "../transactions/schemas.ts";
 
 export const SettlementInputSchema = Type.Object({
-  ...{ ...PERIOD, ...PARTNER, ...ENVIRONMENT },
+  ...PERIOD,
+  ...PARTNER,
+  ...ENVIRONMENT,
   detail: Type.Optional(oneOf(SETTLEMENT_DETAILS, "How fine the lines are: of each bouquet unless given.")),
 });
 
 const AMOUNTS = {
-  ...{ topUps: Type.Integer(), gross: AmountSchema, reversals: Type.Integer(), reversed: AmountSchema },
+  topUps: Type.Integer(),
+  gross: AmountSchema,
+  reversals: Type.Integer(),
+  reversed: AmountSchema,
   net: AmountSchema,
 };
 
 export const SettlementLineSchema = Type.Object({
-  ...{ day: Type.String(), partner: Type.String() },
+  day: Type.String(),
+  partner: Type.String(),
   service: orNull(ServiceSchema),
   bouquetId: orNull(Type.String({ description: "Null if the lines are coarser." })),
   ...AMOUNTS,
@@ -46,7 +52,9 @@ const OF_PERIOD = {
 
 export const SettlementSchema = Type.Object(
   {
-    ...{ from: Type.String(), to: Type.String(), ...OF_PERIOD },
+    from: Type.String(),
+    to: Type.String(),
+    ...OF_PERIOD,
     lines: Type.Array(SettlementLineSchema),
     total: Type.Object(AMOUNTS),
   },
@@ -75,9 +83,11 @@ const words = (what: string, status: TheirStatus) =>
 export const ReconciliationInputSchema = Type.Object({
   file: fileOf("A CSV file whose first line names the columns."),
   partner: Type.String({ maxLength: 64, description: "Whose file it is." }),
-  ...{ ...PERIOD, ...ENVIRONMENT },
+  ...PERIOD,
+  ...ENVIRONMENT,
   key: Type.Optional(oneOf(RECONCILIATION_KEYS, "What tells top-ups apart in the file: checkoutId unless given.")),
-  ...{ keyColumn: column("key", "as the key"), amountColumn: column("amount", "amount") },
+  keyColumn: column("key", "as the key"),
+  amountColumn: column("amount", "amount"),
   statusColumn: column("status", "none"),
   delimiter: Type.Optional(
     Type.String({ maxLength: 3, description: "Between two cells, or the word tab: a comma unless given." }),
@@ -90,16 +100,23 @@ export const ReconciliationInputSchema = Type.Object({
 const VerdictSchema = oneOf(Object.keys(VERDICTS) as Verdict[]);
 const TOTAL = {
   rows: Type.Integer(),
-  ...{ theirs: AmountSchema, ours: AmountSchema, difference: AmountSchema },
+  theirs: AmountSchema,
+  ours: AmountSchema,
+  difference: AmountSchema,
 };
 
 export const DifferenceSchema = Type.Object({
   verdict: VerdictSchema,
-  ...{ line: orNull(Type.Integer()), key: orNull(Type.String()) },
-  ...{ theirAmount: orNull(AmountSchema), theirStatus: orNull(oneOf(THEIR_STATUSES)) },
-  ...{ ourAmount: orNull(AmountSchema), ourStatus: orNull(oneOf(TRANSACTION_STATUSES)) },
-  ...{ txnId: orNull(Type.String()), checkoutId: orNull(Type.String()) },
-  ...{ txnDate: orNull(WallTimeSchema), at: orNull(InstantSchema) },
+  line: orNull(Type.Integer()),
+  key: orNull(Type.String()),
+  theirAmount: orNull(AmountSchema),
+  theirStatus: orNull(oneOf(THEIR_STATUSES)),
+  ourAmount: orNull(AmountSchema),
+  ourStatus: orNull(oneOf(TRANSACTION_STATUSES)),
+  txnId: orNull(Type.String()),
+  checkoutId: orNull(Type.String()),
+  txnDate: orNull(WallTimeSchema),
+  at: orNull(InstantSchema),
   problem: orNull(Type.String({ description: "Why the line cannot be read." })),
 });
 
@@ -109,7 +126,8 @@ export const ReconciliationSchema = Type.Object(
     total: Type.Object(TOTAL),
     verdicts: Type.Array(
       Type.Object({
-        ...{ verdict: VerdictSchema, ...TOTAL },
+        verdict: VerdictSchema,
+        ...TOTAL,
         advice: orNull(Type.String({ description: "What to do; null if nothing." })),
       }),
     ),

@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { hashSecret } from "../../domain/access-token.ts";
+import { STAFF_NAME } from "../../domain/names.ts";
 import {
   formatStaffKey,
+  ROLES,
   STAFF_SECRET_RANDOM_BYTES,
   type StaffKey,
   type StaffMember,
@@ -11,23 +13,37 @@ import {
   staffRemoved,
 } from "../../domain/staff.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import { NameSchema, onePage, pageOf } from "../common.ts";
+import { InstantSchema, NameSchema, oneOf, onePage, orNull, pageOf, RoleSchema } from "../common.ts";
 import { decide, type Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { printable } from "../text.ts";
-import { type AccountChanges, changeAccount, memberNamed, NO_TOTP, refuseLastAdmin } from "./accounts.ts";
 import { refusePassword } from "./passwords.ts";
-import {
-  AddedStaffKeySchema,
-  KeyName,
-  MemberName,
-  NewMemberName,
-  RoleInput,
-  StaffKeySchema,
-  StaffMemberSchema,
-} from "./schemas.ts";
 import * as sql from "./sql.ts";
+import { type AccountChanges, changeAccount, memberNamed, NO_TOTP, refuseLastAdmin } from "./sql.ts";
+
+export const MemberName = Type.String({ description: "The person's name." });
+export const NewMemberName = Type.String({
+  pattern: STAFF_NAME.source,
+  "x-problem":
+    'must have 1 to 64 characters, no blank at either end, no blank but the space, and not begin with "key "',
+  description: "A name of up to 64 characters.",
+});
+export const KeyName = Type.String({ description: "The key's name." });
+
+export const RoleInput = oneOf(ROLES, "What it may do.");
+
+export const StaffMemberSchema = Type.Object(
+  { name: Type.String(), role: RoleSchema, createdAt: InstantSchema, hasTotp: Type.Boolean() },
+  { title: "StaffMember" },
+);
+
+const KEY = { name: Type.String(), role: RoleSchema, createdAt: InstantSchema, lastUsedAt: orNull(InstantSchema) };
+export const StaffKeySchema = Type.Object(KEY, { title: "StaffKey" });
+export const AddedStaffKeySchema = Type.Object(
+  { ...KEY, key: Type.String({ description: "Shown this once." }) },
+  { title: "AddedStaffKey" },
+);
 
 /* The accounts of people, and the keys of systems. */
 

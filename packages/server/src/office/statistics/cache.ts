@@ -4,7 +4,7 @@ import type { Money } from "../../domain/money.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, type Instant } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
-import { countRefusedCalls } from "../customers/refused-calls-sql.ts";
+import { countRefusedCalls } from "../customers/refused-calls.ts";
 import * as sql from "./sql.ts";
 
 /** Today's included. */

@@ -12,7 +12,9 @@ import { movePlace, targetNamed } from "./sql.ts";
 
 /** The shell has a command of its own for it, which goes on with what happens. */
 export const listEvents = operation({
-  ...{ http: "GET /events", tag: "Targets and events", permission: "read" },
+  http: "GET /events",
+  tag: "Targets and events",
+  permission: "read",
   summary: "List what happened, oldest first, as long as a target waits for it; the cursor is the id of the last event",
   input: Type.Object({
     after: Type.Optional(

@@ -8,11 +8,20 @@ import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { count } from "../text.ts";
 import { listEvents } from "./events.ts";
-import { detailData, failedData, statusesOf, targetData } from "./presenter.ts";
+import {
+  detailData,
+  detailLines,
+  failedData,
+  failedLines,
+  MOST_FAILED,
+  rotatedLines,
+  statusesOf,
+  TARGET_COLUMNS,
+  targetData,
+} from "./presenter.ts";
 import { configOf, refuseSameDatabase } from "./radius.ts";
 import * as schemas from "./schemas.ts";
 import * as sql from "./sql.ts";
-import { detailLines, failedLines, MOST_FAILED, rotatedLines, TARGET_COLUMNS } from "./words.ts";
 
 /* The provider's systems to which topupd sends events. */
 
@@ -22,7 +31,9 @@ const NAMED = Type.Object(schemas.NAME);
 const BY_NAME = { arguments: ["name"] } as const;
 
 export const listTargets = operation({
-  ...{ ...READS, http: "GET /targets", summary: "List targets, and how far each is" },
+  ...READS,
+  http: "GET /targets",
+  summary: "List targets, and how far each is",
   input: Type.Object({}),
   answer: pageOf(schemas.TargetSchema),
   cli: [{ words: "target list", show: TARGET_COLUMNS, examples: ["topupd target list", "topupd target list --json"] }],
@@ -30,7 +41,9 @@ export const listTargets = operation({
 });
 
 export const showTarget = operation({
-  ...{ ...READS, http: "GET /targets/:name", refuses: ["not_found"] },
+  ...READS,
+  http: "GET /targets/:name",
+  refuses: ["not_found"],
   summary: "Show a target, how far it is, and for billing the time for --as-of",
   input: NAMED,
   answer: schemas.TargetDetailSchema,
@@ -46,7 +59,11 @@ export const showTarget = operation({
 
 /** The shell has a command of its own for it: its flags depend on the kind. */
 export const addTarget = operation({
-  ...{ ...CHANGES, http: "POST /targets", status: 201, isSecret: true, refuses: ["conflict"] },
+  ...CHANGES,
+  http: "POST /targets",
+  status: 201,
+  isSecret: true,
+  refuses: ["conflict"],
   summary: "Add a target, which gets the events from now on: a feed, if neither webhook nor radius is given",
   input: schemas.AddTargetSchema,
   answer: schemas.AddedTargetSchema,
@@ -74,7 +91,9 @@ export const addTarget = operation({
 });
 
 export const pauseTarget = operation({
-  ...{ ...CHANGES, http: "PATCH /targets/:name", refuses: ["not_found"] },
+  ...CHANGES,
+  http: "PATCH /targets/:name",
+  refuses: ["not_found"],
   summary: "Send a target nothing until it is resumed, or resume it from where it is",
   input: Type.Object({
     ...schemas.NAME,
@@ -82,7 +101,10 @@ export const pauseTarget = operation({
   }),
   answer: schemas.TargetSchema,
   cli: (["pause", "resume"] as const).map((verb) => ({
-    ...{ ...BY_NAME, words: `target ${verb}`, given: { paused: verb === "pause" }, show: TARGET_COLUMNS },
+    ...BY_NAME,
+    words: `target ${verb}`,
+    given: { paused: verb === "pause" },
+    show: TARGET_COLUMNS,
     summary:
       verb === "pause"
         ? "send a target nothing until it is resumed: events are kept for it, 30 days at most unless it is billing"
@@ -101,12 +123,16 @@ export const pauseTarget = operation({
 });
 
 export const removeTarget = operation({
-  ...{ ...CHANGES, http: "DELETE /targets/:name", refuses: ["not_found"] },
+  ...CHANGES,
+  http: "DELETE /targets/:name",
+  refuses: ["not_found"],
   summary: "Remove a target, with all that it lacks",
   input: NAMED,
   cli: [
     {
-      ...{ ...BY_NAME, words: "target remove", examples: ["topupd target remove tv"] },
+      ...BY_NAME,
+      words: "target remove",
+      examples: ["topupd target remove tv"],
       show: () => ({ out: "The target is removed.\n" }),
     },
   ],
@@ -118,7 +144,10 @@ export const removeTarget = operation({
 });
 
 export const rotateTargetSecret = operation({
-  ...{ ...CHANGES, http: "POST /targets/:name/rotation", isSecret: true, refuses: ["not_found", "conflict"] },
+  ...CHANGES,
+  http: "POST /targets/:name/rotation",
+  isSecret: true,
+  refuses: ["not_found", "conflict"],
   summary: "Give a webhook a new secret, shown once; the previous one signs beside it for 24 hours",
   input: NAMED,
   answer: schemas.RotatedSecretSchema,
@@ -137,13 +166,17 @@ export const rotateTargetSecret = operation({
 });
 
 export const resendToTarget = operation({
-  ...{ ...CHANGES, http: "POST /targets/:name/resend", refuses: ["not_found"] },
+  ...CHANGES,
+  http: "POST /targets/:name/resend",
+  refuses: ["not_found"],
   summary: "Send again now all events that failed, set aside or not",
   input: NAMED,
   answer: Type.Object({ resent: Type.Integer({ description: "How many events." }) }),
   cli: [
     {
-      ...{ ...BY_NAME, words: "target resend", examples: ["topupd target resend tv"] },
+      ...BY_NAME,
+      words: "target resend",
+      examples: ["topupd target resend tv"],
       show: ({ resent }: { readonly resent: number }) => ({ out: `${count(resent, "event")} will be sent again.\n` }),
     },
   ],
@@ -160,13 +193,17 @@ export const resendToTarget = operation({
 });
 
 export const listFailedDeliveries = operation({
-  ...{ ...READS, http: "GET /targets/:name/failed", refuses: ["not_found"] },
+  ...READS,
+  http: "GET /targets/:name/failed",
+  refuses: ["not_found"],
   summary: "List the events that failed, are set aside, or wait behind such an event: the oldest thousand",
   input: NAMED,
   answer: pageOf(schemas.FailedDeliverySchema),
   cli: [
     {
-      ...{ ...BY_NAME, words: "target failed", show: failedLines },
+      ...BY_NAME,
+      words: "target failed",
+      show: failedLines,
       examples: ["topupd target failed tv", "topupd target failed tv --json"],
     },
   ],

@@ -1,9 +1,14 @@
+import type { Static } from "typebox";
 import { eventId } from "../../domain/event.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
+import type { RadiusDifference } from "../../domain/radius.ts";
 import { addressOf, type Target } from "../../domain/target.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { listTargets } from "../../store/events.ts";
 import type { Db } from "../office.ts";
+import type { Shown } from "../operation.ts";
+import { count, fieldLines, printable, table } from "../text.ts";
+import type { AddedTargetSchema, FailedDeliverySchema, RotatedSecretSchema, TargetDetailSchema } from "./schemas.ts";
 import { type FailedDelivery, readProgress, type TargetProgress } from "./sql.ts";
 
 export interface TargetStatus {
@@ -59,7 +64,87 @@ function acknowledgedUntil(
 export function failedData({ event, attempts, failedAt, nextAt, setAside, problem }: FailedDelivery) {
   const { environment, cuid, service, reqId } = event.key;
   return {
-    ...{ id: eventId(event), kind: event.kind, environment, cuid, service, reqId, attempts },
-    ...{ failedAt: isoTimeOrNull(failedAt), nextAt: isoTime(nextAt), setAside, problem: problem ?? null },
+    id: eventId(event),
+    kind: event.kind,
+    environment,
+    cuid,
+    service,
+    reqId,
+    attempts,
+    failedAt: isoTimeOrNull(failedAt),
+    nextAt: isoTime(nextAt),
+    setAside,
+    problem: problem ?? null,
   };
+}
+
+export const TARGET_COLUMNS = [
+  ...["name", "kind", "service", "address", "billing", "paused", "behind", "failing", "setAside", "oldestAt"],
+];
+
+const SHOWN_ONCE = "This is the only time that the secret is shown.";
+
+export function addedLines({ target, secret }: Static<typeof AddedTargetSchema>): Shown {
+  const { name, kind, billing } = target;
+  const exported = billing ? "take topupd export transactions, made a minute from now" : "take topupd export customers";
+  const before = kind === "radius" ? `run topupd target reconcile ${name}` : exported;
+  const once = secret === null ? "" : `${SHOWN_ONCE} `;
+  const note = `${once}${name} gets the events from now on; for what was before, ${before}.\n`;
+  return { out: secret === null ? "" : `${secret}\n`, note };
+}
+
+export function rotatedLines({ secret, formerUntil }: Static<typeof RotatedSecretSchema>): Shown {
+  return { out: `${secret}\n`, note: `${SHOWN_ONCE} The previous secret signs as well until ${formerUntil}.\n` };
+}
+
+export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
+  const { name, kind, service, address, billing, paused, behind, failing, setAside, oldestAt } = shown;
+  const { timeZone, groups, acknowledgedUntil: until } = shown;
+  const out = fieldLines([
+    ["name", name],
+    ["kind", billing ? `${kind}, of your billing` : kind],
+    ["service", service ?? undefined],
+    ["address", address ?? undefined],
+    ["time zone", timeZone ?? undefined],
+    ...Object.entries(groups ?? {}).map(([plan, group]) => ["group", `${plan} ${group}`] as const),
+    ["state", paused ? "paused" : "runs"],
+    ["behind", count(behind, "event")],
+    ["failing", count(failing, "event")],
+    ["set aside", count(setAside, "event")],
+    ["oldest", oldestAt ?? undefined],
+    ["acknowledged", billing ? (until === null ? "not yet" : `until ${until}`) : undefined],
+  ]);
+  return { out };
+}
+
+/** The most that one list of failed deliveries holds. */
+export const MOST_FAILED = 1_000;
+
+export function failedLines({ items }: { readonly items: readonly Static<typeof FailedDeliverySchema>[] }): Shown {
+  const rows = items.map(({ id: event, kind, environment, cuid, service, reqId, attempts, ...rest }) => {
+    const connection = `${cuid} ${service} ${reqId}${environment === "trial" ? " (trial)" : ""}`;
+    return {
+      event,
+      kind,
+      connection,
+      attempts,
+      next: rest.setAside ? "set aside" : rest.nextAt,
+      problem: rest.problem,
+    };
+  });
+  const out = table(["event", "kind", "connection", "attempts", "next", "problem"], rows);
+  return items.length < MOST_FAILED
+    ? { out }
+    : { out, note: `These are the oldest ${MOST_FAILED}; there may be more.\n` };
+}
+
+/** One difference of a user of RADIUS, as JSON. */
+export function differenceData({ username, kind, found, wanted }: RadiusDifference) {
+  return { username, kind, found: found.map(({ value }) => value), wanted: wanted ?? null };
+}
+
+export function differenceLine(difference: RadiusDifference): string {
+  const { username, kind, found, wanted } = differenceData(difference);
+  const had = found.length === 0 ? "nothing" : found.join(", ");
+  return `${printable(`${username}  ${kind}: ${had} -> ${wanted ?? "nothing"}`)}\n`;
 }

@@ -7,14 +7,40 @@ import {
   type RadiusDifference,
   readRadiusConfig,
 } from "../../domain/radius.ts";
-import { DeliveryFailed, type TargetConfig } from "../../domain/target.ts";
+import { DeliveryFailed, type RadiusConfig, type Sender, type Target, type TargetConfig } from "../../domain/target.ts";
 import { listTargets } from "../../store/events.ts";
+import type { Ports } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { type Db, decide, type Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import type { AddTargetSchema } from "./schemas.ts";
 import { targetNamed } from "./sql.ts";
-import type { RadiusCounts } from "./tools.ts";
+
+/** What each kind of target needs of the world outside. */
+export interface TargetTools {
+  /** Why a webhook cannot have this URL, worded to follow the name of the field; undefined if it can. */
+  refuseUrl(url: string, allowPrivate: boolean): Promise<string | undefined>;
+  /** Makes the secret of a webhook. */
+  newSecret(): Promise<string>;
+  createSender(target: Target, provider: ProviderSettings): Sender;
+  /**
+   * Compares what RADIUS has with the records. Corrects what differs, but not in a preview.
+   * @throws DeliveryFailed if the RADIUS database fails.
+   */
+  reconcileRadius(
+    ports: Pick<Ports, "store" | "clock">,
+    config: RadiusConfig,
+    request: { readonly isPreview: boolean },
+    onDifference: (difference: RadiusDifference) => void,
+  ): Promise<RadiusCounts>;
+}
+
+export interface RadiusCounts {
+  /** Users. */
+  readonly compared: number;
+  /** Users with a difference. */
+  readonly differing: number;
+}
 
 /** @throws Refused with all that is wrong in it. */
 export function configOf(input: Static<typeof AddTargetSchema>, { zone }: ProviderSettings): TargetConfig {

@@ -3,21 +3,18 @@ import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
-import { environmentOf, limitOf, PAGE, pageUpTo, readIsoInstant } from "../common.ts";
+import { environmentOf, limitOf, PAGE, pageUpTo, readIsoInstant, runOf } from "../common.ts";
 import { explainEntries } from "../customers/ledgers.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { runOf } from "../runs.ts";
-import { filtersOf } from "./filter.ts";
-import { type Presenter, presenterOf, transactionData } from "./presenter.ts";
-import { prunedBefore } from "./pruned.ts";
-import { readWithReversals } from "./reversible.ts";
+import { detailLines, listLines, type Presenter, presenterOf, transactionData } from "./presenter.ts";
 import {
   ExportedTransactionSchema,
   FILTER,
   FilterSchema,
+  filtersOf,
   IdSchema,
   TransactionDetailSchema,
   TransactionListSchema,
@@ -25,15 +22,18 @@ import {
 } from "./schemas.ts";
 import type { RecordedReversal, TransactionFilter } from "./sql.ts";
 import * as sql from "./sql.ts";
-import { detailLines, listLines } from "./words.ts";
+import { prunedBefore, readWithReversals } from "./sql.ts";
 
 const AS = { tag: "Transactions", permission: "read" } as const;
 const ROWS_AT_ONCE = 1_000;
 
 export const listTransactions = operation({
-  ...{ ...AS, http: "GET /transactions", summary: "List top-ups, newest first; with after, oldest first" },
+  ...AS,
+  http: "GET /transactions",
+  summary: "List top-ups, newest first; with after, oldest first",
   input: Type.Object({
-    ...{ ...FILTER, ...PAGE },
+    ...FILTER,
+    ...PAGE,
     after: Type.Optional(
       Type.String({
         maxLength: 64,
@@ -45,7 +45,8 @@ export const listTransactions = operation({
   answer: TransactionListSchema,
   cli: [
     {
-      ...{ words: "transaction list", show: listLines },
+      words: "transaction list",
+      show: listLines,
       examples: ["topupd transaction list --from 2026-11-20 --to 2026-11-20", "topupd transaction list --name rai"],
     },
   ],
@@ -94,7 +95,9 @@ async function follow(office: Office, filters: readonly TransactionFilter[], aft
 }
 
 export const sumTransactions = operation({
-  ...{ ...AS, http: "GET /transactions/totals", summary: "Add up top-ups" },
+  ...AS,
+  http: "GET /transactions/totals",
+  summary: "Add up top-ups",
   input: FilterSchema,
   answer: TransactionTotalsSchema,
   async run(office, input) {
@@ -112,7 +115,9 @@ export const sumTransactions = operation({
 });
 
 export const exportTransactions = operation({
-  ...{ ...AS, http: "GET /transactions.csv", summary: "Export top-ups, newest first" },
+  ...AS,
+  http: "GET /transactions.csv",
+  summary: "Export top-ups, newest first",
   input: Type.Object({
     ...FILTER,
     settled: Type.Optional(
@@ -122,7 +127,8 @@ export const exportTransactions = operation({
   answer: rowsOf(ExportedTransactionSchema),
   cli: [
     {
-      ...{ words: "export transactions", given: { settled: true } },
+      words: "export transactions",
+      given: { settled: true },
       summary:
         "export top-ups, newest first, without the last minute; without a filter, complete_until is the last line",
       examples: ["topupd export transactions --output transactions.csv"],
@@ -160,7 +166,8 @@ async function* exported(
         .filter(({ transaction }) => status === undefined || transaction.status === status)
         .map(({ transaction, reversal }) => ({
           ...transactionData(transaction, presenter),
-          ...{ reversedAt: isoTimeOrNull(reversal?.at), reversedBy: reversal?.author ?? null },
+          reversedAt: isoTimeOrNull(reversal?.at),
+          reversedBy: reversal?.author ?? null,
           reversalReason: reversal?.reason ?? null,
         }));
     }
@@ -171,12 +178,16 @@ async function* exported(
 }
 
 export const showTransaction = operation({
-  ...{ ...AS, http: "GET /transactions/:id", summary: "Show a top-up and its effect" },
+  ...AS,
+  http: "GET /transactions/:id",
+  summary: "Show a top-up and its effect",
   input: Type.Object({ id: IdSchema }),
   answer: TransactionDetailSchema,
   cli: [
     {
-      ...{ words: "transaction show", arguments: ["id"], show: detailLines },
+      words: "transaction show",
+      arguments: ["id"],
+      show: detailLines,
       examples: ["topupd transaction show 01M7W2Y7M0D61P39294S26KB1Y"],
     },
   ],
@@ -196,7 +207,9 @@ export const showTransaction = operation({
     return {
       ...transactionData(transaction, await presenterOf(store, transaction.environment)),
       customer: firstName === undefined || lastName === undefined ? null : { firstName, lastName, mobile },
-      ...{ plan: made?.plan ?? null, before: runOf(made?.before), after: runOf(made?.entry.after) },
+      plan: made?.plan ?? null,
+      before: runOf(made?.before),
+      after: runOf(made?.entry.after),
       reversal:
         recorded === undefined
           ? null

@@ -1,11 +1,16 @@
+import type { Static } from "typebox";
 import { bouquetFinder, type FindBouquet } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import type { Store } from "../../store/store.ts";
+import type { ProviderSettings, Store } from "../../store/store.ts";
 import { knownBouquets } from "../catalogue/sql.ts";
+import { runLines } from "../common.ts";
+import type { Shown } from "../operation.ts";
 import { readPartners } from "../partners/sql.ts";
+import { fieldLines, printable, prunedLine, table } from "../text.ts";
+import type { TransactionDetailSchema, TransactionListSchema, TransactionSchema } from "./schemas.ts";
 
 /** Formats amounts, partners and bouquets of one environment. */
 export interface Presenter {
@@ -32,11 +37,21 @@ export async function partnerNamesOf(store: Store): Promise<ReadonlyMap<number, 
 export function transactionData(transaction: Transaction, presenter: Presenter) {
   const { txnId, checkoutId, status, environment, cuid, service, reqId, bouquetCode, at, txnDate } = transaction;
   return {
-    ...{ txnId, checkoutId, status, partner: partnerName(transaction, presenter), environment },
-    ...{ cuid, service, reqId, bouquetId: bouquetCode },
+    txnId,
+    checkoutId,
+    status,
+    partner: partnerName(transaction, presenter),
+    environment,
+    cuid,
+    service,
+    reqId,
+    bouquetId: bouquetCode,
     bouquetName: presenter.findBouquet(service, bouquetCode)?.name ?? null,
-    ...{ amount: presenter.formatAmount(transaction.amount), txnDate, at: isoTime(at) },
-    ...{ udf1: transaction.udf1 ?? null, udf2: transaction.udf2 ?? null },
+    amount: presenter.formatAmount(transaction.amount),
+    txnDate,
+    at: isoTime(at),
+    udf1: transaction.udf1 ?? null,
+    udf2: transaction.udf2 ?? null,
   };
 }
 
@@ -45,4 +60,48 @@ export function partnerName(
   { partnerNames }: Pick<Presenter, "partnerNames">,
 ): string {
   return partnerNames.get(partnerId) ?? String(partnerId);
+}
+
+type TransactionData = Static<typeof TransactionSchema>;
+
+/** A list for a terminal: two lines for each, first what may have to be copied, then what was bought from whom. */
+export function listLines({ items, prunedBefore }: Static<typeof TransactionListSchema>): Shown {
+  return { out: transactionLines(items), note: prunedLine(prunedBefore) };
+}
+
+export function transactionLines(transactions: readonly TransactionData[]): string {
+  const lines = transactions.map(({ txnDate: time, txnId: transaction, cuid, reqId: reqid, amount }) => {
+    return { time, transaction, cuid, reqid, amount };
+  });
+  const [header, ...cells] = table(["time", "transaction", "cuid", "reqid", "amount"], lines).trimEnd().split("\n");
+  const details = transactions.map((each) => {
+    const reversed = each.status === "reversed" ? ", reversed" : "";
+    return printable(`${bouquetOf(each)} by ${each.partner}${reversed}`);
+  });
+  return `${header}\n${cells.map((line, index) => `${line}\n  ${details[index]}\n`).join("")}`;
+}
+
+function bouquetOf({ bouquetId, bouquetName }: TransactionData): string {
+  return bouquetName === null ? bouquetId : `${bouquetName} (${bouquetId})`;
+}
+
+export function detailLines(shown: Static<typeof TransactionDetailSchema>, { zone }: ProviderSettings): Shown {
+  const { txnId, checkoutId, status, txnDate, environment, cuid, service, reqId, customer, plan, reversal } = shown;
+  const out = fieldLines([
+    ["transaction", txnId],
+    ["checkout", checkoutId],
+    ["status", status],
+    ["reversed", reversal === null ? undefined : `${reversal.wall} by ${reversal.author}: ${reversal.reason}`],
+    ["time", `${txnDate} (${zone.name})`],
+    ["partner", shown.partner],
+    ["customer", `${cuid}${customer === null ? "" : ` ${customer.firstName} ${customer.lastName}`} (${environment})`],
+    ["connection", `${service} ${reqId}`],
+    ["bouquet", bouquetOf(shown)],
+    ["amount", shown.amount],
+    ["udf1", shown.udf1 ?? undefined],
+    ["udf2", shown.udf2 ?? undefined],
+    ["plan", plan ?? undefined],
+    ...(plan === null ? [] : reversal === null ? runLines(shown) : runLines(reversal, " reversal")),
+  ]);
+  return { out, note: plan === null ? "The ledger entry of this top-up is missing: run topupd check.\n" : "" };
 }

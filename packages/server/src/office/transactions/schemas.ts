@@ -1,19 +1,29 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
+import { type Money, parseMoney } from "../../domain/money.ts";
 import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
 import {
   AmountSchema,
+  CodeSchema,
   DAYS,
+  daysOf,
   ENVIRONMENT,
   EnvironmentSchema,
+  environmentOf,
   InstantSchema,
   oneOf,
   orNull,
   pageOf,
+  partnerIdOf,
+  RunSchema,
   ServiceSchema,
   WallTimeSchema,
 } from "../common.ts";
-import { CodeSchema, RunSchema } from "../runs.ts";
+import { MOST_CANDIDATES } from "../customers/find.ts";
+import { findCuidsByName } from "../customers/sql.ts";
+import type { Office } from "../office.ts";
+import { Refused } from "../refused.ts";
+import type { TransactionFilter } from "./sql.ts";
 
 const text = (description: string) =>
   Type.Optional(Type.String({ maxLength: 200, pattern: "^\\P{Cc}*$", description }));
@@ -37,17 +47,28 @@ export const FILTER = {
 export const FilterSchema = Type.Object(FILTER);
 
 export const IdSchema = Type.String({
-  ...{ maxLength: 64, pattern: "^\\P{Cc}+$" },
+  maxLength: 64,
+  pattern: "^\\P{Cc}+$",
   description: "A txnId, or the checkoutId that was used.",
 });
 
 export const TransactionSchema = Type.Object(
   {
-    ...{ txnId: Type.String(), checkoutId: Type.String(), status: oneOf(TRANSACTION_STATUSES) },
-    ...{ partner: Type.String(), environment: EnvironmentSchema, cuid: Type.String(), service: ServiceSchema },
-    ...{ reqId: Type.String(), bouquetId: Type.String(), bouquetName: orNull(Type.String()) },
-    ...{ amount: AmountSchema, txnDate: WallTimeSchema, at: InstantSchema },
-    ...{ udf1: orNull(Type.String()), udf2: orNull(Type.String()) },
+    txnId: Type.String(),
+    checkoutId: Type.String(),
+    status: oneOf(TRANSACTION_STATUSES),
+    partner: Type.String(),
+    environment: EnvironmentSchema,
+    cuid: Type.String(),
+    service: ServiceSchema,
+    reqId: Type.String(),
+    bouquetId: Type.String(),
+    bouquetName: orNull(Type.String()),
+    amount: AmountSchema,
+    txnDate: WallTimeSchema,
+    at: InstantSchema,
+    udf1: orNull(Type.String()),
+    udf2: orNull(Type.String()),
   },
   { title: "Transaction" },
 );
@@ -69,10 +90,14 @@ export const TransactionDetailSchema = Type.Object(
   {
     ...TransactionSchema.properties,
     customer: orNull(Type.Object({ firstName: Type.String(), lastName: Type.String(), mobile: orNull(Type.String()) })),
-    ...{ plan: orNull(Type.String()), ...EFFECT },
+    plan: orNull(Type.String()),
+    ...EFFECT,
     reversal: orNull(
       Type.Object({
-        ...{ at: InstantSchema, wall: WallTimeSchema, author: Type.String(), reason: Type.String() },
+        at: InstantSchema,
+        wall: WallTimeSchema,
+        author: Type.String(),
+        reason: Type.String(),
         ...EFFECT,
       }),
     ),
@@ -88,7 +113,37 @@ export const TransactionReversalSchema = Type.Object(
 export const ExportedTransactionSchema = Type.Object(
   {
     ...TransactionSchema.properties,
-    ...{ reversedAt: orNull(InstantSchema), reversedBy: orNull(Type.String()), reversalReason: orNull(Type.String()) },
+    reversedAt: orNull(InstantSchema),
+    reversedBy: orNull(Type.String()),
+    reversalReason: orNull(Type.String()),
   },
   { title: "ExportedTransaction" },
 );
+
+/** One filter, or with a name one for each customer of that name. @throws Refused */
+export async function filtersOf(office: Office, input: Static<typeof FilterSchema>): Promise<TransactionFilter[]> {
+  const { service, cuid, name, reqId, bouquet: bouquetCode, status, udf1, udf2 } = input;
+  const environment = await environmentOf(office, input);
+  const amount = amountOf(office, input.amount);
+  const partnerId = await partnerIdOf(office, input);
+  const said = { environment, partnerId, service, cuid, reqId, bouquetCode, status, amount, udf1, udf2 };
+  const filter = { ...said, ...daysOf(office, input) };
+  if (name === undefined) return [filter];
+  if (cuid !== undefined) throw Refused.field("name", "cannot be given with a cuid");
+  const cuids = await findCuidsByName(office.store.engine.db, environment, name, MOST_CANDIDATES);
+  if (cuids.length === 0) throw new Refused("not_found", `no ${environment} customer has the name ${name}`);
+  if (cuids.length < MOST_CANDIDATES) return cuids.map((each) => ({ ...filter, cuid: each }));
+  throw new Refused("conflict", (naming) => {
+    const most = `${MOST_CANDIDATES} customers or more have the name ${name}`;
+    return `${most}: give more of the name, or one customer with ${naming("cuid")}`;
+  });
+}
+
+/** @throws Refused */
+export function amountOf({ store }: Office, given: string | undefined): Money | undefined {
+  const { currencyExponent } = store.provider;
+  const amount = given === undefined ? undefined : parseMoney(given, currencyExponent);
+  if (given !== undefined && amount === undefined)
+    throw Refused.field("amount", `must be a plain number of up to ${currencyExponent} decimals`);
+  return amount;
+}

@@ -7,6 +7,8 @@ import type { StaffAct } from "../../domain/staff.ts";
 import { firstTransactionId, isTransactionId, type Transaction, type TransactionStatus } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
+import type { Ports } from "../../store/ports.ts";
+import { readHorizon } from "../../store/settings.ts";
 import type { TopUpRow } from "../../store/tables.ts";
 import type { Db } from "../office.ts";
 
@@ -240,4 +242,33 @@ function addStatuses(sums: readonly Awaited<ReturnType<typeof sumByStatus>>[numb
     total.reversedAmount += BigInt(amount);
   }
   return total;
+}
+
+export interface ReversibleTransaction {
+  readonly transaction: Transaction;
+  /** Undefined if it was not reversed. */
+  readonly reversal: RecordedReversal | undefined;
+}
+
+/** All top-ups that a filter allows, newest first, `atOnce` at a time, with their reversals. */
+export async function* readWithReversals(
+  engine: Engine,
+  filter: TransactionFilter,
+  atOnce: number,
+): AsyncGenerator<readonly ReversibleTransaction[]> {
+  for (let before: string | undefined, isLast = false; !isLast; ) {
+    const page = await readTransactions(engine, filter, { before, limit: atOnce });
+    const reversed = page.filter(({ status }) => status === "reversed").map(({ txnId }) => txnId);
+    const reversals = await findReversals(engine.db, reversed);
+    yield page.map((transaction) => ({ transaction, reversal: reversals.get(transaction.txnId) }));
+    before = page.at(-1)?.txnId;
+    isLast = page.length < atOnce;
+  }
+}
+
+/** The day before which history was deleted; null if a list from `from` is complete. */
+export async function prunedBefore({ store }: Pick<Ports, "store">, from: number | undefined): Promise<string | null> {
+  const horizon = await readHorizon(store.engine.db);
+  if (horizon === undefined || (from !== undefined && from >= horizon)) return null;
+  return store.provider.zone.wallTime(horizon).slice(0, 10);
 }

@@ -1,13 +1,11 @@
 import { Argument, type Command, Option } from "commander";
 import { SERVICES } from "../../../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../../../domain/customer.ts";
-import type { ConnectionInput } from "../../../office/corrections/connection.ts";
-import { connectionOrGone } from "../../../office/customers/connection.ts";
-import { cuidMeant, mayBeName } from "../../../office/customers/find.ts";
-import { explanationText } from "../../../office/customers/ledger-words.ts";
+import type { ConnectionInput } from "../../../office/corrections/sql.ts";
+import { connectionOrGone, cuidMeant, mayBeName } from "../../../office/customers/find.ts";
 import { showLedgers } from "../../../office/customers/ledgers.ts";
 import { showCustomer } from "../../../office/customers/operations.ts";
-import { customerText } from "../../../office/customers/words.ts";
+import { customerText, explanationText } from "../../../office/customers/words.ts";
 import { perform } from "../../../office/office.ts";
 import { listTransactions } from "../../../office/transactions/operations.ts";
 import { addStoreCommand, flags, groupNamed } from "../command.ts";

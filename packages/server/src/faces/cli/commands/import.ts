@@ -10,7 +10,7 @@ import {
   importCustomers,
 } from "../../../office/imports/customers.ts";
 import { type ImportHooks, MOST_SAID } from "../../../office/imports/file.ts";
-import { changeWords, countsOf, rejectedWords } from "../../../office/imports/words.ts";
+import { changeWords, countsOf, rejectedWords } from "../../../office/imports/tally.ts";
 import { officeOf } from "../../../office/office.ts";
 import { Refused } from "../../../office/refused.ts";
 import { count, printable } from "../../../office/text.ts";

@@ -1,7 +1,7 @@
 import { type Bouquet, bouquetFinder } from "../../../domain/bouquet.ts";
 import { readCustomerRow, type StatedCustomer } from "../../../domain/customer-row.ts";
 import { DAY_MS, type Instant, plus, type Zone } from "../../../domain/wall-time.ts";
-import { publishBouquets } from "../../../office/catalogue/publish.ts";
+import { publishBouquets } from "../../../office/catalogue/operations.ts";
 import { type Actor, officeOf, perform } from "../../../office/office.ts";
 import { addPartner } from "../../../office/partners/operations.ts";
 import { findPartner } from "../../../office/partners/sql.ts";
