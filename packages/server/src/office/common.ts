@@ -10,9 +10,9 @@ import type { ReadingPorts } from "../store/ports.ts";
 import { findPartner } from "./partners/sql.ts";
 import { Refused } from "./refused.ts";
 
-/* What many routes take and answer. A schema with a title is a component of the document, so a title is used once. */
+/* Input and answers of many operations. A schema with a title becomes a component of the document: use each title once. */
 
-/** One of some words; the type knows them. */
+/** A schema of some words. */
 export const oneOf = <const Words extends readonly string[]>(words: Words, description?: string) =>
   Type.Unsafe<Words[number]>({ type: "string", enum: [...words], ...(description !== undefined && { description }) });
 
@@ -50,14 +50,14 @@ export const pageOf = <Item extends TSchema, More extends Record<string, TSchema
     ...more,
   });
 
-/** The first `limit` of what was found, one more of which shows that there are more. */
+/** A page of the first `limit` items. Find one item more: it shows that there is another page. */
 export function pageUpTo<Item>(limit: number, found: readonly Item[], cursorOf: (item: Item) => string) {
   const items = found.slice(0, limit);
   const last = items.at(-1);
   return { items, cursor: found.length > limit && last !== undefined ? cursorOf(last) : null };
 }
 
-/** A list that is not long: all of it is one page. */
+/** A short list as one page. */
 export function onePage<Item>(items: readonly Item[]): { items: Item[]; cursor: string | null } {
   return { items: [...items], cursor: null };
 }
@@ -65,7 +65,7 @@ export function onePage<Item>(items: readonly Item[]): { items: Item[]; cursor: 
 const USUAL_LIMIT = 50;
 export const MOST_ON_A_PAGE = 500;
 
-/** Of a query for a page. */
+/** Input for a page of a list. */
 export const PAGE = {
   cursor: Type.Optional(
     Type.String({ maxLength: 500, description: "Of the page before; without it, the first page is given." }),
@@ -83,7 +83,7 @@ export function limitOf({ limit }: { readonly limit?: number | undefined }): num
   return limit ?? USUAL_LIMIT;
 }
 
-/** Of cursors that are numbers. @throws Refused where it is none. */
+/** Reads a cursor that is a number. @throws Refused if it is not a number. */
 export function numberCursor({ cursor }: { readonly cursor?: string | undefined }): number | undefined {
   if (cursor === undefined) return undefined;
   if (/^[0-9]{1,15}$/.test(cursor)) return Number(cursor);
@@ -96,12 +96,12 @@ const Day = Type.String({
   examples: ["2026-11-20"],
 });
 
-/** Of a query for a span of days, both of them included. */
+/** Input for a span of days, including both. */
 export const DAYS = { from: Type.Optional(Day), to: Type.Optional(Day) };
-/** The same, where both must be said. */
+/** Input for a span of days, both of which are required. */
 export const PERIOD = { from: Day, to: Day };
 
-/** `until` is the end of the last day. @throws Refused */
+/** Reads a span of days; `until` is the end of the last day. @throws Refused */
 export function daysOf(
   { store }: ReadingPorts,
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
@@ -116,7 +116,7 @@ export function daysOf(
   return { from: read("from", from)?.start, until: read("to", to)?.end };
 }
 
-/** Of routes that are about one environment. */
+/** Input that names an environment. */
 export const ENVIRONMENT = {
   environment: Type.Optional(
     Type.Unsafe<Environment>({
@@ -134,10 +134,10 @@ export async function environmentOf(
   return (await store.currentCatalogue("production")) === undefined ? "trial" : "production";
 }
 
-/** Of routes that may be about one partner alone. */
+/** Input that may name a partner. */
 export const PARTNER = { partner: Type.Optional(Type.String({ maxLength: 64, description: "By name." })) };
 
-/** @returns undefined where none is named. @throws Refused where there is none of this name. */
+/** @returns undefined if the input names no partner. @throws Refused if there is no partner with this name. */
 export async function partnerIdOf(
   { store }: ReadingPorts,
   { partner: name }: { readonly partner?: string | undefined },
@@ -154,14 +154,14 @@ export const NameSchema = Type.String({
   description: "A name of up to 64 characters.",
 });
 
-/** Why something is corrected: one line, which a list shows whole. */
+/** The reason of a correction: one line, which lists show in full. */
 export const ReasonSchema = Type.String({
   pattern: "^(?=.*\\S)(?:[^\\p{C}]|[\\u200c\\u200d]){1,200}$",
   "x-problem": "must be one line of 1 to 200 characters",
   description: "Why, in one line: it stays in the audit trail.",
 });
 
-/** Asks what a change would do, and does nothing. */
+/** Input that asks for a preview of a change. */
 export const PREVIEW = {
   preview: Type.Optional(Type.Boolean({ description: "Tells what would be done, and does nothing." })),
 };
@@ -173,7 +173,7 @@ export const FieldChangeSchema = Type.Object(
 
 /* Connections and their subscriptions, as operations name and answer them. */
 
-/** A code of a customer's or a connection's: no database takes every control character. */
+/** A code of a customer or connection, without control characters: databases refuse some of them. */
 export const CodeSchema = Type.String({ minLength: 1, maxLength: 64, pattern: "^\\P{Cc}+$" });
 
 export const PlanSchema = Type.String({
@@ -188,14 +188,14 @@ export const RunSchema = Type.Object(
   { title: "Run", description: "What a ledger came to." },
 );
 
-/** A subscription, as answers have it. */
+/** A subscription in answers. */
 export function runOf(subscription: Pick<Subscription, "bouquet" | "start" | "end"> | undefined) {
   if (subscription === undefined) return null;
   const { bouquet, start, end } = subscription;
   return { bouquetId: bouquet.code, name: bouquet.name, start, end };
 }
 
-/** The end before and after a change, for a terminal. @param what changed it, if that is not clear. */
+/** The end before and after a change, for a terminal. @param what the change, if it must be named. */
 export function runLines({ before, after }: Effect, what = ""): [name: string, value: string][] {
   const words = (run: Effect["before"]) => (run === null ? "none" : `ends ${run.end}`);
   return [

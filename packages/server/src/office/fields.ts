@@ -1,12 +1,12 @@
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 
-/* Schemas that mean more to a face than their types. */
+/* Schemas that tell a face more than their types. */
 
-/** What is said of a stream at its end. */
+/** Values at the end of a stream. */
 export type Trailer = Readonly<Record<string, string>>;
 /** Pages of rows. */
 export type Rows<Row> = AsyncGenerator<readonly Row[], Trailer | undefined>;
-/** How rows are written as CSV, if a column for each field does not do. */
+/** CSV of rows, unless each field is a column. */
 export interface CsvOf<Row> {
   readonly header: readonly string[];
   readonly lines: (row: Row) => readonly (readonly string[])[];
@@ -20,13 +20,13 @@ export interface GivenFile {
   readonly isCsv: boolean;
   /** Reads its bytes from the beginning. */
   readonly open: () => AsyncIterable<Uint8Array>;
-  /** Keeps the file beyond the answer; the function that it returns deletes the file. Undefined in the shell. */
+  /** Keeps the file after the answer, and returns a function that deletes the file. Undefined in the shell. */
   readonly keep?: (() => () => Promise<void>) | undefined;
 }
 /** Marks an input as a file: the body of a request; in the shell a path, or `-` for stdin. @public */
 export const fileOf = (description: string) => Type.Unsafe<GivenFile>({ isFile: true, description });
 
-/** What faces read in the schema of a field. */
+/** Parts of a field's schema that faces read. */
 export type Said = TSchema & {
   readonly type?: string;
   readonly enum?: string[];

@@ -21,7 +21,7 @@ interface ValidationError {
   readonly message: string;
 }
 
-/** Words what a schema refuses; its own `x-problem` words the refusal of a pattern. */
+/** Words the errors of a schema. `x-problem` in the schema words the refusal of a pattern. */
 export function problemsOf(errors: readonly unknown[], schema: object): FieldProblem[] {
   return (errors as readonly ValidationError[]).flatMap(({ keyword, instancePath, params, message }) => {
     const path = instancePath.split("/").slice(1);
@@ -33,7 +33,7 @@ export function problemsOf(errors: readonly unknown[], schema: object): FieldPro
         return each(params.requiredProperties, "is required");
       case "additionalProperties":
         return each(params.additionalProperties, "is not known");
-      // What is said of an unknown field is said already.
+      // "additionalProperties" has reported the unknown field.
       case "boolean":
         return [];
       case "enum":

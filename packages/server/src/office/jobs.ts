@@ -10,7 +10,7 @@ export interface Job<Result> {
   readonly done: number;
   readonly count: number;
   readonly result: Result;
-  /** Why it stopped early. */
+  /** Reason for an early stop. */
   readonly problem: string | null;
 }
 
@@ -22,29 +22,29 @@ export interface Prepared<Result> extends Pick<Job<Result>, "count" | "result"> 
 
 /** Ended jobs are kept until this many others have started. */
 const KEPT = 20;
-/** Between steps, for top-ups that wait. */
+/** Pause between steps, for top-ups that wait. */
 const PAUSE_MS = 20;
 const ID_BYTES = 9;
 
 /** Long work of this process, one of a kind at a time. A restart deletes the state of a job, not its work. */
 export class Jobs {
   readonly #jobs = new Map<string, Job<unknown>>();
-  readonly #cancelling = new Map<string, AbortController>();
-  readonly #busy = new Set<string>();
+  /** Cancels the running job, by kind. */
+  readonly #running = new Map<string, AbortController>();
 
   /**
    * Prepares a job, and starts it.
    * @throws Refused if another of its kind is running; and what `prepare` throws.
    */
   async start<Result>(office: Office, kind: string, prepare: () => Promise<Prepared<Result>>): Promise<Job<Result>> {
-    if (this.#busy.has(kind)) throw new Refused("conflict", `another ${kind} is running: wait until it is done`);
-    this.#busy.add(kind);
+    if (this.#running.has(kind)) throw new Refused("conflict", `another ${kind} is running: wait until it is done`);
+    const cancelling = new AbortController();
+    this.#running.set(kind, cancelling);
     const { count, result, steps } = await prepare().catch((error: unknown) => {
-      this.#busy.delete(kind);
+      this.#running.delete(kind);
       throw error;
     });
     const id = Buffer.from(office.random(ID_BYTES)).toString("hex");
-    const cancelling = new AbortController();
     let job: Job<Result> = {
       id,
       kind,
@@ -60,7 +60,6 @@ export class Jobs {
       this.#jobs.set(id, job);
     };
     put({});
-    this.#cancelling.set(id, cancelling);
     await office.goOn(async (ending) => {
       try {
         for await (const step of steps(beyondSession(office))) {
@@ -76,8 +75,7 @@ export class Jobs {
         put({ state: "failed", problem: error instanceof Error ? error.message : String(error) });
         throw error;
       } finally {
-        this.#busy.delete(kind);
-        this.#cancelling.delete(id);
+        this.#running.delete(kind);
         const [oldest = ""] = this.#jobs.keys();
         if (this.#jobs.size > KEPT) this.#jobs.delete(oldest);
       }
@@ -96,7 +94,7 @@ export class Jobs {
   cancel<Result>(kind: string, id: string): Job<Result> {
     const job = this.find<Result>(kind, id);
     if (job.state !== "running") throw new Refused("conflict", `this ${kind} has ended`);
-    this.#cancelling.get(id)?.abort();
+    this.#running.get(kind)?.abort();
     return job;
   }
 }

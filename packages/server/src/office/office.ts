@@ -22,45 +22,43 @@ import type { TargetTools } from "./targets/radius.ts";
 /** A transaction; or the database, if nothing is written. */
 export type Db = Kysely<Tables>;
 
-/** Who asks. */
+/** The account or shell that runs operations. */
 export interface Actor {
   readonly name: string;
   /** Undefined for the command line, which has no account. */
   readonly authority?: Authority | undefined;
 }
 
-/** What a face gives every operation. */
+/** The parts that a face gives to every operation. */
 export interface Desk extends Ports {
   readonly actor: Actor;
-  /** Lets the machine serve others first, if that is possible. */
+  /** Lowers the priority of the process, if possible. */
   readonly giveWay: () => void;
-  /** Passwords and one-time codes. */
   readonly accounts: AccountTools;
-  /** What each kind of target needs. */
   readonly targets: TargetTools;
   readonly jobs: Jobs;
   readonly uploads: Uploads;
   readonly statistics: StatisticsCache;
-  /** Since when this service can record no top-up; undefined if it can. */
+  /** Time since which this service cannot record top-ups; undefined if it can. */
   readonly recordingFailsSince: Instant | undefined;
-  /** Runs long work. The service answers first and continues the work; a command waits until the work is done. */
+  /** Runs long work. The service answers at once; a command waits until the work is done. */
   readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
-  /** Shows how far long work is, if somebody watches. */
+  /** Shows the progress of long work on a terminal. */
   readonly progress: (words: string) => void;
   /** Resolves early if the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** What every operation works with: the database, the world outside, and who asks. */
+/** Everything that an operation works with: the database, the outside, and the author. */
 export interface Office extends Omit<Desk, "actor"> {
   readonly by: Attribution;
   readonly isPreview: boolean;
 }
 
-/** What a decision needs of the office. */
+/** The part of the office that a decision needs. */
 export type Decider = Pick<Office, "store" | "clock" | "by" | "isPreview">;
 
-/** Runs an operation. @param input as its schema says. @throws Refused */
+/** Runs an operation. @param input valid for its schema. @throws Refused */
 export async function perform<Input extends TObject, Answer extends TSchema | undefined>(
   { run }: Operation<Input, Answer>,
   desk: Desk,
@@ -69,7 +67,7 @@ export async function perform<Input extends TObject, Answer extends TSchema | un
   return run(officeOf(desk, input as object), input);
 }
 
-/** The office of somebody who asks now. */
+/** Makes the office for one call. */
 export function officeOf<Of extends Pick<Desk, "actor" | "store" | "clock">>(
   { actor, ...desk }: Of,
   input: object = {},
@@ -85,7 +83,7 @@ export function correctingBy({ by, store }: Office): Correcting {
   return { author, authority, reason, at: store.provider.zone.moment(by.at) };
 }
 
-/** What was decided, and what is to be written for it. */
+/** An answer, and the change to write for it. */
 export interface Decision<Answer> {
   readonly answer: Answer;
   /** Undefined if nothing changes. */
@@ -99,9 +97,9 @@ export interface Change {
 }
 
 /**
- * Reads, decides and writes in one transaction; a preview reads and decides, without a lock. Takes all locks in their one
- * order: customers, audit trail, events.
- * @param of the customers whose state changes; or `reference`: data that every process keeps in memory.
+ * Reads, decides and writes in one transaction; a preview reads and decides, without a lock. Takes the locks in this order:
+ * customers, audit trail, events.
+ * @param of the customers whose state changes; or `reference` for data that every process keeps in memory.
  * @throws StoreUnavailable if the correction of a customer took too long.
  */
 export async function decide<Answer>(

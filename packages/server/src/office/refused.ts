@@ -1,13 +1,13 @@
 import type { FieldProblem } from "../domain/fields.ts";
 
 export type Refusal = "not_found" | "conflict" | "invalid" | "forbidden" | "own_account";
-/** Names an input as a face does: `--plan TV` in the shell, `plan TV` in the staff API. */
+/** Names an input: `--plan TV` in the shell, `plan TV` in the staff API. */
 export type Naming = (field: string, value?: string) => string;
 
 /** Names an input as the staff API does. */
 export const plainly: Naming = (field, value) => (value === undefined ? field : `${field} ${value}`);
 
-/** Words a refusal in one line, for a record of it. */
+/** Words a refusal in one line, for a record. */
 export function plainWords({ words, problems }: Refused): string {
   return words(plainly) || problems.map(({ field, problem }) => `${field} ${problem}`).join(", ");
 }

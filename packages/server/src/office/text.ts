@@ -3,25 +3,25 @@ import type { StaffAct } from "../domain/staff.ts";
 
 export { printable };
 
-/** One line, in which marks that a terminal would act on are escaped. */
+/** One line, in which control characters are escaped. */
 export function jsonLine(data: unknown): string {
   const escaped = (mark: string) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return `${JSON.stringify(data).replace(UNPRINTABLE, escaped)}\n`;
 }
 
-/** Names and values, a line for each; what is undefined is left out. */
+/** Names and values, one line each, without undefined values. */
 export function fieldLines(fields: readonly (readonly [name: string, value: string | undefined])[]): string {
   const width = Math.max(...fields.map(([name]) => name.length));
   const lines = fields.filter(([, value]) => value !== undefined);
   return lines.map(([name, value]) => `${name.padEnd(width)}  ${printable(value ?? "")}\n`).join("");
 }
 
-/** What rows of a table hold: null where there is nothing. */
+/** The value of a table's cell; null for an empty cell. */
 export type Row = Readonly<Record<string, string | number | boolean | readonly string[] | null>>;
 
 /**
- * A line for the titles, which are the columns' names, and one for each row; columns are as wide as their widest cell.
- * @param numbers how many of the last columns hold numbers, which end below each other.
+ * A table: a line with the columns' names, and one for each row. A column is as wide as its widest cell.
+ * @param numbers how many of the last columns hold numbers, which are right-aligned.
  */
 export function table(columns: readonly string[], rows: readonly Row[], numbers = 0): string {
   const titles = columns.map((name) => name.replace(/[A-Z]/g, " $&").toUpperCase());
@@ -42,7 +42,7 @@ export function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? "" : "s"}`;
 }
 
-/** A line for each block of a connection: by staff, and by the provider's records. */
+/** Lines for the blocks of a connection, by staff and by the provider's records. */
 export function blockLines(
   byStaff: Pick<StaffAct, "wall" | "author" | "reason"> | null | undefined,
   isByRecords: boolean,
@@ -53,7 +53,7 @@ export function blockLines(
   ];
 }
 
-/** A word as a shell takes it, whatever is in it. */
+/** Quotes any text as one word of a shell. */
 export function shellWord(text: string): string {
   return /^[\w.@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

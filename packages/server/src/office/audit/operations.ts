@@ -71,7 +71,7 @@ export const AuditVerificationSchema = Type.Object(
   { title: "AuditVerification" },
 );
 
-/** An import's entry tells of many: only --json prints all of it. */
+/** Longest text shown: an entry of an import is long, and only --json prints all of it. */
 const MOST_SHOWN = 400;
 
 export function auditLines({ items }: Static<typeof AuditListSchema>, { zone }: ProviderSettings): Shown {
@@ -99,10 +99,10 @@ export function verificationLines(verification: Static<typeof AuditVerificationS
   return { out, note: checkpoint === null ? "" : keep };
 }
 
-/* What staff and imports have changed. */
+/* The audit trail: changes by staff and imports. */
 
 const AS = { tag: "Audit trail", permission: "read" } as const;
-/** An entry of an import may be some ten kilobytes long. */
+/** Entries read at once. An entry of an import may have some ten kilobytes. */
 const ENTRIES_AT_ONCE = 200;
 
 export const listAudit = operation({
@@ -210,7 +210,7 @@ export const verifyAudit = operation({
   },
 });
 
-/** All entries, oldest first. */
+/** Yields all entries, oldest first. */
 async function* pagesOf(db: Db) {
   for (let after = 0; ; ) {
     const entries = await readEntries(db, after, ENTRIES_AT_ONCE);

@@ -4,15 +4,15 @@ import type { Instant } from "../../domain/wall-time.ts";
 import { toAuditEntry } from "../../store/audit.ts";
 import type { Db } from "../office.ts";
 
-/** All that is given must fit; what is undefined was not given. */
+/** Conditions for entries. All must hold; an undefined field allows any value. */
 export interface AuditFilter {
-  /** Of this number or an earlier one. */
+  /** The number of the newest entry allowed. */
   readonly upTo?: number | undefined;
   readonly author?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
   readonly reason?: string | undefined;
-  /** Entries that say something of this customer, also among others. */
+  /** The customer of the entry, or one of its customers. */
   readonly cuid?: string | undefined;
   /** Made at this time or later. */
   readonly from?: Instant | undefined;
@@ -21,7 +21,7 @@ export interface AuditFilter {
 }
 
 export interface ListedAuditEntry extends AuditEntry {
-  /** How many entries it stands for, itself among them. */
+  /** The number of entries that this one represents, including itself. */
   readonly parts: number;
 }
 
@@ -32,8 +32,8 @@ export async function readEntries(db: Db, after: number, limit: number): Promise
 }
 
 /**
- * Lists entries, newest first. Without a reason or a cuid, the last entry of a customers import stands for all of its
- * entries.
+ * Lists entries, newest first. Without a reason or a cuid in the filter, the last entry of a customers import represents
+ * all entries of the import.
  */
 export async function listEntries(db: Db, filter: AuditFilter, limit: number): Promise<ListedAuditEntry[]> {
   const query = filtered(db, filter).orderBy("seq", "desc").limit(limit);
@@ -46,12 +46,12 @@ export async function listEntries(db: Db, filter: AuditFilter, limit: number): P
 
 const IMPORT: AuditAction = "customers.import";
 
-/** Whether the last entry of an import stands for all of it. */
+/** Whether the last entry of an import represents all of its entries. */
 function standsForAll({ reason, cuid }: AuditFilter): boolean {
   return reason === undefined && cuid === undefined;
 }
 
-/** By the reason, which the entries of an import share. */
+/** Counts the entries of imports by their reason, which all entries of an import share. */
 async function countParts(db: Db, entries: readonly AuditEntry[]): Promise<ReadonlyMap<string, number>> {
   const reasons = entries.flatMap(({ action, reason }) => (action === IMPORT && reason !== undefined ? [reason] : []));
   if (reasons.length === 0) return new Map();
@@ -77,17 +77,17 @@ function filtered(db: Db, filter: AuditFilter) {
   if (from !== undefined) query = query.where("at", ">=", from);
   if (until !== undefined) query = query.where("at", "<", until);
   if (cuid === undefined) return query;
-  // An entry about many has what each is now under the cuid; one about a connection names it between blanks.
+  // An entry of many customers has the cuid as a key of `after`; an entry of a connection has it between blanks.
   return query.where((eb) => eb.or([holds("subject", ` ${cuid} `), holds("after", `${JSON.stringify(cuid)}:`)]));
 }
 
-/** Whether a later entry is of the same import. */
+/** Whether the same import has a later entry. */
 function isFollowed() {
   return sql<boolean>`EXISTS (SELECT 1 FROM audit_entry AS later
     WHERE later.reason = audit_entry.reason AND later.seq > audit_entry.seq AND later.action = ${IMPORT})`;
 }
 
-/** Whether a text has another in it. Of all that could ask so, this alone minds the case in every database. */
+/** Whether a text contains another. `replace` respects the case in every database; LIKE does not. */
 function holds(column: "subject" | "after", part: string) {
   return sql<boolean>`replace(${sql.ref(column)}, ${part}, '') <> ${sql.ref(column)}`;
 }

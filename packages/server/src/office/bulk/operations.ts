@@ -26,7 +26,7 @@ import { BulkPreviewSchema, BulkRequestSchema, BulkRunSchema, MOST_SHOWN, Segmen
 
 const AS = { tag: "Bulk corrections", permission: "correct" } as const;
 const KIND = "bulk correction";
-/** The body with most lines, each of the greatest length, fits. */
+/** Largest body in bytes. The most lines, each of the greatest length, fit. */
 const BODY_MAX_BYTES = 4 * 1024 * 1024;
 const IdSchema = Type.String({ maxLength: 64, description: "The id of a bulk correction." });
 
@@ -90,7 +90,7 @@ export const startBulk = operation({
   },
 });
 
-/** Each portion in a transaction of its own, at a time of its own. */
+/** Corrects each portion in its own transaction, at its own time. */
 async function* correctAll(office: Office, order: BulkOrder, keys: readonly ConnectionKey[], progress: Progress) {
   let [done, failed] = [0, progress.failed];
   for (const portion of portionsOf(keys, PORTION)) {
@@ -101,7 +101,7 @@ async function* correctAll(office: Office, order: BulkOrder, keys: readonly Conn
   }
 }
 
-/** @returns why some are not corrected. */
+/** @returns problems of connections that were not corrected. */
 function correctPortion(
   office: Office,
   order: BulkOrder,

@@ -22,7 +22,7 @@ import { type BulkRequestSchema, MOST_CONNECTIONS } from "./schemas.ts";
 
 type Request = Static<typeof BulkRequestSchema>;
 
-/** Connections that one transaction corrects: top-ups wait a tenth of a second at most. */
+/** Connections that one transaction corrects. Top-ups wait for at most a tenth of a second. */
 export const PORTION = 200;
 
 export interface BulkProblem {
@@ -36,19 +36,19 @@ export interface BulkEffect {
   readonly outcome: BulkOutcome;
   /** Undefined if there is no such connection. */
   readonly before: Connection | undefined;
-  /** Staff gave it goodwill in the last day that is not reversed. */
+  /** Whether staff gave goodwill in the last day that is not reversed. */
   readonly repeated: boolean;
 }
 
 export interface BulkPlan {
   readonly environment: Environment;
   readonly order: BulkOrder;
-  /** Only those that change a connection. */
+  /** Decisions that change a connection. */
   readonly effects: readonly BulkEffect[];
   readonly problems: readonly BulkProblem[];
 }
 
-/** Finds the connections that are meant, each once and none by a guess, and decides on each. @throws Refused */
+/** Finds the connections of a request, each once and without a guess, and decides on each. @throws Refused */
 export async function planBulk(office: Office, request: Request): Promise<BulkPlan> {
   const { connections: lines = [], segment, skipRepeated = false } = request;
   if (lines.length === 0 && segment === undefined) throw Refused.field("connections", "or a segment is required");
@@ -126,7 +126,7 @@ export function lineOf({ cuid, service, reqId }: Pick<ConnectionKey, "cuid" | "s
 /** Names that one statement looks up. */
 const NAMES_AT_ONCE = 500;
 
-/** @param lines each a reqId, or a cuid, a service and a reqId. */
+/** Finds connections. @param lines each a reqId, or a cuid, a service and a reqId. */
 async function connectionsMeant(
   db: Db,
   environment: Environment,
@@ -164,7 +164,7 @@ async function connectionsMeant(
   return { keys: [...keys.values()], problems };
 }
 
-/** Connections of all customers that have one of these names. */
+/** Finds connections of all customers by their names. */
 export function findConnectionsNamed(
   db: Db,
   environment: Environment,
@@ -197,7 +197,7 @@ export function listConnectionsOfSegment(
     .execute();
 }
 
-/** Segments by their names, each with the number of its connections. */
+/** Lists segments by name, each with the number of its connections. */
 export async function listSegments(db: Db, environment: Environment) {
   const query = db
     .selectFrom("connection")

@@ -11,9 +11,9 @@ import {
 } from "../common.ts";
 import { DaysSchema } from "../corrections/operations.ts";
 
-/** More connections are a file for an import. */
+/** Most connections of a bulk correction. */
 export const MOST_CONNECTIONS = 20_000;
-/** Effects and problems that an answer lists. */
+/** Most effects, and most problems, that an answer lists. */
 export const MOST_SHOWN = 1_000;
 const LINE_MAX_LENGTH = 200;
 const ACTIONS = ["goodwill", "block", "unblock"] as const;

@@ -58,11 +58,11 @@ export async function readCatalogueFile(file: GivenFile, exponent: CurrencyExpon
 interface Sold {
   readonly environment: Environment;
   readonly bouquets: readonly Bouquet[];
-  /** Not sold. An earlier revision makes them known. */
+  /** Bouquets that are not sold; an earlier revision publishes their codes. */
   readonly retired?: readonly Bouquet[];
 }
 
-/** Plans the next revision, all of which is sold. */
+/** Plans the next revision, with all bouquets that are sold. */
 export async function nextRevision(
   { store: { provider }, by }: Decider,
   tx: Db,
@@ -88,14 +88,14 @@ export async function nextRevision(
   return { before, revision: last + made.length, change };
 }
 
-/** Those that no revision had, or had otherwise last. */
+/** Bouquets that no revision has, or that differ from their newest definition. */
 function unknownAmong(retired: readonly Bouquet[], known: readonly Bouquet[]): Bouquet[] {
   const text = (bouquet: Bouquet) => JSON.stringify(bouquetRow(bouquet));
   const texts = new Map(known.map((each) => [bouquetKey(each), text(each)]));
   return retired.filter((bouquet) => texts.get(bouquetKey(bouquet)) !== text(bouquet));
 }
 
-/** Publishes bouquets that no file holds. @returns the number of the revision. */
+/** Publishes bouquets without a file. @returns the number of the revision. */
 export function publishBouquets(of: Decider, sold: Sold): Promise<number> {
   return decide(of, "reference", async (tx) => {
     const { revision, change } = await nextRevision(of, tx, sold);
@@ -104,7 +104,7 @@ export function publishBouquets(of: Decider, sold: Sold): Promise<number> {
 }
 
 const AS = { tag: "Catalogue", permission: "read" } as const;
-/** The part of the codes that a catalogue may drop unasked. */
+/** Largest part of the codes that a catalogue may drop unasked. */
 const MOST_DROPPED = 0.2;
 
 export const showCatalogue = operation({
@@ -201,7 +201,7 @@ async function publish(
 ) {
   const { currencyExponent } = office.store.provider;
   const { bouquets, retired, rejected, problems } = await readCatalogueFile(file, currencyExponent);
-  // A catalogue without bouquets would stop all sales: that is a mistake in the file, never a wish.
+  // A catalogue without bouquets would stop all sales, so it is a mistake in the file.
   const hasGood = bouquets.length > 0;
   if (!hasGood || (rejected > 0 && !skipInvalid)) throw badLines(rejected, hasGood, problems);
   return decide(office, "reference", async (tx) => {
@@ -238,7 +238,7 @@ export const exportCatalogue = operation({
   run: async (office, input) => exported(office, await environmentOf(office, input)),
 });
 
-/** Yields what is sold, in its order; then, as `retired`, the newest definition of every other code. */
+/** Yields the bouquets that are sold, in order; then the newest definition of every other code, as `retired`. */
 async function* exported({ store }: Office, environment: Environment): Rows<CatalogueRow> {
   const { engine, provider } = store;
   const current = (await store.currentCatalogue(environment))?.bouquets ?? [];

@@ -86,7 +86,7 @@ type BouquetChange = Static<typeof BouquetChangeSchema>;
 
 const titleOf = ({ service, code, kind }: BouquetChange) => `${service} ${code} ${kind}`;
 
-/** Warns of a bouquet whose plan or kind changes: that reaches what was bought before. */
+/** Warns of a bouquet whose plan or kind changes, since that affects earlier top-ups. */
 function reachWords({ service, code, fields }: BouquetChange): string {
   const changed = fields.find(({ field }) => field === "plan" || field === "add-on");
   if (changed === undefined) return "";

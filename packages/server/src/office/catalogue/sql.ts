@@ -5,10 +5,10 @@ import type { Instant } from "../../domain/wall-time.ts";
 import { bouquetRow, toBouquet } from "../../store/reference-cache.ts";
 import type { Db } from "../office.ts";
 
-/** A statement takes so many values, and no more. */
+/** Rows in one statement, whose parameters are limited. */
 const ROWS_OF_A_STATEMENT = 500;
 
-/** Newest first. A revision that only makes codes known is left out: the one that is sold has the same time. */
+/** Lists revisions, newest first, without those that only publish codes: the revision that is sold has the same time. */
 export async function listRevisions(
   db: Db,
   environment: Environment,
@@ -38,7 +38,7 @@ export async function listRevisions(
   return (await query.execute()).map((row) => ({ ...row, bouquets: Number(row.bouquets) }));
 }
 
-/** When a revision was published; undefined if there is none. */
+/** The time when a revision was published; undefined if there is none. */
 export async function findRevisionTime(db: Db, revision: number): Promise<Instant | undefined> {
   const query = db.selectFrom("catalogueRevision").select("createdAt").where("revision", "=", revision);
   return (await query.executeTakeFirst())?.createdAt;

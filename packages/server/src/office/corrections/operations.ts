@@ -39,7 +39,7 @@ export const CONNECTION = {
 export const CORRECTION = { ...CONNECTION, reason: ReasonSchema, ...PREVIEW };
 export const GOODWILL = { ...CORRECTION, plan: Type.Optional(PlanSchema) };
 
-/** More is a mistake. */
+/** Most days of goodwill at once: more is a mistake. */
 export const MOST_GOODWILL_DAYS = 366;
 export const DaysSchema = Type.Integer({
   minimum: 1,
@@ -74,7 +74,7 @@ export const BlockEffectSchema = Type.Object(
   { title: "BlockEffect" },
 );
 
-/* What staff correct for one customer. The domain decides; operations read, write and answer. */
+/* Corrections for one customer. The domain decides; operations read, write and answer. */
 
 const AS = { tag: "Corrections", permission: "correct", refuses: ["not_found", "conflict"] } as const;
 const BY_NAME = { arguments: ["service", "reqId"] } as const;

@@ -31,12 +31,12 @@ export interface Candidate {
   readonly customer: CustomerProfile | undefined;
 }
 
-/** A connection's name can be the mobile number of many customers who do not have the connection. */
+/** Most customers read for a name: it can be the mobile number of many customers who do not have the connection. */
 const MOST_HOLDERS = 1_000;
 
 /**
- * All connections that may be meant: those of the customer, or of all customers whom the name fits. A connection that is gone
- * is found by its customer only.
+ * Finds all connections that the reference fits, of one customer or of all. A connection that is gone is found only by its
+ * customer.
  */
 export async function* connectionsMeant(
   { store }: ReadingPorts,
@@ -51,7 +51,7 @@ export async function* connectionsMeant(
   }
 }
 
-/** The connection that is meant. Nothing is changed by a guess. @throws Refused if there is none, or several. */
+/** Finds the only connection that the reference fits. @throws Refused if there is none, or several. */
 export async function connectionMeant(ports: ReadingPorts, input: ConnectionInput): Promise<ConnectionKey> {
   const found: Candidate[] = [];
   for await (const key of connectionsMeant(ports, input)) {
@@ -61,7 +61,7 @@ export async function connectionMeant(ports: ReadingPorts, input: ConnectionInpu
   return theOnly(found, input).key;
 }
 
-/** @throws Refused if there is none, or several. */
+/** Picks the only connection. @throws Refused if there is none, or several. */
 export function theOnly<Of extends Candidate>(found: readonly Of[], input: ConnectionInput): Of {
   const [one, another] = found;
   if (one === undefined) throw noConnection(input);
@@ -105,7 +105,7 @@ export async function writeBlock(
     .execute();
 }
 
-/** Events of a block; none if the provider's records block it anyway. @param connection as it was before. */
+/** Events of a block; none if the provider's records block the connection too. @param connection before the block. */
 export function blockEvents(
   key: ConnectionKey,
   connection: Connection,

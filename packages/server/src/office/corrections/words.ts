@@ -10,7 +10,7 @@ import { type ConnectionInput, noConnection } from "./sql.ts";
 
 const NO_GOODWILL = "there is no goodwill that is not reversed yet: topupd why shows the entries";
 
-/** Why the domain refuses a correction. */
+/** A reason for which the domain refuses a correction. */
 export const REFUSALS = {
   history_gone: "nothing was reversed: the history before this top-up was deleted (topupd prune)",
   too_long: "the subscription would end after the year 9999: give fewer days",
@@ -26,7 +26,7 @@ export const REFUSALS = {
 
 type Undone = Exclude<GoodwillOutcome | BlockOutcome, { readonly kind: "granted" | "done" }>;
 
-/** Why a connection is not corrected. */
+/** Words why a connection is not corrected. */
 export function notCorrected(
   outcome: Undone,
   input: ConnectionInput & { readonly plan?: string | undefined },

@@ -6,15 +6,15 @@ import { type Candidate, type ConnectionInput, connectionsMeant, noConnection, t
 import { Refused } from "../refused.ts";
 import { findBlocks, findCuids, findCuidsByName, type StaffBlock } from "./sql.ts";
 
-/** More customers than share a code; a list of them that is longer helps nobody. */
+/** Most customers found for a code or name: a longer list does not help. */
 export const MOST_CANDIDATES = 20;
 
-/** False for numbers: a wrong mobile number must not make topupd read the names of all customers. */
+/** Whether a text may be a name. Numbers are not: a wrong mobile number must not cause a read of all names. */
 export function mayBeName(text: string): boolean {
   return /\p{L}/u.test(text);
 }
 
-/** The customer id that a code, or else a name, fits. @throws Refused if it fits nobody, or several customers. */
+/** Finds the customer id of a code, or else of a name. @throws Refused if no customer or several have it. */
 export async function cuidMeant(store: Store, environment: Environment, code: string): Promise<string> {
   const [cuid, ...others] = await candidates(store, environment, code);
   if (others.length > 0) throw await severalFit(store, environment, code, [cuid ?? "", ...others]);
@@ -51,7 +51,7 @@ export interface FoundConnection extends Candidate {
   readonly block: StaffBlock | undefined;
 }
 
-/** The connection that is meant, also one of which only ledgers are left. @throws Refused if there is none, or several. */
+/** Finds a connection, or its ledgers if it is gone. @throws Refused if there is none, or several. */
 export async function connectionOrGone(ports: ReadingPorts, input: ConnectionInput): Promise<FoundConnection> {
   const { engine } = ports.store;
   const found: FoundConnection[] = [];

@@ -16,15 +16,15 @@ const TXN_IDS_AT_ONCE = 500;
 
 export interface ExplainedEntry {
   readonly entry: Entry;
-  /** Undefined if there was none, and at the opening of a pruned ledger. */
+  /** The subscription before; undefined if there was none, and in the first entry of a pruned ledger. */
   readonly before: Subscription | undefined;
-  /** It is the first entry of a ledger whose beginning was deleted. */
+  /** Whether older entries of the ledger were deleted before this one. */
   readonly isOpening: boolean;
-  /** The number of the entry that reverses it. */
+  /** The number of the entry that reverses this one. */
   readonly reversedBy: number | undefined;
 }
 
-/** The entries of a ledger, with what each found and left. */
+/** The entries of a ledger, each with the subscription before it. */
 export function explainEntries({ entries }: Ledger): ExplainedEntry[] {
   const reversals = new Map(entries.flatMap((entry) => (entry.kind === "reversal" ? [[entry.of, entry.seq]] : [])));
   return entries.map((entry, index) => ({

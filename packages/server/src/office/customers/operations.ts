@@ -57,7 +57,7 @@ export const searchCustomers = operation({
         return { items: await customersOf(db, environment, [transaction.cuid]), cursor: null };
       if (text === undefined)
         return pageUpTo(limit, await listCustomers(db, environment, { after, limit: limit + 1 }), ({ cuid }) => cuid);
-      // Telephones begin a text with a capital letter; usernames seldom have one.
+      // Phones write the first letter as a capital, but usernames seldom have one.
       const codes = new Set([text, text.toLowerCase()]);
       const byCode = await Promise.all([...codes].map((code) => findCuids(store, environment, code, limit + 1, after)));
       const byName = mayBeName(text) ? await findCuidsByName(db, environment, text, limit + 1, after) : [];
@@ -77,7 +77,7 @@ export const searchCustomers = operation({
   },
 });
 
-/** @param text may be a txnId or a checkoutId. */
+/** Finds a transaction. @param text a txnId, a checkoutId, or any other text. */
 async function transactionWith(db: Db, text: string): Promise<Transaction | undefined> {
   const txnId = text.toUpperCase();
   if (isTransactionId(txnId)) return findTransaction(db, txnId);
@@ -176,7 +176,7 @@ function readCursor(cursor: string | undefined): EndKey | undefined {
     const key = JSON.parse(Buffer.from(cursor, "base64url").toString()) as EndKey;
     if ([key.end, key.cuid, key.service, key.reqId, key.plan].every((each) => typeof each === "string")) return key;
   } catch {
-    // The refusal below names the field.
+    // The refusal names the field.
   }
   throw Refused.field("cursor", "must be the cursor of a page");
 }

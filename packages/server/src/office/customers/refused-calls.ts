@@ -19,8 +19,9 @@ import {
 } from "../common.ts";
 import type { Db, Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
+import { partnerNamesOf } from "../partners/sql.ts";
 import { Refused } from "../refused.ts";
-import { partnerName, partnerNamesOf } from "../transactions/presenter.ts";
+import { partnerName } from "../transactions/presenter.ts";
 import { CuidSchema, RefusedCallSchema } from "./schemas.ts";
 
 /* Calls of partners that were refused, of the last 30 days. */
@@ -71,25 +72,25 @@ async function refusedCallsOf(
   const found = await readRefusedCalls(store.engine.db, filter, { before: numberCursor(page), limit: limit + 1 });
   const { items, cursor } = pageUpTo(limit, found, ({ id }) => String(id));
   const partnerNames = await partnerNamesOf(store);
-  const attempts = items.map((attempt) => {
-    const { at, operation: called, reason, code, requestId } = attempt;
+  const calls = items.map((call) => {
+    const { at, operation: called, reason, code, requestId } = call;
     return {
       at: isoTime(at),
-      partner: partnerName(attempt, { partnerNames }),
+      partner: partnerName(call, { partnerNames }),
       operation: called,
       reason,
       code: code ?? null,
       requestId,
     };
   });
-  return { items: attempts, cursor };
+  return { items: calls, cursor };
 }
 
 export const operations: readonly Operation[] = [listRefusedCalls, listRefusedCallsOfCustomer];
 
 export interface RefusedCallFilter {
   readonly environment: Environment;
-  /** Any of these. */
+  /** Customer ids and codes, one of which the call named. */
   readonly codes?: readonly string[] | undefined;
   readonly partnerId?: number | undefined;
   readonly reason?: string | undefined;

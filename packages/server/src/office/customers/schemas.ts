@@ -14,7 +14,7 @@ import {
 } from "../common.ts";
 import { TransactionSchema } from "../transactions/schemas.ts";
 
-/* Customers, what they have, and what corrections do to it. */
+/* Customers, their connections, subscriptions and ledgers. */
 
 export const CuidSchema = Type.String({ ...CodeSchema, description: "The customer id." });
 
@@ -215,7 +215,7 @@ export const RefusedCallSchema = Type.Object(
   { title: "RefusedCall", description: "A refused call of a partner." },
 );
 
-/** The reader of rows checks its fields, and words problems as an import does. */
+/** A row of a customers file. The reader of rows checks its fields, so problems read as in an import. */
 export const CUSTOMER_ROW = Type.Unsafe<Readonly<Record<string, unknown>>>({
   type: "object",
   additionalProperties: true,

@@ -15,30 +15,30 @@ export interface EndsFilter {
 }
 
 export interface EndsPage {
-  /** The former page's last one; undefined for the first page. */
+  /** The last end of the previous page; undefined for the first page. */
   readonly beyond: EndKey | undefined;
   readonly limit: number;
 }
 
-/** By what ends are in order. */
+/** The sort key of ends. */
 export interface EndKey extends Pick<ConnectionKey, "cuid" | "service" | "reqId"> {
   readonly end: WallTime;
   readonly plan: string;
 }
 
 export interface SubscriptionEnd extends EndKey {
-  /** Undefined where nothing is left of the customer but ledgers. */
+  /** Undefined if only ledgers are left of the customer. */
   readonly profile: CustomerProfile | undefined;
   readonly bouquetCode: string;
 }
 
-/** Who blocked a connection. */
+/** A block of a connection by staff. */
 export interface StaffBlock extends StaffAct, ConnectionName {}
 
 /** Customers whose names one statement reads. */
 const NAMES_AT_ONCE = 2_000;
 
-/** Customers whom a code fits, by their ids. @param after only those beyond this one. */
+/** Finds the ids of customers with a code, in order. @param after the last id of the previous page. */
 export async function findCuids(
   { engine: { db }, provider }: Pick<Store, "engine" | "provider">,
   environment: Environment,
@@ -58,7 +58,7 @@ export async function findCuids(
   return (await query.execute()).map(({ cuid }) => cuid);
 }
 
-/** The same of those whose first and last name hold all words of a text, in upper or lower case. */
+/** Finds the ids of customers whose names contain all words of a text, in upper or lower case. */
 export async function findCuidsByName(
   db: Db,
   environment: Environment,
@@ -94,7 +94,7 @@ async function* namesOf(db: Db, environment: Environment, beyond: string) {
   }
 }
 
-/** How staff blocked the customer's connections that are blocked now. */
+/** Finds the blocks by staff of a customer's connections that are still blocked. */
 export function findBlocks(db: Db, environment: Environment, cuid: string): Promise<StaffBlock[]> {
   return db
     .selectFrom("connectionBlock as b")
@@ -112,7 +112,7 @@ export function findBlocks(db: Db, environment: Environment, cuid: string): Prom
     .execute();
 }
 
-/** Subscriptions that end later than one time, and not later than another, by their ends. */
+/** Lists subscriptions that end after `after` and not after `until`, by their ends. */
 export async function listEnds(
   db: Db,
   { environment, service, after, until }: EndsFilter,

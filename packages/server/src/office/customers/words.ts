@@ -44,7 +44,7 @@ function connectionText(connection: Customer["connections"][number], { zone }: P
 
 type Entry = Static<typeof LedgerEntrySchema>;
 
-/** Why each subscription of a connection ends when it does, entry by entry. */
+/** The ledgers of a connection, entry by entry: they explain when each subscription ends. */
 export function explanationText(
   { key, customer, connection, block }: FoundConnection,
   { plans }: Static<typeof LedgersSchema>,
@@ -120,7 +120,7 @@ function endSentence({ after, counted }: Entry): string {
   const { end } = after;
   const { from, months, days } = counted;
   if (months === 0 && days === 0) return `Now it ends ${end}.`;
-  // A month that has no such day ends on its last one.
+  // A month without that day ends on its last day.
   const isClamped = months > 0 && days === 0 && from.slice(8, 10) !== end.slice(8, 10);
   const note = isClamped ? ` (${end.slice(0, 7)} has no day ${from.slice(8, 10)}, so its last day counts)` : "";
   return `Now ${periodWords(counted)} from ${from}, which is ${end}${note}.`;
@@ -130,7 +130,7 @@ function kindOf({ kind }: Entry): string {
   return kind === "top_up" ? "top-up" : kind;
 }
 
-/** `4 months`, `1 month and 15 days`; a zero is left out. */
+/** Words a period: `4 months`, `1 month and 15 days`. */
 function periodWords({ months, days }: Period): string {
   const parts = [...(months === 0 ? [] : [count(months, "month")]), ...(days === 0 ? [] : [count(days, "day")])];
   return parts.length === 0 ? "no time" : parts.join(" and ");

@@ -26,15 +26,15 @@ import { countRunning, HeldBackRecords, recordRun, replaceHeldBack } from "./run
 import { badLines, CustomersTally, tooLarge } from "./tally.ts";
 
 export interface CustomersImport extends RowsRequest {
-  /** Its import is recorded if it has a name. */
+  /** Name of the file. An import without a name is not recorded. */
   readonly file: Pick<GivenFile, "isCsv" | "open"> & Partial<Pick<GivenFile, "name">>;
-  /** Takes the good lines although others are bad. */
+  /** Whether to take the good lines although others are bad. */
   readonly skipInvalid?: boolean;
-  /** Takes a file that would change too much: see {@link LargeChange}. */
+  /** Whether to take a file that would change too much: see {@link LargeChange}. */
   readonly allowLargeChange?: boolean;
-  /** The customers whose runs may be ended though they were paid for. */
+  /** Customers whose paid runs may be shortened. */
   readonly allowShorter?: readonly string[];
-  /** A run that is stated to end by less than so many days earlier keeps its end; default 1. */
+  /** Days (default 1): a run that the file ends less than this much earlier keeps its end. */
   readonly toleranceDays?: number;
 }
 
@@ -57,7 +57,7 @@ export interface HeldBackSubscription extends HeldBack {
   readonly cuid: string;
 }
 
-/** A connection is stated inactive while a base subscription of it runs: to stop one, it is stated blocked. */
+/** A connection that the file states inactive although a base subscription runs. To stop it, the file must state it blocked. */
 export interface ImportWarning extends ConnectionName {
   readonly kind: "running_though_inactive";
   readonly line: number;
@@ -70,31 +70,30 @@ export interface CustomersReport {
   readonly added: number;
   readonly changed: number;
   readonly unchanged: number;
-  /** Subscriptions, not customers. */
+  /** Number of subscriptions, not of customers. */
   readonly heldBack: number;
-  /** Subscriptions held back because it is not known whether the records hold their goodwill. */
+  /** Subscriptions held back because the records do not say whether they hold goodwill. */
   readonly goodwillUnclear: number;
-  /** Unchanged rows that are older than the last row taken for their customer. */
+  /** Unchanged rows, older than the last row of their customer. */
   readonly stale: number;
 }
 
 export interface CustomersImported {
   readonly report: CustomersReport;
-  /** Only a preview that allows them finds any. */
+  /** Large changes: only a preview that allows them reports any. */
   readonly largeChanges: readonly LargeChange[];
 }
 
-/** The part of the running subscriptions, of the active customers, and of the file's customers, that a file may change so. */
+/** Largest part of running subscriptions, of active customers and of the file's customers that a file may change unasked. */
 const MOST_CHANGED = 0.1;
 
 /**
- * Lays a file of customers over those stored, by cuid (ledger's page, section 3). First all of it is checked and its
- * change weighed, then it is written, so that nothing is written of a file with a bad line. Memory holds the cuids of a file
- * and up to 5,000 rows that may change something; a file with more of these is read a second time. Imported again after an
- * interruption, it comes to the same. A row that the check finds to change nothing is not decided again: with what is topped
- * up or reversed meanwhile, it changes nothing either. A row that names another customer's connection is written after all
- * others, which may free it, and rejected if they do not.
- * A file with a name is recorded, and its held-back subscriptions replace those of the last file.
+ * Imports a file of customers, by cuid. First it checks the whole file and measures the change, then it writes: nothing is
+ * written of a file with a bad line. Memory holds the cuids of the file and up to 5,000 rows that may change stored data; a
+ * file with more of them is read a second time. An import that was interrupted can be repeated with the same result. A row
+ * that changes nothing in the check is not decided again: top-ups and reversals that come meanwhile do not change that. A row
+ * that names another customer's connection is written after all others, which may free the connection, or else rejected.
+ * An import of a file with a name is recorded, and its held-back subscriptions replace those of the last file.
  * @throws Refused if nothing can be written, or if the file has changed.
  */
 export function importCustomers(
@@ -180,7 +179,7 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
   return doneWith(written.report(bad), []);
 }
 
-/** @throws Refused if all rows were rejected, for the connections they name. */
+/** @throws Refused if all rows were rejected because of other customers' connections. */
 function doneWith(report: CustomersReport, largeChanges: readonly LargeChange[]): CustomersImported {
   if (report.accepted === 0) throw badLines(report.rejected, false);
   return { report, largeChanges };
@@ -212,19 +211,19 @@ export interface CustomerImport {
   readonly environment: Environment;
   /** A row of a customers file. */
   readonly row: JsonObject;
-  /** Default if the row has none. */
+  /** `asOf` for a row without one. */
   readonly asOf?: string | undefined;
-  /** Default if the row has none. */
+  /** `goodwill` for a row without it. */
   readonly goodwill?: GoodwillReading | undefined;
-  /** Records of more than 35 days ago are meant. */
+  /** Whether to take records of more than 35 days ago. */
   readonly oldRecords?: boolean;
-  /** The row may shorten paid subscriptions. */
+  /** Whether the row may shorten paid subscriptions. */
   readonly allowShorter?: boolean;
 }
 
 /**
- * Writes one row of a customers file over what is stored of its customer, as {@link importCustomers} does with many.
- * @throws Refused if the row or its moment is bad.
+ * Imports one row of a customers file, as {@link importCustomers} imports many.
+ * @throws Refused if the row or its `asOf` is bad.
  */
 export async function importCustomer(of: Decider, request: CustomerImport): Promise<CustomerEffect> {
   const { store, by } = of;

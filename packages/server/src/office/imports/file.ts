@@ -3,13 +3,11 @@ import { decodeUtf8, isJsonObject, type JsonObject, JsonSyntaxError, readJson } 
 import type { GivenFile } from "../fields.ts";
 import { Refused } from "../refused.ts";
 
-/*
- * Reading of a provider's file: rows of either format, and lines that are refused.
- */
+/* Reading of a provider's file: rows of both formats, and lines that are refused. */
 
-/** A row of a file, whatever its format; or what keeps it from being one. */
+/** A row of a file of any format, or the problem of a bad row. */
 export interface SourceRow {
-  /** The line where it begins, counted from 1. */
+  /** The line where the row begins, counted from 1. */
   readonly line: number;
   readonly value: Reading<JsonObject>;
 }
@@ -17,7 +15,7 @@ export interface SourceRow {
 /** Reads a file's rows in their order, some at a time. */
 export type ReadRows = (pieces: AsyncIterable<Uint8Array>) => AsyncGenerator<readonly SourceRow[]>;
 
-/** A line that is not taken, and why. */
+/** A rejected line and its problems. */
 export interface RejectedLine {
   /** Counted from 1, as editors do. */
   readonly line: number;
@@ -29,7 +27,7 @@ export interface ImportProgress {
   readonly lines: number;
 }
 
-/** So many changes, bad lines and other findings of a file are kept and shown, of each kind. */
+/** Most findings of each kind that are kept and shown for a file. */
 export const MOST_SAID = 1_000;
 
 /** Called while a file is imported. */
@@ -39,23 +37,26 @@ export interface ImportHooks {
 }
 
 export const LARGE_CHANGES = [
-  ...(["running_subscriptions_ended", "active_customers_deactivated"] as const),
-  ...(["mobile_numbers_lost", "names_lost", "codes_dropped"] as const),
+  "running_subscriptions_ended",
+  "active_customers_deactivated",
+  "mobile_numbers_lost",
+  "names_lost",
+  "codes_dropped",
 ] as const;
 
 /** A change so large that it must be allowed. */
 export interface LargeChange {
-  /** `codes_dropped`: bouquets that the catalogue does not have any more. */
+  /** `codes_dropped`: bouquets that the new catalogue lacks. */
   readonly what: (typeof LARGE_CHANGES)[number];
   readonly count: number;
-  /** Out of how many. */
+  /** Number of all. */
   readonly of: number;
 }
 
-/** Fewer are no large change, whatever part of all they are. */
+/** Fewer changes than this are never a large change. */
 export const LARGE_FROM = 5;
 
-/** @param share the most that may change of all, as a part of 1. */
+/** @param share the largest part of all that may change, from 0 to 1. */
 export function isLargeChange({ count, of }: LargeChange, share: number): boolean {
   return count >= LARGE_FROM && count > of * share;
 }
@@ -72,12 +73,12 @@ export async function* sourceRows(
   yield* isCsv ? (await import("../../csv/reading.ts"))[csv](open()) : readNdjson(open());
 }
 
-/** Reads a row by `read`, if it is one. */
+/** Reads a row with `read`, unless the row is bad. */
 export function readRow<Row>(row: SourceRow, read: (object: JsonObject) => Reading<Row>): Reading<Row> {
   return row.value.ok ? read(row.value.value) : row.value;
 }
 
-/** One JSON object on each line. */
+/** Reads one JSON object on each line. */
 export async function* readNdjson(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<readonly SourceRow[]> {
   for await (const lines of readLines(pieces))
     yield lines.map((line) => ({ line: line.number, value: readObject(line) }));
@@ -98,20 +99,20 @@ function wholeLine(problem: string): Reading<never> {
   return { ok: false, problems: [{ field: "(line)", problem }] };
 }
 
-/** A line of a file, or what is wrong with it as text. */
+/** A line of a file, or the problem of its text. */
 export type Line =
   | { readonly number: number; readonly text: string }
   | { readonly number: number; readonly text: undefined; readonly problem: string };
 
-/** Far more than a customer with many connections takes, and what keeps memory flat for any file. */
+/** Longest line. It is far more than a customer with many connections needs, and limits memory for any file. */
 export const LINE_MAX_BYTES = 256 * 1024;
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = "\ufeff";
 
 /**
- * Splits bytes into lines and passes over blank ones. Holds the lines of one piece at a time, however large
- * the file; they come together, since to wait for each by itself takes longer than to find it.
+ * Splits bytes into lines, without blank ones. Memory holds the lines of one piece. They come together, since awaiting each
+ * line takes longer than finding it.
  */
 export async function* readLines(
   pieces: AsyncIterable<Uint8Array>,

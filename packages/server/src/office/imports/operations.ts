@@ -29,7 +29,7 @@ import { type CustomerImport, importCustomer } from "./customers.ts";
 import * as sql from "./runs.ts";
 import { CUSTOMERS_FILE, CustomerRowSchema, HeldBackSchema, ImportRunSchema, UploadSchema } from "./schemas.ts";
 
-/* The provider's records of customers: files that are checked and written, and what of them waits for a decision. */
+/* Imports of the provider's records of customers, and the subscriptions that they held back. */
 
 const TAG = "Imports";
 const READ = { tag: TAG, permission: "read" } as const;
@@ -116,7 +116,7 @@ export const settleHeldBack = operation({
     const found = (await sql.findHeldBack(db, id)) ?? notHeldBack();
     const { environment, cuid } = found;
     if (decision === "shorten") {
-      // Checked first: if one subscription cannot be shortened, none is.
+      // All are checked first: if one subscription cannot be shortened, none is.
       for (const isPreview of [true, false]) await applyRow({ ...office, isPreview }, found, goodwill);
     }
     return decide(office, [{ environment, cuid }], async (tx) => {
@@ -133,14 +133,14 @@ function notHeldBack(): never {
   throw new Refused("not_found", "this is not held back any more");
 }
 
-/** Applies the customer's row whole. @throws Refused */
+/** Applies the whole row of the customer. @throws Refused */
 async function applyRow(
   office: Office,
   found: sql.NumberedHeldBack,
   goodwill: CustomerImport["goodwill"],
 ): Promise<void> {
   const row = readJson(found.sourceRow) as JsonObject;
-  // That its records may be old was said when the file was imported.
+  // The age of the records was checked when the file was imported.
   const request = { environment: found.environment, row, goodwill, oldRecords: true, allowShorter: true };
   const { shared, isStale, heldBack } = await importCustomer(office, request).catch((error: unknown) => {
     if (!(error instanceof Refused)) throw error;
@@ -171,12 +171,12 @@ export const operations: readonly Operation[] = [
   ...[listHeldBack, settleHeldBack, exportCustomers],
 ];
 
-/** Few enough that top-ups of a running service are hardly held up. */
+/** Customers read at once. Top-ups of a running service wait very little. */
 const CUSTOMERS_AT_ONCE = 500;
 
 /**
- * All customers of an environment, as rows of a customers file, some hundred at a time: one who is added meanwhile may be
- * missing. Each row names its moment, a minute ago, and leaves out what was made here after it: so an import of the rows
+ * Yields all customers of an environment as rows of a customers file, some hundred at a time. A customer who is added
+ * meanwhile may be missing. Each row has an `asOf` of a minute ago and leaves out later top-ups, so an import of the rows
  * changes nothing.
  */
 export async function* exportedCustomers(

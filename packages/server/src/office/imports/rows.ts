@@ -21,21 +21,21 @@ import { Refused } from "../refused.ts";
 import { type ReadRows, type RejectedLine, readRow, type SourceRow } from "./file.ts";
 import { hasGrants } from "./runs.ts";
 
-/** Few enough that top-ups of a running service wait a tenth of a second at most. */
+/** Rows written at once. Top-ups of a running service wait for at most a tenth of a second. */
 export const CUSTOMERS_AT_ONCE = 1000;
 
-/** How the rows of customers are read. */
+/** Options for reading rows of customers. */
 export interface RowsRequest {
   readonly environment: Environment;
-  /** The records hold every top-up and reversal up to then, as {@link readAsOf} reads it. */
+  /** Time up to which the records hold every top-up and reversal, as {@link readAsOf} reads it. */
   readonly asOf?: string | undefined;
-  /** Default of rows that do not say it. */
+  /** Default for rows without `goodwill`. */
   readonly goodwill?: GoodwillReading | undefined;
-  /** Records of more than 35 days ago are meant. */
+  /** Whether to take records of more than 35 days ago. */
   readonly oldRecords?: boolean;
 }
 
-/** A row, the line where it begins, and what stands there. */
+/** A row, its first line, and its source. */
 export interface NumberedRow {
   readonly line: number;
   readonly row: CustomerRowOfFile;
@@ -49,7 +49,7 @@ export const AS_OF_REQUIRED: Rejected["problems"] = [{ field: "asOf", problem: "
 
 export const asOfRefused = (problem: AsOfProblem) => Refused.field("asOf", AS_OF_PROBLEMS[problem]);
 
-/** @throws Refused if the file's own moment cannot be taken. */
+/** @throws Refused if the file's `asOf` is not allowed. */
 export async function customerRowReader(
   { store, clock }: Pick<Decider, "store" | "clock">,
   request: RowsRequest,
@@ -65,15 +65,15 @@ export async function customerRowReader(
     if (typeof asOf === "string") throw asOfRefused(asOf);
     return readerOf(context, rules, asOf);
   }
-  // A top-up whose commit is still under way counts too, though nobody sees it yet.
+  // Waits for top-ups that are still being committed: they count too.
   await store.engine.awaitCommits();
   if (await hasGrants(store.engine.db, environment)) return readerOf(context, rules, undefined);
-  // Nothing was made here that the records could hold. The youngest moment there is lets the first top-up come meanwhile.
+  // There is no top-up or goodwill yet. The newest moment allows the first top-up to come during the import.
   return readerOf(context, rules, store.provider.zone.moment(now - SETTLED_AFTER_MS));
 }
 
 function readerOf(context: RowContext, rules: AsOfRules, ofFile: Moment | undefined): RowReader {
-  // Rows that say their own moment mostly say the same one.
+  // Rows with their own `asOf` usually have the same one.
   let last: { readonly text: string; readonly asOf: Moment | AsOfProblem } | undefined;
   return (row) => {
     const reading = readRow(row, (object) => readCustomerRow(object, context));
@@ -93,7 +93,7 @@ function readerOf(context: RowContext, rules: AsOfRules, ofFile: Moment | undefi
 export interface Chunk {
   readonly rows: readonly NumberedRow[];
   readonly rejected: readonly Rejected[];
-  /** Its last line. */
+  /** The last line of the portion. */
   readonly lines: number;
 }
 
@@ -121,7 +121,7 @@ export async function* readChunks(source: ReturnType<ReadRows>, read: RowReader)
   if (rows.length + rejected.length > 0) yield { rows, rejected, lines };
 }
 
-/** Refuses a customer who stands in the file before. @param lineOf the line of each cuid so far. */
+/** Refuses a second row of a customer. @param lineOf the line of each cuid so far. */
 function refuseSecond(
   reading: Reading<CustomerRowOfFile>,
   line: number,
@@ -138,20 +138,20 @@ function refuseSecond(
   return { ok: false, problems: [{ field: "cuid", problem }] };
 }
 
-/** More rows that may change something are not kept. */
+/** Most rows to write that are kept in memory. */
 export const MOST_KEPT = 5_000;
 
 /** A part of a customers file that was checked. */
 export interface CheckedPart {
-  /** Rows that may change something. */
+  /** Rows that may change stored data. */
   readonly changing: readonly NumberedRow[];
-  /** Customers whose rows state what is stored. */
+  /** Customers whose rows equal the stored data. */
   readonly unchanged: readonly ConfirmedCustomer[];
-  /** Its last line. */
+  /** The last line of the portion. */
   readonly lines: number;
 }
 
-/** Keeps the rows to write of a checked file, unless so many change something that the file must be read again. */
+/** Keeps the rows to write of a checked file, unless they are so many that the file must be read again. */
 export class CheckedRows {
   readonly #changing: NumberedRow[] = [];
   readonly #unchanged: ConfirmedCustomer[] = [];

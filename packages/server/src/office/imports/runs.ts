@@ -13,7 +13,7 @@ import type { HeldBackSubscription } from "./customers.ts";
 import type { NumberedRow } from "./rows.ts";
 import type { ImportRunSchema } from "./schemas.ts";
 
-/** Does an import, and records it unless it is a preview. Its audit entries have one reason, by which they are one import's. */
+/** Runs an import, and records it unless it is a preview. All audit entries of an import have the same reason. */
 export async function recordRun<Of extends Decider, Answer>(
   of: Of,
   run: Omit<ImportRun, "author" | "asOf"> & { readonly asOf?: string | undefined },
@@ -35,17 +35,17 @@ export async function recordRun<Of extends Decider, Answer>(
   return answer;
 }
 
-/** Why an import failed, in words; undefined if the error is a fault of topupd. */
+/** Words the failure of an import; undefined if the error is a fault of topupd. */
 export function failureWords(error: unknown): string | undefined {
   if (error instanceof Refused) return plainWords(error);
   if (error instanceof RightsEnded) return error.message;
   return error instanceof StoreUnavailable ? "the database was not available" : undefined;
 }
 
-/** A file that holds back more is wrong as a whole: whoever corrects it imports it again. */
+/** Most records kept. A file that holds back more is wrong as a whole and must be imported again. */
 const MOST_HELD_BACK = 10_000;
 
-/** Collects what a file holds back: of each subscription, its last row. */
+/** Collects the subscriptions that a file holds back, each with its last row. */
 export class HeldBackRecords {
   readonly #environment: Environment;
   readonly #records = new Map<string, HeldBackRecord>();
@@ -72,32 +72,32 @@ export class HeldBackRecords {
   }
 }
 
-/** How many imports are kept on record. */
+/** Imports that stay on record. */
 export const IMPORTS_KEPT = 50;
-/** How many go into one statement: its parameters are limited. */
+/** Rows in one statement, whose parameters are limited. */
 const ROWS_AT_ONCE = 500;
 
 /** An import of a file. */
 export interface ImportRun extends Pick<ImportRunRow, "kind" | "environment" | "author"> {
   /** The file's name. */
   readonly file: string;
-  /** Given for the whole file. */
+  /** The `asOf` of the whole file. */
   readonly asOf: string | undefined;
 }
 
 export interface RunEnd {
   readonly outcome: "done" | "refused" | "failed";
-  /** Its counts; undefined if it was refused, since it changed nothing. */
+  /** Counts; undefined if the import was refused, since it changed nothing. */
   readonly report?: Readonly<Record<string, number | boolean>> | undefined;
-  /** Why it was refused or failed, in words. */
+  /** Reason of a refusal or failure. */
   readonly problem?: string | undefined;
 }
 
-/** Records that an import begins. @returns its number. */
+/** Records the start of an import. @returns the number of the import. */
 export function beginRun(engine: Engine, { asOf, ...run }: ImportRun, at: Instant): Promise<number> {
   return engine.change(async (tx) => {
     const id = (await lastId(tx, "importRun")) + 1;
-    // One that still goes on, beside this one, says at its end how it ended.
+    // If another import is really still running, it records its own end later.
     await tx
       .updateTable("importRun")
       .set({ outcome: "failed", endedAt: at })
@@ -126,7 +126,7 @@ export function endRun(engine: Engine, id: number, { outcome, report, problem }:
   });
 }
 
-/** Newest first; all that are kept. */
+/** Lists all recorded imports, newest first. */
 export async function listRuns(db: Db): Promise<Static<typeof ImportRunSchema>[]> {
   const rows = await db.selectFrom("importRun").selectAll().orderBy("id", "desc").execute();
   return rows.map(({ asOf, startedAt, endedAt, report, ...run }) => ({
@@ -149,7 +149,7 @@ export interface HeldBackRecord extends HeldBack {
 
 export type NumberedHeldBack = HeldBackRecord & { readonly id: number };
 
-/** Replaces what was held back in the environment. */
+/** Replaces all held-back records of the environment. */
 export function replaceHeldBack(
   engine: Engine,
   environment: Environment,
@@ -157,7 +157,7 @@ export function replaceHeldBack(
   at: Instant,
 ): Promise<void> {
   return engine.change(async (tx) => {
-    // Numbers are not used again: a page may still show a deleted record, and would settle another one.
+    // Numbers are not used again: a page may still show a deleted record, and must not settle another one.
     const first = Math.max((await lastId(tx, "heldBack")) + 1, at);
     await tx.deleteFrom("heldBack").where("environment", "=", environment).execute();
     const rows = heldBack.map((record, index) => heldBackRow(record, first + index));
@@ -165,7 +165,7 @@ export function replaceHeldBack(
   });
 }
 
-/** Lists in the order of the file. */
+/** Lists held-back records in the order of the file. */
 export async function listHeldBack(
   db: Db,
   environment: Environment,
@@ -187,7 +187,7 @@ export async function findHeldBack(db: Db, id: number): Promise<NumberedHeldBack
   return row && toHeldBack(row);
 }
 
-/** All that is held back of a customer. */
+/** Held-back records of a customer. */
 export async function heldBackOf(db: Db, environment: Environment, cuid: string): Promise<NumberedHeldBack[]> {
   const query = db.selectFrom("heldBack").selectAll().where("environment", "=", environment).where("cuid", "=", cuid);
   return (await query.orderBy("id").execute()).map(toHeldBack);
@@ -230,13 +230,13 @@ function toHeldBack(row: HeldBackRow): NumberedHeldBack {
   };
 }
 
-/** Whether anything was topped up or granted: from then on, a customers file must say how far its records reach. */
+/** Whether there is any top-up or goodwill. If so, a customers file must have an `asOf`. */
 export async function hasGrants(db: Db, environment: Environment): Promise<boolean> {
   const query = db.selectFrom("ledgerEntry").select("seq").where("environment", "=", environment);
   return (await query.where("kind", "in", ["top_up", "goodwill"]).limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Counts what a file's changes are weighed against. */
+/** Counts running subscriptions and active customers, to see whether a file's change is large. */
 export async function countRunning(db: Db, environment: Environment, now: WallTime) {
   const subscriptions = db
     .selectFrom("subscription")

@@ -102,7 +102,7 @@ export const UploadSchema = Type.Object(
   { title: "Upload" },
 );
 
-/** A row of a customers file, as an export writes it. */
+/** A row of an exported customers file. */
 export const CustomerRowSchema = Type.Object({
   cuid: Type.String(),
   first_name: Type.String(),

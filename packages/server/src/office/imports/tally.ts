@@ -27,9 +27,9 @@ export class CustomersTally {
   #stale = 0;
   #shared: SharedRow[] = [];
   #rejected = 0;
-  /** Connections that customers give up: `cuid reqId`. */
+  /** Connections that customers no longer have: `cuid reqId`. */
   readonly #freed = new Set<string>();
-  /** Customers with anything to write or to show. */
+  /** Customers with something to write or to show. */
   readonly #touched = new Set<string>();
 
   /** @param hooks undefined if nothing is shown. */
@@ -44,19 +44,19 @@ export class CustomersTally {
     for (const [index, effect] of effects.entries()) this.#add(rows[index] as NumberedRow, effect);
   }
 
-  /** Whether all rows of a customer that were settled state what is stored. */
+  /** Whether all settled rows of a customer equal the stored data. */
   isUnchanged(cuid: string): boolean {
     return !this.#touched.has(cuid);
   }
 
-  /** Takes customers whose rows state what is stored. */
+  /** Counts customers whose rows equal the stored data. */
   async confirm(customers: readonly ConfirmedCustomer[], confirm: Confirm): Promise<void> {
     if (customers.length === 0) return;
     await confirm(customers);
     this.#counts.unchanged += customers.length;
   }
 
-  /** Boxes move between customers in either order of rows: whatever is freed is given, until nothing is any more. */
+  /** Settles rows whose connection was freed by another customer, until no more is freed. The order of rows does not matter. */
   async retryShared(settle: Settle, atOnce: number): Promise<void> {
     for (let before = Number.POSITIVE_INFINITY; this.#shared.length < before; ) {
       const rows = this.#shared;
@@ -67,7 +67,7 @@ export class CustomersTally {
     }
   }
 
-  /** Rejects the rows that are left of those, but for what a dry run has seen others give up. */
+  /** Rejects the rows that remain; in a preview, except those whose connection another customer gives up. */
   rejectShared(onRejected: (line: RejectedLine) => void): void {
     for (const { line, row, shared } of this.#shared) {
       const { cuid } = row.stated;
@@ -117,7 +117,7 @@ export class CustomersTally {
     if (effect.deactivates) this.deactivates += 1;
     if (losesValue(effect, ["mobile"])) this.losesMobile += 1;
     if (losesValue(effect, ["first_name", "last_name"])) this.losesName += 1;
-    // A connection's own value is named by service and reqId.
+    // A field of a connection is named by service and reqId.
     for (const { field, to } of changes)
       if (to === undefined) this.#freed.add(`${cuid} ${field.slice(field.indexOf(" ") + 1)}`);
     if (this.#hooks === undefined) return;
@@ -128,7 +128,7 @@ export class CustomersTally {
   }
 }
 
-/** Such as `2 accepted, 1 rejected`. */
+/** Words the counts: `2 accepted, 1 rejected`. */
 export function countsOf(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([what, number]) => `${number} ${what}`)
@@ -151,7 +151,7 @@ export function changeWords(title: string, changes: readonly Change[]): string {
   return [title, ...values].map((each) => `${printable(each)}\n`).join("");
 }
 
-/** @param lines the first of them. */
+/** @param lines the first bad lines. */
 export function badLines(rejected: number, hasGood: boolean, lines: readonly RejectedLine[] = []): Refused {
   const problems = lines.flatMap(({ line, problems: all }) =>
     all.map(({ field, problem }) => ({ field: `line ${line}: ${field}`, problem })),

@@ -18,33 +18,33 @@ export interface UploadRequest extends Omit<CustomersImport, "allowLargeChange" 
   readonly file: Required<Pick<CustomersImport["file"], "name">> & CustomersImport["file"];
   /** Deletes the file. */
   readonly letGo: () => Promise<void>;
-  /** Writes it at once if the check finds nothing against it. */
+  /** Whether to write the file at once if the check finds no problem. */
   readonly run: boolean;
 }
 
 export type RunRequest = Pick<CustomersImport, "allowLargeChange" | "goodwill">;
 
-/** A customers file that was sent: it is checked, and written on request. */
+/** An uploaded customers file. It is checked at once, and written on request. */
 export type Upload = Static<typeof UploadSchema>;
 
 interface Kept {
   shown: Upload;
   readonly request: UploadRequest;
-  /** The account that sent it. */
+  /** The account that uploaded the file. */
   readonly sender: string;
-  /** When the last step ended, or the first began. */
+  /** End of the last step, or start of the first. */
   at: Instant;
 }
 
-/** The process is to end. */
+/** The process ends. */
 class Stopped extends Error {}
 
-/** The customers files that were sent to this process. One step of one of them is done at a time. */
+/** The customers files that were uploaded to this process. It checks or writes one file at a time. */
 export class Uploads {
   readonly #kept = new Map<string, Kept>();
   #last: Promise<void> = Promise.resolve();
 
-  /** Begins to check a file. @throws Refused if so many are under way that there is no room. */
+  /** Begins to check a file. @throws Refused if too many are under way. */
   async start(office: Office, request: UploadRequest): Promise<Upload> {
     await this.#makeRoom(office.clock());
     if (this.#kept.size >= MOST_UPLOADS) {
@@ -89,7 +89,7 @@ export class Uploads {
     return kept;
   }
 
-  /** Begins to write a file that was checked, also once more if the writing failed. @throws Refused */
+  /** Begins to write a checked file; again if the writing failed. @throws Refused */
   async run(office: Office, id: string, request: RunRequest): Promise<Upload> {
     const kept = this.#find(id);
     const { state, report } = kept.shown;
@@ -116,14 +116,14 @@ export class Uploads {
     });
   }
 
-  /** Deletes the oldest file of a person that nothing is done with at the moment. @returns whether there was one. */
+  /** Deletes the oldest idle file of a person. @returns whether there was one. */
   async makeRoomFor(person: string): Promise<boolean> {
     const oldest = this.#idle().find((kept) => kept.sender === person && holdsFile(kept));
     if (oldest !== undefined) await this.#delete(oldest);
     return oldest !== undefined;
   }
 
-  /** Deletes those of an hour ago, and the oldest if there are too many. */
+  /** Deletes files that are an hour old, and the oldest if there are too many. */
   async #makeRoom(now: Instant): Promise<void> {
     for (const kept of this.#idle()) {
       if (kept.at >= now - KEPT_MS && this.#kept.size < MOST_UPLOADS) break;
@@ -131,7 +131,7 @@ export class Uploads {
     }
   }
 
-  /** Oldest first. */
+  /** Idle files, oldest first. */
   #idle(): Kept[] {
     const idle = [...this.#kept.values()].filter(({ shown: { state } }) => state !== "checking" && state !== "writing");
     return idle.toSorted((a, b) => a.at - b.at);
@@ -151,7 +151,7 @@ function holdsFile({ shown: { state } }: Kept): boolean {
 const NOTHING_FOUND = { changes: [], problems: [], heldBack: [], warnings: [] };
 const PARTLY_WRITTEN = ". A part of the file may be written; writing it again completes it";
 
-/** Checks or writes a file, with the rights of the account alone. */
+/** Checks or writes a file, with the rights of the account, also after the session has ended. */
 async function step(
   office: Office,
   kept: Kept,
@@ -191,7 +191,7 @@ async function step(
 
 type Found = Pick<Upload, "changes" | "problems" | "heldBack" | "warnings">;
 
-/** Keeps the first of each kind. */
+/** Keeps the first findings of each kind. */
 function hooksOf({ changes, problems, heldBack, warnings }: Found): Omit<CustomersHooks, "onProgress"> {
   const keep = <Item>(list: Item[], item: () => Item) => {
     if (list.length < MOST_SAID) list.push(item());

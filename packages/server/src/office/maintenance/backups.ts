@@ -6,13 +6,13 @@ import { putOnlyRow } from "../../store/settings.ts";
 import type { ArchiveChunk, ArchiveTotals, ImportedArchive, Store } from "../../store/store.ts";
 import type { Actor, Db } from "../office.ts";
 
-/** Hears how many rows have gone by. */
+/** Called with the number of rows so far. */
 type OnRows = (rows: number) => void;
 
 /**
- * Copies everything from one store to another, which must be empty and have the same settings: all of it, or
- * nothing. Nobody can write into either of them meanwhile.
- * @returns what was copied, as both count it.
+ * Copies everything from one store to another, or nothing. The other must be empty and have the same settings. Both are
+ * locked against writing meanwhile.
+ * @returns totals of the copy, which both stores have counted.
  * @throws StoreRefused as Store.importArchive.
  */
 export function copyStore(
@@ -24,13 +24,13 @@ export function copyStore(
 }
 
 export interface BackUpRequest {
-  /** The version of this topupd. */
+  /** Version of this topupd. */
   readonly version: string;
-  /** The kind of the store. */
+  /** Kind of the store. */
   readonly kind: string;
-  /** Keeps the backup, and says of how many bytes it was. */
+  /** Stores the backup. @returns its size in bytes. */
   readonly write: (backup: Bytes) => Promise<number>;
-  /** Ends it with an error. */
+  /** Ends the backup with an error. */
   readonly signal: AbortSignal;
   readonly onRows?: OnRows;
 }
@@ -42,9 +42,9 @@ export interface BackedUp {
 }
 
 /**
- * Makes a backup of everything that was acknowledged before. It holds nobody up: what is recorded meanwhile is not
- * in it.
- * @throws StoreUnavailable where the store cannot be read; or whatever `write` rejects with.
+ * Makes a backup of everything that was acknowledged before. Writers do not wait; top-ups recorded meanwhile are not in the
+ * backup.
+ * @throws StoreUnavailable if the store cannot be read; also the errors of `write`.
  */
 export async function backUpStore(
   { store, clock }: Pick<Ports, "store" | "clock">,
@@ -67,10 +67,9 @@ export async function backUpStore(
 }
 
 /**
- * Fills a store, which must be empty and have the settings of the backup, with all that the backup holds, or with
- * nothing. All targets are paused: a backup is also restored for a trial, while the old service still delivers to them.
- * A copy needs no pause, since it moves the service.
- * @throws BackupRefused where the backup is not whole; StoreRefused as Store.importArchive.
+ * Restores a whole backup, or nothing. The store must be empty and have the settings of the backup. All targets are paused,
+ * since the old service may still deliver to them. A copy needs no pause, since it moves the service.
+ * @throws BackupRefused if the backup is not complete; StoreRefused as Store.importArchive.
  */
 export function restoreStore(
   backup: Bytes,

@@ -11,7 +11,7 @@ import { Refused } from "../refused.ts";
 import { count, fieldLines } from "../text.ts";
 import { moveHorizon, pruneHistory } from "./prune.ts";
 
-/* What looks after the database. It is for the shell alone: it takes long, or cannot be undone. */
+/* Maintenance of the database. Only the shell has it, since it takes long or cannot be undone. */
 
 const READS = { tag: "Maintenance", permission: "read" } as const;
 const CHANGES = { tag: "Maintenance", permission: "administer" } as const;
@@ -59,7 +59,7 @@ function checkLines({ checked, wrong }: Report): Shown {
   return { out: lines.join(""), wrong: wrong.length === 0 ? undefined : finding };
 }
 
-/** So much always stays: records that are imported may be 35 days old, and partners settle month by month. */
+/** Days of history that always stay: imported records may be 35 days old, and partners settle by month. */
 const SHORTEST_RETENTION_DAYS = 62;
 
 const PrunedSchema = Type.Object({
@@ -110,10 +110,10 @@ function prunedLines(pruned: Static<typeof PrunedSchema>, { zone }: ProviderSett
   return preview ? { out } : { out, note: "Backups and exports that were made before still hold what was deleted.\n" };
 }
 
-/** A hundred years. */
+/** Longest age in each unit: a hundred years. */
 const LONGEST_AGE: Readonly<Record<string, number>> = { y: 100, m: 1_200, d: 36_600 };
 
-/** @param text such as `7y`, `18m` or `400d`; undefined for any other. */
+/** Reads an age such as `7y`, `18m` or `400d`; undefined for any other text. */
 export function readAge(text: string): Period | undefined {
   const [, digits = "", unit = ""] = /^([1-9][0-9]{0,4})([ymd])$/.exec(text) ?? [];
   const number = Number(digits);
@@ -121,7 +121,7 @@ export function readAge(text: string): Period | undefined {
   return unit === "d" ? { months: 0, days: number } : { months: unit === "y" ? number * 12 : number, days: 0 };
 }
 
-/** When the day begins that is so long ago; undefined if that is too short a while. */
+/** Start of the day that is this long ago; undefined if the age is too short. */
 function startOfRetention({ months, days }: Period, now: Instant, zone: Zone): Instant | undefined {
   const today = zone.wallTime(now);
   const first = plus(today, { months: -months, days: -days }).slice(0, 10);

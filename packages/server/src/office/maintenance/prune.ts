@@ -7,7 +7,7 @@ import { CUSTOMERS_AT_ONCE, type CustomerLedger, nextCuids, readLedgers } from "
 import { putOnlyRow, readHorizon } from "../../store/settings.ts";
 import { type Db, type Decider, decide } from "../office.ts";
 
-/* History is deleted after the horizon was moved, in portions (ledger's page, section 5). */
+/* Pruning first moves the horizon, then deletes the history before it in portions. */
 
 const RETIRED_AT_ONCE = 1_000;
 
@@ -17,7 +17,7 @@ export interface Pruned {
   readonly retiredCheckouts: number;
 }
 
-/** Writes down that history before this time may be deleted. It never moves back. */
+/** Moves the horizon, before which history may be deleted. It never moves back. */
 export async function moveHorizon(office: Decider, before: Instant): Promise<void> {
   await decide(office, "reference", async (tx) => {
     const former = await readHorizon(tx);
@@ -28,7 +28,7 @@ export async function moveHorizon(office: Decider, before: Instant): Promise<voi
 }
 
 /**
- * Deletes what no subscription needs, each portion in a transaction of its own. The next run continues an interrupted one.
+ * Deletes history that no subscription needs, each portion in its own transaction. The next run continues an interrupted one.
  * @param before not later than the horizon, unless it is a preview.
  */
 export async function pruneHistory(office: Decider, before: Instant): Promise<Pruned> {
@@ -46,7 +46,7 @@ export async function pruneHistory(office: Decider, before: Instant): Promise<Pr
   return pruned;
 }
 
-/** Each transaction has a time of its own: the request may have begun long before. */
+/** Gives each transaction its own time: the request may have begun long before. */
 function atNow(office: Decider): Decider {
   return { ...office, by: { ...office.by, at: office.clock() } };
 }
@@ -63,7 +63,7 @@ async function* goneLedgers(office: Decider, horizon: Moment): AsyncGenerator<re
     }
 }
 
-/** A ledger, and what may be deleted of its beginning: one entry or more. */
+/** A ledger, and its first entries that may be deleted: at least one. */
 interface Gone extends CustomerLedger {
   readonly gone: readonly Entry[];
   /** The number of the first entry that stays. */
@@ -85,7 +85,7 @@ async function findGone(
   });
 }
 
-/** Looks again at some customers, in order with all else that happens to them, and deletes. */
+/** Decides again with the customers locked, and deletes. */
 function deleteGone(office: Decider, environment: Environment, cuids: readonly string[], horizon: Moment) {
   const { engine } = office.store;
   const customers = cuids.map((cuid) => ({ environment, cuid }));
@@ -104,7 +104,7 @@ function deleteGone(office: Decider, environment: Environment, cuids: readonly s
   });
 }
 
-/** Deletes checkouts with which nothing can be recorded any more, and yields how many. */
+/** Deletes retired checkouts that are too old to be used, and yields their number. */
 async function* goneCheckouts(office: Decider, before: Instant): AsyncGenerator<number> {
   for (let after: string | undefined = ""; after !== undefined; ) {
     const page = await retiredAfter(office.store.engine.db, after);

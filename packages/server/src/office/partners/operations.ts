@@ -19,12 +19,12 @@ import {
 } from "./presenter.ts";
 import * as sql from "./sql.ts";
 
-/* Who may call. */
+/* Partners, who may call the partner API. */
 
 const AS = { tag: "Partners", permission: "administer" } as const;
 const BY_NAME = ["name"] as const;
 const READ = { tag: "Partners", permission: "read" } as const;
-/** In a table, `-` stands for any address. */
+/** Partners as a table, in which `-` means any address. */
 export const PARTNER_COLUMNS = ["id", "name", "status", "createdAt", "allowedAddresses"];
 
 export const listPartners = operation({

@@ -69,14 +69,14 @@ export const RotatedTokenSchema = Type.Object(
   { title: "RotatedToken" },
 );
 
-/* Partners and tokens as operations answer them. */
+/* Partners and tokens in answers and on terminals. */
 
 export function partnerData({ id, name, status, createdAt, allowedAddresses }: Partner) {
   const addresses = allowedAddresses === undefined ? null : [...allowedAddresses.ranges];
   return { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: addresses };
 }
 
-/** @param lastUse the last request that was accepted; those of the last half minute may be missing. */
+/** @param lastUse the last accepted request; requests of the last half minute may be missing. */
 export function tokenData(token: AccessToken, now: Instant, lastUse?: Instant) {
   const { id, partner, environment, createdAt, expiresAt, revokedAt, replacedBy } = token;
   return {
@@ -106,7 +106,7 @@ type TokenData = Static<typeof AccessTokenSchema>;
 
 const TIMES = ["createdAt", "expiresAt", "revokedAt", "lastUsedAt"] as const;
 
-/** Times are the provider's wall times, so that a token's last day is the day that was asked for. */
+/** Tokens as a table. Times are the provider's wall times, so that a token's last day is the day in the request. */
 export function tokenTable({ items }: { readonly items: readonly TokenData[] }, provider: ProviderSettings): Shown {
   const rows = items.map((token) => {
     const inZone = TIMES.map((name) => [name, wallTime(token[name], provider)]);

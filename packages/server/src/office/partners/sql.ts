@@ -1,12 +1,18 @@
 import type { AccessToken, Partner } from "../../domain/access-token.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { toAccessToken, tokensIn, toPartner } from "../../store/access.ts";
+import type { Store } from "../../store/store.ts";
 import type { AccessTokenRow, PartnerRow } from "../../store/tables.ts";
 import type { Db } from "../office.ts";
 
-/** In the order in which they were added. */
+/** Partners, oldest first. */
 export async function readPartners(db: Db): Promise<Partner[]> {
   return (await db.selectFrom("partner").selectAll().orderBy("id").execute()).map(toPartner);
+}
+
+/** Names of partners by their numbers. */
+export async function partnerNamesOf({ engine }: Pick<Store, "engine">): Promise<ReadonlyMap<number, string>> {
+  return new Map((await readPartners(engine.db)).map(({ id, name }) => [id, name]));
 }
 
 export async function findPartner(db: Db, name: string): Promise<Partner | undefined> {
@@ -33,7 +39,7 @@ function partnerRow({ id, name, status, createdAt, allowedAddresses: allowed }: 
   return { id, name, status, createdAt, allowedAddresses: addresses };
 }
 
-/** In the order in which they were issued. @param partner all, if undefined. */
+/** Tokens, oldest first. @param partner undefined for all partners. */
 export async function readTokens(db: Db, partner?: Partner): Promise<AccessToken[]> {
   const all = tokensIn(db).orderBy("t.createdAt").orderBy("t.id");
   const query = partner === undefined ? all : all.where("t.partnerId", "=", partner.id);
@@ -58,7 +64,7 @@ export async function insertToken(tx: Db, token: AccessToken, hash: Uint8Array):
   await tx.insertInto("accessToken").values(row).execute();
 }
 
-/** Writes when and why a token ends; nothing else of a token changes. */
+/** Writes the end of a token and its reason; nothing else of a token changes. */
 export async function updateTokenEnd(tx: Db, token: AccessToken): Promise<void> {
   await tx.updateTable("accessToken").set(endColumns(token)).where("id", "=", token.id).execute();
 }
@@ -67,7 +73,7 @@ function endColumns({ expiresAt, revokedAt, replacedBy }: AccessToken) {
   return { expiresAt: expiresAt ?? null, revokedAt: revokedAt ?? null, replacedBy: replacedBy ?? null };
 }
 
-/** When each token was last used, by its id, if it was ever used. */
+/** Times of the last use, by token id; unused tokens are missing. */
 export async function readLastUses(db: Db): Promise<ReadonlyMap<string, Instant>> {
   const rows = await db.selectFrom("accessTokenUse").selectAll().execute();
   return new Map(rows.map(({ tokenId, lastUsedAt }) => [tokenId, lastUsedAt]));

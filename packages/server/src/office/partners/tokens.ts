@@ -29,7 +29,7 @@ import {
 } from "./presenter.ts";
 import * as sql from "./sql.ts";
 
-/* What partners authenticate with (interface, section 5). */
+/* Access tokens, with which partners authenticate (interface, section 5). */
 
 const AS = { tag: "Partners", permission: "administer" } as const;
 /** The answer holds a token, which is shown once. */

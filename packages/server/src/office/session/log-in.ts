@@ -31,10 +31,11 @@ import {
 } from "./sql.ts";
 
 const MINUTE_MS = 60_000;
-/** A session ends when it was not used for so long, or was begun so long ago. */
+/** A session ends after this time without use. */
 const IDLE_MS = 30 * MINUTE_MS;
+/** A session ends after this time in any case. */
 const LONGEST_MS = 12 * 60 * MINUTE_MS;
-/** So often it is written down at most that a session or a key was used. */
+/** Shortest time between two records that a session or key was used. */
 const NOTED_EVERY_MS = MINUTE_MS;
 
 const SESSION_ID_RANDOM_BYTES = 9;
@@ -43,9 +44,9 @@ const LONGEST_USER_AGENT = 200;
 
 export interface FailedLogIn {
   readonly outcome: "wrong_credentials" | "too_many_attempts";
-  /** Undefined if there is no such account: what was typed may be a password. */
+  /** Undefined if there is no such account: the text may be a password. */
   readonly staff: string | undefined;
-  /** Undefined if it is not known, or somebody who has logged in was asked for the password again. */
+  /** Undefined if it is not known, or if the password was asked for again within a session. */
   readonly address: string | undefined;
 }
 
@@ -62,15 +63,15 @@ export interface LogIn {
 
 export interface TooManyAttempts {
   readonly kind: "too_many_attempts";
-  /** Until the next one. */
+  /** Milliseconds until the next log-in is allowed. */
   readonly waitMs: number;
 }
 
 export type LoggedIn =
-  /** `token` is what the session is known by: whoever has it is the person. */
+  /** `token` is the secret of the session. */
   | { readonly kind: "logged_in"; readonly token: string; readonly member: StaffMember; readonly sessionId: string }
   | { readonly kind: "code_required" }
-  /** Which of them was wrong is nobody's business. */
+  /** The answer does not say which of them was wrong. */
   | { readonly kind: "wrong_credentials" }
   | TooManyAttempts;
 
@@ -116,7 +117,7 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
 }
 
 /**
- * Begins an attempt, which counts as failed until it has succeeded: many at a time are no way around the lock.
+ * Begins a log-in, which counts as failed until it succeeds: parallel log-ins cannot get around the lock.
  * @param of.source the caller's network, or a session.
  */
 export async function beginAttempt(
@@ -141,12 +142,12 @@ export async function beginAttempt(
 }
 
 interface Attempt {
-  /** @throws PasswordsBusy if the password was not checked: then the attempt does not count. */
+  /** @throws PasswordsBusy if the password was not checked: then the log-in does not count. */
   readonly check: AccountPorts["accounts"]["checkPassword"];
   readonly succeeded: () => Promise<void>;
 }
 
-/** Takes a code, once. */
+/** Uses a code, which is possible once. */
 async function takeCode(
   { store, accounts }: AccountPorts,
   staffId: number,
@@ -159,17 +160,17 @@ async function takeCode(
   return totpStep !== undefined && useCode(store.engine, staffId, { totpStep });
 }
 
-/** Who asks. */
+/** The person or key that sends a request. */
 export interface StaffIdentity extends Actor {
-  /** Of a key: `key NAME`. */
+  /** A key has the name `key NAME`. */
   readonly name: string;
   readonly role: Role;
   readonly authority: Authority;
-  /** Undefined of a key. */
+  /** Undefined for a key. */
   readonly person: { readonly id: number; readonly sessionId: string; readonly hasTotp: boolean } | undefined;
 }
 
-/** @param token of a session. @returns undefined where there is none, or it has ended. */
+/** @param token of a session. @returns undefined if there is no such session, or if it has ended. */
 export async function identifyPerson(
   { store, clock }: Pick<Ports, "store" | "clock">,
   token: string,
@@ -185,7 +186,7 @@ export async function identifyPerson(
   return { name, role, authority, person: { id, sessionId: session.id, hasTotp } };
 }
 
-/** @returns undefined where there is no such key. */
+/** @returns undefined if there is no such key. */
 export async function identifySystem(
   { store, clock }: Pick<Ports, "store" | "clock">,
   key: string,

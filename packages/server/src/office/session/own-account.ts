@@ -16,14 +16,14 @@ import { beginAttempt, hasSessionEnded, type LogInPorts, type StaffIdentity, typ
 import { endSession, findStaff, listSessions } from "./sql.ts";
 
 /*
- * What people who have logged in do with their own account. A stolen session creates no lasting access: the staff API asks
- * for the password again before each change that would outlast the session.
+ * People's own accounts. A stolen session creates no lasting access: the staff API asks for the password again before each
+ * change that would outlast the session.
  */
 
-/** Somebody who has logged in. */
+/** A person who has logged in. */
 export type Person = StaffIdentity & { readonly person: NonNullable<StaffIdentity["person"]> };
 
-/** Newest first. */
+/** Sessions of the person, newest first. */
 export async function listOwnSessions(
   { store, clock }: Pick<Ports, "store" | "clock">,
   { person }: Person,
@@ -32,7 +32,7 @@ export async function listOwnSessions(
   return (await listSessions(store.engine.db, person.id)).filter((session) => !hasSessionEnded(session, now));
 }
 
-/** Logs out, here or elsewhere. @returns false if the person has no such session. */
+/** Ends this session or another one of the person. @returns false if the person has no such session. */
 export function endOwnSession(
   { store }: Pick<Ports, "store">,
   { person }: Person,
@@ -44,8 +44,8 @@ export function endOwnSession(
 export type Confirmed = { readonly kind: "confirmed" } | { readonly kind: "wrong_password" } | TooManyAttempts;
 
 /**
- * Asks for the person's own password again. A wrong one counts as a failed log-in of this session: who has stolen the
- * session locks nobody out.
+ * Checks the person's own password again. A wrong one counts as a failed log-in of this session: a stolen session cannot lock
+ * the person out.
  */
 export async function confirmPassword(
   ports: LogInPorts,
@@ -79,7 +79,7 @@ export async function changeOwnPassword(
   return { kind: "changed" };
 }
 
-/** Offers of one-time codes that nobody has confirmed yet, in memory: of each person the last one. */
+/** Offers of one-time codes that are not confirmed yet, in memory: the last one of each person. */
 export class TotpOffers {
   readonly #clock: () => Instant;
   readonly #offers = new Map<number, { readonly secret: string; readonly until: Instant }>();
@@ -106,7 +106,7 @@ const OFFERED_MS = 10 * 60_000;
 
 export type OwnAccountPorts = LogInPorts & { readonly totpOffers: TotpOffers };
 
-/** Begins to switch one-time codes on; nothing holds until it is confirmed with a code. */
+/** Offers one-time codes. They are required only after the person has confirmed the offer with a code. */
 export async function offerOwnTotp(
   { accounts, totpOffers }: OwnAccountPorts,
   { name, person }: Person,
@@ -119,11 +119,11 @@ export async function offerOwnTotp(
 export type TotpConfirmed =
   /** `recoveryCodes` are shown once. */
   | { readonly kind: "switched_on"; readonly recoveryCodes: readonly string[] }
-  /** None was offered, or it was ten minutes ago. */
+  /** There is no offer, or it is older than ten minutes. */
   | { readonly kind: "no_offer" }
   | { readonly kind: "wrong_code" };
 
-/** From then on, each log-in takes a code. Ends the person's other sessions. */
+/** Requires a code at each later log-in. Ends the person's other sessions. */
 export async function confirmOwnTotp(
   ports: OwnAccountPorts,
   person: Person,

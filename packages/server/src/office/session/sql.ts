@@ -18,7 +18,7 @@ export async function findStaff(
 }
 
 /**
- * Takes a one-time code, or a recovery code, that was checked: each is taken once.
+ * Uses a one-time code or a recovery code that was checked. Each can be used once.
  * @returns false if another log-in was quicker.
  */
 export function useCode(
@@ -45,8 +45,8 @@ export function useCode(
 }
 
 /**
- * Counts a log-in as failed, unless `decide` says for how long nobody may try. Deletes failures up to `since`. Changes
- * nothing that is kept in memory: `change` runs one at a time, so that log-ins at once count each other.
+ * Counts a log-in as failed, unless `decide` says how long to wait. Deletes failures up to `since`. `change` runs one at a
+ * time, so that parallel log-ins count each other.
  * @param decide gets the failures of the source after `since`, newest first.
  * @returns what `decide` returned, in milliseconds.
  */
@@ -65,13 +65,13 @@ export function beginLogIn(
   });
 }
 
-/** Does not count a log-in any more. */
+/** Removes a log-in from the failures. */
 export async function forgetLogIn(engine: Engine, id: string): Promise<void> {
   await engine.transact((tx) => tx.deleteFrom("logInFailure").where("id", "=", id).execute());
 }
 
 /**
- * Opens a session and remembers its network, in turn with changes of the account, which end its sessions.
+ * Opens a session and remembers its network. Changes of the account, which end its sessions, run before or after it.
  * @returns false if the account was removed or has another password by now.
  */
 export function openSession(
@@ -116,7 +116,7 @@ export async function touchSession(engine: Engine, hash: Uint8Array, at: Instant
   await engine.transact((tx) => tx.updateTable("staffSession").set(used).where("hash", "=", hash).execute());
 }
 
-/** Newest first. */
+/** Sessions of a person, newest first. */
 export async function listSessions(db: Db, staffId: number): Promise<StaffSession[]> {
   const query = db.selectFrom("staffSession").selectAll().where("staffId", "=", staffId);
   return (await query.orderBy("createdAt", "desc").orderBy("id").execute()).map(toSession);
@@ -208,7 +208,7 @@ export async function keepAnswer(
   await engine.transact((tx) => tx.updateTable("staffAnswer").set(values).where("hash", "=", hash).execute());
 }
 
-/** Deletes what was recorded before. */
+/** Deletes answers that were recorded before. */
 export async function pruneAnswers(engine: Engine, before: Instant): Promise<void> {
   await engine.transact((tx) => tx.deleteFrom("staffAnswer").where("at", "<", before).execute());
 }

@@ -19,9 +19,9 @@ import { daysOf, environmentOf, partnerIdOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
+import { partnerNamesOf } from "../partners/sql.ts";
 import { Refused } from "../refused.ts";
 import { count, prunedLine, table } from "../text.ts";
-import { partnerNamesOf } from "../transactions/presenter.ts";
 import { prunedBefore } from "../transactions/sql.ts";
 import { differenceData, reconcile, type SettledDay, sumReversals, sumTopUps, totalsData } from "./reconcile.ts";
 import {
@@ -66,7 +66,7 @@ export function reconciliationLines(reconciliation: Static<typeof Reconciliation
 
 const DIFFERENCE_COLUMNS = ["verdict", "line", "key", "theirs", "ours"];
 
-/** An amount has its status before it if it is not owed. */
+/** The status stands before an amount that is not owed. */
 function differenceRow(row: Static<typeof DifferenceSchema>) {
   const { verdict, line, key, problem, txnId, theirAmount, theirStatus, ourAmount, ourStatus } = row;
   const cell = (amount: string | null, status: string | null) =>
@@ -85,7 +85,7 @@ function verdictWords(verdict: Verdict): string {
 }
 
 const AS = { tag: "Settlement", permission: "settle" } as const;
-/** A leap year's. */
+/** The days of a leap year. */
 const MOST_DAYS = 366;
 const MOST_LINES = 20_000;
 const MOST_DIFFERENCES = 10_000;
@@ -146,7 +146,7 @@ export const exportSettlement = operation({
   },
 });
 
-/** Numbers are written as they are: a negative amount must stay one. */
+/** Numbers are not guarded against formulas: a negative amount begins with a minus sign. */
 function cellOf(value: string | number | null): string {
   const text = printable(String(value ?? ""));
   return /^-?[0-9.]+$/.test(text) ? text : guardCell(text);
@@ -170,7 +170,7 @@ async function settledDays(office: Office, input: Static<typeof SettlementInputS
   return settleDays(office.store, of, input);
 }
 
-/** Oldest first. A top-up counts on the day on which it was recorded, a reversal on that on which it was made. */
+/** Yields settled days, oldest first. A top-up counts on the day of its record, a reversal on its own day. */
 export async function* settleDays(
   { engine, provider }: Office["store"],
   of: Omit<SettledDay, "day">,
@@ -199,7 +199,7 @@ function amountsOf(total: SettlementTotal, currencyExponent: CurrencyExponent) {
   return { topUps, gross: inFull(gross), reversals, reversed: inFull(reversed), net: inFull(netOf(total)) };
 }
 
-/** A day may still grow for as long as a top-up may take to be on record. */
+/** A day is open until the last top-up of the day must be on record. */
 async function periodData(office: Office, input: { readonly from: string; readonly to: string }) {
   const { from, until } = daysOf(office, input) as { readonly from: Instant; readonly until: Instant };
   return { open: office.clock() < until + RECORDING_DEADLINE_MS, prunedBefore: await prunedBefore(office, from) };

@@ -40,14 +40,14 @@ import {
 export interface ReconcileRequest {
   readonly environment: Environment;
   readonly partnerId: number;
-  /** Top-ups of this time or later, and before `until`. */
+  /** Start of the period, included; `until` is excluded. */
   readonly from: Instant;
   readonly until: Instant;
   readonly key: ReconciliationKey;
 }
 
 export interface Reconciled {
-  /** All but what matches: those of the file in its order, and then the top-ups that it lacks, oldest first. */
+  /** Differences: first those of the file's rows, in their order, then the top-ups that the file lacks, oldest first. */
   readonly differences: readonly Answer[];
   readonly verdicts: ReadonlyMap<Verdict, Tally>;
   /** Sum of the verdicts: all rows, and all top-ups of the period. */
@@ -56,16 +56,16 @@ export interface Reconciled {
 
 const PAGE_ROWS = 5_000;
 /**
- * What one book has on the 1st, the other may have on the 31st. By an id, each such top-up is asked for; by udf1, none
- * can be, so those around the period are read too: days of two zones are never further apart.
+ * Time read before and after the period. A top-up near midnight can be on another day in the partner's book. A row with an
+ * id is looked up by it; a row with a udf1 cannot be. The days of two zones are never further apart.
  */
 const MARGIN_MS: Readonly<Record<ReconciliationKey, number>> = { checkoutId: 0, txnId: 0, udf1: 2 * DAY_MS };
-/** Questions about single top-ups that are under way at a time. */
+/** Look-ups of single top-ups that run at the same time. */
 const LOOK_UPS = 16;
 const ANSWERS_IN_A_TURN = 1_000;
 
 /**
- * Compares a partner's book with the top-ups on record. Both are held in memory: some 500 bytes for a row and its top-up.
+ * Compares a partner's file with the top-ups on record. Both are in memory: about 500 bytes for a row and its top-up.
  * @param rows in the order of their lines.
  */
 export async function reconcile(
@@ -94,7 +94,7 @@ export async function reconcile(
     if (isAlone) alone.push(each.theirs as TheirRow);
     else take(each);
   }
-  // A counterpart outside of the period is not among what was read, but can be asked for by its id.
+  // A top-up outside of the period was not read, but can be looked up by its id.
   for (let first = 0; first < alone.length; first += LOOK_UPS) {
     const some = alone.slice(first, first + LOOK_UPS);
     for (const found of await Promise.all(some.map((row) => search(ports, request, row)))) take(found);
@@ -103,7 +103,7 @@ export async function reconcile(
   return { differences: differences.sort(compareAnswers), verdicts, total };
 }
 
-/** SQLite answers within the turn, and the process has other requests to answer. */
+/** Gives other requests a turn: SQLite answers synchronously. */
 function turnEnd(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -113,7 +113,7 @@ function compareAnswers(a: Answer, b: Answer): number {
   return line - otherLine || (b.ours?.newer ?? 0) - (a.ours?.newer ?? 0);
 }
 
-/** Those of the period, and around it; newest first. */
+/** Reads the top-ups of the period and around it, newest first. */
 async function* readOurs({ store: { engine } }: ReadingPorts, request: ReconcileRequest): AsyncGenerator<OurRow> {
   const { environment, partnerId, from, until, key } = request;
   const filter = { environment, partnerId, from: from - MARGIN_MS[key], until: until + MARGIN_MS[key] };
@@ -169,7 +169,7 @@ export function differenceData({ verdict, theirs, ours }: Answer, { zone, curren
   };
 }
 
-/** Totals of the two books, by verdict and in all. */
+/** Totals of both sides, for each verdict and for all. */
 export function totalsData({ verdicts, total }: Reconciled, { currencyExponent }: ProviderSettings) {
   const inFull = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
   const show = ({ answers: rows, theirs, ours }: Tally) => {
@@ -186,14 +186,14 @@ export function totalsData({ verdicts, total }: Reconciled, { currencyExponent }
   };
 }
 
-/** A day of the provider's zone, such as `2026-11-20`, of one partner or, if none is named, of all. */
+/** A day of the provider's zone (`2026-11-20`), of one partner or of all. */
 export interface SettledDay {
   readonly environment: Environment;
   readonly partnerId: number | undefined;
   readonly day: string;
 }
 
-/** The top-ups of a day, as settlements have them. */
+/** Sums up the top-ups of a day. */
 export async function sumTopUps(db: Db, zone: Zone, of: SettledDay): Promise<SettlementSum[]> {
   const times = settledRange(of.day, zone);
   if (times === undefined) return [];
@@ -206,7 +206,7 @@ export async function sumTopUps(db: Db, zone: Zone, of: SettledDay): Promise<Set
   return addUp(rows);
 }
 
-/** The reversals of a day, as settlements have them. */
+/** Sums up the reversals of a day. */
 export async function sumReversals(db: Db, of: SettledDay): Promise<SettlementSum[]> {
   const reversals = db
     .selectFrom("reversal")
@@ -221,7 +221,7 @@ interface SumRow {
   readonly service: Service;
   readonly bouquetCode: string;
   readonly count: number;
-  /** A text: it may be more than a number holds exactly. */
+  /** Digits, since a number may be too small to hold the sum exactly. */
   readonly amount: string;
 }
 
@@ -233,7 +233,7 @@ async function sumUp(query: TopUps, { environment, partnerId }: SettledDay): Pro
     .execute();
 }
 
-/** A sum for each partner, service and bouquet. */
+/** Adds up the sums of each partner, service and bouquet. */
 function addUp(rows: readonly SumRow[]): SettlementSum[] {
   const sums = new Map<string, SettlementSum>();
   for (const row of rows) {

@@ -61,7 +61,7 @@ export const SettlementSchema = Type.Object(
   { title: "Settlement" },
 );
 
-/** What partners usually call the result of a top-up. */
+/** Usual words of partners for the result of a top-up. */
 export const USUAL_WORDS: Readonly<Record<TheirStatus, string>> = {
   success: "success,successful,paid,ok,completed",
   reversed: "reversed,refunded",

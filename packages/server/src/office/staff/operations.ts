@@ -85,7 +85,7 @@ export const addStaff = operation({
       if (staff.some((each) => each.name === name))
         throw new Refused("conflict", `there is an account named ${name} already`);
       const { at } = office.by;
-      // Never the id of a person who was removed: a log-in may still be checking that person's password.
+      // The id of a removed person is not used again: a log-in may still be checking that person's password.
       const id = Math.max(...staff.map((each) => each.id + 1), at);
       const member = { id, name, role, createdAt: at, hasTotp: false };
       const write = () => sql.insertMember(tx, member, hashed);
@@ -229,7 +229,7 @@ async function hashNew({ accounts }: Office, password: string, name: string): Pr
   return accounts.hashPassword(password);
 }
 
-/** People change their own account under /session, and nobody locks themself out by mistake. @throws Refused */
+/** Refuses changes of one's own account, which are made under /session, so that admins cannot lock themselves out. @throws Refused */
 function refuseOwn({ by }: Office, name: string): void {
   if (by.authority !== undefined && by.author === name) throw new Refused("own_account", "");
 }

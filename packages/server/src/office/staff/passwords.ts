@@ -6,25 +6,25 @@ export class PasswordsBusy extends Error {
   override readonly name = "PasswordsBusy";
 }
 
-/** What is known of passwords and one-time codes where they are made and checked. */
+/** Passwords and one-time codes: made and checked. */
 export interface AccountTools {
-  /** Takes a while, and much memory. Rejects with {@link PasswordsBusy}, as {@link AccountTools.checkPassword} does. */
+  /** Hashes slowly, with much memory. Like {@link AccountTools.checkPassword}, it rejects with {@link PasswordsBusy}. */
   hashPassword(password: string): Promise<string>;
-  /** @param hashed undefined where there is no account: then it takes as long, and is false. */
+  /** @param hashed undefined if there is no account: then the check takes as long, and is false. */
   checkPassword(password: string, hashed: string | undefined): Promise<boolean>;
-  /** @param name of the account, as the person's device shows it. */
+  /** @param name of the account, which the person's device shows. */
   offerTotp(name: string): Promise<TotpOffer>;
   /**
-   * @param after the step of the last code that was taken: none before it, nor it, is taken.
-   * @returns the step of the code; undefined where it is wrong.
+   * @param after the step of the last code taken: only a later one is right.
+   * @returns the step of the code; undefined if the code is wrong.
    */
   checkTotp(secret: string, code: string, after: number | undefined): Promise<number | undefined>;
 }
 
 export interface TotpOffer {
-  /** In base 32. */
+  /** The secret in base 32. */
   readonly secret: string;
-  /** `otpauth://`, for a QR code. */
+  /** The `otpauth://` address, for a QR code. */
   readonly uri: string;
 }
 
@@ -35,11 +35,11 @@ const MOST_PASSWORD = 256;
 
 export interface BadPassword {
   readonly kind: "bad_password";
-  /** As it goes on after "the password". */
+  /** Words to follow "the password". */
   readonly problem: string;
 }
 
-/** @param name of whom it is to be. @returns why nobody should have it; undefined where it may be. */
+/** @param name of the account. @returns the problem of an easily guessed password; undefined if there is none. */
 export function refusePassword(password: string, name: string): BadPassword | undefined {
   const refused = (problem: string): BadPassword => ({ kind: "bad_password", problem });
   if (password.length < LEAST_PASSWORD) return refused(`must have ${LEAST_PASSWORD} characters or more`);

@@ -31,7 +31,7 @@ export function changeAccount(
   });
 }
 
-/** @throws Refused if nobody could administer without this person. */
+/** @throws Refused if this person is the only admin. */
 export function refuseLastAdmin(staff: readonly StaffMember[], name: string): void {
   if (isLastAdmin(staff, name))
     throw new Refused("conflict", `${name} is the last admin: give somebody else the role admin first`);
@@ -44,23 +44,23 @@ export function memberNamed(staff: readonly StaffMember[], name: string): StaffM
   return member;
 }
 
-/** What a log-in is checked against. Nothing of it is ever shown. */
+/** Secrets that a log-in is checked against. They are never shown. */
 export interface StaffSecrets {
-  /** As the service hashed it. */
+  /** The hash of the password. */
   readonly password: string;
   readonly totpSecret: string | undefined;
   /** The step of the last one-time code that was taken. */
   readonly totpStep: number | undefined;
   /** Hashes of the recovery codes that are left. */
   readonly recoveryCodes: readonly string[];
-  /** From where the person has logged in, newest first: as networkOf gives them. */
+  /** Networks of the person's log-ins, newest first, in the form of networkOf. */
   readonly networks: readonly string[];
 }
 
-/** What of an account is written: its role, and what a log-in is checked against. */
+/** The role and the secrets of an account that can be changed. */
 export type AccountValues = Pick<StaffMember, "role"> & Omit<StaffSecrets, "networks">;
 
-/** By name. */
+/** Accounts by name. */
 export async function readStaff(db: Db): Promise<StaffMember[]> {
   return (await db.selectFrom("staff").selectAll().orderBy("name").execute()).map(toMember);
 }
@@ -106,7 +106,7 @@ async function endSessions(tx: Db, staffId: number, keepSession?: string): Promi
   await (keepSession === undefined ? sessions : sessions.where("id", "<>", keepSession)).execute();
 }
 
-/** By name. */
+/** Keys by name. */
 export async function readKeys(db: Db): Promise<StaffKey[]> {
   return (await db.selectFrom("staffKey").selectAll().orderBy("name").execute()).map(toKey);
 }

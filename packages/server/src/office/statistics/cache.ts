@@ -7,19 +7,19 @@ import type { Ports } from "../../store/ports.ts";
 import { countRefusedCalls } from "../customers/refused-calls.ts";
 import * as sql from "./sql.ts";
 
-/** Today's included. */
+/** Days shown, including today. */
 const DAYS = 30;
-/** Top-ups are summed up once and for all in spans of this length, when nothing can be added to them any more. */
+/** Length of a closed span: nothing can be added to it, so its top-ups are summed up only once. */
 const SPAN_MS = 10 * 60_000;
-/** A top-up is on record so long after its decision, by clocks that may differ by some seconds. */
+/** Longest time from the decision of a top-up to its record, with some seconds for clocks that differ. */
 const CLOSED_AFTER_MS = RECORDING_DEADLINE_MS + 10_000;
-/** What is not closed yet is looked at again after so long; so are reversals. */
+/** Age at which the sums of open spans and of reversals are read again. */
 const FRESH_MS = 3_000;
 const FAILURES_FRESH_MS = 60_000;
-/** More of what is not closed is not waited for: it is gathered in the background. */
+/** Longest open span that an answer waits for; longer ones are read in the background. */
 const MOST_OPEN_MS = 60 * 60_000;
 
-/** What some top-ups come to. */
+/** Number and amount of some top-ups. */
 export interface Sum {
   readonly count: number;
   readonly amount: Money;
@@ -35,13 +35,13 @@ export interface StatisticsRequest {
 
 /** Sums of the last 30 days of the provider's clock. */
 export interface Statistics {
-  /** Up to when they count. */
+  /** Time up to which top-ups are counted. */
   readonly until: Instant;
-  /** False while what was before the start is still being gathered. */
+  /** False while older top-ups are still being summed up. */
   readonly isComplete: boolean;
-  /** Today's 24, from midnight on. */
+  /** The 24 hours of today, from midnight. */
   readonly hours: readonly Sum[];
-  /** Oldest first, today last. */
+  /** Days, oldest first, today last. */
   readonly days: readonly { readonly day: string; readonly topUps: Sum; readonly reversals: Sum }[];
   readonly byService: ReadonlyMap<Service, Sum>;
   readonly byPartner: ReadonlyMap<number, Sum>;
@@ -50,26 +50,26 @@ export interface Statistics {
 
 type Failures = readonly { readonly reason: string; readonly count: number }[];
 
-/** What is not in memory for good. */
+/** Sums of open spans, which are read again. */
 interface Open {
   readonly at: Instant;
-  /** From when on. */
+  /** Start of the open span. */
   readonly from: Instant;
   readonly hours: readonly sql.HourSum[];
   readonly reversed: readonly sql.ReversedDay[];
 }
 
 /**
- * Answers charts without a question about each top-up: what cannot change any more is read once, in short steps, and its
- * sums are kept in memory, so that top-ups pay nothing for it.
+ * Sums of top-ups for charts. Spans that cannot change any more are read once, in short steps, and their sums stay in memory:
+ * recording a top-up costs nothing more.
  */
 export class StatisticsCache {
   readonly #ports: Pick<Ports, "store" | "clock">;
-  /** Sums of what is closed, by the day and what it is of. */
+  /** Sums of closed spans, by day, partner and bouquet. */
   readonly #days = new Map<string, Map<string, sql.HourSum>>();
-  /** The same by the hour, of the last days. */
+  /** Sums of closed spans of the last days, by hour. */
   readonly #hours = new Map<string, Map<string, sql.HourSum>>();
-  /** Closed and in memory is what was recorded from then on, and before the other. */
+  /** Start and end of the closed spans in memory. */
   #from: Instant;
   #until: Instant;
   #gathering: Promise<void> | undefined;
@@ -84,7 +84,7 @@ export class StatisticsCache {
     this.#from = this.#until;
   }
 
-  /** Reads what is closed and not in memory yet. Resolves once all is; it is asked for beside every answer. */
+  /** Reads closed spans that are not in memory yet. Every answer calls it. */
   gather(): Promise<void> {
     this.#gathering ??= this.#gather().finally(() => {
       this.#gathering = undefined;
@@ -93,7 +93,7 @@ export class StatisticsCache {
   }
 
   async answer({ environment, partnerId }: StatisticsRequest): Promise<Statistics> {
-    // Whoever asks again hears of what failed then, and it is tried again.
+    // After a failure, the next answer tries again.
     void this.gather().catch(() => {});
     const open = await this.#readOpen();
     const { zone } = this.#ports.store.provider;
@@ -122,7 +122,7 @@ export class StatisticsCache {
     };
   }
 
-  /** Refused calls of the last 30 days, by their reasons, most first. They are counted again after a minute. */
+  /** Counts refused calls of the last 30 days, by their reasons, most first; counts again after a minute. */
   async failures({ environment, partnerId }: StatisticsRequest): Promise<Failures> {
     const now = this.#ports.clock();
     for (const [key, { at }] of this.#failures) if (at < now - FAILURES_FRESH_MS) this.#failures.delete(key);
@@ -139,7 +139,7 @@ export class StatisticsCache {
     const { store, clock } = this.#ports;
     const { engine } = store;
     const closed = this.#closed();
-    // A commit may wait for a standby, long after what it records was decided.
+    // A commit may wait for a standby long after its top-ups were decided.
     if (closed > this.#until) await engine.awaitCommits();
     while (this.#until < closed) {
       const until = Math.min(closed, this.#until + DAY_MS);
@@ -171,7 +171,7 @@ export class StatisticsCache {
     }
   }
 
-  /** One question for all who ask at the same time. Read again where something was closed meanwhile: it would count twice. */
+  /** Reads once for all callers at the same time. Reads again if a span was closed meanwhile, since it would count twice. */
   async #readOpen(): Promise<Open> {
     for (;;) {
       const known = await this.#open?.catch(() => undefined);
@@ -201,20 +201,20 @@ export class StatisticsCache {
     return this.#from <= this.#firstAt(at) && this.#openFrom(at) === this.#until;
   }
 
-  /** What was recorded before will not change any more. */
+  /** Time before which no top-up can be recorded any more. */
   #closed(): Instant {
     const at = this.#ports.clock() - CLOSED_AFTER_MS;
     return at - (at % SPAN_MS);
   }
 
-  /** Before the first of the days, whatever the zone. */
+  /** A time before the first day in any zone. */
   #firstAt(now: Instant): Instant {
     const first = now - (DAYS + 1) * DAY_MS;
     return first - (first % DAY_MS);
   }
 }
 
-/** Those that the charts show, oldest first. */
+/** Days of the charts, oldest first. */
 function lastDays(today: string): string[] {
   const first = new Date(Date.parse(`${today}T00:00:00Z`) - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = [first];

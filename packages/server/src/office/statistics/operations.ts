@@ -20,9 +20,9 @@ import { statusesOf } from "../targets/presenter.ts";
 import { presenterOf } from "../transactions/presenter.ts";
 import type { Sum } from "./cache.ts";
 
-/** A target gets an event within seconds; so long after, staff should look. */
+/** Events that are older than this and not delivered need attention: a target usually gets an event within seconds. */
 const BEHIND_AFTER_MS = 60 * 60_000;
-/** If a token was used in the same span before, its partner needs the next one in time. */
+/** Time before a token's end in which it needs attention, and in which it must have been used. */
 const ENDING_WITHIN_MS = 14 * DAY_MS;
 const BACKUP_EVERY_MS = 2 * DAY_MS;
 
@@ -70,7 +70,7 @@ export const listAttention = operation({
     }
     const heldBack = await countHeldBack(store.engine.db, environment);
     if (heldBack > 0) add("held_back", { count: heldBack });
-    // Trial tokens end every week, and databases without a production catalogue hold nothing that anybody would miss.
+    // Trial tokens end every week. A database without a production catalogue needs no backup.
     const uses = await readLastUses(store.engine.db);
     for (const token of await readTokens(store.engine.db)) {
       const { id, expiresAt, partner } = token;
@@ -87,10 +87,10 @@ export const listAttention = operation({
   },
 });
 
-/* What the overview of the console shows. */
+/* The overview of the console. */
 
 const AS = { tag: "Overview", permission: "read" } as const;
-/** The others are put together. */
+/** Bouquets with a line of their own; the others share one. */
 const MOST_BOUQUETS = 10;
 
 const SUM = { topUps: Type.Integer(), amount: AmountSchema };

@@ -9,7 +9,7 @@ import { inRange, rangeOf, stepsOf, topUps } from "../transactions/sql.ts";
 /** The top-ups of one bouquet by one partner in an hour of the provider's clock. */
 export interface HourSum {
   readonly environment: Environment;
-  /** Such as `2026-11-20 14`. An hour may be in several parts. */
+  /** The hour (`2026-11-20 14`). There may be several sums of an hour. */
   readonly hour: string;
   readonly partnerId: number;
   readonly service: Service;
@@ -18,7 +18,7 @@ export interface HourSum {
   readonly amount: Money;
 }
 
-/** The reversals of one partner's top-ups on a day, whenever these were recorded. */
+/** Reversals of a day, of one partner's top-ups of any time. */
 export interface ReversedDay {
   readonly environment: Environment;
   readonly day: string;
@@ -27,7 +27,7 @@ export interface ReversedDay {
   readonly amount: Money;
 }
 
-/** Adds up the top-ups that were recorded from one time to before another, reversed or not, in small steps. */
+/** Adds up the top-ups recorded from `from` to before `until`, reversed or not, in small steps. */
 export async function sumHours(db: Db, from: Instant, until: Instant | undefined): Promise<HourSum[]> {
   const sums: HourSum[] = [];
   for await (const step of stepsOf(db, rangeOf(from, until))) {
@@ -41,7 +41,7 @@ export async function sumHours(db: Db, from: Instant, until: Instant | undefined
   return sums;
 }
 
-/** Adds up the reversals that were made on a day or later. @param from such as `2026-11-20`. */
+/** Adds up the reversals of a day (`2026-11-20`) and later. */
 export async function sumReversedDays(db: Db, from: string): Promise<ReversedDay[]> {
   const rows = await db
     .selectFrom("reversal as r")
@@ -56,7 +56,7 @@ export async function sumReversedDays(db: Db, from: string): Promise<ReversedDay
 
 const HOUR = sql<string>`substr(t.txn_date, 1, 13)`;
 const DAY = sql<string>`substr(r.wall, 1, 10)`;
-/** A text: it may be more than a number holds exactly. */
+/** Digits, since a number may be too small to hold the sum exactly. */
 const AMOUNT = sql<string>`cast(sum(t.amount) as text)`;
 
 function read({ count, amount }: { readonly count: number | string | bigint; readonly amount: string }) {

@@ -10,7 +10,7 @@ import { Refused } from "../refused.ts";
 import { ToldEventSchema } from "./schemas.ts";
 import { movePlace, targetNamed } from "./sql.ts";
 
-/** The shell has a command of its own for it, which goes on with what happens. */
+/** The shell has its own command, which follows new events. */
 export const listEvents = operation({
   http: "GET /events",
   tag: "Targets and events",
@@ -47,7 +47,7 @@ export const listEvents = operation({
   },
 });
 
-/** The number of an event, 0 without a cursor. An event that is not kept any more is known. @throws Refused */
+/** Reads the cursor, the number of an event; 0 if there is none. The event may be deleted. @throws Refused */
 async function placeAfter(db: Db, cursor: string | undefined): Promise<number> {
   if (cursor === undefined) return 0;
   const seq = seqOfEventId(cursor);
@@ -58,7 +58,7 @@ async function placeAfter(db: Db, cursor: string | undefined): Promise<number> {
   throw new Refused("conflict", (naming) => `there is no event of this id: start again without ${naming("after")}`);
 }
 
-/** Events up to the cursor are not kept for the feed any more. @throws Refused */
+/** Confirms the events up to the cursor: they are not kept for the feed any more. @throws Refused */
 async function placeOfFeed(office: Office, name: string, cursor: string | undefined): Promise<number> {
   const { db } = office.store.engine;
   if (cursor !== undefined) await requireAdmin(office);
@@ -84,7 +84,7 @@ async function placeOfFeed(office: Office, name: string, cursor: string | undefi
   return seq;
 }
 
-/** The permission is that of the input: without a cursor, a read deletes nothing. @throws Refused */
+/** Requires a permission that depends on the input: a read without a cursor deletes nothing. @throws Refused */
 async function requireAdmin({ store: { engine }, by: { authority } }: Office): Promise<void> {
   const rights = authority && (await rightsQuery(engine.db, authority).executeTakeFirst());
   const isAdmin = rights !== undefined && PERMISSIONS[rights.role].includes("administer");

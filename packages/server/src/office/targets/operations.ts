@@ -51,13 +51,13 @@ export const showTarget = operation({
   async run({ store, clock }, { name }) {
     const { engine } = store;
     const [target, now] = [await sql.targetNamed(engine.db, name), clock()];
-    // What was decided a minute ago is recorded, or never will be, but a commit may still wait for a standby.
+    // A top-up decided more than a minute ago is recorded, or never will be; but a commit may wait for a standby.
     if (target.billing) await engine.awaitCommits();
     return detailData({ target, progress: await sql.readProgress(engine.db, target) }, now);
   },
 });
 
-/** The shell has a command of its own for it: its flags depend on the kind. */
+/** The shell has its own command, since the flags depend on the kind. */
 export const addTarget = operation({
   ...CHANGES,
   http: "POST /targets",
@@ -84,7 +84,7 @@ export const addTarget = operation({
       const target = { id: await sql.newTargetId(tx, by.at), name, config, billing, paused: false, secrets, ...times };
       return changed(target, () => sql.insertTarget(tx, target), audited.targetAdded(target));
     });
-    // A batch that began before may still commit, without an event for this target.
+    // A batch that began earlier may still commit, without an event for this target.
     await store.engine.awaitCommits();
     return { target: await shown(office, added), secret: secret ?? null };
   },

@@ -22,7 +22,7 @@ export async function statusesOf(db: Db): Promise<TargetStatus[]> {
   return statuses;
 }
 
-/** Presents a target without what is secret. */
+/** A target without its secrets. */
 export function targetData({ target, progress }: TargetStatus) {
   const { id, name, config, billing, paused, createdAt } = target;
   const { behind, failing, setAside, oldestAt } = progress;
@@ -45,12 +45,12 @@ export function detailData({ target, progress }: TargetStatus, now: Instant) {
   };
 }
 
-/** A batch is recorded up to 30 s after it was decided: so much older than an event may be one that was recorded after it. */
+/** A batch is recorded up to 30 s after its decision, so an event can be 30 s older than one recorded before it. */
 const OLDEST_IN_A_BATCH_MS = 31_000;
 
 /**
- * Until when billing has every top-up and reversal since it was added; undefined if that is not known. Other targets do
- * not get every event.
+ * Time up to which a billing target has every top-up and reversal since it was added; undefined if that is not known. Other
+ * targets do not get every event.
  */
 function acknowledgedUntil(
   { billing, createdAt }: Target,
@@ -117,7 +117,7 @@ export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
   return { out };
 }
 
-/** The most that one list of failed deliveries holds. */
+/** Most failed deliveries in one list. */
 export const MOST_FAILED = 1_000;
 
 export function failedLines({ items }: { readonly items: readonly Static<typeof FailedDeliverySchema>[] }): Shown {

@@ -16,15 +16,15 @@ import { Refused } from "../refused.ts";
 import type { AddTargetSchema } from "./schemas.ts";
 import { targetNamed } from "./sql.ts";
 
-/** What each kind of target needs of the world outside. */
+/** Functions that reach the outside for each kind of target. */
 export interface TargetTools {
-  /** Why a webhook cannot have this URL, worded to follow the name of the field; undefined if it can. */
+  /** Words the problem of a webhook's URL, to follow the name of the field; undefined if there is none. */
   refuseUrl(url: string, allowPrivate: boolean): Promise<string | undefined>;
   /** Makes the secret of a webhook. */
   newSecret(): Promise<string>;
   createSender(target: Target, provider: ProviderSettings): Sender;
   /**
-   * Compares what RADIUS has with the records. Corrects what differs, but not in a preview.
+   * Compares the RADIUS database with the records, and corrects differences unless it is a preview.
    * @throws DeliveryFailed if the RADIUS database fails.
    */
   reconcileRadius(
@@ -36,13 +36,13 @@ export interface TargetTools {
 }
 
 export interface RadiusCounts {
-  /** Users. */
+  /** Number of users. */
   readonly compared: number;
-  /** Users with a difference. */
+  /** Number of users with a difference. */
   readonly differing: number;
 }
 
-/** @throws Refused with all that is wrong in it. */
+/** @throws Refused with all problems of the configuration. */
 export function configOf(input: Static<typeof AddTargetSchema>, { zone }: ProviderSettings): TargetConfig {
   const { webhook, radius, billing = false } = input;
   if (webhook !== undefined && radius !== undefined) throw Refused.field("radius", "cannot be given with webhook");
@@ -56,7 +56,7 @@ export function configOf(input: Static<typeof AddTargetSchema>, { zone }: Provid
   throw new Refused("invalid", "", problems);
 }
 
-/** In one database, a username of two services would be one user. @throws Refused */
+/** Refuses two targets of different services in one database, where the same username would be one user. @throws Refused */
 export async function refuseSameDatabase(db: Db, config: TargetConfig): Promise<void> {
   if (config.kind !== "radius") return;
   for (const { name, config: other } of await listTargets(db))
@@ -65,9 +65,9 @@ export async function refuseSameDatabase(db: Db, config: TargetConfig): Promise<
 }
 
 /**
- * Compares what a RADIUS server has with the records, and corrects it, unless it is a preview. It is a command only:
- * no request waits for all users. @param onDifference called with each as it is found.
- * @throws Refused also if the server fails; portions that were written until then stay.
+ * Compares a RADIUS server with the records, and corrects differences unless it is a preview. Only the shell has it, since it
+ * takes too long for a request. @param onDifference called for each difference.
+ * @throws Refused also if the server fails. Portions that were written stay.
  */
 export async function reconcileTarget(
   office: Office,

@@ -77,7 +77,7 @@ const RadiusSchema = Type.Object(
 );
 
 export const AddTargetSchema = Type.Object({
-  /** It is a word of shell commands, metrics and logs. */
+  /** One word, for shell commands, metrics and logs. */
   name: Type.String({
     pattern: "^[A-Za-z0-9][\\w.-]{0,63}$",
     "x-problem": "must have 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
@@ -120,7 +120,7 @@ export const FailedDeliverySchema = Type.Object(
   { title: "FailedDelivery" },
 );
 
-/** An event as webhooks have it. */
+/** An event in the form of webhooks. */
 export const ToldEventSchema = Type.Object(
   {
     id: Type.String(),

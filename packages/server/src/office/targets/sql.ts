@@ -19,7 +19,7 @@ export async function targetNamed(db: Db, name: string): Promise<Target> {
   return target;
 }
 
-/** A number that no target had before: a service may still deliver to a target that was removed. */
+/** A number that no target had before: a service may still deliver to a removed target. */
 export async function newTargetId(tx: Db, now: Instant): Promise<number> {
   const query = tx.selectFrom("target").select((eb) => eb.fn.max("id").as("last"));
   return Math.max(Number((await query.executeTakeFirst())?.last ?? 0) + 1, now);
@@ -51,24 +51,24 @@ export async function countDeliveries(db: Db, { id }: Target): Promise<number> {
   return Number((await query.executeTakeFirstOrThrow()).count);
 }
 
-/** Sends again now all that failed, is set aside, or waits behind such an event. */
+/** Retries all events now that failed, are set aside, or wait behind such an event. */
 export async function resendAll(tx: Db, target: Target, now: Instant): Promise<void> {
   await updateTarget(tx, target, { resentAt: now });
   const again = { setAside: flag(false), attempts: 0, failedAt: null, nextAt: now };
   await tx.updateTable("delivery").set(again).where("targetId", "=", target.id).execute();
 }
 
-/** Moves the place of a feed on, never back. */
+/** Moves the place of a feed forward, never back. */
 export async function movePlace(tx: Db, { id }: Target, place: number): Promise<void> {
   await tx.updateTable("target").set({ place }).where("id", "=", id).where("place", "<", place).execute();
 }
 
 export interface TargetProgress {
-  /** How many events are behind its place. */
+  /** Number of events after the target's place. */
   readonly behind: number;
   readonly failing: number;
   readonly setAside: number;
-  /** When the oldest event happened that it lacks; undefined if it has all. */
+  /** Time of the oldest event that the target lacks; undefined if it has all. */
   readonly oldestAt: Instant | undefined;
 }
 
@@ -98,7 +98,7 @@ export async function readProgress(db: Db, target: Target): Promise<TargetProgre
 
 export type FailedDelivery = WaitingDelivery & { readonly event: RecordedEvent };
 
-/** What failed, or waits behind what failed, oldest first. */
+/** Deliveries that failed, or wait behind a failed one, oldest first. */
 export async function failedDeliveries(db: Db, { id }: Target, limit: number): Promise<FailedDelivery[]> {
   const rows = await deliveries(db, id).limit(limit).execute();
   const numbers = rows.map(({ seq }) => seq);

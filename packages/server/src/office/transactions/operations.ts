@@ -54,7 +54,7 @@ export const listTransactions = operation({
     const { cursor, after } = input;
     if (cursor !== undefined && !isTransactionId(cursor)) throw Refused.field("cursor", "must be the cursor of a page");
     if (cursor !== undefined && after !== undefined) throw Refused.field("cursor", "cannot be combined with after");
-    // With a cuid, a caller is on the phone, and the search is quick.
+    // A search by cuid is quick, and a customer may be waiting on the phone.
     if (input.cuid === undefined) office.giveWay();
     const filters = await filtersOf(office, input);
     const presenter = await presenterOf(office.store, await environmentOf(office, input));
@@ -141,8 +141,9 @@ export const exportTransactions = operation({
 });
 
 /**
- * @param isSettled as of a minute ago: nothing before then can still be decided. Later reversals are left out.
- * Returns `complete_until` if the environment is the only filter: the export holds every top-up and reversal until then.
+ * Yields top-ups with their reversals. Returns `complete_until` if the environment is the only filter: the export holds every
+ * top-up and reversal until then.
+ * @param isSettled leaves out the top-ups and reversals of the last minute: others of that minute may not be on record yet.
  */
 async function* exported(
   { store: { engine }, clock }: Office,

@@ -8,17 +8,17 @@ import type { ProviderSettings, Store } from "../../store/store.ts";
 import { knownBouquets } from "../catalogue/sql.ts";
 import { runLines } from "../common.ts";
 import type { Shown } from "../operation.ts";
-import { readPartners } from "../partners/sql.ts";
+import { partnerNamesOf } from "../partners/sql.ts";
 import { fieldLines, printable, prunedLine, table } from "../text.ts";
 import type { TransactionDetailSchema, TransactionListSchema, TransactionSchema } from "./schemas.ts";
 
 /** Formats amounts, partners and bouquets of one environment. */
 export interface Presenter {
-  /** With all digits of the currency. */
+  /** Writes all digits of the currency. */
   readonly formatAmount: (amount: Money) => string;
-  /** By the partner's number. */
+  /** Names by the partners' numbers. */
   readonly partnerNames: ReadonlyMap<number, string>;
-  /** The newest definition, sold or not. */
+  /** Finds the newest definition of a bouquet, sold or not. */
   readonly findBouquet: FindBouquet;
 }
 
@@ -27,11 +27,6 @@ export async function presenterOf(store: Store, environment: Environment): Promi
   const { currencyExponent } = store.provider;
   const formatAmount = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
   return { formatAmount, partnerNames: await partnerNamesOf(store), findBouquet };
-}
-
-/** By the partners' numbers. */
-export async function partnerNamesOf(store: Store): Promise<ReadonlyMap<number, string>> {
-  return new Map((await readPartners(store.engine.db)).map(({ id, name }) => [id, name]));
 }
 
 export function transactionData(transaction: Transaction, presenter: Presenter) {
@@ -64,7 +59,7 @@ export function partnerName(
 
 type TransactionData = Static<typeof TransactionSchema>;
 
-/** A list for a terminal: two lines for each, first what may have to be copied, then what was bought from whom. */
+/** Top-ups for a terminal, in two lines each: first the ids, which staff copy, then the bouquet and the partner. */
 export function listLines({ items, prunedBefore }: Static<typeof TransactionListSchema>): Shown {
   return { out: transactionLines(items), note: prunedLine(prunedBefore) };
 }

@@ -29,7 +29,7 @@ const text = (description: string) =>
   Type.Optional(Type.String({ maxLength: 200, pattern: "^\\P{Cc}*$", description }));
 const code = (description: string) => Type.Optional(Type.String({ ...CodeSchema, description }));
 
-/** By what top-ups are found. */
+/** Fields that filter top-ups. */
 export const FILTER = {
   ...ENVIRONMENT,
   ...DAYS,
@@ -120,7 +120,7 @@ export const ExportedTransactionSchema = Type.Object(
   { title: "ExportedTransaction" },
 );
 
-/** One filter, or with a name one for each customer of that name. @throws Refused */
+/** Makes one filter; if the input has a name, one for each customer of that name. @throws Refused */
 export async function filtersOf(office: Office, input: Static<typeof FilterSchema>): Promise<TransactionFilter[]> {
   const { service, cuid, name, reqId, bouquet: bouquetCode, status, udf1, udf2 } = input;
   const environment = await environmentOf(office, input);

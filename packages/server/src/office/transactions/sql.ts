@@ -12,7 +12,7 @@ import { readHorizon } from "../../store/settings.ts";
 import type { TopUpRow } from "../../store/tables.ts";
 import type { Db } from "../office.ts";
 
-/** All that is said must hold; what is undefined was not said. */
+/** Conditions for top-ups. All must hold; an undefined field allows any value. */
 export interface TransactionFilter {
   readonly environment: Environment;
   readonly partnerId?: number | undefined;
@@ -30,7 +30,7 @@ export interface TransactionFilter {
   readonly until?: Instant | undefined;
 }
 
-/** Of all, reversed or not; and of those that are reversed. */
+/** Sums of all top-ups, and of those that are reversed. */
 export interface TransactionSum {
   readonly count: number;
   readonly amount: Money;
@@ -39,21 +39,21 @@ export interface TransactionSum {
 }
 
 export interface TransactionPage {
-  /** The txnId of the former page's last transaction; undefined for the first page. */
+  /** The txnId of the previous page's last transaction; undefined for the first page. */
   readonly before: string | undefined;
   /** A txnId, or the start of one: transactions after it, oldest first. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
-/** When a top-up was reversed, by whom, and why. */
+/** The time, author and reason of a reversal. */
 export type RecordedReversal = StaffAct;
 
-/* One index, of the txnId, serves every list: a txnId begins with the time of the record, so a range of time is one of txnIds. */
+/* A txnId begins with the time of the record, so a range of times is a range of txnIds. One index serves every list. */
 
 /**
- * Transactions that one step looks at: some milliseconds of work, after which others have their turn. Each is of less than
- * 10^15 minor units, so what a step adds up stays below what 64 bits hold.
+ * Transactions that one step reads: some milliseconds of work, then other requests get their turn. Each amount is less than
+ * 10^15 minor units, so the sum of a step fits into 64 bits.
  */
 const STEP_ROWS = 5_000;
 
@@ -63,7 +63,7 @@ const ROWS_AT_ONCE = 500;
 /** Greater than every txnId. */
 const BEYOND_ALL = "~";
 
-/** TxnIds from `least` on that are less than `beyond`. */
+/** TxnIds of at least `least` and less than `beyond`. */
 interface Range {
   readonly least: string;
   readonly beyond: string;
@@ -76,7 +76,7 @@ export async function findTransaction(db: Db, id: string): Promise<Transaction |
   return row && toTransaction(row);
 }
 
-/** By their txnIds. */
+/** Finds transactions, by their txnIds. */
 export async function findByTxnIds(db: Db, txnIds: readonly string[]): Promise<Map<string, Transaction>> {
   if (txnIds.length === 0) return new Map();
   const rows = await db.selectFrom("topUp").selectAll().where("txnId", "in", txnIds).execute();
@@ -87,7 +87,7 @@ function toTransaction({ amount, udf1, udf2, ...row }: TopUpRow): Transaction {
   return { ...row, amount: BigInt(amount), udf1: udf1 ?? undefined, udf2: udf2 ?? undefined };
 }
 
-/** Of those that were reversed, by their txnIds. */
+/** Finds the reversals of top-ups, by their txnIds. */
 export async function findReversals(db: Db, txnIds: readonly string[]): Promise<Map<string, RecordedReversal>> {
   if (txnIds.length === 0) return new Map();
   const rows = await db.selectFrom("reversal").selectAll().where("txnId", "in", txnIds).execute();
@@ -141,7 +141,7 @@ async function listOfCustomer(
   return found.map(toTransaction);
 }
 
-/** The customer's ledgers lead to its few top-ups: some at a time, in order. */
+/** Yields queries for the customer's top-ups, in order. The customer's ledgers have their txnIds. */
 async function* topUpsOfCustomer(
   engine: Engine,
   cuid: string,
@@ -184,7 +184,7 @@ export function rangeOf(from: Instant | undefined, until: Instant | undefined, b
   };
 }
 
-/** The ranges of about {@link STEP_ROWS} top-ups each that a range is made of, in order. */
+/** Divides a range into ranges of about {@link STEP_ROWS} top-ups each, in order. */
 export async function* stepsOf(db: Db, range: Range, order: Order = "desc"): AsyncGenerator<Range> {
   for (let rest = range; ; ) {
     const boundary = await inRange(topUps(db), rest)

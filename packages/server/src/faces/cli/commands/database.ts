@@ -9,8 +9,8 @@ import {
 import { type CurrencyExponent, formatMoney } from "../../../domain/money.ts";
 import { isoTime, isoTimeOrNull } from "../../../domain/wall-time.ts";
 import { backUpStore, copyStore, noteBackup, restoreStore } from "../../../office/maintenance/backups.ts";
+import { partnerNamesOf } from "../../../office/partners/sql.ts";
 import { printable, table } from "../../../office/text.ts";
-import { partnerNamesOf } from "../../../office/transactions/presenter.ts";
 import type { ArchiveTotals, MigrationState } from "../../../store/store.ts";
 import { actorOf, addCommand, addStoreCommand, type Context, type Session, withStore } from "../command.ts";
 import { CommandFailed, FoundWrong, isFileError, WrongUsage, withFile } from "../failures.ts";
