@@ -147,7 +147,7 @@ describe("the house", () => {
     expect(lines(...renderers)).toBeLessThanOrEqual(250);
     const others = ["office/office.ts", "office/refused.ts", "office/fields.ts", "office/jobs.ts", "faces/rows.ts"];
     const more = ["faces/staff-api/declaration.ts", "faces/cli/desk.ts"];
-    expect(lines(...renderers, ...others, ...more)).toBeLessThanOrEqual(650);
+    expect(lines(...renderers, ...others, ...more)).toBeLessThanOrEqual(640);
   });
 
   test("has no file of over 300 lines", () => {

@@ -98,7 +98,7 @@ const Day = Type.String({
 
 /** Input for a span of days, including both. */
 export const DAYS = { from: Type.Optional(Day), to: Type.Optional(Day) };
-/** Input for a span of days, both of which are required. */
+/** The same span with both days required. */
 export const PERIOD = { from: Day, to: Day };
 
 /** Reads a span of days; `until` is the end of the last day. @throws Refused */

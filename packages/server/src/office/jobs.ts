@@ -45,16 +45,8 @@ export class Jobs {
       throw error;
     });
     const id = Buffer.from(office.random(ID_BYTES)).toString("hex");
-    let job: Job<Result> = {
-      id,
-      kind,
-      author: office.by.author,
-      state: "running",
-      done: 0,
-      count,
-      result,
-      problem: null,
-    };
+    const { author } = office.by;
+    let job: Job<Result> = { id, kind, author, state: "running", done: 0, count, result, problem: null };
     const put = (more: Partial<Job<Result>>) => {
       job = { ...job, ...more };
       this.#jobs.set(id, job);

@@ -90,7 +90,7 @@ export const operations: readonly Operation[] = [listRefusedCalls, listRefusedCa
 
 export interface RefusedCallFilter {
   readonly environment: Environment;
-  /** Customer ids and codes, one of which the call named. */
+  /** Customer ids and codes: the call named one of them. */
   readonly codes?: readonly string[] | undefined;
   readonly partnerId?: number | undefined;
   readonly reason?: string | undefined;

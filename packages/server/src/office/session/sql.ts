@@ -168,7 +168,7 @@ export interface KeptAnswer {
  * Records that a request is being answered, unless one with this hash is on record already.
  * @param asked.owner the account or key that asks.
  * @param most how many an owner may have on record; undefined for any number.
- * @returns what is on record; undefined if it is recorded now; `too_many` if there is no room for it.
+ * @returns the answer on record; undefined if the request is recorded now; `too_many` if there is no room.
  */
 export function beginAnswer(
   engine: Engine,

@@ -22,7 +22,7 @@ import type { Sum } from "./cache.ts";
 
 /** Events that are older than this and not delivered need attention: a target usually gets an event within seconds. */
 const BEHIND_AFTER_MS = 60 * 60_000;
-/** Time before a token's end in which it needs attention, and in which it must have been used. */
+/** A token needs attention if it ends within this time and was used within the same time before. */
 const ENDING_WITHIN_MS = 14 * DAY_MS;
 const BACKUP_EVERY_MS = 2 * DAY_MS;
 
