@@ -50,7 +50,7 @@ export function examplesIn(help: string): string[][] {
 }
 
 /** As a shell divides them: quotes hold what has blanks. */
-function shellWords(line: string): string[] {
+export function shellWords(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, inside]) => inside ?? word);
 }
 

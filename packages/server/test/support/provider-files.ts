@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import { addPartner } from "../../src/office/partners/operations.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
@@ -51,10 +49,4 @@ export async function fillDatabase({ folder }: { readonly folder: string }): Pro
   } finally {
     await store.close();
   }
-}
-
-/** A file of a real provider, which lies beside the repository where somebody has it; nothing else needs it. */
-export function realFile(name: string): { readonly path: string; readonly exists: boolean } {
-  const path = fileURLToPath(new URL(`../../../../../shared/data/${name}`, import.meta.url));
-  return { path, exists: existsSync(path) };
 }
