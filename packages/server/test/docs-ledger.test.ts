@@ -5,7 +5,7 @@ import { playStory, readStory } from "./domain/ledger-story.ts";
 const PAGE = readFileSync(new URL("../../../docs/ledger.md", import.meta.url), "utf8");
 const HEADER = "| Day | What happens | Runs to |\n|---|---|---|\n";
 
-/** Each table of the page that tells a story: its rows, without the bars at both ends. */
+/** Rows of each table that tells a story, without the bars at both ends. */
 const stories = PAGE.split(HEADER)
   .slice(1)
   .map((rest) => rest.split("\n\n")[0] ?? "")
@@ -19,12 +19,10 @@ describe("docs/ledger.md", () => {
     },
   );
 
-  test("has an example of each rule, and can be read in one sitting", () => {
-    expect(stories.length).toBeGreaterThan(5);
+  test("has examples of all entries and of rows that are held back", () => {
     expect(PAGE.split("\n").filter((line) => line.startsWith("| Day ")).length).toBe(stories.length);
-    for (const rule of ["top-up of", "of goodwill", "reversal of the", "file as of", "held back", "goes"])
-      expect(stories.flat(2).join("\n")).toContain(rule);
-    const words = PAGE.split(/[\s|]+/).filter((word) => /\w/.test(word)).length;
-    expect(words).toBeLessThanOrEqual(1200);
+    const told = stories.flat(2).join("\n");
+    const rules = ["top-up of", "of goodwill", "reversal of the", "file as of", "held back", "goodwill unclear"];
+    expect(rules.filter((rule) => !told.includes(rule))).toEqual([]);
   });
 });
