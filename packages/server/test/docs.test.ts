@@ -12,7 +12,15 @@ import { BODY_MAX_BYTES, FAILURES, type FailureReason, renderFailure } from "../
 import { ANSWERED_WITHIN_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from "../src/partner/pipeline.ts";
 import { LOG_FIELDS } from "../src/system/logger.ts";
 import { allCommands } from "./support/command-tree.ts";
-import { type Fence, outsideFences, quoted, readFences, tableRows, unquote } from "./support/markdown.ts";
+import {
+  type Fence,
+  headingAnchors,
+  outsideFences,
+  quoted,
+  readFences,
+  tableRows,
+  unquote,
+} from "./support/markdown.ts";
 import { startTestService, temporaryFolder } from "./support/service.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -288,14 +296,4 @@ function isGood(path: string, link: string): boolean {
   const target = file === "" ? join(ROOT, path) : resolve(ROOT, dirname(path), file);
   if (relative(ROOT, target).startsWith("..") || !existsSync(target)) return false;
   return anchor === undefined || headingAnchors(readFileSync(target, "utf8")).includes(anchor);
-}
-
-/** As the usual renderers make them: lower case, blanks to dashes, other marks dropped. */
-function headingAnchors(text: string): string[] {
-  return [...outsideFences(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}_ -]/gu, "")
-      .replaceAll(" ", "-"),
-  );
 }

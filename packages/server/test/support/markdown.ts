@@ -35,3 +35,13 @@ export function readFences(text: string): Fence[] {
 export function outsideFences(text: string): string {
   return text.replace(/^```[\s\S]*?^```$/gm, "");
 }
+
+/** Anchors of all headings, as usual renderers make them: lower case, dashes for blanks, no other marks. */
+export function headingAnchors(text: string): string[] {
+  return [...outsideFences(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
