@@ -7,7 +7,7 @@ import { AUDIT_COLUMNS } from "./audit.ts";
 import { allLedgers } from "./customers.ts";
 import { type Engine, withRawNames } from "./engine.ts";
 import { EVENT_COLUMNS } from "./events.ts";
-import { ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
+import { CONNECTION_STATE, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, MoneyTotal, Writers } from "./store.ts";
 import type { RawTables, Tables } from "./tables.ts";
 
@@ -25,7 +25,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   bouquet: ["revision", "position", "service", "code", "name", "price", "segments", "plan", "add_on", "months", "days"],
   customer: ["cuid", "environment", "first_name", "last_name", "mobile", "mobile_e164", "status", "as_of"],
   customer_code: ["code", "environment", "cuid"],
-  connection: ["cuid", "environment", "service", "req_id", "name_key", "position", "status", "blocked", "segment"],
+  connection: ["cuid", "environment", "service", "req_id", "name_key", "position", ...CONNECTION_STATE],
   subscription: [...LEDGER_KEY, ...HEAD_COLUMNS],
   ledger_entry: [...LEDGER_KEY, ...ENTRY_COLUMNS],
   top_up: TOP_UP_COLUMNS,

@@ -18,7 +18,10 @@ export function toProfile(row: ProfileRow): CustomerProfile {
   return { cuid, firstName, lastName, mobile: mobile ?? undefined, status };
 }
 
-export type BareConnectionRow = Pick<Raw<ConnectionRow>, "service" | "req_id" | "status" | "blocked" | "segment">;
+/** Columns of a connection that its imported row or staff set. */
+export const CONNECTION_STATE = ["status", "blocked", "segment"] as const;
+
+export type BareConnectionRow = Pick<Raw<ConnectionRow>, "service" | "req_id" | (typeof CONNECTION_STATE)[number]>;
 
 export function toBareConnection(row: BareConnectionRow): BareConnection {
   const { service, req_id: reqId, status, blocked, segment } = row;
@@ -279,6 +282,11 @@ export function toTransaction(row: Raw<TopUpRow>): Transaction {
     udf1: row.udf1 ?? undefined,
     udf2: row.udf2 ?? undefined,
   };
+}
+
+/** The same for a row whose columns are in camel case. */
+export function transactionOfRow({ amount, udf1, udf2, ...row }: TopUpRow): Transaction {
+  return { ...row, amount: BigInt(amount), udf1: udf1 ?? undefined, udf2: udf2 ?? undefined };
 }
 
 /** The key columns of a connection. */

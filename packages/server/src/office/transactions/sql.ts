@@ -1,34 +1,30 @@
 import { sql } from "kysely";
-import type { Service } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { Money } from "../../domain/money.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { StaffAct } from "../../domain/staff.ts";
-import { firstTransactionId, isTransactionId, type Transaction, type TransactionStatus } from "../../domain/top-up.ts";
+import { firstTransactionId, isTransactionId, type Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
+import { transactionOfRow } from "../../store/rows.ts";
 import { readHorizon } from "../../store/settings.ts";
 import type { TopUpRow } from "../../store/tables.ts";
 import type { Db } from "../office.ts";
 
 /** Conditions for top-ups. All must hold; an undefined field allows any value. */
-export interface TransactionFilter {
+export interface TransactionFilter extends ColumnFilter {
   readonly environment: Environment;
-  readonly partnerId?: number | undefined;
-  readonly service?: Service | undefined;
-  readonly cuid?: string | undefined;
-  readonly reqId?: string | undefined;
-  readonly bouquetCode?: string | undefined;
   readonly amount?: Money | undefined;
-  readonly status?: TransactionStatus | undefined;
-  readonly udf1?: string | undefined;
-  readonly udf2?: string | undefined;
   /** Recorded at this time or later. */
   readonly from?: Instant | undefined;
   /** Recorded before this time. */
   readonly until?: Instant | undefined;
 }
+
+type ColumnFilter = {
+  readonly [Column in keyof Omit<TopUpRow, "environment" | "amount">]?: TopUpRow[Column] | undefined;
+};
 
 /** Sums of all top-ups, and of those that are reversed. */
 export interface TransactionSum {
@@ -73,18 +69,14 @@ interface Range {
 export async function findTransaction(db: Db, id: string): Promise<Transaction | undefined> {
   const column = isTransactionId(id) ? "txnId" : "checkoutId";
   const row = await db.selectFrom("topUp").selectAll().where(column, "=", id).executeTakeFirst();
-  return row && toTransaction(row);
+  return row && transactionOfRow(row);
 }
 
 /** Finds transactions, by their txnIds. */
 export async function findByTxnIds(db: Db, txnIds: readonly string[]): Promise<Map<string, Transaction>> {
   if (txnIds.length === 0) return new Map();
   const rows = await db.selectFrom("topUp").selectAll().where("txnId", "in", txnIds).execute();
-  return new Map(rows.map((row) => [row.txnId, toTransaction(row)]));
-}
-
-function toTransaction({ amount, udf1, udf2, ...row }: TopUpRow): Transaction {
-  return { ...row, amount: BigInt(amount), udf1: udf1 ?? undefined, udf2: udf2 ?? undefined };
+  return new Map(rows.map((row) => [row.txnId, transactionOfRow(row)]));
 }
 
 /** Finds the reversals of top-ups, by their txnIds. */
@@ -124,7 +116,7 @@ async function listInSteps(db: Db, filter: TransactionFilter, page: TransactionP
     found.push(...(await pageOf(inRange(topUps(db), step), filter, page, found.length)));
     if (found.length >= page.limit) break;
   }
-  return found.map(toTransaction);
+  return found.map(transactionOfRow);
 }
 
 async function listOfCustomer(
@@ -138,7 +130,7 @@ async function listOfCustomer(
     found.push(...(await pageOf(some, filter, page, found.length)));
     if (found.length >= page.limit) break;
   }
-  return found.map(toTransaction);
+  return found.map(transactionOfRow);
 }
 
 /** Yields queries for the customer's top-ups, in order. The customer's ledgers have their txnIds. */

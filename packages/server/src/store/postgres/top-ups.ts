@@ -2,6 +2,7 @@ import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import {
   CONNECTION_KEY,
+  CONNECTION_STATE,
   type ConnectionRows,
   type CustomerConnectionRow,
   HEAD_COLUMNS,
@@ -35,7 +36,7 @@ const OVERVIEWS: Prepared = {
 };
 
 /** Columns of connection (`n`) and subscription (`s`). */
-const CONNECTION_WITH_HEADS = `${qualified("n", [...CONNECTION_KEY, "status", "blocked", "segment"])}, s.plan,
+const CONNECTION_WITH_HEADS = `${qualified("n", [...CONNECTION_KEY, ...CONNECTION_STATE])}, s.plan,
   ${qualified("s", HEAD_COLUMNS)}`;
 
 const ONE_CONNECTION: Prepared = {

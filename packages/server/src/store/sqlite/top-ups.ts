@@ -4,6 +4,7 @@ import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
 import {
+  CONNECTION_STATE,
   type CustomerConnectionRow,
   HEAD_COLUMNS,
   type OverviewRow,
@@ -157,7 +158,7 @@ const OF_TWO_CODES = "SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1,
 
 /** Selects one row for each ledger of a connection, even if the connection was removed; one without a ledger if none. */
 const CONNECTION = `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status,
-    n.service, n.req_id, n.status, n.blocked, n.segment,
+    n.service, n.req_id, ${CONNECTION_STATE.map((column) => `n.${column}`).join(", ")},
     s.plan, s.last_entry, ${HEAD_COLUMNS.map((column) => `s.${column}`).join(", ")}
   FROM customer AS c
   LEFT JOIN connection AS n ON n.cuid = ?1 AND n.environment = ?2 AND n.service = ?3 AND n.req_id = ?4
