@@ -62,7 +62,7 @@ const MOST_WORDS: readonly (readonly [most: number, ...pages: string[]])[] = [
 /** Comments that start with a preposition or a relative pronoun have no subject. At most this many are left. */
 const MOST_HEADLESS_COMMENTS = 20;
 const HEADLESS =
-  /^\s*(\/\*\*|\/\/) (Of|By|For|From|To|In|At|As|Up to|Beside|Since|Also|Where|Without|Once|With|What|Who|Whom|Whose|Whoever)/gm;
+  /^[ \t]*(\/\*\*|\/\/) (Of|By|For|From|To|In|At|As|Up to|Beside|Since|Also|Where|Without|Once|With|What|Who|Whom|Whose|Whoever)\b.*$/gm;
 
 const sources = readdirSync(join(ROOT, "packages"))
   .flatMap((name) => filesIn(join("packages", name, "src")))

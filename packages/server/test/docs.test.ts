@@ -186,23 +186,6 @@ describe("the links in the documentation", () => {
   });
 });
 
-test("comments in the source cite pages and headings that exist", () => {
-  const folder = join(ROOT, "packages/server/src");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
-  const wrong = files.flatMap((path) => {
-    const text = readFileSync(join(folder, path), "utf8").replaceAll(/\n *(?:\*|\/\/) /g, " ");
-    return [...text.matchAll(/(docs\/[a-z-]+\.md)(?:#([a-z0-9-]+)|, "([^"]+)")?/g)]
-      .filter(([, page = "", anchor, heading]) => {
-        const known = pages.find((each) => each.path === page);
-        if (known === undefined) return true;
-        if (heading !== undefined) return !known.text.includes(`\n## ${heading}\n`);
-        return anchor !== undefined && !headingAnchors(known.text).includes(anchor);
-      })
-      .map(([cited]) => `${path}: ${cited}`);
-  });
-  expect(wrong).toEqual([]);
-});
-
 describe("the examples in the documentation", () => {
   test("are JSON where they say so", () => {
     const examples = fences("json");

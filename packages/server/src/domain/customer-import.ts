@@ -70,7 +70,7 @@ export type CustomerImportRules = ImportRules & {
   readonly allowShorter: ReadonlySet<string>;
 };
 
-/** Computes the change that a row makes to its stored customer (docs/ledger.md#how-a-file-is-taken). */
+/** Computes the change that a row makes to its stored customer (docs/ledger.md#imports). */
 export function changeCustomer(
   stored: StoredCustomer,
   stated: StatedCustomer,

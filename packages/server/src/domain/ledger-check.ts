@@ -5,7 +5,7 @@ import { plus } from "./wall-time.ts";
 
 /**
  * The first error in a ledger; undefined if each entry follows from the entries before it. The first entry of a pruned
- * ledger is accepted as it is, since its history was deleted (docs/ledger.md#when-history-goes).
+ * ledger is accepted as it is, since its history was deleted (docs/ledger.md#retention).
  */
 export function findFault({ plan, entries }: Ledger): string | undefined {
   for (const [index, entry] of entries.entries()) {

@@ -47,7 +47,7 @@ const UTC = /^([0-9-]{10})T([0-9:]{8})(?:\.([0-9]{3}))?Z$/;
 
 /**
  * Reads `asOf`: an instant in ISO 8601 (UTC), or a time of the provider's wall clock. Top-ups up to it must be in the
- * records (docs/ledger.md#how-a-file-is-taken).
+ * records (docs/ledger.md#imports).
  */
 export function readAsOf(text: string, { zone, now, allowsOld, prunedBefore }: AsOfRules): Moment | AsOfProblem {
   const instant = readInstant(text, zone);
@@ -74,7 +74,7 @@ export const SETTLED_AFTER_MS = 60_000;
 /** Greatest age of records, unless older ones are intended. */
 export const OLDEST_RECORDS_MS = 35 * DAY_MS;
 
-/** How to apply the provider's records (docs/ledger.md#how-a-file-is-taken). */
+/** How to apply the provider's records (docs/ledger.md#imports). */
 export interface ImportRules {
   /** Time of the records: they contain every top-up and reversal made here up to it. */
   readonly asOf: Moment;

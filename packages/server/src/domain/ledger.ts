@@ -51,7 +51,7 @@ export interface Reversal extends Reasoned {
 
 /**
  * Whether records contain goodwill: `held` if billing keeps the ends of topupd's events and exports, `lacking` if it
- * calculates its own ends (docs/ledger.md#how-a-file-is-taken).
+ * calculates its own ends (docs/ledger.md#imports).
  */
 export const GOODWILL_READINGS = ["lacking", "held"] as const;
 export type GoodwillReading = (typeof GOODWILL_READINGS)[number];
@@ -178,7 +178,7 @@ interface Earlier {
 
 /**
  * The stated subscription, minus grants that the records contain but that were reversed since, plus grants that they
- * lack (docs/ledger.md#how-a-file-is-taken).
+ * lack (docs/ledger.md#imports).
  */
 function restated(plan: string, records: Uncounted<Import>, earlier: Earlier): Subscription | undefined {
   const { since, asOf, stated, goodwill } = records;
@@ -260,7 +260,7 @@ export function decideReversal(ledger: Ledger, reversal: Reversal, at: Moment): 
 
 /**
  * The entries that stay when history before the horizon is deleted: younger ones, or else the last one, the run at the
- * horizon, and all entries that these are calculated from (docs/ledger.md#when-history-goes). Later results are the
+ * horizon, and all entries that these are calculated from (docs/ledger.md#retention). Later results are the
  * same.
  */
 export function keptEntries(entries: readonly Entry[], horizon: Moment): readonly Entry[] {

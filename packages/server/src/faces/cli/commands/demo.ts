@@ -120,7 +120,7 @@ async function prepare(runtime: Runtime, config: Config): Promise<Access> {
   });
 }
 
-/** Makes the four calls of the interface's typical flow (section 1) to this service. */
+/** Makes the four calls of the typical flow (interface, section 1) to this service. */
 async function walk(runtime: Runtime, base: string, token: string): Promise<void> {
   const call = async (title: string, operation: string, request: object): Promise<unknown> => {
     const response = await fetch(`${base}/${operation}`, {
