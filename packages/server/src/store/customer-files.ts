@@ -19,7 +19,7 @@ import type { Entry } from "../domain/ledger.ts";
 import { headOf } from "../domain/ledger.ts";
 import { AS_WRITTEN, foldName } from "../domain/names.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import { flag, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
+import { connectionRow, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
 import { e164Of } from "./settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings } from "./store.ts";
 import type { ConnectionRow, CustomerCodeRow, CustomerRow, LedgerEntryRow, Raw } from "./tables.ts";
@@ -167,10 +167,8 @@ export class CustomerFilePart {
       for (const name of change.removedConnections)
         writes.removedConnections.push(keyColumns({ environment, cuid, ...name }));
       if (change.changesConnections)
-        for (const [position, { service, reqId, status, blocked, segment }] of change.connections.entries()) {
-          const state = { position, status, blocked: flag(blocked), segment: segment ?? null };
-          writes.connections.push({ cuid, environment, service, req_id: reqId, name_key: foldName(reqId), ...state });
-        }
+        for (const [position, connection] of change.connections.entries())
+          writes.connections.push(connectionRow({ cuid, environment }, connection, position));
       writes.removedCodes.push(...change.removedCodes.map(ofCode));
       writes.addedCodes.push(...change.addedCodes.map(ofCode));
       for (const { service, reqId, plan, entry } of change.entries)

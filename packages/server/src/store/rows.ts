@@ -1,5 +1,6 @@
 import type { BareConnection, ConnectionKey, CustomerOverview, CustomerProfile } from "../domain/customer.ts";
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
+import { foldName } from "../domain/names.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { WallTime } from "../domain/wall-time.ts";
@@ -26,6 +27,25 @@ export type BareConnectionRow = Pick<Raw<ConnectionRow>, "service" | "req_id" | 
 export function toBareConnection(row: BareConnectionRow): BareConnection {
   const { service, req_id: reqId, status, blocked, segment } = row;
   return { service, reqId, status, blocked: blocked === 1, segment: segment ?? undefined };
+}
+
+/** The row of a connection. @param position its place among the customer's connections. */
+export function connectionRow(
+  { cuid, environment }: Pick<ConnectionKey, "cuid" | "environment">,
+  { service, reqId, status, blocked, segment = null }: BareConnection,
+  position: number,
+): Raw<ConnectionRow> {
+  return {
+    cuid,
+    environment,
+    service,
+    req_id: reqId,
+    name_key: foldName(reqId),
+    position,
+    status,
+    blocked: flag(blocked),
+    segment,
+  };
 }
 
 /** One row for each connection of a customer, in order; one row with null columns if there is no connection. */
