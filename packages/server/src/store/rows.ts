@@ -24,15 +24,19 @@ export const CONNECTION_STATE = ["status", "blocked", "segment"] as const;
 
 export type BareConnectionRow = Pick<Raw<ConnectionRow>, "service" | "req_id" | (typeof CONNECTION_STATE)[number]>;
 
-export function toBareConnection(row: BareConnectionRow): BareConnection {
-  const { service, req_id: reqId, status, blocked, segment } = row;
-  return { service, reqId, status, blocked: blocked === 1, segment: segment ?? undefined };
+export function toBareConnection({ service, req_id: reqId, ...row }: BareConnectionRow): BareConnection {
+  return { service, reqId, ...toConnectionState(row) };
+}
+
+export function toConnectionState(row: Pick<ConnectionRow, (typeof CONNECTION_STATE)[number]>) {
+  const { status, blocked, segment } = row;
+  return { status, blocked: blocked === 1, segment: segment ?? undefined };
 }
 
 /** The row of a connection. @param position its place among the customer's connections. */
 export function connectionRow(
   { cuid, environment }: Pick<ConnectionKey, "cuid" | "environment">,
-  { service, reqId, status, blocked, segment = null }: BareConnection,
+  { service, reqId, status, blocked, segment }: BareConnection,
   position: number,
 ): Raw<ConnectionRow> {
   return {
@@ -44,7 +48,7 @@ export function connectionRow(
     position,
     status,
     blocked: flag(blocked),
-    segment,
+    segment: segment ?? null,
   };
 }
 

@@ -13,6 +13,7 @@ import { headOf, type Ledger } from "../../domain/ledger.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { Engine } from "../../store/engine.ts";
+import { CONNECTION_STATE, toConnectionState } from "../../store/rows.ts";
 import { environmentOf } from "../common.ts";
 import { noConnection } from "../corrections/sql.ts";
 import { notCorrected } from "../corrections/words.ts";
@@ -219,10 +220,10 @@ export async function readConnections(
 ): Promise<(BareConnection & { readonly cuid: string })[]> {
   const query = db
     .selectFrom("connection")
-    .select(["cuid", "service", "reqId", "status", "blocked", "segment"])
+    .select(["cuid", "service", "reqId", ...CONNECTION_STATE])
     .where("environment", "=", environment)
     .where("cuid", "in", cuids);
-  return (await query.execute()).map(({ blocked, segment, ...row }) => {
-    return { ...row, blocked: blocked === 1, segment: segment ?? undefined };
+  return (await query.execute()).map(({ cuid, service, reqId, ...row }) => {
+    return { cuid, service, reqId, ...toConnectionState(row) };
   });
 }
