@@ -168,7 +168,7 @@ export class CustomerFilePart {
         writes.removedConnections.push(keyColumns({ environment, cuid, ...name }));
       if (change.changesConnections)
         for (const [position, connection] of change.connections.entries())
-          writes.connections.push(connectionRow({ cuid, environment }, connection, position));
+          writes.connections.push(connectionRow({ cuid, environment, ...connection }, connection, position));
       writes.removedCodes.push(...change.removedCodes.map(ofCode));
       writes.addedCodes.push(...change.addedCodes.map(ofCode));
       for (const { service, reqId, plan, entry } of change.entries)

@@ -19,7 +19,6 @@ export function toProfile(row: ProfileRow): CustomerProfile {
   return { cuid, firstName, lastName, mobile: mobile ?? undefined, status };
 }
 
-/** Columns of a connection that its imported row or staff set. */
 export const CONNECTION_STATE = ["status", "blocked", "segment"] as const;
 
 export type BareConnectionRow = Pick<Raw<ConnectionRow>, "service" | "req_id" | (typeof CONNECTION_STATE)[number]>;
@@ -34,22 +33,9 @@ export function toConnectionState(row: Pick<ConnectionRow, (typeof CONNECTION_ST
 }
 
 /** The row of a connection. @param position its place among the customer's connections. */
-export function connectionRow(
-  { cuid, environment }: Pick<ConnectionKey, "cuid" | "environment">,
-  { service, reqId, status, blocked, segment }: BareConnection,
-  position: number,
-): Raw<ConnectionRow> {
-  return {
-    cuid,
-    environment,
-    service,
-    req_id: reqId,
-    name_key: foldName(reqId),
-    position,
-    status,
-    blocked: flag(blocked),
-    segment: segment ?? null,
-  };
+export function connectionRow(key: ConnectionKey, connection: BareConnection, position: number): Raw<ConnectionRow> {
+  const { status, blocked, segment = null } = connection;
+  return { ...keyColumns(key), name_key: foldName(key.reqId), position, status, blocked: flag(blocked), segment };
 }
 
 /** One row for each connection of a customer, in order; one row with null columns if there is no connection. */
@@ -104,12 +90,8 @@ export const CONNECTION_KEY = ["cuid", "environment", "service", "req_id"] as co
 export const LEDGER_KEY = [...CONNECTION_KEY, "plan"] as const;
 
 export function toHead(row: Raw<SubscriptionRow>): LedgerHead {
-  const { plan, seq } = row;
-  return {
-    plan,
-    seq,
-    subscription: row.code === null ? undefined : toSubscription(row as Filled<Raw<SubscriptionRow>>),
-  };
+  const subscription = row.code === null ? undefined : toSubscription(row as Filled<Raw<SubscriptionRow>>);
+  return { plan: row.plan, seq: row.seq, subscription };
 }
 
 type Filled<Row> = { [Column in keyof Row]: NonNullable<Row[Column]> };
@@ -136,11 +118,10 @@ export const HEAD_FROM_ENTRY = {
 
 export const HEAD_COLUMNS = Object.keys(HEAD_FROM_ENTRY) as readonly (keyof typeof HEAD_FROM_ENTRY)[];
 
+type HeadColumns = Pick<Raw<SubscriptionRow>, (typeof HEAD_COLUMNS)[number]>;
+
 /** A subscription row after an entry, without its key. */
-export function headRow({
-  seq,
-  after,
-}: Pick<Entry, "seq" | "after">): Pick<Raw<SubscriptionRow>, (typeof HEAD_COLUMNS)[number]> {
+export function headRow({ seq, after }: Pick<Entry, "seq" | "after">): HeadColumns {
   return {
     seq,
     code: after?.bouquet.code ?? null,
@@ -313,7 +294,6 @@ export function transactionOfRow({ amount, udf1, udf2, ...row }: TopUpRow): Tran
   return { ...row, amount: BigInt(amount), udf1: udf1 ?? undefined, udf2: udf2 ?? undefined };
 }
 
-/** The key columns of a connection. */
 export function keyColumns({ cuid, environment, service, reqId }: ConnectionKey) {
   return { cuid, environment, service, req_id: reqId };
 }
