@@ -10,7 +10,6 @@ const LONGEST = [
   "console/console.test.ts",
   "test/provider-data.test.ts",
   "store/sqlite.test.ts",
-  "store/copy.test.ts",
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -142,17 +142,20 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     expect(await archiveOf(copy.store)).toEqual(await archiveOf(store));
   });
 
-  test.each([
-    ["a partner", (store: Store) => partnersOf(store).add("other", by(1))],
-    ["a customer", (store: Store) => importRows(store, 1, { ...SITA, connections: {} })],
-    ["a concluded checkout", (store: Store) => store.concludeCheckout("x".repeat(64))],
-  ])("a store that holds %s is not filled", async (_, fill) => {
+  test("a store that holds anything is not filled", async () => {
     const { store } = await openProvider(makeDatabase);
-    const target = await openStore(makeDatabase);
-    await fill(target.store);
-    const before = await archiveOf(target.store);
-    await expect(target.store.importArchive(from(await collect(store)))).rejects.toThrow(StoreRefused);
-    expect(await archiveOf(target.store)).toEqual(before);
+    const chunks = await collect(store);
+    for (const fill of [
+      (target: Store) => partnersOf(target).add("other", by(1)),
+      (target: Store) => importRows(target, 1, { ...SITA, connections: {} }),
+      (target: Store) => target.concludeCheckout("x".repeat(64)),
+    ]) {
+      const target = await openStore(makeDatabase);
+      await fill(target.store);
+      const before = await archiveOf(target.store);
+      await expect(target.store.importArchive(from(chunks))).rejects.toThrow(StoreRefused);
+      expect(await archiveOf(target.store)).toEqual(before);
+    }
   });
 
   test("a store that was opened with another time zone or currency is not filled", async () => {
@@ -165,30 +168,25 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     }
   });
 
-  test.each(SPOILT)("an archive that %s leaves the store as it was", async (_, spoil, said) => {
+  test("a spoilt archive leaves the store as it was", async () => {
     const { store } = await openFilledProvider(makeDatabase);
     const chunks = await collect(store);
     const target = await openStore(makeDatabase);
     const before = await archiveOf(target.store);
-    const filled = target.store.importArchive(from(spoil(chunks)));
-    await expect(filled).rejects.toThrow(said);
-    await expect(filled).rejects.toBeInstanceOf(StoreRefused);
-    expect(await archiveOf(target.store)).toEqual(before);
-    await target.store.importArchive(from(chunks));
-    expect(await archiveOf(target.store)).toEqual(await archiveOf(store));
-  });
-
-  test("an archive that breaks off leaves the store as it was", async () => {
-    const { store } = await openFilledProvider(makeDatabase);
-    const chunks = await collect(store);
-    const target = await openStore(makeDatabase);
-    const before = await archiveOf(target.store);
+    for (const [what, spoil, said] of SPOILT) {
+      const filled = target.store.importArchive(from(spoil(chunks)));
+      await expect(filled, what).rejects.toThrow(said);
+      await expect(filled, what).rejects.toBeInstanceOf(StoreRefused);
+      expect(await archiveOf(target.store), what).toEqual(before);
+    }
     const breaksOff = async function* () {
       yield* chunks.slice(0, -3);
       throw new StoreUnavailable("gone");
     };
     await expect(target.store.importArchive(breaksOff())).rejects.toThrow("gone");
     expect(await archiveOf(target.store)).toEqual(before);
+    await target.store.importArchive(from(chunks));
+    expect(await archiveOf(target.store)).toEqual(await archiveOf(store));
   });
 
   test.each(["wait", "go_on"] as const)(

@@ -11,14 +11,11 @@ import {
   type TransactionFilter,
   type TransactionPage,
 } from "../../src/office/transactions/sql.ts";
-import { findCustomer } from "../../src/store/customers.ts";
 import { by } from "../support/by.ts";
 import { partnersOf } from "../support/partners.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
   expectRecorded,
-  FAMILY,
-  FIBER,
   moment,
   openProvider,
   RAM_NET,
@@ -144,24 +141,6 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     expect(await findReversals(store.engine.db, txnIds)).toEqual(new Map([[reversed.txnId, { at, ...rest }]]));
     expect(await findByTxnIds(store.engine.db, [])).toEqual(new Map());
     expect(await findReversals(store.engine.db, [])).toEqual(new Map());
-  });
-
-  test("a customer is found by cuid alone, with connections and ledgers in their order", async () => {
-    const { store } = await openProvider(makeDatabase);
-    const sita = await findCustomer(store.engine.db, "production", SITA.cuid);
-    expect(sita?.connections.map(({ service }) => service)).toEqual(["tv", "internet", "iptv"]);
-    expect(sita?.connections.map(({ ledgers }) => ledgers.map(({ plan }) => plan))).toEqual([[FAMILY], [FIBER], []]);
-    for (const each of [SITA_TV, SITA_NET, SITA_IPTV])
-      expect(sita?.connections).toContainEqual((await store.findConnection(each))?.connection);
-    expect(await findCustomer(store.engine.db, "production", "sita")).toBeUndefined();
-    expect(await findCustomer(store.engine.db, "trial", SITA.cuid)).toBeUndefined();
-  });
-
-  test("a customer shows the asOf of the last imported row", async () => {
-    const opened = await openProvider(makeDatabase);
-    await opened.restate(SITA);
-    const asOf = async (cuid: string) => (await findCustomer(opened.store.engine.db, "production", cuid))?.asOf;
-    expect([await asOf(SITA.cuid), await asOf("2000002")]).toEqual([opened.now, opened.now - 1_000]);
   });
 
   test("running subscriptions and active customers are counted as of now", async () => {
