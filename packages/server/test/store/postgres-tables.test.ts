@@ -1,7 +1,10 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { asked, withRows } from "../../src/store/postgres/columns.ts";
 import { plain } from "../store-suite/customers.ts";
 import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
-import { makePostgresDatabase, withClient } from "../support/postgres-database.ts";
+import { moveHorizon } from "../support/history.ts";
+import { makeEmptyDatabase, makePostgresDatabase, withClient } from "../support/postgres-database.ts";
 
 const RUNNING = { code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate: "2026-12-10 09:00:00" };
 
@@ -36,4 +39,54 @@ test("a batch that was planned while there was no top-up does not read all of th
         FROM pg_stat_user_tables WHERE relname = 'top_up'`)
     )[0];
   await expect.poll(read).toEqual({ written: 600, read: 0 });
+});
+
+const COLUMNS = ["name", "months", "amount"] as const;
+
+/** PostgreSQL's text cannot contain NUL, and readers refuse lone surrogates. */
+const text = fc.string({ unit: "binary" }).filter((words) => !words.includes("\u0000") && words.isWellFormed());
+const row = fc.record({
+  name: fc.option(fc.oneof(text, fc.constantFrom("NULL", "null", "", " ", "{}", ",", '"', "\\", '\\"', "{a,b}"))),
+  months: fc.option(fc.integer()),
+  amount: fc.option(fc.maxSafeInteger()),
+});
+
+test("rows of parameters arrive unchanged, with any content", async () => {
+  const { url, made } = makeEmptyDatabase();
+  await made;
+  const ask = withRows({ name: "rows", text: `SELECT * FROM ${asked(COLUMNS)}` }, COLUMNS);
+  await withClient(url, async (client) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
+        const { values = [], ...statement } = ask(rows);
+        const { rows: got } = await client.query({ ...statement, values: [...values] });
+        const number = (value: string | null) => (value === null ? null : Number(value));
+        const numbered = got.map(({ name, months, amount }) => ({
+          name,
+          months: number(months),
+          amount: number(amount),
+        }));
+        expect(numbered).toEqual(rows);
+      }),
+    );
+  });
+});
+
+test("records are never changed, and deleted only if they are from before the horizon", async () => {
+  const database = makePostgresDatabase();
+  const opened = await openProvider(() => database);
+  const { store, topUp, reverse, now } = opened;
+  const { checkoutId } = await topUp(SITA_NET, "NET-1M");
+  await reverse(checkoutId);
+  const run = (sql: string) => withClient(database.url, (client) => client.query(sql));
+  const refused = /never (deleted|changed)/;
+  for (const table of ["top_up", "ledger_entry", "audit_entry"]) {
+    await expect(run(`UPDATE ${table} SET at = 0`), table).rejects.toThrow(refused);
+    await expect(run(`DELETE FROM ${table}`), table).rejects.toThrow(refused);
+  }
+  await expect(run("UPDATE top_up SET status = 'success'")).rejects.toThrow(refused);
+  await moveHorizon({ store, now }, now);
+  await expect(run("DELETE FROM top_up")).rejects.toThrow(refused);
+  await moveHorizon({ store, now }, now + 1);
+  expect((await run("DELETE FROM top_up")).rowCount).toBe(1);
 });

@@ -6,6 +6,7 @@ import {
   subscriptionsOf,
   wireStatus,
 } from "../../src/domain/customer.ts";
+import { foldName, isCountry, mobileNumbersOf } from "../../src/domain/names.ts";
 import type { Subscription } from "../../src/domain/subscription.ts";
 import { secondBefore } from "../../src/domain/wall-time.ts";
 import { ADD_ON, connectionHaving, connectionWith, MONTHLY, monthFrom, wall } from "./builders.ts";
@@ -71,4 +72,59 @@ test("a sale is open to an active customer and a connection that nobody has bloc
   expect(openToSales(active, undefined)).toMatchObject({ refusal: "connection_not_found" });
   for (const blocked of [connectionWith({ status: "blocked" }), connectionWith({ blocked: true })])
     expect(openToSales(active, blocked)).toMatchObject({ refusal: "connection_blocked" });
+});
+
+describe("the fold of a username", () => {
+  test.each([
+    ["sita.rai", "Sita.RAI"],
+    ["jose", "Jos\u00e9"],
+    ["jose\u0301", "jos\u00e9"],
+    ["strasse", "stra\u00dfe"],
+    ["sita1", "\uff53\uff49\uff54\uff41\uff11"],
+    ["si\u200dta", "sita"],
+  ])("is the same for %j and %j", (one, other) => {
+    expect(foldName(one)).toBe(foldName(other));
+  });
+
+  test.each([
+    ["sita", "sita1"],
+    ["sita.rai", "sita-rai"],
+    ["\u0938\u0940\u0924\u093e", "\u0938\u0924\u093e"],
+    ["\u0930\u093e\u092e", "\u0930\u092e\u093e"],
+  ])("is another for %j and %j", (one, other) => {
+    expect(foldName(one)).not.toBe(foldName(other));
+  });
+});
+
+const normalise = mobileNumbersOf("NP");
+
+describe("a mobile number", () => {
+  test("is the same one however people and telephones write it", () => {
+    const plain = ["+977 9841000000", "+977-984-100-0000", "977-9841000000", "9841000000", "(984) 100-0000"];
+    const unseen = [" 9841000000\u00a0", "984\u2013100\u20110000", "9841\u2212000000", "\u202a+977 984-1000000\u202c"];
+    const arabic = "\u0669\u0668\u0664\u0661\u0660\u0660\u0660\u0660\u0660\u0660";
+    const devanagari = "\u096f\u096e\u096a\u0967\u0966\u0966\u0966\u0966\u0966\u0966";
+    const all = [...plain, "009779841000000", ...unseen, arabic, devanagari];
+    for (const text of [...all, ...all]) expect(normalise(text), text).toBe("+9779841000000");
+  });
+
+  test("of another country is that country's", () => {
+    expect(normalise("+44 7400 123456")).toBe("+447400123456");
+    expect(mobileNumbersOf("GB")("07400 123456")).toBe("+447400123456");
+    expect(mobileNumbersOf("GB")("9841000000")).toBeUndefined();
+  });
+
+  test("is nothing else that looks like a number or holds one", () => {
+    const others = ["204117", "007700000000001", "junk9841000000", "9841000000 ext 3", "9841000000;ext=1", "+", ""];
+    for (const text of ["maya.rai", ...others]) expect(normalise(text), text).toBeUndefined();
+  });
+
+  test("is told in one form, however many others were asked for", () => {
+    for (let number = 0; number < 10_050; number += 1) normalise(`98420${String(number).padStart(5, "0")}`);
+    expect(normalise("9841000000")).toBe("+9779841000000");
+  });
+});
+
+test("a country is known by its two capital letters", () => {
+  expect(["NP", "np", "XX", ""].filter(isCountry)).toEqual(["NP"]);
 });
