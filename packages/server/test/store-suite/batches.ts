@@ -26,15 +26,6 @@ import {
 
 /** Batches settle top-ups of one turn together, in order of arrival. */
 export function testBatches(makeDatabase: MakeDatabase): void {
-  test("top-ups of one connection that come together see each other's effects, in order", async () => {
-    const { store, command } = await openProvider(makeDatabase);
-    const outcomes = await Promise.all(
-      ["NET-1M", "NET-3M", "NET-1M"].map((code) => store.settleTopUp(command(SITA_NET, code))),
-    );
-    expect(await topUpsOf(store)).toEqual(outcomes.map((outcome) => expectRecorded(outcome).txnId));
-    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-05-10 09:00:00");
-  });
-
   test("an add-on that comes right after its base is bought, and one right before it is not", async () => {
     const { store, command } = await openProvider(makeDatabase);
     const early = command(RAM_TV, "KIDS-1M");
@@ -182,13 +173,6 @@ export function testBatches(makeDatabase: MakeDatabase): void {
     ]);
   });
 
-  test("the time on a transaction is that of the decision, and not that of the call", async () => {
-    const opened = await openProvider(makeDatabase);
-    const settled = opened.store.settleTopUp(opened.command(SITA_NET, "NET-1M"));
-    opened.now += 1234;
-    expect(expectRecorded(await settled).at).toBe(opened.now);
-  });
-
   test("a top-up that took longer to record than the deadline is not recorded, and just as long it is", async () => {
     const opened = await openProvider(makeDatabase);
     const commands = [opened.command(SITA_NET, "NET-1M"), opened.command(SITA_NET, "NET-1M")] as const;
@@ -197,15 +181,6 @@ export function testBatches(makeDatabase: MakeDatabase): void {
       await expect(settled).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await countRows(opened, "top_up")).toBe(0);
     expectRecorded(await (await storeThatTakes(opened, RECORDING_DEADLINE_MS)).settleTopUp(commands[0]));
-  });
-
-  test("two hundred at once on one checkout make one transaction, and all learn of it", async () => {
-    const opened = await openProvider(makeDatabase);
-    const command = opened.command(SITA_NET, "NET-1M");
-    const attempts = Array.from({ length: 200 }, (_, index) => opened.store.settleTopUp(sentAgain(command, index)));
-    expectOneTransaction(await Promise.all(attempts));
-    expect(await countRows(opened, "top_up")).toBe(1);
-    expect(await endOf(opened.store, SITA_NET, FIBER)).toBe("2027-01-10 09:00:00");
   });
 
   test("two stores with the same checkouts at once make one transaction of each", async () => {

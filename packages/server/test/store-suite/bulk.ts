@@ -179,30 +179,26 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     await (await start({ segment: "sd" })).goOn();
   });
 
-  test("a portion that fails stops it, and a new one continues", async () => {
-    const { names, store, deskFor, start } = await openBulk(makeDatabase, PORTION + 1);
+  test("it ends at a portion that fails, if it is cancelled or if the service stops, and a new one continues", async () => {
+    const { names: connections, store, desk, deskFor, start, ending } = await openBulk(makeDatabase, PORTION + 1);
     let left = 2;
     const transact: typeof store.engine.transact = (work) => {
       left -= 1;
       return left < 0 ? Promise.reject(new StoreUnavailable("away")) : store.engine.transact(work);
     };
-    const desk = deskFor({ store: { ...store, engine: { ...store.engine, transact } } });
-    const { failure, run: failed } = await (await start({ connections: names }, desk)).goOn();
+    const failing = deskFor({ store: { ...store, engine: { ...store.engine, transact } } });
+    const { failure, run: failed } = await (await start({ connections }, failing)).goOn();
     expect(failure).toBeInstanceOf(StoreUnavailable);
     expect(failed).toMatchObject({ state: "failed", done: PORTION, count: PORTION + 1, problem: "away" });
-    left = 9;
-    const rest = await (await start({ connections: names, skipRepeated: true }, desk)).goOn();
+    const rest = await (await start({ connections, skipRepeated: true })).goOn();
     expect(rest.run).toMatchObject({ state: "done", done: 1 });
-  });
 
-  test("it ends after the portion under way if it is cancelled, or the service stops", async () => {
-    const { names, desk, start, ending } = await openBulk(makeDatabase, PORTION + 1);
-    const cancelled = await start({ connections: names });
+    const cancelled = await start({ connections });
     await run(desk, cancelBulk, { id: cancelled.id });
     expect((await cancelled.goOn()).run).toMatchObject({ state: "cancelled", done: PORTION });
     expect(await refusal(run(desk, cancelBulk, { id: cancelled.id }))).toMatchObject({ code: "conflict" });
     expect(await refusal(run(desk, showBulk, { id: "x" }))).toMatchObject({ code: "not_found" });
-    const stopped = await start({ connections: names });
+    const stopped = await start({ connections });
     ending.abort();
     expect((await stopped.goOn()).run).toMatchObject({ state: "failed", problem: "the service was stopped" });
   });

@@ -143,14 +143,6 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
-  test("a row that is older than the last one of its customer changes nothing", async () => {
-    const opened = await openProvider(makeDatabase);
-    await opened.restate({ ...SITA, last_name: "Tamang" });
-    const [effect] = await importRows(opened.store, opened.now - 1, { ...SITA, last_name: "Rai" });
-    expect(effect?.kind).toBe("unchanged");
-    expect(await findCustomer(opened.store.engine.db, "production", "2000001")).toMatchObject({ lastName: "Tamang" });
-  });
-
   test("a connection that is gone takes its code with it, and comes back as it is stated then", async () => {
     const { store, restate } = await openProvider(makeDatabase);
     await restate({ ...SITA, connections: { internet, iptv } });

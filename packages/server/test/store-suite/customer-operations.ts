@@ -24,26 +24,18 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     await importRows(store, now, plain("5", { first_name: "Ćamil", last_name: "Österreich", connections: { iptv } }));
     const search = (input: object) => run(opened.desk(), searchCustomers, input);
     const cuids = async (q: string, more: object = {}) => (await search({ q, ...more })).items.map(({ cuid }) => cuid);
-    for (const [q, expected] of [
-      ...([
-        ["9800000101", [CUID]],
-        ["2000002", ["2000002"]],
-        [" ram ", ["2000002"]],
-        ["Sita", [CUID]],
-      ] as const),
-      ...([
-        ["RAI sita", [CUID]],
-        ["rai", [CUID, "5"]],
-        ["ćamil öster", ["5"]],
-        ["%", []],
-        ["nobody", []],
-      ] as const),
-      ...([
-        [txnId.toLowerCase(), [CUID]],
-        [checkoutId, [CUID]],
-      ] as const),
-    ])
-      expect(await cuids(q), q).toEqual(expected);
+    const searches: [string, string[]][] = [
+      ["9800000101", [CUID]],
+      ["2000002", ["2000002"]],
+      [" ram ", ["2000002"]],
+      ["RAI sita", [CUID]],
+      ["rai", [CUID, "5"]],
+      ["ćamil öster", ["5"]],
+      ["%", []],
+      [txnId.toLowerCase(), [CUID]],
+      [checkoutId, [CUID]],
+    ];
+    for (const [q, expected] of searches) expect(await cuids(q), q).toEqual(expected);
     expect(await search({ q: txnId, environment: "trial" })).toMatchObject({
       items: [{ environment: "production", connections: [{ service: "tv" }, { reqId: "sita", status: "active" }, {}] }],
       transaction: { txnId, amount: "1130.00", partner: "wallet", bouquetName: "Fiber 100 Mbps (MONTHLY)" },

@@ -8,7 +8,6 @@ import {
   issueCheckout,
   openCheckout,
 } from "../../src/domain/checkout.ts";
-import type { Correcting } from "../../src/domain/correction.ts";
 import type { ConnectionKey, Environment } from "../../src/domain/customer.ts";
 import type { CustomerEffect } from "../../src/domain/customer-audit.ts";
 import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
@@ -23,7 +22,6 @@ import {
 } from "../../src/domain/top-up.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { blockConnection, grantGoodwill, reverseTransaction } from "../../src/office/corrections/operations.ts";
-import type { Desk } from "../../src/office/office.ts";
 import { ledgersOfConnection } from "../../src/store/customers.ts";
 import type { FileRules, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
@@ -31,7 +29,7 @@ import { publish } from "../support/catalogue.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { partnersOf } from "../support/partners.ts";
 import { seededRandom } from "../support/random.ts";
-import { type MakeDatabase, type OpenedStore, type OpenOptions, openStore } from "./database.ts";
+import { type MakeDatabase, type OpenOptions, openStore } from "./database.ts";
 
 /*
  * A small provider: what it sells, whom it serves, and the top-ups that are asked of it.
@@ -100,48 +98,10 @@ export const RAM_NET = key("2000002", "internet", "ram");
 export const GITA_NET = key("2000003", "internet", "gita");
 export const HARI_TV = key("2000004", "tv", "007700000000004");
 
-/** A store with that provider's catalogue and customers, and a partner that sends top-ups. */
-export interface OpenedProvider extends OpenedStore {
-  readonly partner: Partner;
-  readonly revision: number;
-  /** A checkout as get-subscription-package issues it now. */
-  readonly quote: (connection: ConnectionKey, options?: QuoteOptions) => Quote;
-  /** A top-up of a bouquet at its price, with a checkout of its own. */
-  readonly command: (connection: ConnectionKey, bouquetCode: string, overrides?: Partial<TopUpCommand>) => TopUpCommand;
-  /** Settles such a top-up, which must succeed. */
-  readonly topUp: (connection: ConnectionKey, bouquetCode: string) => Promise<Transaction>;
-  /** Imports rows a second later; they contain everything that happened so far. */
-  readonly restate: (...rows: readonly object[]) => Promise<readonly CustomerEffect[]>;
-  /** Staff, correcting something now. */
-  readonly staff: (reason?: string) => Correcting;
-  /** The office that operations run on. @param on another store on the same database */
-  readonly desk: (on?: Store) => Desk;
-  /** Corrections by staff, as the operations of this name make them. */
-  readonly reverse: (id: string, reason?: string, on?: Store) => Promise<AnswerTo<typeof reverseTransaction>>;
-  readonly grant: (
-    connection: ConnectionKey & { readonly plan?: string },
-    days: number,
-    on?: Store,
-  ) => Promise<AnswerTo<typeof grantGoodwill>>;
-  readonly block: (connection: ConnectionKey, blocked: boolean) => Promise<AnswerTo<typeof blockConnection>>;
-}
+export type OpenedProvider = Awaited<ReturnType<typeof openProvider>>;
 
-type AnswerTo<Of extends { run: (...given: never[]) => unknown }> = Awaited<ReturnType<Of["run"]>>;
-
-interface Quote {
-  readonly checkoutId: string;
-  readonly checkout: Checkout;
-}
-
-interface QuoteOptions {
-  readonly revision?: number;
-  readonly partnerId?: number;
-}
-
-export async function openProvider(
-  makeDatabase: MakeDatabase,
-  options: Partial<OpenOptions> = {},
-): Promise<OpenedProvider> {
+/** Opens a store with this provider's catalogue and customers, and a partner that sends top-ups. */
+export async function openProvider(makeDatabase: MakeDatabase, options: Partial<OpenOptions> = {}) {
   const opened = await openStore(makeDatabase, options);
   const { store } = opened;
   const random = seededRandom(7);
@@ -151,13 +111,22 @@ export async function openProvider(
   const secrets = await store.checkoutSecrets();
   let count = 0;
 
-  const quote: OpenedProvider["quote"] = (connection, terms = {}) => {
+  /** A checkout as get-subscription-package issues it now. */
+  const quote = (
+    connection: ConnectionKey,
+    terms: { readonly revision?: number; readonly partnerId?: number } = {},
+  ) => {
     const holder: CheckoutHolder = { partnerId: terms.partnerId ?? partner.id, environment: connection.environment };
     const sealed = { revision: terms.revision ?? revision, issuedAt: opened.now, nonce: random(16) };
     const checkoutId = issueCheckout(secrets[0] as CheckoutSecret, holder, connection, sealed);
     return { checkoutId, checkout: openCheckout(secrets, holder, checkoutId) as Checkout };
   };
-  const command: OpenedProvider["command"] = (connection, bouquetCode, overrides = {}) => {
+  /** A top-up of a bouquet at its price, with a checkout of its own. */
+  const command = (
+    connection: ConnectionKey,
+    bouquetCode: string,
+    overrides: Partial<TopUpCommand> = {},
+  ): TopUpCommand => {
     count += 1;
     return {
       ...connection,
@@ -172,23 +141,25 @@ export async function openProvider(
       ...overrides,
     };
   };
-  const topUp: OpenedProvider["topUp"] = async (connection, code) =>
+  /** Settles such a top-up, which must succeed. */
+  const topUp = async (connection: ConnectionKey, code: string) =>
     expectRecorded(await store.settleTopUp(command(connection, code)));
-  const restate: OpenedProvider["restate"] = (...rows) => {
+  /** Imports rows a second later; they contain everything that happened so far. */
+  const restate = (...rows: readonly object[]) => {
     opened.now += 1_000;
     return importRows(store, opened.now, ...rows);
   };
-  const staff = (reason = "asked for") => ({
-    author: "tester",
-    authority: undefined,
-    reason,
-    at: moment(store, opened.now),
-  });
-  const desk: OpenedProvider["desk"] = (on = store) =>
-    deskOf({ store: on, clock: () => opened.now, random }, { name: "tester" });
+  /** The office that operations run on. @param on another store on the same database */
+  const desk = (on = store) => deskOf({ store: on, clock: () => opened.now, random }, { name: "tester" });
   const reason = "asked for";
   return Object.assign(opened, {
-    ...{ partner, revision, quote, command, topUp, restate, staff, desk },
+    partner,
+    revision,
+    quote,
+    command,
+    topUp,
+    restate,
+    desk,
     reverse: (id: string, why = reason, on = store) => run(desk(on), reverseTransaction, { id, reason: why }),
     grant: (connection: ConnectionKey & { readonly plan?: string }, days: number, on = store) =>
       run(desk(on), grantGoodwill, { ...connection, days, reason }),
