@@ -51,17 +51,13 @@ export function testBatches(makeDatabase: MakeDatabase): void {
       );
     const transactions = [
       ...(await buy(
-        ...([
-          [SITA_NET, "NET-1M"],
-          [RAM_TV, "TV-1M"],
-          [RAM_TV, "KIDS-1M"],
-          [SITA_TV, "KIDS-1M"],
-        ] as const),
-        ...([
-          [RAM_TV, "KIDS-1M"],
-          [SITA_NET, "NET-3M"],
-          [RAM_NET, "NET-1M"],
-        ] as const),
+        [SITA_NET, "NET-1M"],
+        [RAM_TV, "TV-1M"],
+        [RAM_TV, "KIDS-1M"],
+        [SITA_TV, "KIDS-1M"],
+        [RAM_TV, "KIDS-1M"],
+        [SITA_NET, "NET-3M"],
+        [RAM_NET, "NET-1M"],
       )),
       ...(await buy([RAM_TV, "KIDS-1M"], [RAM_TV, "TV-3M"], [SITA_NET, "NET-1M"])),
     ];

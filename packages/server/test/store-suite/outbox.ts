@@ -9,6 +9,7 @@ import type { ConnectionEnd } from "../../src/store/outbox.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import type { Store } from "../../src/store/store.ts";
 import { run } from "../support/desk.ts";
+import { plain } from "./customers.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
 import { FIBER, HARI_TV, openProvider, RAM, SITA, SITA_NET, SITA_TV } from "./provider.ts";
 
@@ -232,24 +233,14 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
   test("every end of many subscriptions is found, however many are looked at together", async () => {
     const { opened, store } = await openWithTarget(makeDatabase);
     const count = 2_300;
-    const rows = Array.from({ length: count }, (_, index) => ({
-      ...{ ...RAM, cuid: String(4_000_000 + index), mobile: String(9_850_000_000 + index) },
-      connections: {
-        internet: [
-          {
-            username: `u${index}`,
-            status: "active",
-            subscriptions: [
-              {
-                code: "NET-1M",
-                startdate: "2026-11-01 00:00:00",
-                enddate: index % 2 ? "2026-12-01 00:00:00" : "2026-12-02 00:00:00",
-              },
-            ],
-          },
-        ],
-      },
-    }));
+    const run = { code: "NET-1M", startdate: "2026-11-01 00:00:00" };
+    const ends = ["2026-12-02 00:00:00", "2026-12-01 00:00:00"];
+    const rows = Array.from({ length: count }, (_, index) => {
+      const subscriptions = [{ ...run, enddate: ends[index % 2] }];
+      return plain(`${index}`, {
+        connections: { internet: [{ username: `u${index}`, status: "active", subscriptions }] },
+      });
+    });
     await opened.restate(...rows);
     const found: ConnectionEnd[] = [];
     let pages = 0;

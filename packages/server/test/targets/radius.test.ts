@@ -68,10 +68,7 @@ describe.each(there)("RADIUS on $name", ({ name, start }) => {
   test("a top-up sets the end and the group, and a second time nothing", async () => {
     const radius = open();
     await radius.send({ end: NOON });
-    const rows = {
-      checks: ["fiber1 Expiration := 01 Dec 2026 12:00:00"],
-      groups: ["fiber1 60M 1"],
-    };
+    const rows = { checks: ["fiber1 Expiration := 01 Dec 2026 12:00:00"], groups: ["fiber1 60M 1"] };
     expect(await rowsOf(radius)).toEqual(rows);
     const before = await radius.query("SELECT * FROM radcheck");
     await radius.send({ end: NOON });
