@@ -280,6 +280,25 @@ describe("an Idempotency-Key", () => {
   });
 });
 
+test("an answer of more than 64 KiB is not kept for its Idempotency-Key, but that there was one", async () => {
+  const connections = ["trial1", ...Array.from({ length: 1_500 }, (_, index) => `unknown-${index}`)];
+  const body = { action: "block", connections, reason: "unpaid" };
+  const headers = { "idempotency-key": "block" };
+  const block = () => shared().call("POST /bulk?environment=trial", { body, headers });
+  expect((await block()).status).toBe(202);
+  expect((await block()).json).toMatchObject({ status: 409, code: "already_answered" });
+});
+
+test("a list of 20,000 lines may be sent for a bulk correction, and 1,000 problems are shown", async () => {
+  const connections = Array.from(
+    { length: 20_000 },
+    (_, index) => `${"9".repeat(30)}${index} internet ${"x".repeat(60)}`,
+  );
+  const body = { action: "block", connections, reason: "unpaid" };
+  const { json } = await shared().call("POST /bulk/preview", { body });
+  expect([json.count, json.problemCount, json.problems.length]).toEqual([0, 20_000, 1_000]);
+});
+
 describe("a bad request", () => {
   test.each<[what: string, asked: string, request: Asked, status: number, code: string, fields?: object[]]>([
     ["to no route", "GET /nothing", {}, 404, "not_found"],
