@@ -20,7 +20,7 @@ export type Answer<Value> =
   | {
       readonly ok: true;
       readonly value: Value;
-      /** The id by which the provider finds the request. */
+      /** Request id for the provider's support. */
       readonly requestId: string | undefined;
       /** Whether an earlier request recorded this, according to the deployment. */
       readonly replayed: boolean;

@@ -21,7 +21,7 @@ interface Said {
 interface Answered extends Said {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
-  /** The id by which the provider finds the request. */
+  /** Request id for the provider's support. */
   readonly requestId: string | undefined;
   /** Milliseconds that the deployment asks to wait. */
   readonly retryAfterMs: number | undefined;

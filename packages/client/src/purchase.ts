@@ -29,7 +29,7 @@ export type WirePurchase = Readonly<Record<(typeof COMPARED)[number] | "checkout
   readonly udf2?: string;
 };
 
-/** Fields in which a purchase and its result must agree. */
+/** Fields that a purchase and its result must share. */
 const COMPARED = ["cuid", "service", "reqId", "bouquetId", "amt"] as const;
 
 const FREE_FIELD_MAX_LENGTH = 30;

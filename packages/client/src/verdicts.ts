@@ -91,7 +91,7 @@ export function retryAfterOf(failure: Failure | undefined): number {
   return failure !== undefined && "retryAfterMs" in failure ? (failure.retryAfterMs ?? 0) : 0;
 }
 
-/** Milliseconds after which a busy deployment wants a repeat; undefined if it does not say so. */
+/** Milliseconds to wait before a repeat, as a busy deployment says; undefined if it does not. */
 export function putOffMs(failure: Failure): number | undefined {
   const isBusy = "httpStatus" in failure && failure.httpStatus === SERVICE_UNAVAILABLE;
   return isBusy ? failure.retryAfterMs : undefined;

@@ -14,7 +14,7 @@ const EXPIRY_MS = 305_000;
 /** A service may record a top-up only after its answer. Listing costs nothing. */
 const LATE_MS = 2000;
 
-/** A version in which a top-up may have been made, and its caller. */
+/** A version that may have made a top-up, and its caller. */
 export interface Spent {
   readonly caller: Caller;
   readonly facts: VersionFacts;
@@ -52,7 +52,7 @@ function wrongOnes({ facts: { spending } }: Spent): readonly Attempt[] {
   ];
 }
 
-/** Uses the checkoutId of the listing from which the top-up was planned. */
+/** Uses the checkoutId of the listing that the top-up was planned with. */
 function expiredOnes({ facts: { spending, listings } }: Spent): readonly Attempt[] {
   const listed = listings.find(({ connection }) => connection === spending?.plan?.connection);
   const checkoutId = readCheckoutId(listed?.exchange);

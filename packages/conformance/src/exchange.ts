@@ -39,7 +39,7 @@ export const TIME_LIMIT = "no whole answer within the kit's own time limit of";
 export const HTML_PAGE = "an HTML page, not an answer of the interface";
 export const COMPRESSED = "a compressed answer, not asked for";
 
-/** Fields of which a success of the four operations has one. */
+/** Result fields: a success of an operation has one of them. */
 const PAYLOADS = ["customer", "checkoutId", "result"];
 
 /**

@@ -89,7 +89,7 @@ async function spendAll(explored: readonly Spent[], options: ConformanceOptions)
 }
 
 function reasonNotTo(doubtful: VersionFacts | undefined, plan: Plan | string | undefined): string {
-  if (doubtful !== undefined) return `nothing is bought here after what happened in ${doubtful.version}`;
+  if (doubtful !== undefined) return `nothing is bought after the doubtful top-up in ${doubtful.version}`;
   return typeof plan === "string" ? plan : "the customer was not found";
 }
 

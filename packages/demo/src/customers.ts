@@ -62,7 +62,7 @@ export interface DemoSubscription {
   readonly service: Service;
   readonly reqId: string;
   readonly codes: readonly [string, ...string[]];
-  /** The day of the history on which it ends without a top-up. */
+  /** Day of the history when the subscription ends without a top-up. */
   readonly endsOn: number;
 }
 

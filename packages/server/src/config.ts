@@ -92,7 +92,7 @@ const TABLE = {
   lapsedDays: {
     placeholder: "DAYS",
     fallback: "0",
-    description: "days for which an ended subscription stays listed",
+    description: "number of days that an ended subscription stays listed",
     read: integer(0, 3650),
   },
   logLevel: {
@@ -142,7 +142,7 @@ const TABLE = {
   },
   v100DeprecatedOn: {
     placeholder: "DATE",
-    description: "date from which v1.0.0 is announced as deprecated, in UTC",
+    description: "date of the announced deprecation of v1.0.0, in UTC",
     read: readDate,
   },
   v100SunsetOn: {

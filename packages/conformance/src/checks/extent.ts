@@ -28,7 +28,7 @@ export function judgeExtent({ spending }: VersionFacts): Verdict {
     entriesOf(exchange, connection.service, "subscriptions").flatMap(readShown),
   ) as [Shown[], Shown[]];
   const now = after.filter(({ code }) => code === bouquetId).toSorted((a, b) => (a.end < b.end ? 1 : -1))[0];
-  if (period === undefined || now === undefined) return skipped("the listing does not show what was bought");
+  if (period === undefined || now === undefined) return skipped("the listing does not show the bought bouquet");
   const from = previousOf(now, before, after)?.end ?? now.start;
   const extentMs = readTimestamp(now.end) - readTimestamp(from);
   const expectedMs = addPeriod(readTimestamp(from), period) - readTimestamp(from);

@@ -241,7 +241,7 @@ function rowReader(header: readonly string[], format: PartnerFileFormat): (row: 
     return {
       line,
       key,
-      problem: `${statusColumn} is ${quote(statusText)}, a word of which nothing says what it means`,
+      problem: `${statusColumn} is ${quote(statusText)}, a word with no known meaning`,
     };
   };
 }

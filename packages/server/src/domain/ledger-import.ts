@@ -22,14 +22,14 @@ import {
 /** Why an `asOf` is refused, as text after the field's name. */
 export const AS_OF_PROBLEMS = {
   required:
-    "is needed, since customers were topped up here: say up to when the file's records hold that, such as the complete_until of the export that billing took in",
+    "is required once a top-up or goodwill exists: give the time up to which billing has booked, such as the complete_until of its last export",
   unreadable:
     "must be an instant such as 2026-11-23T02:00:00Z, or a time of the provider's zone such as 2026-11-23 02:00:00",
   never: "is a time that the clocks of the provider's zone skip",
   twice: "is a time that the clocks of the provider's zone show twice: give it in UTC, such as 2026-11-23T02:00:00Z",
   too_young: "must be a minute ago or longer: top-ups of that time may not be on record yet",
   too_old: "is more than 35 days ago: use younger records, or say that old ones are meant",
-  pruned: "is from before the day up to which history was let go",
+  pruned: "is from before the day before which history was deleted",
 } as const;
 
 export type AsOfProblem = keyof typeof AS_OF_PROBLEMS;

@@ -3,7 +3,7 @@ import type { StaffAct } from "../domain/staff.ts";
 
 export { printable };
 
-/** One line, in which control characters are escaped. */
+/** One line with escaped control characters. */
 export function jsonLine(data: unknown): string {
   const escaped = (mark: string) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return `${JSON.stringify(data).replace(UNPRINTABLE, escaped)}\n`;

@@ -11,9 +11,9 @@ import type { RequestObserver } from "./request-observers.ts";
 
 /** Partners wait at least 30 seconds; the rest is for the network. */
 export const ANSWERED_WITHIN_MS = 25_000;
-/** Time in which a whole request must arrive. */
+/** Maximum time until a whole request has arrived. */
 export const REQUEST_TIMEOUT_MS = 10_000;
-/** Time in which an answer must be read. */
+/** Maximum time until an answer has been read. */
 export const UNREAD_TIMEOUT_MS = 30_000;
 /** Longer than the keep-alive of common proxies, so that the proxy closes the socket. */
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000;

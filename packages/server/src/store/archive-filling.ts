@@ -60,7 +60,7 @@ async function receive(filling: Filling, chunks: AsyncIterable<ArchiveChunk>): P
     await insert(filling, table, chunk.rows);
     digests.set(table, BigInt.asUintN(64, (digests.get(table) ?? 0n) + chunk.digest));
   }
-  if (totals === undefined) throw new StoreRefused("nothing was copied: nothing says what there was to copy");
+  if (totals === undefined) throw new StoreRefused("nothing was copied: the totals of the source are missing");
   return { totals, digests };
 }
 

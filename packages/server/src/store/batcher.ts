@@ -34,7 +34,7 @@ export interface BatchConcurrency<Item> {
   readonly lane: (item: Item) => unknown;
 }
 
-/** Milliseconds for which the items of a failed batch are tried one by one, although rows stay locked. */
+/** Maximum milliseconds of trying the items of a failed batch one by one while rows stay locked. */
 const ONE_BY_ONE_MS = 3_000;
 
 interface Waiting<Item, Outcome> {

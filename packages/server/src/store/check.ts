@@ -131,12 +131,13 @@ function* problemsOf(
     const ledger = byName.get(nameOf({ ...row, reqId: row.req_id }));
     const where = `customer ${row.cuid} (${environment}), ${row.service} ${row.req_id}: ${row.plan}`;
     if (ledger === undefined) {
-      yield `${where}: no entry leads to what is stored`;
+      yield `${where}: no entry leads to the stored subscription`;
       continue;
     }
     const fault = findFault(ledger);
     if (fault !== undefined) yield `${where}: ${fault}`;
-    if (!isDeepStrictEqual(toHead(row), headOf(ledger))) yield `${where}: the last entry is not what is stored`;
+    if (!isDeepStrictEqual(toHead(row), headOf(ledger)))
+      yield `${where}: the last entry differs from the stored subscription`;
     seen.ledger_entry += ledger.entries.length;
     for (const topUp of recordedBy(ledger)) {
       const isTwice = txnIds.has(topUp.txn_id);

@@ -110,5 +110,5 @@ export function withRawNames(db: Kysely<Tables>): Kysely<RawTables> {
 async function nothing(): Promise<void> {}
 
 function notHere(): never {
-  throw new Error("transactions are the engine's, and what is long is read in pages");
+  throw new Error("use the engine for transactions, and read long results in pages");
 }

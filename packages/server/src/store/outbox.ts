@@ -51,7 +51,7 @@ export interface ConnectionEnd {
 /** The ends in a portion of some thousand subscriptions. */
 export interface EndsPage {
   readonly ends: readonly ConnectionEnd[];
-  /** The connection after which the next portion begins; undefined after the last portion. */
+  /** Last connection of this portion; undefined after the last portion. */
   readonly next: ConnectionKey | undefined;
 }
 
@@ -76,7 +76,7 @@ export function outboxOf(engine: Engine) {
     lastEvent: () => lastEvent(db),
     saveProgress: (progress: SavedProgress) => saveProgress(engine, progress),
     forget: (before: Instant) => forgetEvents(engine, before),
-    /** The wall time up to which events for ends were written; undefined if none was. */
+    /** Events for ends were written up to this wall time; undefined if none was. */
     async endsToldUntil(): Promise<WallTime | undefined> {
       return (await db.selectFrom("endsTold").select("toldUntil").executeTakeFirst())?.toldUntil;
     },

@@ -16,7 +16,7 @@ export interface ProviderWishes {
   readonly basePlans: BasePlans;
   /** Refuses to create a database, to migrate it and to change its settings. */
   readonly mustExist?: boolean;
-  /** Refuses a database to which anything was ever added. */
+  /** Refuses a database that ever had data. */
   readonly mustBeNew?: boolean;
 }
 
@@ -105,7 +105,7 @@ type Filling = "new" | "begun" | "filled";
 
 function chooseProvider(stored: ProviderValues | undefined, wishes: ProviderWishes, filling: Filling): ProviderValues {
   if (wishes.mustBeNew === true && filling !== "new")
-    throw new StoreRefused("the database to fill is not empty: give one to which nothing was added yet");
+    throw new StoreRefused("the database to fill is not empty: name a new, empty one");
   const given = stored ?? DEFAULTS;
   const chosen = {
     timeZone: wishes.timeZone ?? given.timeZone,
@@ -167,7 +167,7 @@ export async function putOnlyRow<Table extends OnlyRowTable>(
     .execute();
 }
 
-/** The time from which history is complete; undefined if nothing was ever deleted. */
+/** History is complete from this time on; undefined if nothing was ever deleted. */
 export async function readHorizon(db: Kysely<Tables>): Promise<Instant | undefined> {
   return (await db.selectFrom("retention").select("prunedBefore").executeTakeFirst())?.prunedBefore;
 }

@@ -37,7 +37,7 @@ export interface SettlingReads<Snapshot extends TopUpSnapshot> {
   snapshot(command: TopUpCommand): Snapshot;
   transaction(checkoutId: string): Transaction | undefined;
   retiredAt(checkoutId: string): Instant | undefined;
-  /** The time from which history is complete; undefined if nothing was ever deleted. */
+  /** History is complete from this time on; undefined if nothing was ever deleted. */
   prunedBefore(): Instant | undefined;
 }
 

@@ -28,7 +28,7 @@ const FORGOTTEN_EVERY_MS = 60_000;
 const EVENTS_PAGE = 500;
 const TOLD_AT_ONCE = 200;
 
-/** Events after which a subscription may end earlier than the scan found. */
+/** Events that may let a subscription end earlier than the scan found. */
 const SHORTENING: ReadonlySet<string> = new Set(["topup.reversed", "subscription.changed"]);
 
 /**
@@ -56,7 +56,7 @@ export function startTellingEnds(ports: EndsPorts): Worker {
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await work().catch((error: unknown) => logFailure(error, {}, "ends of subscriptions are told late"));
+      await work().catch((error: unknown) => logFailure(error, {}, "events for ended subscriptions are late"));
       await sleep(TAKEN_EVERY_MS, stopping.signal);
     }
   };
@@ -83,7 +83,7 @@ class Ends {
   readonly #held: HeldLease;
   /** Ends by connection and time. */
   readonly #coming = new Map<string, ConnectionEnd>();
-  /** Time up to which ends have events; undefined if there are no targets. */
+  /** Ends have events up to this time; undefined if there are no targets. */
   #toldUntil: WallTime | undefined;
   #lastRead = 0;
   #scan: Scan | undefined;

@@ -9,7 +9,7 @@ const FILE = "provider.backup";
 const NEW = ["--database", "sqlite:./new.db"] as const;
 const COPY = ["copy", "--from", "sqlite:./topupd.db", "--to", "sqlite:./new.db"] as const;
 const failed = (stderr: string) => ({ code: 1, stdout: "", stderr: `topupd: ${stderr}\n` });
-const NOT_EMPTY = "the database to fill is not empty: give one to which nothing was added yet";
+const NOT_EMPTY = "the database to fill is not empty: name a new, empty one";
 
 async function withTopUp(): Promise<OfficeLine> {
   const line = await filledLine({ env: { TOPUPD_TIME_ZONE: "Asia/Kathmandu", TOPUPD_DEFAULT_COUNTRY: "NP" } });

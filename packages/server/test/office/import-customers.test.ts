@@ -239,7 +239,7 @@ describe("the moment up to which records hold what was made here", () => {
     const run = async (days: number) =>
       (await world.importCustomers([customer("1")], { asOf: iso(world.now - days * DAY_MS), oldRecords: true })).result;
     expect(await run(100)).toMatchObject({ kind: "done" });
-    expect(await run(101)).toMatchObject({ kind: "refused", words: expect.stringContaining("history was let go") });
+    expect(await run(101)).toMatchObject({ kind: "refused", words: expect.stringContaining("history was deleted") });
   });
 
   test("tells which top-ups come on top of what the file states", async () => {

@@ -197,7 +197,7 @@ describe("a partner's file", () => {
     const noAmount = (text: string) => `amount is ${JSON.stringify(text)}, and no amount such as 1130 or 1130.50`;
     expect(differences.map(({ verdict, line, problem }) => [verdict, line, problem])).toEqual([
       ["unreadable", 2, noAmount("3,220.50")],
-      ["unreadable", 3, 'state is "lent", a word of which nothing says what it means'],
+      ["unreadable", 3, 'state is "lent", a word with no known meaning'],
       ["unreadable", 4, "udf1 is empty"],
       ["unreadable", 5, noAmount("450.001")],
       ["unreadable", 7, "it has 4 cells, and the header has 3"],

@@ -48,7 +48,7 @@ const SPOILT: readonly (readonly [what: string, spoil: Spoil, said: RegExp])[] =
   [
     "was out of order before it was sent",
     (chunks) => truly(withValue(chunks, "subscription", "seq", 9), "subscription"),
-    /the last entry is not what is stored/,
+    /the last entry differs from the stored subscription/,
   ],
   [
     "has money of an unknown partner before it was sent",

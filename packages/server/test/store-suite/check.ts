@@ -13,7 +13,7 @@ const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly str
   [
     "an end that was moved",
     `UPDATE subscription SET end_time = '2030-01-01 00:00:00' WHERE ${OF_NET}`,
-    [`${NET}: the last entry is not what is stored`],
+    [`${NET}: the last entry differs from the stored subscription`],
   ],
   [
     "an entry whose state was changed",

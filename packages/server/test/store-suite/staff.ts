@@ -115,7 +115,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
   test("of the admins, one always stays", async () => {
     const { store } = await openStore(makeDatabase);
     const [staff, maya] = [staffOf(store), await add(store, "maya")];
-    const lastAdmin = { code: "conflict", words: "maya is the last admin: give somebody else the role admin first" };
+    const lastAdmin = { code: "conflict", words: "maya is the last admin: give another person the role admin first" };
     await openSession(store.engine, HASH, maya.id, STORED_PASSWORD, session("one"));
     expect(await refusal(staff.remove("maya", by(START)))).toMatchObject(lastAdmin);
     const setRole = (role: "admin" | "viewer") => staff.change("maya", ["staff.role", { role }], by(START));

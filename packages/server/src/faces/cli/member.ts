@@ -14,7 +14,7 @@ const LONGEST_PAUSE_MS = 1_000;
 const ENDING_MS = 3_000;
 /** Time within which a process must send its metrics. */
 const COLLECTING_MS = 2_500;
-/** Unanswered pings after which a process counts as unavailable, and after which it is killed. */
+/** Numbers of unanswered pings that make a process unavailable, and that have it killed. */
 const SILENT_AFTER = 2;
 const KILLED_AFTER = 10;
 

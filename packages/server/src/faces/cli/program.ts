@@ -28,7 +28,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   audit: "list, verify and export what staff and imports have changed",
   partner: "add, list, suspend and resume partners, and limit their IP addresses",
   staff: "manage the accounts of staff and the keys of the staff API",
-  "staff key": "manage the keys with which your other systems use the staff API",
+  "staff key": "manage API keys of your other systems",
   token: "issue, rotate, list and revoke access tokens",
   transaction: "list, show and reverse top-ups",
   connection: "block and unblock connections",

@@ -163,7 +163,7 @@ function setBackReader(clock: () => Instant): () => Instant | undefined {
 }
 
 function logClock(logger: ServiceLog["logger"], setBackFrom: Instant | undefined): void {
-  if (setBackFrom === undefined) logger.info("the clock has reached the time again from which it was set back");
+  if (setBackFrom === undefined) logger.info("the clock has reached the time that it showed before it was set back");
   else {
     const cause = `latest time shown: ${isoTime(setBackFrom)}`;
     logger.warn({ cause }, "the clock was set back: new top-ups can have earlier times than older ones");

@@ -10,7 +10,7 @@ import { listening } from "./failures.ts";
 import type { ChildParts, Served } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
 
-/** Time in which idle sockets may send one more request and get an answer that closes them. */
+/** Grace period: idle sockets may send one more request, and its answer closes them. */
 const FAREWELL_MS = 300;
 /** Bytes of the random name that holds leases of this process. */
 const HOLDER_BYTES = 9;

@@ -23,7 +23,7 @@ export type { AdminWorld } from "./ports.ts";
 export const API_PREFIX = "/api/v1";
 
 const BODY_MAX_BYTES = 64 * 1024;
-/** Time in which a whole request must arrive, such as a file. */
+/** Maximum time until a whole request, such as a file, has arrived. */
 const REQUEST_TIMEOUT_MS = 15 * 60_000;
 /** Longer than the idle timeout of common proxies, so that the proxy closes first. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;

@@ -5,7 +5,7 @@ import { beginAnswer, keepAnswer, pruneAnswers } from "../../office/session/sql.
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 
-/** Minimum time for which an answer is kept. */
+/** Minimum time that an answer is kept. */
 const KEPT_MS = DAY_MS;
 /** How often old answers are deleted. */
 const PRUNING_EVERY_MS = 3_600_000;

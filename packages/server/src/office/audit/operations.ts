@@ -37,9 +37,9 @@ export const FilterSchema = Type.Object({
 const ENTRY = {
   seq: Type.Integer({ description: "Counted from 1, without a gap." }),
   at: InstantSchema,
-  author: Type.String({ description: "Who did it; `key NAME` if it was a system." }),
+  author: Type.String({ description: "Person; `key NAME` for a system." }),
   action: Type.String(),
-  subject: Type.String({ description: "What was changed." }),
+  subject: Type.String({ description: "Changed object." }),
   reason: orNull(Type.String()),
 };
 
@@ -47,10 +47,11 @@ export const AuditEntrySchema = Type.Object(
   {
     ...ENTRY,
     parts: Type.Integer({
-      description: "How many entries it stands for: more than 1 of an import, which shares its reason with the others.",
+      description:
+        "Number of entries that this line stands for: more than 1 for an import, whose entries share a reason.",
     }),
-    before: Type.Unknown({ description: "What it was, as far as it changed; null if there was nothing." }),
-    after: Type.Unknown({ description: "What it is since then; null if there is nothing." }),
+    before: Type.Unknown({ description: "Changed fields before; null if there was nothing." }),
+    after: Type.Unknown({ description: "Changed fields after; null if there is nothing." }),
   },
   { title: "AuditEntry" },
 );
@@ -64,9 +65,11 @@ export const ExportedAuditEntrySchema = Type.Object(
 
 export const AuditVerificationSchema = Type.Object(
   {
-    entries: Type.Integer({ description: "How many were read." }),
-    checkpoint: orNull(Type.String({ description: "The last entry, SEQ:HASH, to keep elsewhere." })),
-    problem: orNull(Type.String({ description: "What was changed, removed, moved or cut off; null if nothing was." })),
+    entries: Type.Integer({ description: "Number of entries that were checked." }),
+    checkpoint: orNull(Type.String({ description: "Last entry as SEQ:HASH. Keep it elsewhere." })),
+    problem: orNull(
+      Type.String({ description: "Entry that was changed, removed, moved or cut off; null if none was." }),
+    ),
   },
   { title: "AuditVerification" },
 );
@@ -108,7 +111,7 @@ const ENTRIES_AT_ONCE = 200;
 export const listAudit = operation({
   ...AS,
   http: "GET /audit",
-  summary: "List what staff and imports have changed, newest first",
+  summary: "List changes by staff and imports, newest first",
   input: FilterSchema,
   answer: AuditListSchema,
   cli: [
@@ -171,12 +174,12 @@ export const verifyAudit = operation({
   ...AS,
   http: "POST /audit/verification",
   changesNothing: true,
-  summary: "Find out whether an entry was changed, removed, moved or cut off",
+  summary: "Check that no entry was changed, removed, moved or cut off",
   input: Type.Object({
     checkpoint: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: 100,
-        description: "An entry that was kept elsewhere, SEQ:HASH; can be given again.",
+        description: "Entry that you kept elsewhere, as SEQ:HASH; can be repeated.",
       }),
     ),
   }),
@@ -184,7 +187,7 @@ export const verifyAudit = operation({
   cli: [
     {
       words: "audit verify",
-      summary: "find out whether an entry was changed, removed, moved or cut off (exit code 3: one was)",
+      summary: "check that no entry was changed, removed, moved or cut off (exit code 3: one was)",
       show: verificationLines,
       examples: ["topupd audit verify"],
     },

@@ -39,7 +39,7 @@ export const showSegments = operation({
   ...AS,
   permission: "read",
   http: "GET /segments",
-  summary: "List segments, and how many connections each has",
+  summary: "List segments with their numbers of connections",
   input: Type.Object(ENVIRONMENT),
   answer: SegmentsSchema,
   async run(office, input) {
@@ -52,7 +52,7 @@ export const previewBulk = operation({
   http: "POST /bulk/preview",
   changesNothing: true,
   mostBytes: BODY_MAX_BYTES,
-  summary: "Show what a bulk correction would do",
+  summary: "Preview a bulk correction",
   input: BulkRequestSchema,
   answer: BulkPreviewSchema,
   async run(office, input) {
@@ -72,7 +72,7 @@ export const startBulk = operation({
   status: 202,
   mostBytes: BODY_MAX_BYTES,
   refuses: ["conflict"],
-  summary: "Start a bulk correction: it continues after the answer, and leaves out what a preview lists as problems",
+  summary: "Start a bulk correction: it continues after the answer and skips what a preview lists as problems",
   input: BulkRequestSchema,
   answer: BulkRunSchema,
   async run(office, input) {

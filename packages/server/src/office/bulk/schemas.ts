@@ -24,7 +24,7 @@ export const BulkRequestSchema = Type.Object({
   connections: Type.Optional(
     Type.Array(Type.String({ maxLength: LINE_MAX_LENGTH, pattern: "^[\\t\\P{Cc}]*$" }), {
       maxItems: MOST_CONNECTIONS,
-      description: "One text each: `reqId`, or `cuid service reqId`.",
+      description: "One line for each: `reqId`, or `cuid service reqId`.",
     }),
   ),
   segment: Type.Optional(Type.String({ ...CodeSchema, description: "All connections of this segment." })),
@@ -33,7 +33,7 @@ export const BulkRequestSchema = Type.Object({
   reason: ReasonSchema,
   skipRepeated: Type.Optional(
     Type.Boolean({
-      description: "Leaves out connections with goodwill of the last day: to continue a bulk correction that failed.",
+      description: "Skips connections that got goodwill in the last day, to continue a bulk correction that failed.",
     }),
   ),
 });
@@ -48,13 +48,13 @@ export const BulkPreviewSchema = Type.Object(
         plan: orNull(Type.String()),
         before: orNull(RunSchema),
         after: orNull(RunSchema),
-        repeated: Type.Boolean({ description: "Whether staff gave it goodwill in the last day already." }),
+        repeated: Type.Boolean({ description: "Whether the connection already got goodwill in the last day." }),
       }),
-      { description: `The first ${MOST_SHOWN}.` },
+      { description: `At most ${MOST_SHOWN} are listed.` },
     ),
     count: Type.Integer({ description: "Number of connections that would be corrected." }),
     problems: Type.Array(Type.Object({ line: Type.String(), problem: Type.String() }), {
-      description: `The first ${MOST_SHOWN}.`,
+      description: `At most ${MOST_SHOWN} are listed.`,
     }),
     problemCount: Type.Integer({ description: "Number of problems." }),
   },

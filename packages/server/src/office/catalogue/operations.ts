@@ -110,7 +110,7 @@ const MOST_DROPPED = 0.2;
 export const showCatalogue = operation({
   ...AS,
   http: "GET /catalogue",
-  summary: "Show what is sold now",
+  summary: "Show the current catalogue",
   input: Type.Object(ENVIRONMENT),
   answer: CatalogueSchema,
   async run(office, input) {
@@ -139,7 +139,7 @@ export const showCatalogueRevision = operation({
   http: "GET /catalogue/revisions/:revision",
   summary: "Show a revision",
   input: Type.Object({
-    revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Its number." }),
+    revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Number of the revision." }),
   }),
   answer: CatalogueSchema,
   run: (office, { revision }) => revisionData(office, revision),
@@ -164,11 +164,13 @@ export const publishCatalogue = operation({
   tag: AS.tag,
   permission: "administer",
   http: "POST /catalogue",
-  summary: "Publish a file, NDJSON or CSV, as the next catalogue revision: all of it, or nothing",
+  summary: "Publish a file, NDJSON or CSV, as the next catalogue revision, whole or not at all",
   input: Type.Object({
     ...IMPORT,
     ...PREVIEW,
-    allowLargeChange: Type.Optional(Type.Boolean({ description: "More than a fifth of the codes may go." })),
+    allowLargeChange: Type.Optional(
+      Type.Boolean({ description: "Accept a file that drops more than a fifth of the codes." }),
+    ),
   }),
   answer: CatalogueChangeSchema,
   refuses: ["conflict"],
@@ -178,8 +180,7 @@ export const publishCatalogue = operation({
       arguments: ["file"],
       makesDatabase: true,
       show: changeLines,
-      summary:
-        "publish a file as the next catalogue revision: all of it, or nothing (exit code 3: lines were left out)",
+      summary: "publish a file as the next catalogue revision, whole or not at all (exit code 3: lines were skipped)",
       examples: ["topupd import catalogue catalogue.ndjson", "topupd import catalogue catalogue.csv --preview"],
     },
   ],
@@ -231,7 +232,7 @@ async function publish(
 export const exportCatalogue = operation({
   ...AS,
   http: "GET /catalogue.csv",
-  summary: "Export what is sold, and what customers may still have",
+  summary: "Export the current bouquets and those that customers still have",
   input: Type.Object(ENVIRONMENT),
   answer: rowsOf(CatalogueRowSchema, { header: CATALOGUE_HEADER, lines: (row) => [catalogueLine(row)] }),
   cli: [{ words: "export catalogue", examples: ["topupd export catalogue --output catalogue.csv"] }],

@@ -30,7 +30,11 @@ export const CatalogueSchema = Type.Object(
 );
 
 export const CatalogueRevisionSchema = Type.Object(
-  { revision: Type.Integer(), createdAt: InstantSchema, bouquets: Type.Integer({ description: "How many." }) },
+  {
+    revision: Type.Integer(),
+    createdAt: InstantSchema,
+    bouquets: Type.Integer({ description: "Number of bouquets." }),
+  },
   { title: "CatalogueRevision" },
 );
 
@@ -43,16 +47,16 @@ export const BouquetChangeSchema = Type.Object({
 
 export const CatalogueChangeSchema = Type.Object(
   {
-    revision: orNull(Type.Integer({ description: "The new one; null in a preview." })),
+    revision: orNull(Type.Integer({ description: "Number of the new revision; null in a preview." })),
     accepted: Type.Integer(),
     rejected: Type.Integer(),
     added: Type.Integer(),
     changed: Type.Integer(),
     unchanged: Type.Integer(),
     removed: Type.Integer(),
-    reorders: Type.Boolean({ description: "Whether those that stay come in another order." }),
-    bouquets: Type.Array(BouquetChangeSchema, { description: "The first thousand." }),
-    problems: Type.Array(RejectedLineSchema, { description: "Lines that are left out: the first thousand." }),
+    reorders: Type.Boolean({ description: "Whether the remaining bouquets have another order." }),
+    bouquets: Type.Array(BouquetChangeSchema, { description: "At most a thousand." }),
+    problems: Type.Array(RejectedLineSchema, { description: "Skipped lines: the first thousand." }),
     largeChange: orNull(LargeChangeSchema),
   },
   { title: "CatalogueChange" },
@@ -92,7 +96,7 @@ function reachWords({ service, code, fields }: BouquetChange): string {
   if (changed === undefined) return "";
   const [what, todo, plan] =
     changed.field === "plan"
-      ? ["is of another plan now", "to keep renewals with what was bought", changed.from]
-      : ["is an add-on now, or none any more", "to leave what was bought as it is", "another one"];
+      ? ["is of another plan now", "to keep renewals of bought subscriptions together", changed.from]
+      : ["is an add-on now, or none any more", "to leave bought subscriptions as they are", "another one"];
   return `${printable(`warning: ${service} ${code} ${what}: ${todo}, name "plan": ${JSON.stringify(plan)} in the row`)}\n`;
 }

@@ -31,7 +31,9 @@ import { goodwillLines, notCorrected, planUnclear, REFUSALS, reversalLines } fro
 
 /** Names a connection. If several fit, the correction is refused. */
 export const CONNECTION = {
-  cuid: Type.Optional(Type.String({ ...CodeSchema, description: "Its customer id, if several customers have it." })),
+  cuid: Type.Optional(
+    Type.String({ ...CodeSchema, description: "The customer id, needed if several customers have such a connection." }),
+  ),
   environment: Type.Optional(oneOf(ENVIRONMENTS, "Only in this environment.")),
   service: oneOf(SERVICES, "The kind of connection."),
   reqId: Type.String({ ...CodeSchema, description: "The set-top box number or username." }),
@@ -44,7 +46,7 @@ export const MOST_GOODWILL_DAYS = 366;
 export const DaysSchema = Type.Integer({
   minimum: 1,
   maximum: MOST_GOODWILL_DAYS,
-  description: `How many days, up to ${MOST_GOODWILL_DAYS}.`,
+  description: `Number of days, at most ${MOST_GOODWILL_DAYS}.`,
 });
 
 const CONNECTION_FIELDS = {
@@ -69,7 +71,7 @@ export const BlockEffectSchema = Type.Object(
   {
     ...CONNECTION_FIELDS,
     blocked: Type.Boolean(),
-    changed: Type.Boolean({ description: "False if it was so already." }),
+    changed: Type.Boolean({ description: "False if nothing had to change." }),
   },
   { title: "BlockEffect" },
 );
@@ -88,9 +90,14 @@ export const reverseTransaction = operation({
     id: IdSchema,
     reason: ReasonSchema,
     ...PREVIEW,
-    partner: Type.Optional(Type.String({ maxLength: 200, description: "Only if this partner made it." })),
+    partner: Type.Optional(
+      Type.String({ maxLength: 200, description: "Partner of the top-up; another partner's top-up is not reversed." }),
+    ),
     amount: Type.Optional(
-      Type.String({ maxLength: 40, description: "Only if it is of this amount, such as 1130.50." }),
+      Type.String({
+        maxLength: 40,
+        description: "Amount of the top-up, such as 1130.50; a top-up of another amount is not reversed.",
+      }),
     ),
   }),
   answer: TransactionReversalSchema,
@@ -158,7 +165,7 @@ export const reverseGoodwill = operation({
   input: Type.Object({
     ...GOODWILL,
     seq: Type.Optional(
-      Type.Integer({ minimum: 1, description: "The ledger entry that is meant: no other is reversed." }),
+      Type.Integer({ minimum: 1, description: "Ledger entry to reverse; no other entry is reversed." }),
     ),
   }),
   answer: GoodwillEffectSchema,
@@ -187,7 +194,10 @@ export const blockConnection = operation({
   ...AS,
   http: "POST /customers/:cuid/block",
   summary: "Block a connection until staff unblock it, or unblock it",
-  input: Type.Object({ ...CORRECTION, blocked: Type.Boolean({ description: "Whether it is blocked from now on." }) }),
+  input: Type.Object({
+    ...CORRECTION,
+    blocked: Type.Boolean({ description: "True blocks the connection; false unblocks it." }),
+  }),
   answer: BlockEffectSchema,
   cli: (["block", "unblock"] as const).map((verb) => ({
     ...BY_NAME,

@@ -10,12 +10,11 @@ import { type ConnectionInput, noConnection } from "./sql.ts";
 
 const NO_GOODWILL = "there is no goodwill that is not reversed yet: topupd why shows the entries";
 
-/** A reason for which the domain refuses a correction. */
+/** Domain's reason to refuse a correction. */
 export const REFUSALS = {
   history_gone: "nothing was reversed: the history before this top-up was deleted (topupd prune)",
   too_long: "the subscription would end after the year 9999: give fewer days",
-  blocked_by_records:
-    "the provider's own records say that it is blocked, and staff have not blocked it: correct the records, and import them",
+  blocked_by_records: "the provider's own records block it, not staff: correct the records and import them",
   goodwill: {
     not_found: NO_GOODWILL,
     already_reversed: NO_GOODWILL,

@@ -39,12 +39,14 @@ export const showLedgers = operation({
   tag: "Customers",
   permission: "read",
   http: "GET /customers/:cuid/ledgers",
-  summary: "Show why each subscription of a customer ends when it does",
+  summary: "Explain the end date of each subscription of a customer",
   input: Type.Object({
     cuid: CuidSchema,
     ...ENVIRONMENT,
     service: Type.Optional(ServiceSchema),
-    reqId: Type.Optional(Type.String({ ...CodeSchema, description: "Only of this set-top box number or username." })),
+    reqId: Type.Optional(
+      Type.String({ ...CodeSchema, description: "Set-top box number or username; undefined means all connections." }),
+    ),
   }),
   answer: LedgersSchema,
   async run(office, input) {

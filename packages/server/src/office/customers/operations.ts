@@ -40,7 +40,7 @@ export const searchCustomers = operation({
         maxLength: 200,
         pattern: "^\\P{Cc}*$",
         description:
-          "A mobile number in any form, a cuid, set-top box number or username; or else a name or parts of one; or a checkoutId or txnId. Without it, all customers are listed.",
+          "A mobile number in any form, customer id, set-top box number, username, name or part of it, checkoutId or txnId. All customers are listed if it is empty.",
       }),
     ),
     ...PAGE,
@@ -138,11 +138,11 @@ function nameAndStatus(connection: Connection, now: WallTime) {
 export const listComingEnds = operation({
   ...AS,
   http: "GET /ends",
-  summary: "List the subscriptions that end in the coming days",
+  summary: "List subscriptions that end soon",
   input: Type.Object({
     ...ENVIRONMENT,
     days: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MOST_DAYS, description: `How many days; ${USUAL_DAYS} unless given.` }),
+      Type.Integer({ minimum: 1, maximum: MOST_DAYS, description: `Number of days (default ${USUAL_DAYS}).` }),
     ),
     service: Type.Optional(ServiceSchema),
     ...PAGE,

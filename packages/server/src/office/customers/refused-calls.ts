@@ -36,7 +36,9 @@ export const listRefusedCalls = operation({
   input: Type.Object({
     ...ENVIRONMENT,
     ...PARTNER,
-    reason: Type.Optional(Type.String({ ...CodeSchema, description: "Only those refused for this reason." })),
+    reason: Type.Optional(
+      Type.String({ ...CodeSchema, description: "Reason of the refusal; empty means all reasons." }),
+    ),
     ...PAGE,
   }),
   answer: RefusedCallsSchema,

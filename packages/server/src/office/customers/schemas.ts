@@ -33,9 +33,9 @@ export const HELD_BACK_FIELDS = {
   bouquetId: Type.String(),
   keptEnd: orNull(WallTimeSchema),
   statedEnd: orNull(
-    Type.String({ description: "Where the file ends it, with later top-ups; null where the file does not have it." }),
+    Type.String({ description: "End by the file, with later top-ups; null if the file does not list the plan." }),
   ),
-  txnId: orNull(Type.String({ description: "The newest top-up; null where goodwill alone keeps it." })),
+  txnId: orNull(Type.String({ description: "Newest top-up; null if goodwill alone keeps the end." })),
   goodwillDays: orNull(
     Type.Integer({
       description: "Days of goodwill, if goodwill alone keeps the end and the records are said to hold it.",
@@ -46,7 +46,7 @@ export const HELD_BACK_FIELDS = {
       { days: Type.Integer(), at: WallTimeSchema, lackingEnd: orNull(WallTimeSchema) },
       {
         description:
-          "Given here. Say whether the records hold it, since the end depends on that: `statedEnd` if they do, `lackingEnd` if not.",
+          "Goodwill given in topupd. Say whether the records hold it: the end is `statedEnd` if they do, `lackingEnd` if not.",
       },
     ),
   ),
@@ -61,7 +61,7 @@ export function heldBackFields(held: HeldBack) {
 
 const ConnectionStatusSchema = oneOf(
   ["active", "inactive", "blocked"],
-  "As partners see it; `blocked` if staff or the provider's records block it.",
+  "Status that partners see; `blocked` if staff or the provider's records block the connection.",
 );
 
 const ProfileFields = {
@@ -142,7 +142,7 @@ export const LedgerEntrySchema = Type.Object(
     counted: orNull(
       Type.Object(
         { from: WallTimeSchema, months: Type.Integer(), days: Type.Integer(), goodwillDays: Type.Integer() },
-        { description: "How the end after it is counted; `goodwillDays` are those of its days that are goodwill." },
+        { description: "Calculation of the end after the entry; `goodwillDays` are the days that are goodwill." },
       ),
     ),
     period: orNull(Type.Object({ months: Type.Integer(), days: Type.Integer() })),
@@ -182,7 +182,7 @@ export const CustomerWrittenSchema = Type.Object(
   {
     cuid: Type.String(),
     outcome: oneOf(["added", "changed", "unchanged"]),
-    stale: Type.Boolean({ description: "Whether a later row was taken before, so that nothing of this one is." }),
+    stale: Type.Boolean({ description: "Whether a newer row was imported before, so that this row changes nothing." }),
     changes: Type.Array(Type.Object({ field: Type.String(), from: orNull(Type.String()), to: orNull(Type.String()) })),
     heldBack: Type.Array(Type.Object(HELD_BACK_FIELDS)),
   },
@@ -220,7 +220,7 @@ export const CUSTOMER_ROW = Type.Unsafe<Readonly<Record<string, unknown>>>({
   type: "object",
   additionalProperties: true,
   description:
-    "A row of a customers file, as docs/settings.md describes it, with the `asOf` of its records, and `goodwill` if that must be said.",
+    "A row of a customers file (see docs/settings.md) with the `asOf` of its records, and `goodwill` if it is needed.",
   examples: [
     {
       cuid: "204117",

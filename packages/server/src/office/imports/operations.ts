@@ -34,13 +34,13 @@ import { CUSTOMERS_FILE, CustomerRowSchema, HeldBackSchema, ImportRunSchema, Upl
 const TAG = "Imports";
 const READ = { tag: TAG, permission: "read" } as const;
 const CHANGE = { tag: TAG, permission: "administer", refuses: ["conflict"] } as const;
-const UploadId = Type.String({ maxLength: 64, description: "Of the file that was sent." });
+const UploadId = Type.String({ maxLength: 64, description: "Id of the upload." });
 
 export const uploadCustomers = operation({
   ...CHANGE,
   http: "POST /imports",
   status: 202,
-  summary: "Send a customers file, NDJSON or CSV: it is checked, kept for an hour, and written once it is told to",
+  summary: "Upload a customers file, NDJSON or CSV: it is checked, kept for an hour, and imported on request",
   input: Type.Object({
     ...CUSTOMERS_FILE,
     run: Type.Optional(Type.Boolean({ description: "Writes at once if the check finds nothing against it." })),
@@ -102,13 +102,10 @@ export const listHeldBack = operation({
 export const settleHeldBack = operation({
   ...CHANGE,
   http: "POST /held-back/:id",
-  summary: "Shorten a customer to what the file says, or keep what was paid for",
+  summary: "Apply the file to a customer, or keep the paid time",
   input: Type.Object({
-    id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Of what is held back." }),
-    decision: oneOf(
-      ["shorten", "keep"],
-      "shorten: the file is applied to the customer; keep: what was paid for stays.",
-    ),
+    id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Id of a held-back row." }),
+    decision: oneOf(["shorten", "keep"], "shorten: apply the file to the customer; keep: keep the paid time."),
     goodwill: Type.Optional(GoodwillReadingSchema),
   }),
   async run(office, { id, decision, goodwill }) {

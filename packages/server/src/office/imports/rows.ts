@@ -27,7 +27,7 @@ export const CUSTOMERS_AT_ONCE = 1000;
 /** Options for reading rows of customers. */
 export interface RowsRequest {
   readonly environment: Environment;
-  /** Time up to which the records hold every top-up and reversal, as {@link readAsOf} reads it. */
+  /** The records hold every top-up and reversal up to this time, as {@link readAsOf} reads it. */
   readonly asOf?: string | undefined;
   /** Default for rows without `goodwill`. */
   readonly goodwill?: GoodwillReading | undefined;

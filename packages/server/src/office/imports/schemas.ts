@@ -9,7 +9,7 @@ import { LARGE_CHANGES } from "./file.ts";
 export const IMPORT = {
   file: fileOf("The file to import: CSV if it ends in .csv, else NDJSON."),
   environment: Type.Optional(
-    Type.Unsafe<Environment>({ ...EnvironmentSchema, description: "Whom it is for: production unless given." }),
+    Type.Unsafe<Environment>({ ...EnvironmentSchema, description: "Environment of the file (default: production)." }),
   ),
   skipInvalid: Type.Optional(Type.Boolean({ description: "Takes the good lines although others are bad." })),
 };
@@ -30,7 +30,8 @@ export const CUSTOMERS_FILE = {
   asOf: Type.Optional(
     Type.String({
       maxLength: 64,
-      description: "Up to when the records hold every top-up and reversal; needed once anything was topped up.",
+      description:
+        "Time up to which the records hold every top-up and reversal; required once a top-up or goodwill exists.",
     }),
   ),
   goodwill: Type.Optional(GoodwillReadingSchema),
@@ -50,17 +51,17 @@ export const ImportRunSchema = Type.Object(
     kind: oneOf(["customers", "catalogue"]),
     environment: EnvironmentSchema,
     author: Type.String(),
-    file: Type.String({ description: "Its name." }),
+    file: Type.String({ description: "Name of the file." }),
     asOf: orNull(Type.String()),
     startedAt: InstantSchema,
     endedAt: orNull(InstantSchema),
     outcome: oneOf(["running", "done", "refused", "failed"]),
     report: orNull(
       Type.Record(Type.String(), Type.Union([Type.Integer(), Type.Boolean()]), {
-        description: "Its counts; null if it was refused, since it changed nothing.",
+        description: "Counts; null if the import was refused, since nothing changed.",
       }),
     ),
-    problem: orNull(Type.String({ description: "Why it was refused or failed, in words." })),
+    problem: orNull(Type.String({ description: "Reason of a refusal or failure." })),
   },
   { title: "ImportRun" },
 );
@@ -73,13 +74,13 @@ export const UploadSchema = Type.Object(
   {
     id: Type.String(),
     environment: EnvironmentSchema,
-    file: Type.String({ description: "Its name." }),
+    file: Type.String({ description: "Name of the file." }),
     asOf: orNull(Type.String()),
     author: Type.String(),
     state: oneOf(["checking", "checked", "writing", "done", "refused", "failed"]),
-    lines: Type.Integer({ description: "Read so far, of the step under way." }),
+    lines: Type.Integer({ description: "Lines read so far in the running step." }),
     report: orNull(
-      Type.Record(Type.String(), Type.Integer(), { description: "Of what would be done, and then of what was." }),
+      Type.Record(Type.String(), Type.Integer(), { description: "Counts of changes: planned, then done." }),
     ),
     changes: Type.Array(
       Type.Object({
@@ -88,16 +89,16 @@ export const UploadSchema = Type.Object(
         kind: oneOf(["added", "changed"]),
         changes: Type.Array(FieldChangeSchema),
       }),
-      { description: "The first thousand, as of problems, heldBack and warnings." },
+      { description: "The first thousand; the same limit applies to problems, heldBack and warnings." },
     ),
     problems: Type.Array(RejectedLineSchema),
     heldBack: Type.Array(Type.Object(HELD_BACK_LINE)),
     warnings: Type.Array(
       Type.Object({ line: Type.Integer(), cuid: Type.String(), service: ServiceSchema, reqId: Type.String() }),
-      { description: "Connections that are stated inactive while a subscription of them runs." },
+      { description: "Connections that the file calls inactive although a subscription runs." },
     ),
     largeChanges: Type.Array(LargeChangeSchema),
-    problem: orNull(Type.String({ description: "Why it was refused or failed, in words." })),
+    problem: orNull(Type.String({ description: "Reason of a refusal or failure." })),
   },
   { title: "Upload" },
 );

@@ -21,7 +21,7 @@ export const checkDatabase = operation({
   summary: "Verify the database: integrity, and every subscription against its ledger",
   input: Type.Object({}),
   answer: Type.Object({
-    ok: Type.Boolean({ description: "Whether nothing was found wrong." }),
+    ok: Type.Boolean({ description: "True if no fault was found." }),
     checked: Type.Array(Type.Object({ what: Type.String(), count: Type.Integer() })),
     wrong: Type.Array(Type.String()),
   }),
@@ -107,7 +107,7 @@ function prunedLines(pruned: Static<typeof PrunedSchema>, { zone }: ProviderSett
     ["top-ups", String(topUps)],
     ["retired checkouts", String(retiredCheckouts)],
   ]);
-  return preview ? { out } : { out, note: "Backups and exports that were made before still hold what was deleted.\n" };
+  return preview ? { out } : { out, note: "Older backups and exports still contain the deleted history.\n" };
 }
 
 /** Longest age in each unit: a hundred years. */
@@ -131,7 +131,7 @@ function startOfRetention({ months, days }: Period, now: Instant, zone: Zone): I
 
 export const listCheckoutSecrets = operation({
   ...READS,
-  summary: "List the secrets that seal checkoutIds, newest first, without what is secret",
+  summary: "List the secrets that seal checkoutIds, newest first; values are not shown",
   input: Type.Object({}),
   answer: pageOf(
     Type.Object({
@@ -153,7 +153,7 @@ export const listCheckoutSecrets = operation({
 
 export const rotateCheckoutSecret = operation({
   ...CHANGES,
-  summary: "Seal new checkoutIds with a new secret; those that were issued stay good for their five minutes",
+  summary: "Seal new checkoutIds with a new secret; issued ones stay valid for their five minutes",
   input: Type.Object({}),
   answer: Type.Object({ id: Type.Integer(), sealsFrom: InstantSchema }),
   cli: [

@@ -24,7 +24,7 @@ import * as sql from "./sql.ts";
 const AS = { tag: "Partners", permission: "administer" } as const;
 const BY_NAME = ["name"] as const;
 const READ = { tag: "Partners", permission: "read" } as const;
-/** Partners as a table, in which `-` means any address. */
+/** Partners as a table; `-` means any address. */
 export const PARTNER_COLUMNS = ["id", "name", "status", "createdAt", "allowedAddresses"];
 
 export const listPartners = operation({
@@ -99,7 +99,7 @@ export const showPartner = operation({
 export const changePartner = operation({
   ...AS,
   http: "PATCH /partners/:name",
-  summary: "Suspend a partner, let it call again, or limit from where it calls",
+  summary: "Suspend or resume a partner, or limit its IP addresses",
   input: Type.Object({
     name: PartnerName,
     status: Type.Optional(StatusSchema),

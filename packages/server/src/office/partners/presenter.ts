@@ -26,7 +26,7 @@ export const PartnerSchema = Type.Object(
     name: Type.String(),
     status: StatusSchema,
     createdAt: InstantSchema,
-    allowedAddresses: orNull(Type.Array(Type.String(), { description: "Null if calls may come from anywhere." })),
+    allowedAddresses: orNull(Type.Array(Type.String(), { description: "Null means any address." })),
   },
   { title: "Partner" },
 );
@@ -35,22 +35,22 @@ export const ListedPartnerSchema = Type.Object(
   {
     ...PartnerSchema.properties,
     validTokens: Type.Integer(),
-    lastUsedAt: orNull(Type.String({ description: "When any token of the partner was last used." })),
+    lastUsedAt: orNull(Type.String({ description: "Last use of any token of the partner." })),
   },
   { title: "ListedPartner" },
 );
 
-export const TokenId = Type.String({ description: "The token's id, as a list shows it." });
+export const TokenId = Type.String({ description: "Id of the token, as the list shows it." });
 
 export const ExpiresAt = Type.Optional(
   Type.String({
     description:
-      "When a production token ends: its last day, such as 2026-11-20, or an instant. A trial token always ends after 7 days.",
+      "End of a production token: its last day, such as 2026-11-20, or an instant. A trial token always ends after 7 days.",
   }),
 );
 
 const TOKEN = {
-  id: Type.String({ description: "Names the token; it is not the token." }),
+  id: Type.String({ description: "Id of the token, not its value." }),
   partner: Type.String(),
   environment: EnvironmentSchema,
   state: oneOf(["valid", "expired", "revoked"]),
@@ -62,7 +62,7 @@ const TOKEN = {
 };
 export const AccessTokenSchema = Type.Object(TOKEN, { title: "AccessToken" });
 
-const ISSUED = { ...TOKEN, token: Type.String({ description: "Shown this once." }) };
+const ISSUED = { ...TOKEN, token: Type.String({ description: "Shown only once." }) };
 export const IssuedTokenSchema = Type.Object(ISSUED, { title: "IssuedToken" });
 export const RotatedTokenSchema = Type.Object(
   { ...ISSUED, formerId: Type.String(), formerUntil: InstantSchema },

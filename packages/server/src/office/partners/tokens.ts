@@ -29,7 +29,7 @@ import {
 } from "./presenter.ts";
 import * as sql from "./sql.ts";
 
-/* Access tokens, with which partners authenticate (interface, section 5). */
+/* Access tokens of partners. */
 
 const AS = { tag: "Partners", permission: "administer" } as const;
 /** The answer holds a token, which is shown once. */
@@ -43,13 +43,13 @@ export const listTokens = operation({
   tag: "Partners",
   permission: "read",
   http: "GET /partners/:partner/tokens",
-  summary: "List a partner's access tokens, without what is secret",
+  summary: "List access tokens; their values are not shown",
   input: Type.Object({ partner: Type.Optional(PartnerName) }),
   answer: pageOf(AccessTokenSchema),
   cli: [
     {
       words: "token list",
-      summary: "list access tokens, without what is secret, and when each was last used, half a minute late",
+      summary: "list access tokens with their last use (up to 30 seconds late); their values are not shown",
       show: tokenTable,
       examples: ["topupd token list", "topupd token list --json"],
     },
@@ -65,12 +65,12 @@ export const listTokens = operation({
 export const issueToken = operation({
   ...ISSUES,
   http: "POST /partners/:partner/tokens",
-  summary: "Issue an access token: it is shown once, and stored nowhere",
+  summary: "Issue an access token; it is shown once and not stored",
   input: Type.Object({
     partner: PartnerName,
     environment: Type.Optional({
       ...EnvironmentSchema,
-      description: "Which customers it shows (default: production).",
+      description: "Environment of the token (default: production).",
     }),
     expiresAt: ExpiresAt,
   }),
@@ -111,7 +111,7 @@ export const issueToken = operation({
 export const rotateToken = operation({
   ...ISSUES,
   http: "POST /tokens/:id/rotation",
-  summary: "Issue the token that takes the place of another, which ends after an overlap",
+  summary: "Replace an access token; the old one stays valid for the overlap",
   refuses: ["conflict"],
   input: Type.Object({
     id: TokenId,
@@ -119,7 +119,7 @@ export const rotateToken = operation({
       Type.Number({
         minimum: 0,
         maximum: MOST_OVERLAP_HOURS,
-        description: `For how many hours the old token is still valid (default: ${USUAL_OVERLAP_HOURS}).`,
+        description: `Hours for which the old token stays valid (default: ${USUAL_OVERLAP_HOURS}).`,
       }),
     ),
     expiresAt: ExpiresAt,
@@ -168,7 +168,7 @@ const REFUSALS = {
 export const revokeToken = operation({
   ...AS,
   http: "DELETE /tokens/:id",
-  summary: "Revoke an access token: it ends everywhere within a second",
+  summary: "Revoke an access token; it stops working within a second",
   input: Type.Object({ id: TokenId }),
   answer: AccessTokenSchema,
   cli: [

@@ -128,7 +128,7 @@ const COLUMNS = Object.keys(SettlementLineSchema.properties) as (keyof Line)[];
 export const exportSettlement = operation({
   ...AS,
   http: "GET /settlement.csv",
-  summary: "Export what partners owe, of any number of lines",
+  summary: "Export a settlement, with any number of lines",
   input: SettlementInputSchema,
   answer: rowsOf(SettlementLineSchema, {
     header: COLUMNS,
@@ -210,7 +210,7 @@ export const reconcilePartner = operation({
   http: "POST /reconciliations",
   changesNothing: true,
   refuses: ["conflict"],
-  summary: "Compare a partner's own list of top-ups, in CSV, with what is on record",
+  summary: "Compare a partner's own list of top-ups, in CSV, with the records",
   input: ReconciliationInputSchema,
   answer: ReconciliationSchema,
   cli: [
@@ -218,7 +218,7 @@ export const reconcilePartner = operation({
       words: "reconcile",
       arguments: ["file"],
       show: reconciliationLines,
-      summary: "compare a partner's own list of top-ups with what is on record (exit code 3: they differ)",
+      summary: "compare a partner's own list of top-ups with the records (exit code 3: they differ)",
       examples: [
         'topupd reconcile wallet.csv --partner "Blue Wallet" \\\n    --from 2026-11-01 --to 2026-11-30 --key-column orderId --amount-column amt',
       ],

@@ -41,12 +41,12 @@ export const SettlementLineSchema = Type.Object({
   day: Type.String(),
   partner: Type.String(),
   service: orNull(ServiceSchema),
-  bouquetId: orNull(Type.String({ description: "Null if the lines are coarser." })),
+  bouquetId: orNull(Type.String({ description: "Null if the lines are less detailed." })),
   ...AMOUNTS,
 });
 
 const OF_PERIOD = {
-  open: Type.Boolean({ description: "Whether the last day may still grow." }),
+  open: Type.Boolean({ description: "Whether top-ups may still be added to the last day." }),
   prunedBefore: TransactionListSchema.properties.prunedBefore,
 };
 
@@ -82,7 +82,7 @@ const words = (what: string, status: TheirStatus) =>
 
 export const ReconciliationInputSchema = Type.Object({
   file: fileOf("A CSV file whose first line names the columns."),
-  partner: Type.String({ maxLength: 64, description: "Whose file it is." }),
+  partner: Type.String({ maxLength: 64, description: "The partner that wrote the file." }),
   ...PERIOD,
   ...ENVIRONMENT,
   key: Type.Optional(oneOf(RECONCILIATION_KEYS, "What tells top-ups apart in the file: checkoutId unless given.")),
@@ -128,10 +128,10 @@ export const ReconciliationSchema = Type.Object(
       Type.Object({
         verdict: VerdictSchema,
         ...TOTAL,
-        advice: orNull(Type.String({ description: "What to do; null if nothing." })),
+        advice: orNull(Type.String({ description: "The next step; null if none is needed." })),
       }),
     ),
-    differences: Type.Array(DifferenceSchema, { description: "All that does not match, the first ten thousand." }),
+    differences: Type.Array(DifferenceSchema, { description: "The first 10,000 differences." }),
   },
   { title: "Reconciliation" },
 );

@@ -41,7 +41,7 @@ export const StaffMemberSchema = Type.Object(
 const KEY = { name: Type.String(), role: RoleSchema, createdAt: InstantSchema, lastUsedAt: orNull(InstantSchema) };
 export const StaffKeySchema = Type.Object(KEY, { title: "StaffKey" });
 export const AddedStaffKeySchema = Type.Object(
-  { ...KEY, key: Type.String({ description: "Shown this once." }) },
+  { ...KEY, key: Type.String({ description: "Shown only once." }) },
   { title: "AddedStaffKey" },
 );
 
@@ -109,7 +109,7 @@ export const changeStaff = operation({
   cli: [
     {
       words: "staff role",
-      summary: "give somebody another role: their sessions end",
+      summary: "change a person's role and end their sessions",
       arguments: ["name", "role"],
       given: { password: undefined, totp: undefined },
       show: MEMBER_COLUMNS,
@@ -117,7 +117,7 @@ export const changeStaff = operation({
     },
     {
       words: "staff totp-off",
-      summary: "ask somebody for no one-time code any more: their sessions end",
+      summary: "turn off a person's one-time codes and end their sessions",
       arguments: BY_NAME,
       given: { role: undefined, password: undefined, totp: false },
       show: MEMBER_COLUMNS,
@@ -169,7 +169,7 @@ export const listStaffKeys = operation({
   cli: [
     {
       words: "staff key list",
-      summary: "list the keys, without what is secret, and when each was last used, a minute late",
+      summary: "list keys with their last use (up to a minute late); their values are not shown",
       show: KEY_COLUMNS,
       examples: ["topupd staff key list", "topupd staff key list --json"],
     },

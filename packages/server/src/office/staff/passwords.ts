@@ -44,7 +44,6 @@ export function refusePassword(password: string, name: string): BadPassword | un
   const refused = (problem: string): BadPassword => ({ kind: "bad_password", problem });
   if (password.length < LEAST_PASSWORD) return refused(`must have ${LEAST_PASSWORD} characters or more`);
   if (password.length > MOST_PASSWORD) return refused(`must have at most ${MOST_PASSWORD} characters`);
-  if (isEasilyGuessed(password, name))
-    return refused("is among those that are guessed first: take something longer that nobody else would");
+  if (isEasilyGuessed(password, name)) return refused("is easy to guess: choose a longer, unusual password");
   return undefined;
 }

@@ -34,7 +34,7 @@ export function changeAccount(
 /** @throws Refused if this person is the only admin. */
 export function refuseLastAdmin(staff: readonly StaffMember[], name: string): void {
   if (isLastAdmin(staff, name))
-    throw new Refused("conflict", `${name} is the last admin: give somebody else the role admin first`);
+    throw new Refused("conflict", `${name} is the last admin: give another person the role admin first`);
 }
 
 /** @throws Refused */

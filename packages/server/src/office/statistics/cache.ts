@@ -35,7 +35,7 @@ export interface StatisticsRequest {
 
 /** Sums of the last 30 days of the provider's clock. */
 export interface Statistics {
-  /** Time up to which top-ups are counted. */
+  /** Top-ups are counted up to this time. */
   readonly until: Instant;
   /** False while older top-ups are still being summed up. */
   readonly isComplete: boolean;

@@ -15,15 +15,15 @@ export const listEvents = operation({
   http: "GET /events",
   tag: "Targets and events",
   permission: "read",
-  summary: "List what happened, oldest first, as long as a target waits for it; the cursor is the id of the last event",
+  summary: "List events that a target still needs, oldest first; the cursor is the id of the last event",
   input: Type.Object({
     after: Type.Optional(
-      Type.String({ description: "The id of an event: those after it are listed. Empty, it starts at the beginning." }),
+      Type.String({ description: "Id of an event: later events are listed. Empty starts at the beginning." }),
     ),
     target: Type.Optional(
       Type.String({
         description:
-          "A target of kind feed: the list begins at its place. With `after`, which takes the role admin, that is its place from then on, and events up to there are not kept for it.",
+          "A feed: the list begins at its place. `after` (role admin) moves the place there; earlier events are not kept for it.",
       }),
     ),
     limit: PAGE.limit,

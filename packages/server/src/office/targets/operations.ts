@@ -23,7 +23,7 @@ import { configOf, refuseSameDatabase } from "./radius.ts";
 import * as schemas from "./schemas.ts";
 import * as sql from "./sql.ts";
 
-/* The provider's systems to which topupd sends events. */
+/* Targets: the provider's systems that receive events. */
 
 const READS = { tag: "Targets and events", permission: "read" } as const;
 const CHANGES = { tag: "Targets and events", permission: "administer" } as const;
@@ -33,7 +33,7 @@ const BY_NAME = { arguments: ["name"] } as const;
 export const listTargets = operation({
   ...READS,
   http: "GET /targets",
-  summary: "List targets, and how far each is",
+  summary: "List targets with their progress",
   input: Type.Object({}),
   answer: pageOf(schemas.TargetSchema),
   cli: [{ words: "target list", show: TARGET_COLUMNS, examples: ["topupd target list", "topupd target list --json"] }],
@@ -44,7 +44,7 @@ export const showTarget = operation({
   ...READS,
   http: "GET /targets/:name",
   refuses: ["not_found"],
-  summary: "Show a target, how far it is, and for billing the time for --as-of",
+  summary: "Show a target, its progress and, for billing, the time for --as-of",
   input: NAMED,
   answer: schemas.TargetDetailSchema,
   cli: [{ ...BY_NAME, words: "target show", show: detailLines, examples: ["topupd target show billing --json"] }],
@@ -64,7 +64,7 @@ export const addTarget = operation({
   status: 201,
   isSecret: true,
   refuses: ["conflict"],
-  summary: "Add a target, which gets the events from now on: a feed, if neither webhook nor radius is given",
+  summary: "Add a target that gets all events from now on: a feed, unless webhook or radius is given",
   input: schemas.AddTargetSchema,
   answer: schemas.AddedTargetSchema,
   async run(office, input) {
@@ -94,10 +94,10 @@ export const pauseTarget = operation({
   ...CHANGES,
   http: "PATCH /targets/:name",
   refuses: ["not_found"],
-  summary: "Send a target nothing until it is resumed, or resume it from where it is",
+  summary: "Pause a target, or resume it from its place",
   input: Type.Object({
     ...schemas.NAME,
-    paused: Type.Boolean({ description: "Whether it is sent nothing from now on." }),
+    paused: Type.Boolean({ description: "True pauses the target; false resumes it." }),
   }),
   answer: schemas.TargetSchema,
   cli: (["pause", "resume"] as const).map((verb) => ({
@@ -108,7 +108,7 @@ export const pauseTarget = operation({
     summary:
       verb === "pause"
         ? "send a target nothing until it is resumed: events are kept for it, 30 days at most unless it is billing"
-        : "let a paused target go on from where it is",
+        : "resume a paused target from its place",
     examples: [`topupd target ${verb} tv`],
   })),
   async run(office, { name, paused }) {
@@ -126,7 +126,7 @@ export const removeTarget = operation({
   ...CHANGES,
   http: "DELETE /targets/:name",
   refuses: ["not_found"],
-  summary: "Remove a target, with all that it lacks",
+  summary: "Remove a target and its undelivered events",
   input: NAMED,
   cli: [
     {
@@ -148,7 +148,7 @@ export const rotateTargetSecret = operation({
   http: "POST /targets/:name/rotation",
   isSecret: true,
   refuses: ["not_found", "conflict"],
-  summary: "Give a webhook a new secret, shown once; the previous one signs beside it for 24 hours",
+  summary: "Replace a webhook's secret; the new one is shown once, the previous one also signs for 24 hours",
   input: NAMED,
   answer: schemas.RotatedSecretSchema,
   cli: [{ ...BY_NAME, words: "target rotate", show: rotatedLines, examples: ["topupd target rotate tv"] }],
@@ -169,9 +169,9 @@ export const resendToTarget = operation({
   ...CHANGES,
   http: "POST /targets/:name/resend",
   refuses: ["not_found"],
-  summary: "Send again now all events that failed, set aside or not",
+  summary: "Retry all failed events now, also those set aside",
   input: NAMED,
-  answer: Type.Object({ resent: Type.Integer({ description: "How many events." }) }),
+  answer: Type.Object({ resent: Type.Integer({ description: "Number of events." }) }),
   cli: [
     {
       ...BY_NAME,
@@ -196,7 +196,7 @@ export const listFailedDeliveries = operation({
   ...READS,
   http: "GET /targets/:name/failed",
   refuses: ["not_found"],
-  summary: "List the events that failed, are set aside, or wait behind such an event: the oldest thousand",
+  summary: "List failed and set-aside events, and those that wait behind them: the oldest thousand",
   input: NAMED,
   answer: pageOf(schemas.FailedDeliverySchema),
   cli: [

@@ -20,11 +20,11 @@ export const TargetSchema = Type.Object(
     name: Type.String(),
     kind: oneOf(TARGET_KINDS),
     service: orNull(oneOf(SERVICES, "The only service of a RADIUS target; null for other kinds.")),
-    address: orNull(Type.String({ description: "Without its password and its query; null for a feed." })),
+    address: orNull(Type.String({ description: "Address without password and query; null for a feed." })),
     billing: Type.Boolean({ description: "Whether it is the provider's billing." }),
     paused: Type.Boolean(),
     createdAt: InstantSchema,
-    behind: Type.Integer({ description: "How many events were not sent to it yet." }),
+    behind: Type.Integer({ description: "Number of events not sent yet." }),
     failing: Type.Integer(),
     setAside: Type.Integer(),
     oldestAt: orNull(InstantSchema),
@@ -37,7 +37,7 @@ export const TargetDetailSchema = Type.Object(
     ...TargetSchema.properties,
     allowPrivate: orNull(Type.Boolean({ description: "Whether a webhook may be in a private network." })),
     formerSecretUntil: orNull(
-      Type.String({ description: "Until when the previous secret of a webhook signs; null if there is none." }),
+      Type.String({ description: "Time until which a webhook's previous secret signs; null if there is none." }),
     ),
     timeZone: orNull(Type.String({ description: "Time zone of the RADIUS server." })),
     groups: orNull(Type.Record(Type.String(), Type.String(), { description: "RADIUS groups by plan." })),
@@ -45,7 +45,7 @@ export const TargetDetailSchema = Type.Object(
     acknowledgedUntil: orNull(
       Type.String({
         description:
-          "Until when billing has every top-up and reversal since it was added; null if that is not known, and for targets that are not billing.",
+          "Time up to which billing has every top-up and reversal since it was added; null if unknown, and for other targets.",
       }),
     ),
   },
@@ -54,7 +54,7 @@ export const TargetDetailSchema = Type.Object(
 
 const WebhookSchema = Type.Object(
   {
-    url: Type.String({ description: "Where events are posted." }),
+    url: Type.String({ description: "URL that receives the events." }),
     allowPrivate: Type.Optional(Type.Boolean({ description: "Whether the URL may be in a private network." })),
   },
   { additionalProperties: false, description: "Settings of a webhook." },
@@ -91,14 +91,14 @@ export const AddTargetSchema = Type.Object({
 });
 
 export const AddedTargetSchema = Type.Object(
-  { target: TargetSchema, secret: orNull(Type.String({ description: "Secret of a webhook; shown this once." })) },
+  { target: TargetSchema, secret: orNull(Type.String({ description: "Secret of a webhook; shown only once." })) },
   { title: "AddedTarget" },
 );
 
 export const RotatedSecretSchema = Type.Object(
   {
-    secret: Type.String({ description: "Shown this once." }),
-    formerUntil: Type.String({ description: "Until when the previous secret signs beside it." }),
+    secret: Type.String({ description: "Shown only once." }),
+    formerUntil: Type.String({ description: "Time until which the previous secret also signs." }),
   },
   { title: "RotatedSecret" },
 );
@@ -114,7 +114,7 @@ export const FailedDeliverySchema = Type.Object(
     attempts: Type.Integer(),
     failedAt: orNull(InstantSchema),
     nextAt: InstantSchema,
-    setAside: Type.Boolean({ description: "Whether it is not sent again until staff resend it." }),
+    setAside: Type.Boolean({ description: "Whether the event waits until staff resend it." }),
     problem: orNull(Type.String()),
   },
   { title: "FailedDelivery" },

@@ -97,7 +97,7 @@ async function follow(office: Office, filters: readonly TransactionFilter[], aft
 export const sumTransactions = operation({
   ...AS,
   http: "GET /transactions/totals",
-  summary: "Add up top-ups",
+  summary: "Sum up top-ups",
   input: FilterSchema,
   answer: TransactionTotalsSchema,
   async run(office, input) {

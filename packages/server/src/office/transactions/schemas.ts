@@ -40,7 +40,7 @@ export const FILTER = {
   reqId: code("Of this set-top box number or username."),
   bouquet: code("Of the bouquet with this code."),
   status: Type.Optional(oneOf(TRANSACTION_STATUSES, "With this status.")),
-  amount: Type.Optional(Type.String({ maxLength: 40, description: "Of this amount, such as 1130 or 1130.50." })),
+  amount: Type.Optional(Type.String({ maxLength: 40, description: "Amount, such as 1130 or 1130.50." })),
   udf1: text("With this udf1, the partner's own reference."),
   udf2: text("With this udf2."),
 };
@@ -49,7 +49,7 @@ export const FilterSchema = Type.Object(FILTER);
 export const IdSchema = Type.String({
   maxLength: 64,
   pattern: "^\\P{Cc}+$",
-  description: "A txnId, or the checkoutId that was used.",
+  description: "The txnId or checkoutId of a top-up.",
 });
 
 export const TransactionSchema = Type.Object(

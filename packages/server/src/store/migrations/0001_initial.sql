@@ -90,7 +90,7 @@ CREATE TABLE customer (
   -- The mobile number in E.164 form, if it is a valid number and the provider has a country.
   mobile_e164 TEXT,
   status      TEXT NOT NULL CHECK (status IN ('active', 'inactive')),
-  -- Time up to which the customer's last imported row contains the top-ups and goodwill made here.
+  -- The customer's last imported row contains the top-ups and goodwill made here up to this time.
   as_of       INTEGER,
   PRIMARY KEY (cuid, environment)
 ) STRICT, WITHOUT ROWID;
@@ -252,7 +252,7 @@ CREATE TABLE connection_block (
   PRIMARY KEY (cuid, environment, service, req_id)
 ) STRICT, WITHOUT ROWID;
 
--- Checkouts with which nothing can be recorded any more, because a partner got this answer.
+-- Checkouts that can record nothing any more, because a partner got this answer.
 CREATE TABLE retired_checkout (
   checkout_id TEXT    PRIMARY KEY,
   at          INTEGER NOT NULL
@@ -326,7 +326,7 @@ CREATE TABLE lease (
   held_until INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Wall time up to which events for ended subscriptions have been written.
+-- Events for ended subscriptions have been written up to this wall time.
 CREATE TABLE ends_told (
   only_row   INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
   told_until TEXT    NOT NULL
@@ -474,7 +474,7 @@ CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, en
     bouquet_code, amount, at, txn_date, udf1, udf2 ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
 CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up WHEN OLD.status = 'reversed'
-  BEGIN SELECT RAISE(ABORT, 'a reversal is for good'); END;
+  BEGIN SELECT RAISE(ABORT, 'a reversal is permanent'); END;
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
   WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a top-up is never deleted'); END;

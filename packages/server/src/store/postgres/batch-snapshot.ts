@@ -26,7 +26,7 @@ export interface LoadedBatch {
   readonly checkouts: readonly CheckoutRow[];
   readonly connections: readonly ConnectionRows[];
   readonly catalogues: ReadonlyMap<number, Catalogue>;
-  /** The time from which history is complete; undefined if nothing was ever deleted. */
+  /** History is complete from this time on; undefined if nothing was ever deleted. */
   readonly prunedBefore: Instant | undefined;
   /** Whether there is a target, so that events must be written. */
   readonly hasTarget: boolean;

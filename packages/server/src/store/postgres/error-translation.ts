@@ -7,9 +7,9 @@ export const SHARED_BACKENDS =
 /** PostgreSQL's codes, or their beginnings, each with a message. The first match counts. */
 type Codes = readonly (readonly [code: string, what: string])[];
 
-/** Codes after which nothing was written and the next transaction may succeed. */
+/** Codes that mean: nothing was written, and the next transaction may succeed. */
 const CONTENDED: Codes = [
-  ["55P03", "another session holds what is to be written"],
+  ["55P03", "another session has locked the rows to write"],
   ["40P01", "two sessions waited for each other"],
   ["40001", "another session wrote at the same time"],
 ];

@@ -108,4 +108,4 @@ export async function awaitCommits(database: Database): Promise<void> {
 }
 
 const COMMIT_HANGS =
-  "a commit has been under way for 10 seconds: see in pg_stat_activity whether it waits for a standby or the disk, mend that, and try again";
+  "a commit has been under way for 10 seconds: see in pg_stat_activity whether it waits for a standby or the disk, fix that, and try again";

@@ -149,7 +149,7 @@ export class Session {
     if (failed !== undefined) throw translateAtCommit(failed.reason);
     // PostgreSQL answers COMMIT in a failed transaction with ROLLBACK, and without an error.
     const [committed] = (settled.at(-1) as PromiseFulfilledResult<Answer[]>).value;
-    if (committed?.command !== COMMIT.text) throw new Error("PostgreSQL rolled back what was to be committed");
+    if (committed?.command !== COMMIT.text) throw new Error("PostgreSQL rolled back the transaction");
   }
 
   #exchange(queries: readonly Query[]): Promise<Answer[]> {

@@ -38,7 +38,7 @@ export class SqliteReferenceCache {
   readonly #revisions = new ReferenceCache(() => true, MOST_REVISIONS);
   #seen: number | undefined;
   #seenChange: number | undefined;
-  /** The view in which the version was read. The version does not change within a view. */
+  /** View of the last read version. The version does not change within a view. */
   #seenIn: number | undefined;
 
   constructor(database: Database, provider: ProviderSettings) {

@@ -89,7 +89,7 @@ export function packOutcome(settled: Settled): PackedOutcome {
 
 export function unpackOutcome(packed: PackedOutcome, item: SettlingItem, zone: Zone): Settled {
   if (typeof packed !== "number") return packed;
-  if (item.kind !== "top_up") throw new Error("what was recorded is no top-up that was asked for");
+  if (item.kind !== "top_up") throw new Error("the settler recorded a top-up that no request contained");
   return { kind: "recorded", transaction: transactionOf(item.command, zone.moment(packed)) };
 }
 

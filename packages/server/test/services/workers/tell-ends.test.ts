@@ -175,7 +175,7 @@ describe("after a pause in which nobody told of ends", () => {
     all.begin();
     await all.time.pass(30_000);
     expect(new Set(all.cuids()).size).toBe(500);
-    expect(all.logged).toEqual(["warn: ends of subscriptions are told late"]);
+    expect(all.logged).toEqual(["warn: events for ended subscriptions are late"]);
   });
 });
 

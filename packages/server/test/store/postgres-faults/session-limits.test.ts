@@ -73,7 +73,7 @@ test("a transaction with an ignored error does not count as committed", async ()
     await session.run({ name: "fails", text: "SELECT 1 / 0" }).catch(() => {});
     await session.commit();
   });
-  await expect(committing).rejects.toThrow("PostgreSQL rolled back what was to be committed");
+  await expect(committing).rejects.toThrow("PostgreSQL rolled back the transaction");
 });
 
 test("a process that stands still between reading and writing finds its transaction ended by PostgreSQL", async () => {

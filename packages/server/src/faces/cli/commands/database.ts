@@ -202,7 +202,7 @@ async function restore(context: Context, file: string, dryRun = false): Promise<
       targets = `\nThese targets are paused: ${paused.join(", ")}. When this database has replaced the old one, run topupd target resume NAME for each.`;
   });
   runtime.stderr(
-    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. It lacks what was recorded after ${takenAt}: see "Restoring" in docs/alerts.md before you start the service.${targets}\n`,
+    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. It lacks everything recorded after ${takenAt}: see "Restoring" in docs/alerts.md before you start the service.${targets}\n`,
   );
 }
 

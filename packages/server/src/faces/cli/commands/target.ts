@@ -35,7 +35,7 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
     arguments: [new Argument("<NAME>", "name of up to 64 letters, digits, dots, dashes and underscores")],
     options: [
       new Option("--kind <KIND>", "kind of the target").choices(TARGET_KINDS).makeOptionMandatory(),
-      new Option("--url <URL>", "URL to which a webhook's events are posted"),
+      new Option("--url <URL>", "URL that receives a webhook's events"),
       new Option("--allow-private", "allow a webhook in a private network or on this machine"),
       new Option("--billing", "mark the webhook or feed as your billing, which must receive every event"),
       new Option("--config <FILE>", "JSON file with the database, time zone and groups of RADIUS"),
@@ -142,7 +142,7 @@ interface EventsFlags {
   readonly follow?: boolean;
 }
 
-/** Interval in which `--follow` looks for new events. */
+/** Interval of `--follow` between looks for new events. */
 const LOOK_EVERY_MS = 250;
 
 /** Adds `topupd events`, which prints the events that a feed has not confirmed and, with `--follow`, new ones. */
