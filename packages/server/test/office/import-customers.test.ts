@@ -211,7 +211,7 @@ describe("the moment up to which records hold what was made here", () => {
   test("must be said once something was topped up or granted, by the file or by each of its rows", async () => {
     const world = await toppedUp();
     const row = customer("1", { end: "2026-12-10 10:00:00" });
-    const refused = { kind: "refused", words: expect.stringMatching(/^asOf is needed/) };
+    const refused = { kind: "refused", words: expect.stringMatching(/^asOf is required/) };
     expect((await world.importCustomers([row])).result).toEqual(refused);
     expect((await world.importCustomers([{ ...row, ...justNow(world) }, row])).result).toEqual(refused);
     expect((await world.importCustomers([{ ...row, ...justNow(world) }])).result.kind).toBe("done");

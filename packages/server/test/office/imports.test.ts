@@ -277,7 +277,7 @@ describe("a file that is uploaded", () => {
     const world = await toppedUp("1");
     const { start, settled, write } = uploading(world);
     const id = await start("night.ndjson", tooShort("1"));
-    expect(await settled(id)).toMatchObject({ state: "refused", problem: expect.stringMatching(/^asOf is needed/) });
+    expect(await settled(id)).toMatchObject({ state: "refused", problem: expect.stringMatching(/^asOf is required/) });
     expect(await refusal(write(id))).toMatchObject({ code: "conflict" });
     expect(await refusal(write("other"))).toMatchObject({ code: "not_found" });
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { eventId, type RecordedEvent } from "../../src/domain/event.ts";
+import { portionsOf } from "../../src/domain/portions.ts";
 import type { WaitingDelivery } from "../../src/domain/target.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
 import { addTarget, removeTarget, resendToTarget, showTarget } from "../../src/office/targets/operations.ts";
