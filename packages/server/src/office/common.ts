@@ -18,7 +18,10 @@ export const oneOf = <const Words extends readonly string[]>(words: Words, descr
 
 export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
-export const InstantSchema = Type.String({ description: "ISO 8601, in UTC.", examples: ["2026-11-20T09:00:00.000Z"] });
+export const InstantSchema = Type.String({
+  description: "Instant in ISO 8601, in UTC.",
+  examples: ["2026-11-20T09:00:00.000Z"],
+});
 const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** @returns undefined if the text is no instant in ISO 8601 with its zone. */
@@ -28,11 +31,11 @@ export function readIsoInstant(text: string): Instant | undefined {
 }
 
 export const WallTimeSchema = Type.String({
-  description: "Of the provider's clock.",
+  description: "Time of the provider's clock.",
   examples: ["2026-11-20 14:45:00"],
 });
 export const AmountSchema = Type.String({
-  description: "A decimal with all digits of the currency.",
+  description: "Decimal with all digits of the currency.",
   examples: ["1130.00"],
 });
 export const EnvironmentSchema = oneOf(ENVIRONMENTS);
@@ -46,7 +49,7 @@ export const pageOf = <Item extends TSchema, More extends Record<string, TSchema
 ) =>
   Type.Object({
     items: Type.Array(item),
-    cursor: orNull(Type.String({ description: "Where the next page goes on; null at the end." })),
+    cursor: orNull(Type.String({ description: "Cursor of the next page; null after the last page." })),
     ...more,
   });
 
@@ -68,13 +71,13 @@ export const MOST_ON_A_PAGE = 500;
 /** Input for a page of a list. */
 export const PAGE = {
   cursor: Type.Optional(
-    Type.String({ maxLength: 500, description: "Of the page before; without it, the first page is given." }),
+    Type.String({ maxLength: 500, description: "Cursor from the previous page; empty means the first page." }),
   ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: MOST_ON_A_PAGE,
-      description: `How many at most; ${USUAL_LIMIT} unless given.`,
+      description: `Maximum number of items (default ${USUAL_LIMIT}).`,
     }),
   ),
 };
@@ -121,7 +124,7 @@ export const ENVIRONMENT = {
   environment: Type.Optional(
     Type.Unsafe<Environment>({
       ...EnvironmentSchema,
-      description: "Production unless given, or trial in a database that has no production catalogue.",
+      description: "Environment (default: production, or trial if there is no production catalogue).",
     }),
   ),
 };
@@ -135,7 +138,7 @@ export async function environmentOf(
 }
 
 /** Input that may name a partner. */
-export const PARTNER = { partner: Type.Optional(Type.String({ maxLength: 64, description: "By name." })) };
+export const PARTNER = { partner: Type.Optional(Type.String({ maxLength: 64, description: "Name of a partner." })) };
 
 /** @returns undefined if the input names no partner. @throws Refused if there is no partner with this name. */
 export async function partnerIdOf(
@@ -158,12 +161,12 @@ export const NameSchema = Type.String({
 export const ReasonSchema = Type.String({
   pattern: "^(?=.*\\S)(?:[^\\p{C}]|[\\u200c\\u200d]){1,200}$",
   "x-problem": "must be one line of 1 to 200 characters",
-  description: "Why, in one line: it stays in the audit trail.",
+  description: "Reason in one line, for the audit trail.",
 });
 
 /** Input that asks for a preview of a change. */
 export const PREVIEW = {
-  preview: Type.Optional(Type.Boolean({ description: "Tells what would be done, and does nothing." })),
+  preview: Type.Optional(Type.Boolean({ description: "Shows the effect and changes nothing." })),
 };
 
 export const FieldChangeSchema = Type.Object(
@@ -180,12 +183,12 @@ export const PlanSchema = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: "^\\P{Cc}+$",
-  description: "Which plan, where several may be meant.",
+  description: "Plan, needed if the connection has several.",
 });
 
 export const RunSchema = Type.Object(
   { bouquetId: Type.String(), name: Type.String(), start: WallTimeSchema, end: WallTimeSchema },
-  { title: "Run", description: "What a ledger came to." },
+  { title: "Run", description: "Subscription after an entry." },
 );
 
 /** A subscription in answers. */

@@ -40,7 +40,7 @@ const AttentionItemSchema = Type.Object(
     kind: oneOf(KINDS),
     count: orNull(Type.Integer()),
     subject: orNull(Type.String({ description: "The target, or the partner of a token." })),
-    at: orNull(Type.String({ description: "Since when; until when for a token." })),
+    at: orNull(Type.String({ description: "Start of the problem; for a token, its end." })),
   },
   { title: "AttentionItem" },
 );
@@ -50,7 +50,7 @@ export const listAttention = operation({
   tag: "Overview",
   permission: "read",
   http: "GET /attention",
-  summary: "List what needs attention, the most urgent first",
+  summary: "List problems that need attention, most urgent first",
   input: Type.Object(ENVIRONMENT),
   answer: Type.Object({ items: Type.Array(AttentionItemSchema) }),
   async run(office, input) {
@@ -100,16 +100,18 @@ const ShareSchema = Type.Object({ name: orNull(Type.String()), ...SUM }, { title
 const StatisticsSchema = Type.Object(
   {
     until: InstantSchema,
-    complete: Type.Boolean({ description: "False for some seconds after a start." }),
-    hours: Type.Array(Type.Object({ hour: Type.Integer(), ...SUM }), { description: "Today's 24." }),
+    complete: Type.Boolean({ description: "False during the first seconds after a start." }),
+    hours: Type.Array(Type.Object({ hour: Type.Integer(), ...SUM }), { description: "The 24 hours of today." }),
     days: Type.Array(Type.Object({ day: Type.String(), ...SUM, reversals: Type.Integer(), reversed: AmountSchema }), {
-      description: "The last 30, oldest first.",
+      description: "The last 30 days, oldest first.",
     }),
     byService: Type.Array(ShareSchema),
     byPartner: Type.Array(ShareSchema),
-    byBouquet: Type.Array(ShareSchema, { description: "The ten with most money, and the rest as null." }),
+    byBouquet: Type.Array(ShareSchema, {
+      description: "The ten with the largest amounts; the others are summed as null.",
+    }),
     failures: Type.Array(Type.Object({ reason: Type.String(), count: Type.Integer() }), {
-      description: "Refused calls of partners, by the reason on the wire.",
+      description: "Refused calls of partners, by reason.",
     }),
   },
   { title: "Statistics" },
@@ -118,7 +120,7 @@ const StatisticsSchema = Type.Object(
 export const showStatistics = operation({
   ...AS,
   http: "GET /statistics",
-  summary: "Sum up today by hour, and the last 30 days",
+  summary: "Show sums of today by hour and of the last 30 days",
   input: Type.Object({ ...ENVIRONMENT, ...PARTNER }),
   answer: StatisticsSchema,
   async run(office, input) {
