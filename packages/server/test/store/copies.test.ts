@@ -75,7 +75,7 @@ describe.each(WAYS)("from %s to %s", (_from, _to, makeFrom, makeTo) => {
     await countChunks(readChunks(open()));
     const target = await openTarget(makeTo, now);
     const before = await archiveOf(target.store);
-    const wrong = "the last entry is not what is stored";
+    const wrong = "the last entry differs from the stored subscription";
     await expect(restoreStore(open(), target.ports, ACTOR)).rejects.toThrow(wrong);
     await expect(copyStore(store, target.store)).rejects.toThrow(wrong);
     await database.tamper("DELETE FROM top_up WHERE status = 'reversed'");
