@@ -46,7 +46,7 @@ describe("a cell", () => {
     );
   });
 
-  test.each(["'Alim", "+9779800000000", "O'Neil", "-"])("that nobody has guarded, %s, is read as it stands", (text) => {
+  test.each(["'Alim", "+9779800000000", "O'Neil", "-"])("that is not guarded, %s, is read as it stands", (text) => {
     expect(unguardCell(text)).toBe(text);
   });
 });
@@ -79,7 +79,7 @@ describe("customers in CSV", () => {
     ),
   });
 
-  test("are read as they were written, whatever stands in them", async () => {
+  test("are read as they were written, with any content", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRow, { maxLength: 4 }), async (rows) => {
         const text = csvText([CUSTOMERS_HEADER, ...rows.flatMap(customerLines)]);
@@ -91,7 +91,7 @@ describe("customers in CSV", () => {
     );
   });
 
-  test("are written with quotes around what has several lines, so that a spreadsheet takes it for one cell", () => {
+  test("are written with quotes around cells of several lines, so that a spreadsheet takes it for one cell", () => {
     const subscriptions = ["X", "Y"].map((code) => ({ code, startdate: "s", enddate: "e", goodwillDays: 0 }));
     const connections = { tv: [{ stb: "7", status: "active", subscriptions }] };
     const row = { cuid: "1", first_name: "A", last_name: "B", status: "active", asOf: "T", connections };
@@ -123,7 +123,7 @@ test.each([
 });
 
 describe("a catalogue in CSV", () => {
-  test("may have its columns in any order, and leave out what is optional", async () => {
+  test("may have its columns in any order, and leave out optional ones", async () => {
     const text =
       '\ufeffcode,service,name,price,segments,retired\nA,tv,"Family, one (MONTHLY)",450.5,"home\nsme",TRUE\n\nB,tv,B,1,,\n';
     const rows = await rowsOf(
@@ -179,7 +179,7 @@ async function linesOf(text: string, size = 1_000): Promise<number[]> {
 }
 
 describe("a row of a CSV", () => {
-  test("has the number of the line on which it begins, whatever ends the lines of rows and cells", async () => {
+  test("has the number of the line on which it begins, for both line ends", async () => {
     const files = [fc.array(fc.tuple(anyLine, anyEnd)), anyEnd, fc.integer({ min: 1, max: 9 })] as const;
     await fc.assert(
       fc.asyncProperty(...files, async (rows, end, size) => {

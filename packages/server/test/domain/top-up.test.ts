@@ -184,7 +184,7 @@ describe("where a request is wrong in everything", () => {
       bouquetCode: "NET-9M",
       amount: 1n,
     };
-    const mends: [string, Partial<typeof request>][] = [
+    const fixes: [string, Partial<typeof request>][] = [
       ["checkout_expired", {}],
       ["checkout_mismatch", { now: NOW }],
       ["customer_not_found", { cuid: "7001" }],
@@ -194,8 +194,8 @@ describe("where a request is wrong in everything", () => {
       ["bouquet_unavailable", { connection: connectionWith() }],
       ["amount_mismatch", { bouquetCode: MONTHLY.code }],
     ];
-    for (const [reason, mend] of mends) {
-      request = { ...request, ...mend };
+    for (const [reason, fix] of fixes) {
+      request = { ...request, ...fix };
       const { now, customerStatus, connection, ...command } = request;
       expect(decide(snapshotWith({ customerStatus, connection }), commandWith(command), now)).toMatchObject(
         refusal(reason),

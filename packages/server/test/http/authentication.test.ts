@@ -14,7 +14,7 @@ describe("an access token", () => {
     ["another scheme", "Basic dXNlcjpwYXNz"],
     ["no token", "Bearer "],
     ["two tokens", "Bearer one two"],
-  ])("is missed where there is %s", async (_, authorization) => {
+  ])("is missing if there is %s", async (_, authorization) => {
     const service = shared();
     const response = await service.inject({
       method: "POST",

@@ -87,7 +87,7 @@ describe("a body of another kind", () => {
     expect((await post(service, '{"code":"1000001"}', { "content-type": type })).status).toBe(200);
   });
 
-  test("and none at all are told apart", async () => {
+  test("and a missing one are unsupported", async () => {
     const service = shared();
     const headers = { authorization: `Bearer ${service.trialToken}` };
     const response = await service.inject({ method: "POST", url: `${PREFIX}/v1.0.1/txn-status`, headers });

@@ -122,7 +122,7 @@ describe("the log of the whole service", () => {
     expect(new Set(requests.map(({ requestId }) => requestId)).size).toBe(requests.length);
   });
 
-  test("holds nothing of what comes over a socket and is no request, or is never read", async () => {
+  test("holds no bytes of a socket that are not a request, or are never read", async () => {
     const { service } = await startWatched();
     const { trialToken } = service;
     const send = async (text: string) => {

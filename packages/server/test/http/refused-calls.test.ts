@@ -75,7 +75,7 @@ const ATTEMPT: RefusedCall = {
   ...{ code: undefined, requestId: "a" },
 };
 
-test("they are written together each second, and what is left when the process stops", async () => {
+test("they are written together each second, and the rest when the process stops", async () => {
   const { notes, written, asleep, pass } = scene();
   notes.note(ATTEMPT);
   notes.note({ ...ATTEMPT, at: 2 });
@@ -88,7 +88,7 @@ test("they are written together each second, and what is left when the process s
   expect(new Set(asleep.map(({ ms }) => ms))).toEqual(new Set([1_000]));
 });
 
-test("what the store does not take is dropped, and so is what comes beyond what memory has for it", async () => {
+test("attempts that the store refuses, and those beyond the limit of memory, are dropped", async () => {
   const { notes, written, failures, state, pass } = scene();
   state.fails = true;
   notes.note(ATTEMPT);

@@ -17,7 +17,7 @@ function asLogged(line: string): string {
 }
 
 describe("the line of a request", () => {
-  test("looks like one of the logger's, whatever came of the request", async () => {
+  test("looks like one of the logger's for every outcome", async () => {
     const service = await startTestService();
     await service.call("get-customer-information", { code: "1000001" });
     await service.call("get-customer-information", { code: "nobody" });

@@ -174,7 +174,7 @@ describe("requests in one piece", () => {
     expect((await service.call("txn-status", purchase)).status).toBe(200);
   });
 
-  test("are all answered in turn where one expects to be told to go on", async () => {
+  test("are all answered in turn if one has Expect: 100-continue", async () => {
     const service = await startTestService();
     const first = lookUp(service, { headers: "Expect: 100-continue\r\n" });
     const unknown = requestText(service, "txn-status", { checkoutId: "unknown" });

@@ -13,7 +13,7 @@ function breakable() {
 }
 
 describe("a store that is away", () => {
-  test("makes the service not ready, but alive, and is told of in the log once, and once more when it is back", async () => {
+  test("makes the service not ready, but alive; the log says so once, and once when the store is available again", async () => {
     const { failures, wrapStore } = breakable();
     const service = await startTestService({ wrapStore });
     const readyThrice = async () => {
@@ -82,7 +82,7 @@ describe("a store that answers and records nothing", () => {
     return { service, buy, failures, failWith, told };
   };
 
-  test("is told of by /readyz and log, from its first failure until a top-up is recorded", async () => {
+  test("is shown by /readyz and the log, from its first failure until a top-up is recorded", async () => {
     const { service, buy, failures, failWith, told } = await startFailing();
     expect([await buy(), await told()]).toEqual([200, { ready: [200, ready], logged: [] }]);
 
@@ -116,7 +116,7 @@ describe("a store that answers and records nothing", () => {
 });
 
 describe("a clock that was set back", () => {
-  test("is told of by /readyz", async () => {
+  test("is shown by /readyz", async () => {
     const state = { ...wellState(), clockSetBackFrom: Date.UTC(2026, 10, 20, 12) };
     const service = await startTestService({ state });
     const answer = await service.inject("/readyz");
@@ -136,7 +136,7 @@ describe("an overload", () => {
 });
 
 describe("a defect", () => {
-  test("is answered without a stack or an internal name, and logged with where it was, but not with its words", async () => {
+  test("is answered without a stack or an internal name, and logged with its place, but without its message", async () => {
     const { failures, wrapStore } = breakable();
     const service = await startTestService({ wrapStore });
     failures.set("lookUpCustomers", () => Promise.reject(new TypeError("secret-table is not a function")));

@@ -77,7 +77,7 @@ describe("a histogram", () => {
     expect(told([1, 2, 4], [0, 1, 1.5, 2, 4, 4.5, 100])).toEqual({ buckets: [2, 4, 5, 7], sum: [113], count: [7] });
   });
 
-  test("counts every value once, whatever the values and bounds", () => {
+  test("counts every value once, for any values and bounds", () => {
     const number = fc.integer({ min: 0, max: 1000 });
     const bounds = fc.uniqueArray(number, { minLength: 1 }).map((all) => all.sort((a, b) => a - b));
     fc.assert(

@@ -7,7 +7,7 @@ import { startMeasuredService } from "../support/measured-service.ts";
 /** A store with a ping that the test defines. */
 const withPing = (ping: () => Promise<void>) => interposed(new Map([["ping", ping]]));
 
-describe("what a scrape tells of the process", () => {
+describe("the process in a scrape", () => {
   const delay = { p50Seconds: 0.0001, p99Seconds: 0.002, maxSeconds: 0.03 };
   const figures = {
     startedAtSeconds: 1_795_000_000.5,
@@ -36,12 +36,12 @@ describe("what a scrape tells of the process", () => {
     ]);
   });
 
-  test("leaves out the open files where the system does not tell of them", () => {
+  test("leaves out the open files if the system does not report them", () => {
     expect(told(undefined).filter((line) => line.includes("_fds"))).toEqual([]);
   });
 });
 
-describe("what a scrape tells of the store", () => {
+describe("the store in a scrape", () => {
   test("is 1 while it answers, 0 while it is away, and 1 when it is back", async () => {
     let trouble: Error | undefined;
     const wrapStore = withPing(async () => {
@@ -56,7 +56,7 @@ describe("what a scrape tells of the store", () => {
     expect(await up()).toBe(1);
   });
 
-  test("is 0 where it stands still, which a scrape does not wait for, nor asks it twice", async () => {
+  test("is 0 if the store hangs; a scrape does not wait, and pings only once", async () => {
     let asked = 0;
     let answer = () => {};
     const wrapStore = withPing(() => {

@@ -112,9 +112,7 @@ export function testAccess(makeDatabase: MakeDatabase): void {
   });
 
   test.each([
-    ["UTC", "2099-12-31", "2099-12-31T23:59:59.999Z"],
     ["Asia/Kathmandu", "2099-12-31", "2099-12-31T18:14:59.999Z"],
-    ["America/New_York", "2099-03-08", "2099-03-09T03:59:59.999Z"],
     ["Asia/Kathmandu", "2099-12-31T18:00:00+05:45", "2099-12-31T12:15:00.000Z"],
   ])("in %s, a token of %s is valid until %s", async (timeZone, expiresAt, end) => {
     const { desk } = await openAccess(makeDatabase, { timeZone });

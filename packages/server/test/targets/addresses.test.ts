@@ -62,13 +62,13 @@ describe("a webhook's URL", () => {
     expect(await refuseUrl("https://biling.example/", false, unknown)).toBe("has a host whose address cannot be found");
   });
 
-  test("may lead into private networks where that is allowed, also to names that only they know", async () => {
+  test("may lead into private networks if that is allowed, also to names that only they know", async () => {
     expect(await refuseUrl("http://10.0.0.5:3000/", true, unknown)).toBe(undefined);
     expect(await refuseUrl("http://billing.internal/", true, unknown)).toBe(undefined);
   });
 
   test.each(["ftp://billing.example/", "billing.example", "file:///etc/passwd", "https://", "unix:/run/x.sock"])(
-    "is refused where it is not of HTTP: %s",
+    "is refused if it is not HTTP: %s",
     async (url) => {
       expect(await refuseUrl(url, true, resolveTo("1.1.1.1"))).toBe("must begin with https:// or http://");
     },

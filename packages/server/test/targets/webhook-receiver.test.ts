@@ -119,7 +119,7 @@ test("the example continues after a restore that repeats numbers, and with a clo
   expect(await example.switched()).toEqual([ON, OFF, ON]);
 });
 
-test("the example refuses what is forged, altered, unsigned, stale or of the future", async () => {
+test("the example refuses forged, altered, unsigned, stale and future events", async () => {
   const example = await startExample();
   const body = JSON.stringify(eventMessage(recorded, ZONE, 2));
   const headers = signed(SECRET, body, 0);

@@ -108,13 +108,13 @@ describe("a delivery fails", () => {
     expect(await failureOf(senderTo(receiver.url).send(eventWith(), never))).toBe(`status ${status}`);
   });
 
-  test("where the receiver hangs, and nothing is told of the URL", async () => {
+  test("if the receiver hangs, and its message does not contain the URL", async () => {
     const receiver = await startReceiver(() => {});
     const failure = await failureOf(senderTo(receiver.url, { limitMs: LIMIT_MS }).send(eventWith(), never));
     expect(failure).toBe("no answer within 0.15 seconds");
   });
 
-  test("where nobody listens", async () => {
+  test("if no receiver listens", async () => {
     const receiver = await startReceiver();
     await receiver.close();
     expect(await failureOf(senderTo(receiver.url).send(eventWith(), never))).toBe("connection refused");
@@ -138,7 +138,7 @@ describe("a delivery fails", () => {
     expect(failure).toBe("the host has no address");
   });
 
-  test("when its sender is told to stop, also one that was told before", async () => {
+  test("when its sender is stopped, also one that was stopped before", async () => {
     const stop = new AbortController();
     const receiver = await startReceiver(() => stop.abort());
     const sender = senderTo(receiver.url);
@@ -179,7 +179,7 @@ describe("an answer whose body does not end", () => {
     expect(await failureOf(senderTo(ill.url).send(eventWith(), never))).toBe("status 500");
   });
 
-  test("is cut off at the time limit where it comes byte by byte", async () => {
+  test("is cut off at the time limit if it comes byte by byte", async () => {
     const [well, ill] = [await endless(200, "x"), await endless(500, "x")];
     // The limit leaves time for the status on a busy machine.
     const sendTo = (url: string) => senderTo(url, { limitMs: 1000 }).send(eventWith(), never);
@@ -201,7 +201,7 @@ describe("a hostile address", () => {
     expect(receiver.connections()).toBe(1);
   });
 
-  test.each(["http", "https"])("is never connected to where a name leads to it, by %s", async (scheme) => {
+  test.each(["http", "https"])("is never connected to if a name leads to it, by %s", async (scheme) => {
     const receiver = await startReceiver();
     const url = `${scheme}://billing.example:${receiver.port}/`;
     const options = { allowPrivate: false, resolve: loopback };
@@ -221,7 +221,7 @@ describe("a hostile address", () => {
     expect([failure, receiver.connections()]).toEqual(["the address is private", 0]);
   });
 
-  test("is never connected to where a name turned into one after its target was added", async () => {
+  test("is never connected to if a name changed to it after its target was added", async () => {
     const receiver = await startReceiver();
     const url = `http://billing.example:${receiver.port}/`;
     const addresses = ["1.1.1.1", "127.0.0.1"];

@@ -101,7 +101,7 @@ test("every refusal that the contract lists of an operation can be had, and none
 });
 
 describe.each(operations)("$name of $version", ({ version, name }) => {
-  test("fails as the contract says, whatever is wrong with the request", async () => {
+  test("fails as the contract says for every kind of bad request", async () => {
     const service = await startTestService();
     const headers = { authorization: `Bearer ${service.trialToken}`, "content-type": "application/json" };
     const send = async (more: object) => {

@@ -36,7 +36,7 @@ test("the document of the staff API passes it too", async () => {
   expect(await lint(openApiDocument(ROUTES, { version: "1.0.0", prefix: "/api/v1" }))).toEqual([]);
 });
 
-test("the linter finds what is wrong", async () => {
+test("the linter finds errors", async () => {
   const { security, ...unsecured } = documentOf("v1.0.1");
   expect(security).toBeDefined();
   expect((await lint(unsecured)).map(({ ruleId }) => ruleId)).toContain("security-defined");
