@@ -36,9 +36,9 @@ export function testRefusedCalls(makeDatabase: MakeDatabase): void {
     expect(await found({ reason: "expired_token", partnerId: 1 })).toBe(0);
     const counted = { reason: "unknown_bouquet", count: 1_800 };
     const expired = { reason: "expired_token", count: 1 };
-    expect(await countRefusedCalls(store.engine.db, PRODUCTION, START)).toEqual([counted, expired]);
-    expect(await countRefusedCalls(store.engine.db, PRODUCTION, START + 5)).toEqual([expired]);
-    expect(await countRefusedCalls(store.engine.db, { ...PRODUCTION, partnerId: 1 }, START)).toEqual([counted]);
+    expect(await countRefusedCalls(store.engine.db, { ...PRODUCTION, from: START })).toEqual([counted, expired]);
+    expect(await countRefusedCalls(store.engine.db, { ...PRODUCTION, from: START + 5 })).toEqual([expired]);
+    expect(await countRefusedCalls(store.engine.db, { ...PRODUCTION, partnerId: 1, from: START })).toEqual([counted]);
   });
 
   test("refused calls go when they are too old or too many, and no other", async () => {

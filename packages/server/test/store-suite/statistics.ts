@@ -42,6 +42,8 @@ export function testStatistics(makeDatabase: MakeDatabase): void {
     const day = { ...of, day: "2026-11-21", count: 1, amount: 113_000n };
     expect(await sumReversedDays(db, "2026-11-21")).toEqual([day]);
     expect(await sumReversedDays(db, "2026-11-22")).toEqual([]);
+    expect(await sumReversedDays(db, "2026-11-21", "2026-11-21 23:55:00")).toEqual([]);
+    expect(await sumReversedDays(db, "2026-11-21", "2026-11-21 23:55:01")).toEqual([day]);
   });
 }
 

@@ -7,6 +7,8 @@ import { findCustomer } from "../../store/customers.ts";
 import type { RefusedCall } from "../../store/store.ts";
 import {
   CodeSchema,
+  DAYS,
+  daysOf,
   ENVIRONMENT,
   environmentOf,
   limitOf,
@@ -36,6 +38,7 @@ export const listRefusedCalls = operation({
   input: Type.Object({
     ...ENVIRONMENT,
     ...PARTNER,
+    ...DAYS,
     reason: Type.Optional(
       Type.String({ ...CodeSchema, description: "Reason of the refusal; empty means all reasons." }),
     ),
@@ -44,7 +47,7 @@ export const listRefusedCalls = operation({
   answer: RefusedCallsSchema,
   async run(office, input) {
     const [environment, partnerId] = [await environmentOf(office, input), await partnerIdOf(office, input)];
-    return refusedCallsOf(office, { environment, partnerId, reason: input.reason }, input);
+    return refusedCallsOf(office, { environment, partnerId, reason: input.reason, ...daysOf(office, input) }, input);
   },
 });
 
@@ -96,6 +99,8 @@ export interface RefusedCallFilter {
   readonly codes?: readonly string[] | undefined;
   readonly partnerId?: number | undefined;
   readonly reason?: string | undefined;
+  readonly from?: Instant | undefined;
+  readonly until?: Instant | undefined;
 }
 
 /** Lists refused calls, newest first, with their numbers. @param page.before of the last call of the previous page. */
@@ -110,14 +115,12 @@ export async function readRefusedCalls(
   return rows.map((row) => ({ ...row, code: row.code ?? undefined }));
 }
 
-/** Counts refused calls since a time, by their reasons, most first. */
+/** Counts refused calls by their reasons, most first. */
 export async function countRefusedCalls(
   db: Db,
   filter: RefusedCallFilter,
-  since: Instant,
 ): Promise<{ readonly reason: string; readonly count: number }[]> {
   const rows = await filtered(db, filter)
-    .where("at", ">=", since)
     .select((eb) => ["reason", eb.fn.countAll().as("count")])
     .groupBy("reason")
     .orderBy("count", "desc")
@@ -126,10 +129,12 @@ export async function countRefusedCalls(
   return rows.map(({ reason, count }) => ({ reason, count: Number(count) }));
 }
 
-function filtered(db: Db, { environment, codes, partnerId, reason }: RefusedCallFilter) {
+function filtered(db: Db, { environment, codes, partnerId, reason, from, until }: RefusedCallFilter) {
   let query = db.selectFrom("refusedCall").where("environment", "=", environment);
   if (codes !== undefined) query = query.where("code", "in", codes);
   if (partnerId !== undefined) query = query.where("partnerId", "=", partnerId);
   if (reason !== undefined) query = query.where("reason", "=", reason);
+  if (from !== undefined) query = query.where("at", ">=", from);
+  if (until !== undefined) query = query.where("at", "<", until);
   return query;
 }

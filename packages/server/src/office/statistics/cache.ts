@@ -2,13 +2,16 @@ import type { Service } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { Money } from "../../domain/money.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
-import { DAY_MS, dayAfter, type Instant } from "../../domain/wall-time.ts";
+import { DAY_MS, dayAfter, type Instant, plus, readDay, type WallTime } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
 import { countRefusedCalls } from "../customers/refused-calls.ts";
 import * as sql from "./sql.ts";
 
-/** Days shown, including today. */
-const DAYS = 30;
+/** The longest period, in days. Today is one of them. */
+export const MOST_DAYS = 90;
+const WEEK = 7;
+/** Days in memory: each period is also counted as of a week ago. */
+const KEPT_DAYS = MOST_DAYS + WEEK;
 /** Length of a closed span: nothing can be added to it, so its top-ups are summed up only once. */
 const SPAN_MS = 10 * 60_000;
 /** Longest time from the decision of a top-up to its record, with some seconds for clocks that differ. */
@@ -31,9 +34,11 @@ export interface StatisticsRequest {
   readonly environment: Environment;
   /** Undefined for all partners. */
   readonly partnerId: number | undefined;
+  /** Length of the period in days of the provider's clock, with today: 1 to {@link MOST_DAYS}. */
+  readonly days: number;
 }
 
-/** Sums of the last 30 days of the provider's clock. */
+/** Sums of a period that ends now. */
 export interface Statistics {
   /** Top-ups are counted up to this time. */
   readonly until: Instant;
@@ -41,8 +46,10 @@ export interface Statistics {
   readonly isComplete: boolean;
   /** The 24 hours of today, from midnight. */
   readonly hours: readonly Sum[];
-  /** Days, oldest first, today last. */
+  /** Days of the period, oldest first. */
   readonly days: readonly { readonly day: string; readonly topUps: Sum; readonly reversals: Sum }[];
+  /** The same sums as of this time one week ago. */
+  readonly weekAgo: Record<"today" | "yesterday" | "period" | "reversals", Sum>;
   readonly byService: ReadonlyMap<Service, Sum>;
   readonly byPartner: ReadonlyMap<number, Sum>;
   readonly byBouquet: readonly (Sum & { readonly service: Service; readonly bouquetCode: string })[];
@@ -56,6 +63,16 @@ interface Open {
   /** Start of the open span. */
   readonly from: Instant;
   readonly hours: readonly sql.HourSum[];
+  readonly reversed: readonly sql.ReversedDay[];
+  readonly weekAgo: WeekAgo;
+}
+
+/** Sums up to this time of the day, one week ago. */
+interface WeekAgo {
+  readonly wall: WallTime;
+  /** Of the hour that had begun. */
+  readonly hours: readonly sql.HourSum[];
+  /** Of the day that had begun. */
   readonly reversed: readonly sql.ReversedDay[];
 }
 
@@ -92,28 +109,45 @@ export class StatisticsCache {
     return this.#gathering;
   }
 
-  async answer({ environment, partnerId }: StatisticsRequest): Promise<Statistics> {
+  async answer({ environment, partnerId, days: length }: StatisticsRequest): Promise<Statistics> {
     // After a failure, the next answer tries again.
     void this.gather().catch(() => {});
     const open = await this.#readOpen();
-    const { zone } = this.#ports.store.provider;
-    const days = lastDays(zone.wallTime(open.at).slice(0, 10));
+    const known = daysUntil(this.#ports.store.provider.zone.wallTime(open.at), length + WEEK);
+    const days = known.slice(WEEK);
     const today = days.at(-1) as string;
     const isAsked = (sum: { readonly environment: Environment; readonly partnerId: number }) =>
       sum.environment === environment && (partnerId === undefined || sum.partnerId === partnerId);
-    const closed = days.flatMap((day) => [...(this.#days.get(day)?.values() ?? [])]).filter(isAsked);
+    const closedOf = (some: readonly string[]) =>
+      some.flatMap((day) => [...(this.#days.get(day)?.values() ?? [])]).filter(isAsked);
+    const hoursOf = (day: string) =>
+      [...this.#hours].flatMap(([hour, sums]) => (hour.startsWith(day) ? [...sums.values()].filter(isAsked) : []));
     const opened = open.hours.filter((sum) => isAsked(sum) && dayOf(sum) >= (days[0] as string));
-    const all = [...closed, ...opened];
-    const ofToday = [...this.#hours.values()].flatMap((sums) => [...sums.values()].filter(isAsked)).concat(opened);
-    const byHour = sumBy(ofToday, ({ hour }) => hour);
-    const [byDay, reversed] = [sumBy(all, dayOf), sumBy(open.reversed.filter(isAsked), ({ day }) => day)];
+    const all = [...closedOf(days), ...opened];
+    const byHour = sumBy([...hoursOf(today), ...opened], ({ hour }) => hour);
+    const reversals = open.reversed.filter(isAsked);
+    const [byDay, reversed] = [sumBy(all, dayOf), sumBy(reversals, ({ day }) => day)];
     const byBouquet = new Map(all.map((sum) => [bouquetOf(sum), sum]));
     const bouquetSums = sumBy(all, bouquetOf);
+
+    const { wall, ...partly } = open.weekAgo;
+    const [thatDay, dayBefore] = [wall.slice(0, 10), plus(wall, { months: 0, days: -1 }).slice(0, 10)];
+    const before = known.slice(0, length - 1);
+    const isBefore = new Set(before);
+    const hoursThatDay = hoursOf(thatDay).filter(({ hour }) => hour < wall.slice(0, 13));
+    const untilThen = sumOf([...hoursThatDay, ...partly.hours.filter(isAsked)]);
+    const weekAgo = {
+      today: untilThen,
+      yesterday: sumOf(closedOf([dayBefore])),
+      period: sumOf([...closedOf(before), untilThen]),
+      reversals: sumOf([...reversals.filter(({ day }) => isBefore.has(day)), ...partly.reversed.filter(isAsked)]),
+    };
     return {
       until: open.at,
       isComplete: this.#isComplete(open.at),
       hours: Array.from({ length: 24 }, (_, hour) => byHour.get(`${today} ${String(hour).padStart(2, "0")}`) ?? NO_SUM),
       days: days.map((day) => ({ day, topUps: byDay.get(day) ?? NO_SUM, reversals: reversed.get(day) ?? NO_SUM })),
+      weekAgo,
       byService: sumBy(all, ({ service }) => service),
       byPartner: sumBy(all, (sum) => sum.partnerId),
       byBouquet: [...byBouquet].map(([key, { service, bouquetCode }]) => {
@@ -122,15 +156,18 @@ export class StatisticsCache {
     };
   }
 
-  /** Counts refused calls of the last 30 days, by their reasons, most first; counts again after a minute. */
-  async failures({ environment, partnerId }: StatisticsRequest): Promise<Failures> {
-    const now = this.#ports.clock();
+  /** Refused calls of the period by reason, most first. They are kept for 30 days, and counted again after a minute. */
+  async failures({ environment, partnerId, days }: StatisticsRequest): Promise<Failures> {
+    const { store, clock } = this.#ports;
+    const now = clock();
     for (const [key, { at }] of this.#failures) if (at < now - FAILURES_FRESH_MS) this.#failures.delete(key);
-    const key = `${environment} ${partnerId ?? ""}`;
+    const key = `${environment} ${partnerId ?? ""} ${days}`;
     const known = this.#failures.get(key);
     if (known !== undefined) return known.counts;
-    const { db } = this.#ports.store.engine;
-    const counts = await countRefusedCalls(db, { environment, partnerId }, now - DAYS * DAY_MS);
+    const { zone } = store.provider;
+    const [first = ""] = daysUntil(zone.wallTime(now), days);
+    const from = readDay(first, zone)?.start;
+    const counts = await countRefusedCalls(store.engine.db, { environment, partnerId, from });
     this.#failures.set(key, { at: now, counts });
     return counts;
   }
@@ -151,10 +188,10 @@ export class StatisticsCache {
       this.#keep(await this.#sumHours(engine.db, from, this.#from));
       this.#from = from;
     }
-    const today = store.provider.zone.wallTime(clock()).slice(0, 10);
-    const [oldest, yesterday] = [lastDays(today)[0] as string, lastDays(today).at(-2) as string];
+    const days = daysUntil(store.provider.zone.wallTime(clock()), KEPT_DAYS);
+    const [oldest, withHours] = [days[0] as string, days.at(-2 - WEEK) as string];
     for (const day of this.#days.keys()) if (day < oldest) this.#days.delete(day);
-    for (const hour of this.#hours.keys()) if (hour < yesterday) this.#hours.delete(hour);
+    for (const hour of this.#hours.keys()) if (hour < withHours) this.#hours.delete(hour);
   }
 
   #keep(sums: readonly sql.HourSum[]): void {
@@ -188,9 +225,21 @@ export class StatisticsCache {
     const { store, clock } = this.#ports;
     const at = clock();
     const from = this.#openFrom(at);
-    const oldest = lastDays(store.provider.zone.wallTime(at).slice(0, 10))[0] as string;
-    const hours = await this.#sumHours(store.engine.db, from, undefined);
-    return { at, from, hours, reversed: await sql.sumReversedDays(store.engine.db, oldest) };
+    const [oldest = ""] = daysUntil(store.provider.zone.wallTime(at), KEPT_DAYS);
+    const { db } = store.engine;
+    const hours = await this.#sumHours(db, from, undefined);
+    return { at, from, hours, reversed: await sql.sumReversedDays(db, oldest), weekAgo: await this.#readWeekAgo(at) };
+  }
+
+  async #readWeekAgo(at: Instant): Promise<WeekAgo> {
+    const { zone } = this.#ports.store.provider;
+    const { db } = this.#ports.store.engine;
+    const wall = plus(zone.wallTime(at), { months: 0, days: -WEEK });
+    // Clocks skip some wall times once a year.
+    const until = zone.instants(wall)[0] ?? at - WEEK * DAY_MS;
+    const from = zone.instants(`${wall.slice(0, 13)}:00:00`)[0] ?? until;
+    const hours = await this.#sumHours(db, from, until);
+    return { wall, hours, reversed: await sql.sumReversedDays(db, wall.slice(0, 10), wall) };
   }
 
   #openFrom(at: Instant): Instant {
@@ -209,16 +258,15 @@ export class StatisticsCache {
 
   /** A time before the first day in any zone. */
   #firstAt(now: Instant): Instant {
-    const first = now - (DAYS + 1) * DAY_MS;
+    const first = now - (KEPT_DAYS + 1) * DAY_MS;
     return first - (first % DAY_MS);
   }
 }
 
-/** Days of the charts, oldest first. */
-function lastDays(today: string): string[] {
-  const first = new Date(Date.parse(`${today}T00:00:00Z`) - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
-  const days = [first];
-  while (days.length < DAYS) days.push(dayAfter(days.at(-1) as string));
+/** The last days up to that of a wall time, oldest first. */
+function daysUntil(wall: WallTime, length: number): string[] {
+  const days = [plus(wall, { months: 0, days: 1 - length }).slice(0, 10)];
+  while (days.length < length) days.push(dayAfter(days.at(-1) as string));
   return days;
 }
 
@@ -228,6 +276,10 @@ function dayOf({ hour }: sql.HourSum): string {
 
 function bouquetOf({ service, bouquetCode }: sql.HourSum): string {
   return `${service} ${bouquetCode}`;
+}
+
+function sumOf(parts: readonly Sum[]): Sum {
+  return sumBy(parts, () => "all").get("all") ?? NO_SUM;
 }
 
 function sumBy<Part extends Sum, Key>(parts: readonly Part[], keyOf: (part: Part) => Key): Map<Key, Sum> {

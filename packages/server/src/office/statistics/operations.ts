@@ -10,6 +10,7 @@ import {
   orNull,
   PARTNER,
   partnerIdOf,
+  ServiceSchema,
 } from "../common.ts";
 import { countHeldBack } from "../imports/runs.ts";
 import { lastBackupAt } from "../maintenance/backups.ts";
@@ -18,7 +19,7 @@ import { tokenState } from "../partners/presenter.ts";
 import { readLastUses, readTokens } from "../partners/sql.ts";
 import { statusesOf } from "../targets/presenter.ts";
 import { presenterOf } from "../transactions/presenter.ts";
-import type { Sum } from "./cache.ts";
+import { MOST_DAYS, type Sum } from "./cache.ts";
 
 /** Events that are older than this and not delivered need attention: a target usually gets an event within seconds. */
 const BEHIND_AFTER_MS = 60 * 60_000;
@@ -92,10 +93,20 @@ export const listAttention = operation({
 const AS = { tag: "Overview", permission: "read" } as const;
 /** Bouquets with a line of their own; the others share one. */
 const MOST_BOUQUETS = 10;
+const USUAL_DAYS = 30;
 
 const SUM = { topUps: Type.Integer(), amount: AmountSchema };
 
-const ShareSchema = Type.Object({ name: orNull(Type.String()), ...SUM }, { title: "Share" });
+const ShareSchema = Type.Object(
+  {
+    name: orNull(Type.String()),
+    ...SUM,
+    bouquet: Type.Optional(Type.String({ description: "Its code, of a bouquet." })),
+    service: Type.Optional(ServiceSchema),
+  },
+  { title: "Share" },
+);
+const SumSchema = Type.Object(SUM, { title: "Sum" });
 
 const StatisticsSchema = Type.Object(
   {
@@ -103,15 +114,19 @@ const StatisticsSchema = Type.Object(
     complete: Type.Boolean({ description: "False during the first seconds after a start." }),
     hours: Type.Array(Type.Object({ hour: Type.Integer(), ...SUM }), { description: "The 24 hours of today." }),
     days: Type.Array(Type.Object({ day: Type.String(), ...SUM, reversals: Type.Integer(), reversed: AmountSchema }), {
-      description: "The last 30 days, oldest first.",
+      description: "The days of the period, oldest first.",
     }),
+    weekAgo: Type.Object(
+      { today: SumSchema, yesterday: SumSchema, period: SumSchema, reversals: SumSchema },
+      { description: "The same figures as of this time one week ago. `reversals` has their number and amount." },
+    ),
     byService: Type.Array(ShareSchema),
     byPartner: Type.Array(ShareSchema),
     byBouquet: Type.Array(ShareSchema, {
       description: "The ten with the largest amounts; the others are summed as null.",
     }),
     failures: Type.Array(Type.Object({ reason: Type.String(), count: Type.Integer() }), {
-      description: "Refused calls of partners, by reason.",
+      description: "Refused calls of partners in the period, at most the last 30 days, by reason.",
     }),
   },
   { title: "Statistics" },
@@ -120,13 +135,23 @@ const StatisticsSchema = Type.Object(
 export const showStatistics = operation({
   ...AS,
   http: "GET /statistics",
-  summary: "Show sums of today by hour and of the last 30 days",
-  input: Type.Object({ ...ENVIRONMENT, ...PARTNER }),
+  summary: "Show sums of today by hour and of a period",
+  input: Type.Object({
+    ...ENVIRONMENT,
+    ...PARTNER,
+    days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MOST_DAYS,
+        description: `Length of the period in days, including today (default ${USUAL_DAYS}).`,
+      }),
+    ),
+  }),
   answer: StatisticsSchema,
   async run(office, input) {
     const { store, statistics } = office;
     const environment = await environmentOf(office, input);
-    const request = { environment, partnerId: await partnerIdOf(office, input) };
+    const request = { environment, partnerId: await partnerIdOf(office, input), days: input.days ?? USUAL_DAYS };
     const sums = await statistics.answer(request);
     const { findBouquet, partnerNames, formatAmount } = await presenterOf(store, environment);
     const bouquetName = (service: Service, code: string) => {
@@ -134,10 +159,10 @@ export const showStatistics = operation({
       return name === undefined ? code : `${name} (${code})`;
     };
     const shown = ({ count, amount }: Sum) => ({ topUps: count, amount: formatAmount(amount) });
-    const shares = (parts: readonly (readonly [name: string | null, sum: Sum])[]): Static<typeof ShareSchema>[] =>
-      byMoney(parts).map(([name, sum]) => ({ name, ...shown(sum) }));
-    const bouquets = byMoney(sums.byBouquet.map((sum) => [bouquetName(sum.service, sum.bouquetCode), sum] as const));
-    const rest = bouquets.slice(MOST_BOUQUETS).map(([, sum]) => sum);
+    const shares = (parts: readonly (readonly [name: string, sum: Sum])[]): Static<typeof ShareSchema>[] =>
+      parts.toSorted(([, a], [, b]) => byMoney(a, b)).map(([name, sum]) => ({ name, ...shown(sum) }));
+    const bouquets = sums.byBouquet.toSorted(byMoney);
+    const rest = bouquets.slice(MOST_BOUQUETS);
     return {
       until: isoTime(sums.until),
       complete: sums.isComplete,
@@ -145,10 +170,18 @@ export const showStatistics = operation({
       days: sums.days.map(({ day, topUps, reversals }) => {
         return { day, ...shown(topUps), reversals: reversals.count, reversed: formatAmount(reversals.amount) };
       }),
+      weekAgo: {
+        today: shown(sums.weekAgo.today),
+        yesterday: shown(sums.weekAgo.yesterday),
+        period: shown(sums.weekAgo.period),
+        reversals: shown(sums.weekAgo.reversals),
+      },
       byService: shares([...sums.byService]),
       byPartner: shares([...sums.byPartner].map(([id, sum]) => [partnerNames.get(id) ?? String(id), sum])),
       byBouquet: [
-        ...shares(bouquets.slice(0, MOST_BOUQUETS)),
+        ...bouquets.slice(0, MOST_BOUQUETS).map(({ service, bouquetCode: bouquet, ...sum }) => {
+          return { name: bouquetName(service, bouquet), ...shown(sum), bouquet, service };
+        }),
         ...(rest.length === 0 ? [] : [{ name: null, ...shown(addUp(rest)) }]),
       ],
       failures: [...(await statistics.failures(request))],
@@ -156,8 +189,9 @@ export const showStatistics = operation({
   },
 });
 
-function byMoney<Part extends readonly [string | null, Sum]>(parts: readonly Part[]): Part[] {
-  return parts.toSorted(([, a], [, b]) => (a.amount === b.amount ? 0 : a.amount < b.amount ? 1 : -1));
+/** Compares for an order with most money first. */
+function byMoney({ amount: a }: Sum, { amount: b }: Sum): number {
+  return a === b ? 0 : a < b ? 1 : -1;
 }
 
 function addUp(sums: readonly Sum[]): Sum {

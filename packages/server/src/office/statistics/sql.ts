@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Service } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { Money } from "../../domain/money.ts";
-import type { Instant } from "../../domain/wall-time.ts";
+import { type Instant, LAST_WALL_TIME, type WallTime } from "../../domain/wall-time.ts";
 import type { Db } from "../office.ts";
 import { inRange, rangeOf, stepsOf, topUps } from "../transactions/sql.ts";
 
@@ -41,12 +41,13 @@ export async function sumHours(db: Db, from: Instant, until: Instant | undefined
   return sums;
 }
 
-/** Adds up the reversals of a day (`2026-11-20`) and later. */
-export async function sumReversedDays(db: Db, from: string): Promise<ReversedDay[]> {
+/** Adds up the reversals from a day (such as `2026-11-20`) until before a wall time, or until now. */
+export async function sumReversedDays(db: Db, from: string, until: WallTime = LAST_WALL_TIME): Promise<ReversedDay[]> {
   const rows = await db
     .selectFrom("reversal as r")
     .innerJoin("topUp as t", "t.txnId", "r.txnId")
     .where("r.wall", ">=", from)
+    .where("r.wall", "<", until)
     .select(["t.environment", "t.partnerId"])
     .select((eb) => [DAY.as("day"), eb.fn.countAll().as("count"), AMOUNT.as("amount")])
     .groupBy(["t.environment", "t.partnerId", DAY])
