@@ -25,6 +25,7 @@ export const ROUTES: readonly PageRoute[] = [
   page("/customers/:cuid", "customer", "read", () => import("./pages/customers/customer.tsx")),
   page("/transactions", "transactions", "read", () => import("./pages/transactions/transactions.tsx"), "work", "t"),
   page("/transactions/:id", "transaction", "read", () => import("./pages/transactions/transaction.tsx")),
+  page("/refused-calls", "refusedCalls", "read", () => import("./pages/refused-calls/refused-calls.tsx"), "work", "f"),
   page("/bulk", "bulk", "correct", () => import("./pages/bulk/bulk.tsx"), "work", "b"),
   page("/partners", "partners", "read", () => import("./pages/partners/partners.tsx"), "provider", "p"),
   page("/partners/:name", "partner", "read", () => import("./pages/partners/partner.tsx")),

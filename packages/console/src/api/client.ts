@@ -15,15 +15,18 @@ interface Sending {
   readonly signal?: AbortSignal;
   /** Same key for each repeat of one change; undefined for a preview. */
   readonly idempotencyKey?: string;
+  /** Whether no person asked: such a request does not keep the session open. */
+  readonly isPoll?: boolean;
 }
 
 /** Calls an operation of the staff API. @throws ApiProblem */
-export async function ask<K extends Key>(key: K, input: Input<K>, { signal, idempotencyKey }: Sending = {}) {
+export async function ask<K extends Key>(key: K, input: Input<K>, { signal, idempotencyKey, isPoll }: Sending = {}) {
   const request = requestOf(key, input);
   const { method } = request;
   const headers: Record<string, string> = { Accept: "application/json" };
   if (request.body !== undefined) headers["Content-Type"] = "application/json";
   if (idempotencyKey !== undefined) headers["Idempotency-Key"] = idempotencyKey;
+  if (isPoll === true) headers["Topupd-Poll"] = "1";
   const body = request.body === undefined ? null : JSON.stringify(request.body);
   const answer = await fetch(urlOf(request), { method, headers, body, signal: signal ?? null }).then(
     async (response) => ({ status: response.status, text: await response.text() }),

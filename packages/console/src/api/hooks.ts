@@ -22,6 +22,8 @@ import type {
   UploadKey,
 } from "./request.ts";
 
+const LIVE_MS = 4_000;
+
 /** Makes the input optional if none of its fields is required. */
 type Asked<K extends ReadKey> =
   Record<never, never> extends Input<K> ? [input?: Input<K> | null] : [input: Input<K> | null];
@@ -39,10 +41,24 @@ export function usePoll<K extends ReadKey>(key: K, input: Input<K> | null, isOve
   });
 }
 
-function readingOf<K extends ReadKey>(key: K, input: Input<K> | null = {} as Input<K>) {
+/**
+ * Reads again every few seconds while the page is visible, or each time `version` changes if it is given. Keeps the previous
+ * answer until the next one is loaded.
+ */
+export function useLive<K extends ReadKey>(key: K, input: Input<K>, version?: number) {
+  const reading = readingOf(key, input, true);
+  return useQuery<Answer<K>, ApiProblem>({
+    ...reading,
+    queryKey: version === undefined ? reading.queryKey : [...reading.queryKey, version],
+    refetchInterval: version === undefined && LIVE_MS,
+    placeholderData: keepPreviousData,
+  });
+}
+
+function readingOf<K extends ReadKey>(key: K, input: Input<K> | null = {} as Input<K>, isPoll = false) {
   return {
     queryKey: [key, input],
-    queryFn: ({ signal }: { signal: AbortSignal }) => ask(key, input as Input<K>, { signal }),
+    queryFn: ({ signal }: { signal: AbortSignal }) => ask(key, input as Input<K>, { signal, isPoll }),
     enabled: input !== null,
   };
 }

@@ -1,5 +1,6 @@
 import { scaleBand, scaleLinear } from "d3-scale";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
 import { formatCount } from "../format.ts";
 import { texts } from "../texts/index.ts";
 import { EmptyState } from "./states.tsx";
@@ -10,6 +11,8 @@ export interface Bar {
   readonly value: number;
   /** Text of the value, with all digits. */
   readonly text: string;
+  /** Address of the list behind the value. */
+  readonly href?: string;
 }
 
 interface ChartProps {
@@ -34,6 +37,7 @@ export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label })
   const [frame, width] = useWidth();
   const [active, setActive] = useState<number>();
   const hintId = useId();
+  const [, goTo] = useLocation();
   const isEmpty = bars.every(({ value }) => value === 0);
 
   const x = scaleBand<number>(
@@ -46,7 +50,11 @@ export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label })
   const everyNth = Math.ceil(bars.length / Math.max(Math.floor((width - MARGIN.left) / 56), 1));
   const shown = active === undefined ? undefined : bars[active];
 
+  const open = () => {
+    if (shown?.href !== undefined) goTo(shown.href);
+  };
   const move = (event: KeyboardEvent) => {
+    if (event.key === "Enter") open();
     const last = bars.length - 1;
     const from = active ?? last;
     const steps: Record<string, number> = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: last };
@@ -81,6 +89,7 @@ export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label })
             onBlur={() => setActive(undefined)}
             onPointerMove={point}
             onPointerLeave={() => setActive(undefined)}
+            onClick={open}
           >
             {y.ticks(4).map((value) => (
               <g key={value} transform={`translate(0,${y(value)})`}>
@@ -133,13 +142,13 @@ export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label })
   );
 }
 
-/** Shares of a whole as a table with bars, largest first. */
+/** Shares of a whole as a table, largest first. A bar is as long as its share of all. */
 export function ShareBars({ title, labelHeader, valueHeader, bars }: ChartProps) {
-  const largest = Math.max(...bars.map(({ value }) => value), 0);
+  const all = bars.reduce((sum, { value }) => sum + value, 0);
   return (
     <figure className="card chart">
       <figcaption>{title}</figcaption>
-      {largest === 0 ? (
+      {all === 0 ? (
         <EmptyState title={texts.common.nothingInChart} />
       ) : (
         <table className="shares" aria-label={title}>
@@ -150,15 +159,15 @@ export function ShareBars({ title, labelHeader, valueHeader, bars }: ChartProps)
             </tr>
           </thead>
           <tbody>
-            {bars.map(({ label, value, text }) => (
+            {bars.map(({ label, value, text, href }) => (
               <tr key={label}>
                 <th scope="row">
-                  {label}
+                  <Label href={href}>{label}</Label>
                   <span className="share-track" aria-hidden="true">
-                    <span className="share-bar" style={{ width: `${(value / largest) * 100}%` }} />
+                    <span className="share-bar" style={{ width: `${(value / all) * 100}%` }} />
                   </span>
                 </th>
-                <td className="number">{text}</td>
+                <td className="number">{texts.common.share(text, value / all)}</td>
               </tr>
             ))}
           </tbody>
@@ -166,6 +175,10 @@ export function ShareBars({ title, labelHeader, valueHeader, bars }: ChartProps)
       )}
     </figure>
   );
+}
+
+function Label({ href, children }: { href: string | undefined; children: string }) {
+  return href === undefined ? children : <Link href={href}>{children}</Link>;
 }
 
 /** A tooltip at its bar that stays inside the chart. `place`: 0 (left) to 1 (right). */
@@ -191,9 +204,11 @@ function ChartTable({ title, labelHeader, valueHeader, bars }: ChartProps) {
           </tr>
         </thead>
         <tbody>
-          {bars.map(({ label, text }) => (
+          {bars.map(({ label, text, href }) => (
             <tr key={label}>
-              <th scope="row">{label}</th>
+              <th scope="row">
+                <Label href={href}>{label}</Label>
+              </th>
               <td className="cell-number">{text}</td>
             </tr>
           ))}

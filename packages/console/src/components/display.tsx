@@ -1,4 +1,5 @@
 import { type ReactNode, useId, useState } from "react";
+import { Link } from "wouter";
 import { useMe } from "../api/session.tsx";
 import type { Run } from "../api/staff-api.d.ts";
 import { formatAge, formatAmount, formatSeconds, formatTime } from "../format.ts";
@@ -38,11 +39,19 @@ export function Grid({ children, wide = false }: { children: ReactNode; wide?: b
   return <div className={wide ? "grid grid-wide" : "grid"}>{children}</div>;
 }
 
-export function Stat({ label, value, note }: { label: string; value: ReactNode; note?: ReactNode }) {
+interface StatProps {
+  readonly label: string;
+  readonly value: ReactNode;
+  readonly note?: ReactNode;
+  /** Address of the list behind the figure. */
+  readonly href?: string | undefined;
+}
+
+export function Stat({ label, value, note, href }: StatProps) {
   return (
     <div className="stat">
       <p className="stat-label">{label}</p>
-      <p className="stat-value number">{value}</p>
+      <p className="stat-value number">{href === undefined ? value : <Link href={href}>{value}</Link>}</p>
       {note !== undefined && <p className="stat-note">{note}</p>}
     </div>
   );

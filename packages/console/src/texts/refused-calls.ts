@@ -40,6 +40,9 @@ const operations: Readonly<Record<string, string>> = {
 
 export const refusedCalls = {
   list: "Refused calls of partners",
+  lead: "Calls of partners that were refused in the last 30 days.",
+  from: "From",
+  to: "To",
   at: "Time",
   partner: "Partner",
   operation: "Call",
@@ -48,6 +51,7 @@ export const refusedCalls = {
   requestId: "Request id",
   emptyTitle: "No call was refused",
   empty: "In the last 30 days. If a partner disagrees, ask for the answer's request id.",
+  emptyFiltered: "No refused call fits these filters",
   reasons,
   operations,
 } as const;

@@ -15,6 +15,7 @@ export const shell = {
     catalogue: "Catalogue",
     imports: "Imports",
     import: "Import",
+    refusedCalls: "Refused calls",
     settlement: "Settlement",
     reconciliation: "Reconciliation",
     targets: "Targets",

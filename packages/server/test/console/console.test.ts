@@ -10,6 +10,7 @@ import {
   PAGES,
   SCRIPT,
   STAFF,
+  topUp,
 } from "../support/console-provider.ts";
 import {
   buttonsOf,
@@ -287,6 +288,35 @@ describe("the console", () => {
     await visit.settle();
     for (const text of [MARKUP, SCRIPT]) await main.getByText(text, { exact: true }).waitFor();
     expect(await page.locator("main img, main script").count()).toBe(0);
+  });
+
+  test("shows the money or number of a period, the list behind a figure, and a new top-up at once", async () => {
+    const told = (await api().call("GET /statistics?days=7&environment=production")).json;
+    const { topUps } = told.byPartner.find(({ name }: { name: string }) => name === "Blue Wallet");
+    const all = told.days.reduce((sum: number, day: { topUps: number }) => sum + day.topUps, 0);
+    const visit = await at("/?days=7", "viewer");
+    const { page, main } = visit;
+    await visit.press("Top-ups");
+    const shares = main.getByRole("table", { name: "By partner, 7 days" });
+    const share = `${topUps} · ${Math.round((topUps / all) * 100)} %`;
+    await shares
+      .getByRole("row", { name: /^Blue Wallet/ })
+      .getByText(share)
+      .waitFor();
+    await main.getByRole("link", { name: String(all), exact: true }).waitFor();
+    const newest = main.getByRole("table", { name: "Latest top-ups" }).getByText("000100000000001");
+    const before = await newest.count();
+    api().service.now += 60_000;
+    await topUp(api(), { cuid: "2000001", service: "tv", reqId: "000100000000001" }, {});
+    await expect.poll(() => newest.count(), { timeout: 20_000 }).toBe(before + 1);
+    await main.getByRole("link", { name: String(all + 1), exact: true }).waitFor();
+    await visit.press("Today");
+    expect(new URL(page.url()).search).toBe("?days=1&show=topUps");
+    await visit.press("7 days");
+    await main.getByRole("link", { name: "The connection is blocked" }).click();
+    await main.getByRole("heading", { name: "Refused calls" }).waitFor();
+    await rowOf(visit, "Refused calls of partners", "The connection is blocked").first().waitFor();
+    expect(await main.getByLabel("Reason").inputValue()).toBe("connection_blocked");
   });
 
   test("has pages that everybody can read, in light and dark, and that fit a telephone", async () => {

@@ -52,7 +52,7 @@ async function withStaff() {
     if (logged.kind !== "logged_in") throw new Error(logged.kind);
     return logged.token;
   };
-  const identify = async (of: string) => (await identifyPerson(ports, of)) as Person | undefined;
+  const identify = async (of: string, isUse = true) => (await identifyPerson(ports, of, isUse)) as Person | undefined;
   const person = async (name: string) => (await identify(await token(name))) as Person;
   return { world, ports, desk, add, tryLogIn, token, identify, person, failed };
 }
@@ -104,7 +104,9 @@ describe("a log-in", () => {
       world.now += 30 * MINUTE_MS - 1;
       expect(await identify(mayas)).toMatchObject({ name: "maya", role: "admin", person: { hasTotp: false } });
     }
-    world.now += 30 * MINUTE_MS;
+    world.now += 29 * MINUTE_MS;
+    expect(await identify(mayas, false)).toMatchObject({ name: "maya" });
+    world.now += MINUTE_MS;
     expect(await identify(mayas)).toBeUndefined();
     expect(await identify("x".repeat(43))).toBeUndefined();
   });

@@ -15,7 +15,16 @@ export const SCRIPT = `<script>alert(2)</script>`;
 
 /** Every page but those of a single top-up or import, with its parts. */
 export const PAGES = [
-  ...["/", "/customers", "/customers/2000001", "/transactions", "/bulk", "/partners", "/partners/wallet"],
+  ...[
+    "/",
+    "/customers",
+    "/customers/2000001",
+    "/transactions",
+    "/refused-calls",
+    "/bulk",
+    "/partners",
+    "/partners/wallet",
+  ],
   ...["/partners/wallet?tab=month", "/partners/Blue%20Wallet?tab=attempts", "/catalogue", "/catalogue?tab=revisions"],
   ...[
     "/catalogue?tab=upload",
@@ -110,7 +119,8 @@ interface CustomerAnswer {
   }[];
 }
 
-async function topUp(
+/** Tops up by the wallet unless a token is given. */
+export async function topUp(
   { service }: StaffApi,
   connection: { readonly cuid: string; readonly service: string; readonly reqId: string },
   more: object,

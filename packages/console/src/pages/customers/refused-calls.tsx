@@ -13,8 +13,8 @@ export function RefusedCalls({ calls, ofPartner = false }: { calls: Pages<Refuse
     <PagedTable
       label={t.list}
       pages={calls}
-      columns={ofPartner ? [AT, ...CALL] : [AT, PARTNER, ...CALL]}
-      rowKey={({ at, requestId }) => `${at} ${requestId}`}
+      columns={ofPartner ? [AT, ...CALL] : CALL_COLUMNS}
+      rowKey={callKey}
       empty={<EmptyState title={t.emptyTitle}>{t.empty}</EmptyState>}
     />
   );
@@ -35,3 +35,9 @@ const CALL: readonly Column<RefusedCall>[] = [
   { header: t.code, cell: ({ code }) => <span className="number">{code ?? "–"}</span> },
   { header: t.requestId, cell: ({ requestId }) => <Code>{requestId}</Code> },
 ];
+
+export const CALL_COLUMNS = [AT, PARTNER, ...CALL];
+
+export function callKey({ at, requestId }: RefusedCall): string {
+  return `${at} ${requestId}`;
+}

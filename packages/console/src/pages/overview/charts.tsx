@@ -1,139 +1,137 @@
-import { sumAmounts } from "../../amounts.ts";
 import { useInCurrency } from "../../api/session.tsx";
-import type { Share, Statistics } from "../../api/staff-api.d.ts";
+import type { Share, Statistics, Sum } from "../../api/staff-api.d.ts";
 import { type Bar, Bars, ShareBars } from "../../components/charts.tsx";
-import { Amount, Grid, Stat } from "../../components/display.tsx";
+import { Grid } from "../../components/display.tsx";
 import { formatAmount, formatCount } from "../../format.ts";
+import { listHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
+import type { Measure } from "./figures.tsx";
 
 const t = texts.overview;
-
-export function KeyFigures({ statistics: { days } }: { statistics: Statistics }) {
-  const [today, yesterday] = [days.at(-1), days.at(-2)];
-  const reversals = sumOf(days.map((day) => day.reversals));
-  return (
-    <Grid>
-      <Taken label={t.figures.today} days={today ? [today] : []} />
-      <Taken label={t.figures.yesterday} days={yesterday ? [yesterday] : []} />
-      <Taken label={t.figures.month} days={days} />
-      <Stat
-        label={t.figures.reversals}
-        value={formatCount(reversals)}
-        note={
-          reversals === 0 ? (
-            t.figures.noneReversed
-          ) : (
-            <>
-              <Amount of={sumAmounts(days.map(({ reversed }) => reversed))} /> {t.figures.reversed}
-            </>
-          )
-        }
-      />
-    </Grid>
-  );
-}
-
-/** Revenue of the given days. */
-function Taken({ label, days }: { label: string; days: Statistics["days"] }) {
-  return (
-    <Stat
-      label={label}
-      value={<Amount of={sumAmounts(days.map(({ amount }) => amount))} />}
-      note={t.figures.topUps(formatCount(sumOf(days.map(({ topUps }) => topUps))))}
-    />
-  );
-}
-
-function sumOf(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-/** Unit of the charts: money or number of top-ups. */
-type Measure = "amount" | "topUps";
+/** Refused calls are kept for so many days. */
+const CALLS_KEPT_DAYS = 30;
 
 interface ChartsProps {
   readonly statistics: Statistics;
   readonly measure: Measure;
 }
 
-export function Charts({ statistics, measure }: ChartsProps) {
-  const { hours, days, byService, byPartner, byBouquet, failures } = statistics;
-  const inCurrency = useInCurrency();
-  const valueHeader = measure === "amount" ? inCurrency(t.money) : t.topUps;
-  const barOf = (label: string, sum: Pick<Share, Measure>): Bar => ({ label, ...measured(sum, measure) });
-  const services = byService.map((share) => ({ ...share, name: serviceName(share.name) }));
+/** Charts of today and of the period over time. Each bar leads to the list behind it. */
+export function TimeCharts({ statistics: { hours, days }, measure }: ChartsProps) {
+  const valueHeader = useValueHeader(measure);
+  const today = days.at(-1)?.day;
   return (
-    <>
-      <Grid wide>
+    <Grid wide>
+      <Bars
+        title={t.hours}
+        labelHeader={t.hour}
+        valueHeader={valueHeader}
+        bars={hours.map(({ hour, ...sum }) => ({
+          label: `${String(hour).padStart(2, "0")}:00`,
+          href: topUpsOf({ from: today, to: today }),
+          ...measured(sum, measure),
+        }))}
+        tick={({ label }) => label.slice(0, 2)}
+      />
+      {days.length > 1 && (
         <Bars
-          title={t.hours}
-          labelHeader={t.hour}
-          valueHeader={valueHeader}
-          bars={hours.map(({ hour, ...sum }) => barOf(`${String(hour).padStart(2, "0")}:00`, sum))}
-          tick={({ label }) => label.slice(0, 2)}
-        />
-        <Bars
-          title={t.days}
+          title={t.days(t.ofPeriod(days.length))}
           labelHeader={t.day}
           valueHeader={valueHeader}
-          bars={days.map(({ day, ...sum }) => barOf(day, sum))}
+          bars={days.map(({ day, ...sum }) => ({
+            label: day,
+            href: topUpsOf({ from: day, to: day }),
+            ...measured(sum, measure),
+          }))}
           tick={({ label }) => label.slice(5)}
         />
-      </Grid>
-      <Grid wide>
-        <ShareBars
-          title={t.byService}
-          labelHeader={t.service}
-          valueHeader={valueHeader}
-          bars={sharesOf(services, measure)}
-        />
-        <ShareBars
-          title={t.byPartner}
-          labelHeader={t.partner}
-          valueHeader={valueHeader}
-          bars={sharesOf(byPartner, measure)}
-        />
-        <ShareBars
-          title={t.byBouquet}
-          labelHeader={t.bouquet}
-          valueHeader={valueHeader}
-          bars={sharesOf(byBouquet, measure)}
-        />
-        <ShareBars title={t.failures} labelHeader={t.reason} valueHeader={t.calls} bars={failureBars(failures)} />
-      </Grid>
-    </>
+      )}
+    </Grid>
   );
 }
 
+/** Charts of the shares of the period. Each bar leads to the list behind it. */
+export function ShareCharts({ statistics, measure }: ChartsProps) {
+  const { days, byService, byPartner, byBouquet, failures } = statistics;
+  const valueHeader = useValueHeader(measure);
+  const [from, to] = [days[0]?.day, days.at(-1)?.day];
+  const period = t.ofPeriod(days.length);
+  const callsPeriod = t.ofPeriod(Math.min(days.length, CALLS_KEPT_DAYS));
+  return (
+    <Grid wide>
+      <ShareBars
+        title={t.byService(period)}
+        labelHeader={t.service}
+        valueHeader={valueHeader}
+        bars={sharesOf(byService, measure, ({ name }) => ({
+          label: serviceName(name ?? ""),
+          href: topUpsOf({ from, to, service: name ?? "" }),
+        }))}
+      />
+      <ShareBars
+        title={t.byPartner(period)}
+        labelHeader={t.partner}
+        valueHeader={valueHeader}
+        bars={sharesOf(byPartner, measure, ({ name }) => ({
+          label: name ?? "",
+          href: topUpsOf({ from, to, partner: name ?? "" }),
+        }))}
+      />
+      <ShareBars
+        title={t.byBouquet(period)}
+        labelHeader={t.bouquet}
+        valueHeader={valueHeader}
+        bars={sharesOf(byBouquet, measure, ({ name, service, bouquet }) =>
+          name === null ? { label: t.others } : { label: name, href: topUpsOf({ from, to, service, bouquet }) },
+        )}
+      />
+      <ShareBars
+        title={t.failures(callsPeriod)}
+        labelHeader={t.reason}
+        valueHeader={t.calls}
+        bars={failureBars(failures, (reason) => listHref("/refused-calls", { from, to, reason }))}
+      />
+    </Grid>
+  );
+}
+
+function useValueHeader(measure: Measure): string {
+  const inCurrency = useInCurrency();
+  return measure === "amount" ? inCurrency(t.money) : t.topUps;
+}
+
+function topUpsOf(filters: Readonly<Record<string, string | undefined>>): string {
+  return listHref("/transactions", filters);
+}
+
 /** Bars of refused calls by reason. */
-export function failureBars(failures: Statistics["failures"]): Bar[] {
+export function failureBars(failures: Statistics["failures"], hrefOf: (reason: string) => string): Bar[] {
   const { reasons } = texts.refusedCalls;
   return failures.map(({ reason, count }) => ({
     label: reasons[reason] ?? reason,
     value: count,
     text: formatCount(count),
+    href: hrefOf(reason),
   }));
 }
 
-function serviceName(name: string | null): string | null {
+function serviceName(name: string): string {
   const names: Readonly<Record<string, string>> = texts.common.services;
-  return name === null ? null : (names[name] ?? name);
+  return names[name] ?? name;
 }
 
 /** Shares, largest first, with the combined rest last. */
-function sharesOf(shares: readonly Share[], measure: Measure): Bar[] {
-  const all = shares.reduce((sum, share) => sum + measured(share, measure).value, 0);
-  const bars = shares.map((share) => ({ name: share.name, ...measured(share, measure) }));
-  bars.sort((a, b) => Number(a.name === null) - Number(b.name === null) || b.value - a.value);
-  return bars.map(({ name, value, text }) => ({
-    label: name ?? t.others,
-    value,
-    text: all === 0 ? text : t.share(text, Math.round((value / all) * 100)),
-  }));
+function sharesOf(
+  shares: readonly Share[],
+  measure: Measure,
+  shown: (share: Share) => Pick<Bar, "label" | "href">,
+): Bar[] {
+  const bars = shares.map((share) => ({ isRest: share.name === null, ...shown(share), ...measured(share, measure) }));
+  return bars.toSorted((a, b) => Number(a.isRest) - Number(b.isRest) || b.value - a.value);
 }
 
 /** The drawn number, and the text with all digits. */
-function measured({ amount, topUps }: Pick<Share, Measure>, measure: Measure): Pick<Bar, "value" | "text"> {
+function measured({ amount, topUps }: Sum, measure: Measure): Pick<Bar, "value" | "text"> {
   if (measure === "amount") return { value: Number(amount), text: formatAmount(amount) };
   return { value: topUps, text: formatCount(topUps) };
 }

@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import { useApi, usePoll } from "../../api/hooks.ts";
+import { useApi, useLive } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { AttentionItem, Statistics } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
@@ -12,31 +12,43 @@ import { partnerHref, targetHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { Charts, KeyFigures } from "./charts.tsx";
+import { ShareCharts, TimeCharts } from "./charts.tsx";
+import { KeyFigures } from "./figures.tsx";
+import { LatestTopUps } from "./latest.tsx";
 
 const t = texts.overview;
+const USUAL_PERIOD = "30";
 
 export default function Overview() {
   const environment = useEnvironment();
   const { timeZone } = useMe().provider;
-  const statistics = usePoll("GET /statistics", { environment }, ({ complete }) => complete);
-  const [{ show }, setFilters] = useFilters(["show"]);
+  const [{ show, days }, setFilters] = useFilters(["show", "days"]);
   const measure = show === "topUps" ? "topUps" : "amount";
+  const period = t.periods.find(([length]) => length === days)?.[0] ?? USUAL_PERIOD;
+  const statistics = useLive("GET /statistics", { environment, days: Number(period) });
   return (
     <>
       <PageHead
         title={texts.shell.pages.overview}
         lead={statistics.data && t.lead(formatTime(statistics.data.until, timeZone))}
         actions={
-          <Choice
-            label={t.show}
-            value={measure}
-            options={[
-              ["amount", t.money],
-              ["topUps", t.topUps],
-            ]}
-            onChoose={(next) => setFilters({ show: next === "amount" ? "" : next })}
-          />
+          <>
+            <Choice
+              label={t.period}
+              value={period}
+              options={t.periods}
+              onChoose={(next) => setFilters({ days: next === USUAL_PERIOD ? "" : next })}
+            />
+            <Choice
+              label={t.show}
+              value={measure}
+              options={[
+                ["amount", t.money],
+                ["topUps", t.topUps],
+              ]}
+              onChoose={(next) => setFilters({ show: next === "amount" ? "" : next })}
+            />
+          </>
         }
       />
       <Attention />
@@ -52,8 +64,10 @@ export default function Overview() {
               <GettingStarted />
             ) : (
               <>
-                <KeyFigures statistics={shown} />
-                <Charts statistics={shown} measure={measure} />
+                <KeyFigures statistics={shown} measure={measure} />
+                <TimeCharts statistics={shown} measure={measure} />
+                <LatestTopUps count={shown.days.at(-1)?.topUps ?? 0} />
+                <ShareCharts statistics={shown} measure={measure} />
               </>
             )}
           </>

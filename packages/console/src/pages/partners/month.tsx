@@ -5,6 +5,7 @@ import { Bars, ShareBars } from "../../components/charts.tsx";
 import { Amount, Grid, Stat } from "../../components/display.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { formatAmount, formatCount } from "../../format.ts";
+import { listHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { failureBars } from "../overview/charts.tsx";
@@ -54,7 +55,12 @@ export function PartnerMonth({ name }: { name: string }) {
                   text: formatAmount(of),
                 }))}
               />
-              <ShareBars title={t.failures} labelHeader={t.reason} valueHeader={t.calls} bars={failureBars(failures)} />
+              <ShareBars
+                title={t.failures}
+                labelHeader={t.reason}
+                valueHeader={t.calls}
+                bars={failureBars(failures, (reason) => listHref("/refused-calls", { partner: name, reason }))}
+              />
             </Grid>
           </>
         );

@@ -69,7 +69,7 @@ function Totals({ totals: { count, amount, reversed, reversedAmount } }: { total
   );
 }
 
-const COLUMNS: readonly Column<Transaction>[] = [
+export const COLUMNS: readonly Column<Transaction>[] = [
   { header: t.at, cell: ({ txnDate }) => <Time of={txnDate} /> },
   { header: t.partner, cell: ({ partner }) => partner },
   { header: t.customer, cell: ({ cuid }) => <span className="number">{cuid}</span> },

@@ -60,7 +60,9 @@ async function identify(ports: AdminPorts, { headers, cookies }: FastifyRequest)
     return key === undefined ? undefined : identifySystem(ports, key);
   }
   const token = cookies[COOKIE];
-  return token === undefined ? undefined : identifyPerson(ports, token);
+  // Pages that read again by themselves must not keep an unattended session open.
+  const isUse = headers["topupd-poll"] === undefined;
+  return token === undefined ? undefined : identifyPerson(ports, token, isUse);
 }
 
 /**

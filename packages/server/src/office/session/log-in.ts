@@ -170,17 +170,22 @@ export interface StaffIdentity extends Actor {
   readonly person: { readonly id: number; readonly sessionId: string; readonly hasTotp: boolean } | undefined;
 }
 
-/** @param token of a session. @returns undefined if there is no such session, or if it has ended. */
+/**
+ * @param token of a session.
+ * @param isUse whether the request keeps the session open.
+ * @returns undefined if there is no such session, or if it has ended.
+ */
 export async function identifyPerson(
   { store, clock }: Pick<Ports, "store" | "clock">,
   token: string,
+  isUse: boolean,
 ): Promise<StaffIdentity | undefined> {
   const hash = hashSecret(token);
   const found = await findSession(store.engine.db, hash);
   const now = clock();
   if (found === undefined || hasSessionEnded(found.session, now)) return undefined;
   const { member, session } = found;
-  if (now - session.lastUsedAt >= NOTED_EVERY_MS) await touchSession(store.engine, hash, now);
+  if (isUse && now - session.lastUsedAt >= NOTED_EVERY_MS) await touchSession(store.engine, hash, now);
   const { id, name, role, hasTotp } = member;
   const authority = { staffId: id, role, sessionId: session.id };
   return { name, role, authority, person: { id, sessionId: session.id, hasTotp } };
