@@ -131,12 +131,13 @@ const runtime: Runtime = {
     database.store === "sqlite"
       ? (await import("./store/sqlite/open.ts")).readSqliteMigrations(database.path)
       : (await import("./store/postgres/open.ts")).readPostgresMigrations(database.url),
-  createMetrics: async ({ database: { store } }) => {
+  createMetrics: async ({ database: { store }, metricsPort }) => {
     const { createMetrics } = await import("./metrics/metrics.ts");
     return createMetrics({
       build: { version, node: process.version, store },
       elapsed: () => performance.now() / 1000,
-      readProcess: watchProcess(),
+      // Without a metrics port, only the counters are read.
+      readProcess: metricsPort === undefined ? () => watchProcess()() : watchProcess(),
     });
   },
   openFile: openRegularFile,

@@ -26,6 +26,8 @@ export interface Metrics extends Pick<LogInCounts, "countFailedLogIn"> {
   readonly deliveryObserver: DeliveryObserver;
   /** @param store the store that serves partners; undefined in a process that serves none. */
   readonly collect: (store: MeasuredStore | undefined) => Promise<Family[]>;
+  /** Reads only the counters of calls and top-ups. @param store as for `collect`. */
+  readonly collectCalls: (store: MeasuredStore | undefined) => Family[];
 }
 
 export type MeasuredStore = Pick<Store, "ping" | "provider">;
@@ -41,13 +43,14 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   const batches = countBatches(elapsed);
   const logIns = countLogIns();
   let isUp: (() => Promise<boolean>) | undefined;
+  const collectCalls: Metrics["collectCalls"] = (store) =>
+    store === undefined ? [] : [...requests.collect(), ...topUps.collect(store.provider.currencyExponent)];
   const collectServing = async (store: MeasuredStore): Promise<Family[]> => {
     isUp ??= pinging(store);
     // Counters are read after the ping, so that all values are of one moment.
     const up = (await isUp()) ? 1 : 0;
     return [
-      ...requests.collect(),
-      ...topUps.collect(store.provider.currencyExponent),
+      ...collectCalls(store),
       ...deliveries.collect(),
       single("gauge", "topupd_store_up", "1 if the store answers, else 0, as in /readyz.", up),
     ];
@@ -60,7 +63,14 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   const { topUpRecorded } = topUps;
   const observer = { requestAnswered, topUpRecorded };
   const { countFailedLogIn } = logIns;
-  return { observer, observeBatch: batches.observeBatch, deliveryObserver: deliveries, countFailedLogIn, collect };
+  return {
+    observer,
+    observeBatch: batches.observeBatch,
+    deliveryObserver: deliveries,
+    countFailedLogIn,
+    collect,
+    collectCalls,
+  };
 }
 
 /** Shorter than Prometheus's scrape timeout of ten seconds. */

@@ -6,12 +6,12 @@ import type { Environment } from "../domain/customer.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { Authority } from "../domain/staff.ts";
 import { isTooLateToRecord } from "../domain/top-up.ts";
-import type { Instant } from "../domain/wall-time.ts";
 import { appendAudit, lockTrail } from "../store/audit.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { appendEvents } from "../store/events.ts";
 import type { Ports } from "../store/ports.ts";
 import type { Tables } from "../store/tables.ts";
+import type { ServiceState } from "../system/service-state.ts";
 import type { Uploads } from "./imports/uploads.ts";
 import type { Jobs } from "./jobs.ts";
 import type { AnswerOf, Operation } from "./operation.ts";
@@ -39,8 +39,7 @@ export interface Desk extends Ports {
   readonly jobs: Jobs;
   readonly uploads: Uploads;
   readonly statistics: StatisticsCache;
-  /** Time since which this service cannot record top-ups; undefined if it can. */
-  readonly recordingFailsSince: Instant | undefined;
+  readonly state: Readonly<ServiceState>;
   /** Runs long work. The service answers at once; a command waits until the work is done. */
   readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
   /** Shows the progress of long work on a terminal. */

@@ -70,6 +70,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
     "line",
     "source_row",
   ],
+  check_passed: ["only_row", "at"],
   backup_taken: ["only_row", "at"],
 };
 

@@ -150,7 +150,7 @@ async function findFilling(db: Kysely<Tables>): Promise<Filling> {
   return (await hasRows("auditEntry")) ? "begun" : "new";
 }
 
-type OnlyRowTable = "provider" | "retention" | "endsTold" | "backupTaken";
+type OnlyRowTable = "provider" | "retention" | "endsTold" | "checkPassed" | "backupTaken";
 
 /** Inserts or replaces the row of a one-row table. */
 export async function putOnlyRow<Table extends OnlyRowTable>(

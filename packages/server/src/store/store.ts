@@ -23,6 +23,7 @@ export interface Store {
 
   /** Resolves if the database answers. */
   ping(): Promise<void>;
+  space(): Promise<Space>;
   close(): Promise<void>;
 
   // The data of partners' requests. Its SQL is written by hand for each engine.
@@ -91,6 +92,15 @@ export interface Store {
    * @throws StoreRefused if the database is not empty, or the archive is incomplete or wrong. Nothing is changed then.
    */
   importArchive(chunks: AsyncIterable<ArchiveChunk>, pausing?: Attribution): Promise<ImportedArchive>;
+}
+
+/** Sizes in bytes, undefined if topupd cannot know them. */
+export interface Space {
+  readonly database: number;
+  /** Size of the write-ahead log. */
+  readonly log: number | undefined;
+  /** Free space of the disk. */
+  readonly free: number | undefined;
 }
 
 /** The time of each token's last use, by the token's id. */

@@ -271,6 +271,7 @@ export interface Tables {
   staffAnswer: StaffAnswerRow;
   importRun: ImportRunRow;
   heldBack: HeldBackRow;
+  checkPassed: { onlyRow: 1; at: Instant };
   backupTaken: { onlyRow: 1; at: Instant };
 }
 

@@ -391,13 +391,21 @@ test("a defect is told of without its contents, in the answer and in the log", a
 });
 
 test("health tells of top-ups that cannot be recorded, and of a clock that was set back", async () => {
-  const state = { recordingFailsSince: Date.UTC(2026, 10, 20, 9), clockSetBackFrom: Date.UTC(2026, 10, 20, 12) };
+  const figures = { seconds: 300, topUps: 30, answers: [], refusals: [], processes: [], restarts: 0 };
+  const state = {
+    recordingFailsSince: Date.UTC(2026, 10, 20, 9),
+    clockSetBackFrom: Date.UTC(2026, 10, 20, 12),
+    figures,
+  };
   const { json } = await (await startStaffApi({ world: { state } })).call("GET /health");
   expect(json).toMatchObject({
     ...{
       database: "ok",
       recordingFailsSince: "2026-11-20T09:00:00.000Z",
       clockSetBackFrom: "2026-11-20T12:00:00.000Z",
+      figures,
+      space: { database: expect.any(Number), log: expect.any(Number), free: expect.any(Number) },
+      ...{ lastCheckAt: null, lastImport: null, timeZone: "UTC" },
     },
   });
 });

@@ -4,6 +4,7 @@ import { answerSupervisor } from "../../src/faces/cli/child.ts";
 import type { ChildProcess, FromChild, Role, ToChild } from "../../src/faces/cli/processes.ts";
 import type { Runtime } from "../../src/faces/cli/runtime.ts";
 import { superviseService } from "../../src/faces/cli/supervisor.ts";
+import { single } from "../../src/metrics/exposition.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createLogger } from "../../src/system/logger.ts";
 import { type ServiceState, wellState } from "../../src/system/service-state.ts";
@@ -16,6 +17,8 @@ const WELL = wellState();
 
 /** A message as it comes out of the channel between the processes. */
 const sent = <Message>(message: Message): Message => JSON.parse(JSON.stringify(message));
+
+const problemsOf = ({ state }: FakeChild) => ({ ...state, figures: undefined });
 
 /** A child that answers pings until it hangs. */
 class FakeChild {
@@ -50,7 +53,8 @@ class FakeChild {
         this.#receive = hear;
       },
     };
-    void answerSupervisor(supervisor, this.state, async () => []).then(() => this.#end("exit code 0"));
+    const topUps = single("counter", "topupd_top_ups_total", "", 3);
+    void answerSupervisor(supervisor, this.state, async () => [topUps]).then(() => this.#end("exit code 0"));
   }
 
   say(message: FromChild): void {
@@ -71,6 +75,7 @@ async function superviseFakes() {
   const logs: string[] = [];
   const runtime = {
     clock: () => time.clock() - set.back,
+    stopwatch: () => time.clock(),
     sleep: (ms: number, signal?: AbortSignal) => time.sleep(ms + set.longer, signal),
     openStore: async () => store as unknown as Store,
     untilAskedToStop: () => new Promise<string>(() => {}),
@@ -140,18 +145,31 @@ test("every process knows since when the settler is away, and that it is back", 
   const others = children.filter(({ role }) => role !== "settler");
   // Pinged in vain after two and three seconds.
   const failing = { ...WELL, recordingFailsSince: START + 4_000 };
-  expect(others.map(({ state }) => state)).toEqual(others.map(() => failing));
+  expect(others.map(problemsOf)).toEqual(others.map(() => failing));
   await time.pass(20_000);
-  expect(others.map(({ state }) => state)).toEqual(others.map(() => WELL));
+  expect(others.map(problemsOf)).toEqual(others.map(() => WELL));
+});
+
+test("only the console gets the figures of all workers, and keeps them when the state changes", async () => {
+  const { time, running, children } = await superviseFakes();
+  await time.pass(6_000);
+  const processes = (["settler", "worker", "console"] as const).map((role) => {
+    return { role, count: role === "worker" ? 2 : 1, unavailable: 0, restarts: 0 };
+  });
+  running("worker")[0]?.say({ kind: "recording", failsSince: START });
+  const figures = { topUps: 6, restarts: 0, processes };
+  expect(running("console")[0]?.state).toMatchObject({ recordingFailsSince: START, figures });
+  const others = children.filter(({ role }) => role !== "console");
+  expect(others.map(({ state }) => state.figures)).toEqual([undefined, undefined, undefined]);
 });
 
 test("a top-up that any worker records ends the failure that another worker has met", async () => {
   const { running, children } = await superviseFakes();
   const [first, second] = running("worker");
   first?.say({ kind: "recording", failsSince: START });
-  expect(children.map(({ state }) => state)).toEqual(children.map(() => ({ ...WELL, recordingFailsSince: START })));
+  expect(children.map(problemsOf)).toEqual(children.map(() => ({ ...WELL, recordingFailsSince: START })));
   second?.say({ kind: "recording", failsSince: undefined });
-  expect(children.map(({ state }) => state)).toEqual(children.map(() => WELL));
+  expect(children.map(problemsOf)).toEqual(children.map(() => WELL));
 });
 
 test("a clock that is set back by more than a minute is told of until it shows the same time again", async () => {
@@ -163,9 +181,9 @@ test("a clock that is set back by more than a minute is told of until it shows t
   set.back = 10 * 60_000;
   await time.pass(1_000);
   const from = START + 5_000;
-  expect(children.map(({ state }) => state)).toEqual(children.map(() => ({ ...WELL, clockSetBackFrom: from })));
+  expect(children.map(problemsOf)).toEqual(children.map(() => ({ ...WELL, clockSetBackFrom: from })));
   expect(said()).toMatchObject([{ level: "warn", cause: `latest time shown: ${new Date(from).toISOString()}` }]);
   await time.pass(9 * 60_000 + 5_000);
-  expect(children.map(({ state }) => state)).toEqual(children.map(() => WELL));
+  expect(children.map(problemsOf)).toEqual(children.map(() => WELL));
   expect(said()).toHaveLength(2);
 });

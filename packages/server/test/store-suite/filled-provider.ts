@@ -5,7 +5,7 @@ import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import { beginRun, endRun, replaceHeldBack } from "../../src/office/imports/runs.ts";
-import { noteBackup } from "../../src/office/maintenance/backups.ts";
+import { noteBackup, noteCheck } from "../../src/office/maintenance/backups.ts";
 import { rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts";
 import { rotateToken } from "../../src/office/partners/tokens.ts";
 import { beginAnswer, beginLogIn, openSession } from "../../src/office/session/sql.ts";
@@ -209,6 +209,7 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   const goodwill = { days: 2, at: "2026-11-01 00:00:00", lackingEnd: "2026-12-30 00:00:00" };
   const ends = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: undefined, goodwillDays: undefined };
   await replaceHeldBack(engine, "production", [{ ...held, ...ends, goodwill, line: 1, sourceRow: "{}" }], now);
+  await noteCheck(engine, now);
   await noteBackup(engine, now);
 }
 

@@ -4,6 +4,7 @@ import type { Actor, Db, Desk } from "../../src/office/office.ts";
 import { StatisticsCache } from "../../src/office/statistics/cache.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import type { Ports } from "../../src/store/ports.ts";
+import { wellState } from "../../src/system/service-state.ts";
 import { targetTools } from "../../src/targets/tools.ts";
 import { seededRandom } from "./random.ts";
 
@@ -19,7 +20,7 @@ export function deskOf(
     ...({ accounts: undefined } as unknown as Pick<Desk, "accounts">),
     targets: targetTools({ clock, random }),
     statistics: new StatisticsCache({ store, clock }),
-    recordingFailsSince: undefined,
+    state: wellState(),
     store: { ...store, engine: ordered(store.engine) },
     clock,
     random,

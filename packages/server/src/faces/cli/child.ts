@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import type { Family } from "../../metrics/exposition.ts";
 import { type ServiceState, wellState } from "../../system/service-state.ts";
-import type { ChildParts, Served, SupervisorProcess } from "./processes.ts";
+import type { ChildParts, Collected, Served, SupervisorProcess } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
 
 type Serve = (runtime: Runtime, config: Config, log: ServiceLog, parts: ChildParts) => Promise<Served>;
@@ -16,7 +16,8 @@ export async function serveAsChild(
   const isConsole = supervisor.role === "console";
   // Partners have priority over staff.
   if (isConsole) runtime.lowerPriority();
-  const metrics = config.metricsPort === undefined ? undefined : await runtime.createMetrics(config);
+  const isCounting = config.metricsPort !== undefined || (config.consolePort !== undefined && !isConsole);
+  const metrics = isCounting ? await runtime.createMetrics(config) : undefined;
   const observeBatch = isConsole ? undefined : metrics?.observeBatch;
   const state = wellState();
   try {
@@ -27,7 +28,9 @@ export async function serveAsChild(
     const store = await runtime.openStore(config, { mustExist: true, observeBatch });
     try {
       const served = await serve(runtime, config, log, { store, state, metrics, supervisor });
-      const collect = async () => (await metrics?.collect(isConsole ? undefined : store)) ?? [];
+      const measured = isConsole ? undefined : store;
+      const collect = async (what: Collected) =>
+        (what === "all" ? await metrics?.collect(measured) : metrics?.collectCalls(measured)) ?? [];
       const stopped = answerSupervisor(supervisor, state, collect);
       supervisor.send({ kind: "ready", url: served.url });
       await served.stop({ drainSeconds: await stopped });
@@ -50,16 +53,17 @@ export async function serveAsChild(
 export function answerSupervisor(
   { send, onMessage }: Pick<SupervisorProcess, "send" | "onMessage">,
   state: ServiceState,
-  collect: () => Promise<readonly Family[]>,
+  collect: (what: Collected) => Promise<readonly Family[]>,
 ): Promise<number> {
   return new Promise((stop) => {
     onMessage((message) => {
       if (message.kind === "stop") stop(message.drainSeconds);
       if (message.kind === "ping") send({ kind: "pong" });
       // The channel is JSON, which omits undefined fields.
-      if (message.kind === "state") Object.assign(state, wellState(), message.state);
+      if (message.kind === "state") Object.assign(state, wellState(), { figures: state.figures }, message.state);
+      if (message.kind === "figures") state.figures = message.figures;
       if (message.kind === "collect")
-        void collect().then((families) => send({ kind: "collected", id: message.id, families }));
+        void collect(message.what).then((families) => send({ kind: "collected", id: message.id, families }));
     });
   });
 }

@@ -1,6 +1,6 @@
 import type { Instant } from "../../domain/wall-time.ts";
 import { countersOf, type Family, mergeFamilies } from "../../metrics/exposition.ts";
-import type { ChildProcess, FromChild, Role, ToChild } from "./processes.ts";
+import type { ChildProcess, Collected, FromChild, Role, ToChild } from "./processes.ts";
 import type { Runtime } from "./runtime.ts";
 
 /* A child, as its supervisor handles it: started, pinged, restarted if it ends or hangs, and stopped. */
@@ -101,14 +101,16 @@ export class Member {
   }
 
   /** The metrics that the process sends in time, otherwise the last ones that it sent. */
-  async collect(): Promise<readonly Family[]> {
+  async collect(what: Collected): Promise<readonly Family[]> {
     if (this.#process !== undefined) {
       this.#lastId += 1;
       const id = this.#lastId;
       const collected = new Promise<readonly Family[]>((resolve) => this.#collecting.set(id, resolve));
-      this.send({ kind: "collect", id });
-      const late = this.#runtime.sleep(COLLECTING_MS).then(() => this.#last);
-      this.#last = await Promise.race([collected, late]);
+      this.send({ kind: "collect", id, what });
+      const late = this.#runtime.sleep(COLLECTING_MS).then(() => []);
+      const sent = await Promise.race([collected, late]);
+      const names = new Set(sent.map(({ name }) => name));
+      this.#last = [...this.#last.filter(({ name }) => !names.has(name)), ...sent];
       this.#collecting.delete(id);
     }
     return mergeFamilies([this.#departed, this.#last]);

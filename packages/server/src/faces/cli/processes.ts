@@ -4,7 +4,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import type { Family } from "../../metrics/exposition.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { Store } from "../../store/store.ts";
-import type { ServiceState } from "../../system/service-state.ts";
+import type { ServiceFigures, ServiceState } from "../../system/service-state.ts";
 import { CommandFailed } from "./failures.ts";
 
 /* The processes of a service, and the messages between the supervisor and its children. */
@@ -21,9 +21,14 @@ export interface ChildProcess {
 
 export type ToChild =
   | { readonly kind: "ping" }
-  | { readonly kind: "collect"; readonly id: number }
+  | { readonly kind: "collect"; readonly id: number; readonly what: Collected }
   | { readonly kind: "stop"; readonly drainSeconds: number }
-  | { readonly kind: "state"; readonly state: ServiceState };
+  | { readonly kind: "state"; readonly state: ServiceState }
+  /** Sent to the console only. */
+  | { readonly kind: "figures"; readonly figures: ServiceFigures };
+
+/** `all`: the metrics. `calls`: only the counters of calls and top-ups, for the console. */
+export type Collected = "all" | "calls";
 
 export type FromChild =
   | { readonly kind: "ready"; readonly url: string }

@@ -1,10 +1,11 @@
 import type { Config } from "../../config.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { type MetricsServer, mergeFamilies, serveMetrics, single } from "../../metrics/exposition.ts";
+import { FigureWindow } from "../../metrics/service-figures.ts";
 import { readPartners } from "../../office/partners/sql.ts";
 import { readStaff } from "../../office/staff/sql.ts";
 import type { ProviderSettings, Store } from "../../store/store.ts";
-import { type ServiceState, wellState } from "../../system/service-state.ts";
+import { type ProcessCount, type ServiceState, wellState } from "../../system/service-state.ts";
 import { CommandFailed, listening } from "./failures.ts";
 import { Member } from "./member.ts";
 import type { ChildProcess, Role, Served, ServiceProcesses } from "./processes.ts";
@@ -17,6 +18,8 @@ import type { Runtime, ServiceLog } from "./runtime.ts";
 
 /** Interval of pings and of clock checks. */
 const CHECKED_EVERY_MS = 1_000;
+/** Interval at which the console gets the figures of the service. */
+const MEASURED_EVERY_MS = 5_000;
 /** A smaller step back may be an ordinary correction. */
 const SET_BACK_MS = 60_000;
 
@@ -126,6 +129,17 @@ async function supervise(
       share();
     }
   };
+  const keepMeasuring = async () => {
+    const figures = new FigureWindow(runtime.stopwatch());
+    const serving = members.filter(({ what }) => what === "worker");
+    for (;;) {
+      await runtime.sleep(MEASURED_EVERY_MS, stopping.signal);
+      if (stopping.signal.aborted) return;
+      const collected = await Promise.all(serving.map((member) => member.collect("calls")));
+      const shown = figures.add(runtime.stopwatch(), mergeFamilies(collected), countProcesses(members));
+      members.find(({ what }) => what === "console")?.send({ kind: "figures", figures: shown });
+    }
+  };
   let metricsServer: MetricsServer | undefined;
   const stop: Service["stop"] = async ({ drainSeconds }) => {
     stopping.abort();
@@ -142,6 +156,7 @@ async function supervise(
     const serving = Array.from({ length: workers }, () => add("worker", startWorker));
     const staff = config.consolePort === undefined ? undefined : add("console", startConsole);
     void keepChecking();
+    if (staff !== undefined) void keepMeasuring();
     const [url, consoleUrl] = await Promise.all([serving[0], staff, ...serving, ...settler]);
     return { url: url as string, metricsUrl: metricsServer?.url, consoleUrl, stop };
   } catch (error) {
@@ -151,6 +166,18 @@ async function supervise(
 }
 
 const isSettler = ({ what }: Member) => what === "settler";
+
+function countProcesses(members: readonly Member[]): ProcessCount[] {
+  return [...new Set(members.map(({ what }) => what))].map((role) => {
+    const own = members.filter(({ what }) => what === role);
+    return {
+      role,
+      count: own.length,
+      unavailable: own.filter(({ unavailableSince }) => unavailableSince !== undefined).length,
+      restarts: own.reduce((sum, { restarts }) => sum + restarts, 0),
+    };
+  });
+}
 
 /** @returns a function that reads the latest time the clock has shown, if it is now more than a minute behind it. */
 function setBackReader(clock: () => Instant): () => Instant | undefined {
@@ -180,7 +207,7 @@ async function serveMetricsOf(
   if (port === undefined) return undefined;
   const own = await runtime.createMetrics(config);
   const collect = async () => {
-    const collected = await Promise.all(members.map((member) => member.collect()));
+    const collected = await Promise.all(members.map((member) => member.collect("all")));
     const restarts = members.reduce((sum, member) => sum + member.restarts, 0);
     return [
       ...mergeFamilies([...collected, await own.collect(undefined)]),

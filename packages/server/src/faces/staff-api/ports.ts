@@ -82,9 +82,8 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
 /** The desk that the service gives an operation. Long work continues after the answer, with the rights of the account. */
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
   const { store, clock, random, accounts, targets, sleep, background, jobs, uploads, statistics, state } = ports;
-  const { recordingFailsSince } = state;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
-  const known = { uploads, statistics, recordingFailsSince };
+  const known = { uploads, statistics, state };
   return { store, clock, random, accounts, targets, actor, sleep, jobs, ...known, goOn, progress() {}, giveWay() {} };
 }
 

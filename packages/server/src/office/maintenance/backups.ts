@@ -98,6 +98,15 @@ export function noteBackup(engine: Engine, at: Instant): Promise<unknown> {
   return engine.transact((tx) => putOnlyRow(tx, "backupTaken", { at }));
 }
 
+/** Records when the newest check that found nothing wrong ended. */
+export function noteCheck(engine: Engine, at: Instant): Promise<unknown> {
+  return engine.transact((tx) => putOnlyRow(tx, "checkPassed", { at }));
+}
+
+export async function lastCheckAt(db: Db): Promise<Instant | undefined> {
+  return (await db.selectFrom("checkPassed").select("at").executeTakeFirst())?.at;
+}
+
 export async function lastBackupAt(db: Db): Promise<Instant | undefined> {
   return (await db.selectFrom("backupTaken").select("at").executeTakeFirst())?.at;
 }

@@ -13,7 +13,7 @@ import {
   ServiceSchema,
 } from "../common.ts";
 import { countHeldBack } from "../imports/runs.ts";
-import { lastBackupAt } from "../maintenance/backups.ts";
+import { lastBackupAt, lastCheckAt } from "../maintenance/backups.ts";
 import { type Operation, operation } from "../operation.ts";
 import { tokenState } from "../partners/presenter.ts";
 import { readLastUses, readTokens } from "../partners/sql.ts";
@@ -26,6 +26,13 @@ const BEHIND_AFTER_MS = 60 * 60_000;
 /** A token needs attention if it ends within this time and was used within the same time before. */
 const ENDING_WITHIN_MS = 14 * DAY_MS;
 const BACKUP_EVERY_MS = 2 * DAY_MS;
+const CHECK_EVERY_MS = 7 * DAY_MS;
+const MIB = 1024 * 1024;
+const LEAST_FREE_MIB = 2 * 1024;
+const MOST_LOG_MIB = 1024;
+/** Seconds that 1 % of answers may take. Fewer answers than this number say nothing. */
+const SLOW_SECONDS = 1;
+const FEWEST_ANSWERS = 20;
 
 const KINDS = [
   "held_back",
@@ -34,13 +41,19 @@ const KINDS = [
   "token_ending",
   "recording_fails",
   "no_backup",
+  "no_check",
+  "clock_set_back",
+  "disk_low",
+  "log_large",
+  "restarts",
+  "slow",
 ] as const;
 
 const AttentionItemSchema = Type.Object(
   {
     kind: oneOf(KINDS),
-    count: orNull(Type.Integer()),
-    subject: orNull(Type.String({ description: "The target, or the partner of a token." })),
+    count: orNull(Type.Integer({ description: "MiB for `disk_low` and `log_large`, milliseconds for `slow`." })),
+    subject: orNull(Type.String({ description: "The target, the partner of a token, or the slow operation." })),
     at: orNull(Type.String({ description: "Start of the problem; for a token, its end." })),
   },
   { title: "AttentionItem" },
@@ -55,13 +68,21 @@ export const listAttention = operation({
   input: Type.Object(ENVIRONMENT),
   answer: Type.Object({ items: Type.Array(AttentionItemSchema) }),
   async run(office, input) {
-    const { store, clock, recordingFailsSince } = office;
+    const { store, clock } = office;
+    const { recordingFailsSince, clockSetBackFrom, figures } = office.state;
     const environment = await environmentOf(office, input);
     const now = clock();
     const items: AttentionItem[] = [];
     const add = (kind: AttentionItem["kind"], item: Partial<AttentionItem>) =>
       items.push({ kind, count: null, subject: null, at: null, ...item });
     if (recordingFailsSince !== undefined) add("recording_fails", { at: isoTime(recordingFailsSince) });
+    if (clockSetBackFrom !== undefined) add("clock_set_back", { at: isoTime(clockSetBackFrom) });
+    const { free = Infinity, log = 0 } = await store.space();
+    if (free < LEAST_FREE_MIB * MIB) add("disk_low", { count: Math.floor(free / MIB) });
+    if (log > MOST_LOG_MIB * MIB) add("log_large", { count: Math.floor(log / MIB) });
+    if (figures !== undefined && figures.restarts > 0) add("restarts", { count: figures.restarts });
+    for (const { operation: subject, count, p99 } of figures?.answers ?? [])
+      if (count >= FEWEST_ANSWERS && p99 > SLOW_SECONDS) add("slow", { count: Math.round(p99 * 1_000), subject });
     for (const { target, progress } of await statusesOf(store.engine.db)) {
       const { setAside, behind, failing, oldestAt } = progress;
       const subject = target.name;
@@ -80,10 +101,10 @@ export const listAttention = operation({
       if (token.environment === "production" && isInUse && isEnding)
         add("token_ending", { subject: partner.name, at: isoTime(expiresAt) });
     }
-    const backedUpAt = await lastBackupAt(store.engine.db);
-    const isBackupDue = backedUpAt === undefined || backedUpAt < now - BACKUP_EVERY_MS;
-    if (isBackupDue && (await store.currentCatalogue("production")) !== undefined)
-      add("no_backup", { at: isoTimeOrNull(backedUpAt) });
+    if ((await store.currentCatalogue("production")) === undefined) return { items };
+    const [backedUpAt, checkedAt] = [await lastBackupAt(store.engine.db), await lastCheckAt(store.engine.db)];
+    if ((backedUpAt ?? 0) < now - BACKUP_EVERY_MS) add("no_backup", { at: isoTimeOrNull(backedUpAt) });
+    if ((checkedAt ?? 0) < now - CHECK_EVERY_MS) add("no_check", { at: isoTimeOrNull(checkedAt) });
     return { items };
   },
 });

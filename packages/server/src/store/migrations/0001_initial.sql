@@ -457,6 +457,12 @@ CREATE TABLE held_back (
   source_row  TEXT    NOT NULL
 ) STRICT;
 
+-- Time of the last check that found nothing wrong.
+CREATE TABLE check_passed (
+  only_row INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
+  at       INTEGER NOT NULL
+) STRICT;
+
 -- Time of the last backup.
 CREATE TABLE backup_taken (
   only_row INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),

@@ -71,6 +71,7 @@ const CONCURRENCY = { maxBatches: 4, worthwhile: 16 } as const;
 const SPARE_CONNECTIONS = 1;
 
 const PING: Prepared = { name: "ping", text: "SELECT 1" };
+const SIZE: Prepared = { name: "size", text: "SELECT pg_database_size(current_database()) AS bytes" };
 const DURABILITY: Prepared = {
   name: "durability",
   text: `SELECT current_setting('synchronous_commit') AS commit,
@@ -131,6 +132,10 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
 
     async ping() {
       await serving.ask(PING);
+    },
+    async space() {
+      const [size] = await office.ask<{ bytes: number | string }>(SIZE);
+      return { database: Number(size?.bytes), log: undefined, free: undefined };
     },
     async close() {
       await batcher.drained();

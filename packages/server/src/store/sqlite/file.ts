@@ -9,12 +9,14 @@ import {
   openSync,
   readSync,
   realpathSync,
+  statfsSync,
   statSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import type { Space } from "../store.ts";
 
 /** How long opening waits for another process that migrates or recovers the same file. */
 const OPENING_TIMEOUT_MS = 5_000;
@@ -45,6 +47,18 @@ export function secureLeftLog(path: string): void {
     if (!isMissingOrEmpty(log)) withFileAlone(path, () => rewriteLog(log));
   } catch (error) {
     throw cannotBeOpened(path, error as Error);
+  }
+}
+
+/** Measures the file, its write-ahead log and its disk. @throws StoreUnavailable */
+export function measureFile(path: string): Space {
+  try {
+    const file = realpathSync(path);
+    const { bavail, bsize } = statfsSync(dirname(file));
+    const log = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    return { database: statSync(file).size, log, free: bavail * bsize };
+  } catch (error) {
+    throw new StoreUnavailable(`the file cannot be measured: ${(error as Error).message}`);
   }
 }
 

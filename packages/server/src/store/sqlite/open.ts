@@ -16,7 +16,7 @@ import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSett
 import { customerImports } from "./customer-imports.ts";
 import { Database } from "./database.ts";
 import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
-import { cannotBeOpened, isDamage, NOT_TOPUPDS, secureLeftLog, translate } from "./file.ts";
+import { cannotBeOpened, isDamage, measureFile, NOT_TOPUPDS, secureLeftLog, translate } from "./file.ts";
 import { SqliteReferenceCache } from "./reference-cache.ts";
 import { SettlerClient } from "./settler-client.ts";
 import { customerTables, topUpTables } from "./top-ups.ts";
@@ -127,6 +127,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 
     ping: async () => database.ping(),
+    space: async () => measureFile(path),
     /** Refuses new items. Resolves when nothing is being settled. */
     async close() {
       isClosed = true;
