@@ -48,6 +48,15 @@ export function formatCount(count: number): string {
   return count.toLocaleString("en");
 }
 
+/** Text such as `3.4 GiB`. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length - 1);
+  const value = bytes / 1024 ** power;
+  return `${value.toFixed(value < 10 && power > 0 ? 1 : 0)} ${UNITS[power]}`;
+}
+
+const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+
 /** Text such as `1 day` or `30 days`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatAge, formatAmount, formatTime, placeOf, wallNow } from "../src/format.ts";
+import { formatAge, formatAmount, formatBytes, formatTime, placeOf, wallNow } from "../src/format.ts";
 
 const KATHMANDU = "Asia/Kathmandu";
 
@@ -26,6 +26,11 @@ describe("what the console shows", () => {
     const now = Date.parse("2026-11-23T12:00:00Z");
     const ages = ["2026-11-23T12:00:00Z", "2026-11-23T11:58:01Z", "2026-11-23T09:00:00Z", "2026-11-26T12:00:00Z"];
     expect(ages.map((of) => formatAge(of, now))).toEqual(["now", "1 minute ago", "3 hours ago", "in 3 days"]);
+  });
+
+  test("says a size in its largest unit", () => {
+    const sizes = [0, 1_023, 1_024, 10_240, 3.44 * 1024 ** 3, 2 ** 50];
+    expect(sizes.map(formatBytes)).toEqual(["0 bytes", "1023 bytes", "1.0 KiB", "10 KiB", "3.4 GiB", "1024 TiB"]);
   });
 
   test("draws wall times and days at one scale", () => {

@@ -29,7 +29,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^store\/sqlite\//, [DOMAIN, SHARED_STORE, /^store\/sqlite\//]],
   [/^store\/postgres\//, [DOMAIN, SHARED_STORE, /^store\/postgres\//]],
   [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/archive\.ts$/]],
-  [OFFICE, [DOMAIN, SHARED_STORE, OFFICE, CSV, /^backup\//]],
+  [OFFICE, [DOMAIN, SHARED_STORE, OFFICE, CSV, /^backup\//, /^system\/service-state\.ts$/]],
   [WORKERS, [DOMAIN, PORT, /^store\/outbox\.ts$/, WORKERS]],
   [BUILT, []],
   [PARTNER, [DOMAIN, PORT, PARTNER, SYSTEM, BUILT]],

@@ -46,19 +46,21 @@ export function usePoll<K extends ReadKey>(key: K, input: Input<K> | null, isOve
  * answer until the next one is loaded.
  */
 export function useLive<K extends ReadKey>(key: K, input: Input<K>, version?: number) {
-  const reading = readingOf(key, input, true);
   return useQuery<Answer<K>, ApiProblem>({
-    ...reading,
-    queryKey: version === undefined ? reading.queryKey : [...reading.queryKey, version],
+    queryKey: version === undefined ? [key, input] : [key, input, version],
+    queryFn: ({ signal, client, queryKey }) => {
+      const isPoll = version !== undefined || client.getQueryData(queryKey) !== undefined;
+      return ask(key, input, { signal, isPoll });
+    },
     refetchInterval: version === undefined && LIVE_MS,
     placeholderData: keepPreviousData,
   });
 }
 
-function readingOf<K extends ReadKey>(key: K, input: Input<K> | null = {} as Input<K>, isPoll = false) {
+function readingOf<K extends ReadKey>(key: K, input: Input<K> | null = {} as Input<K>) {
   return {
     queryKey: [key, input],
-    queryFn: ({ signal }: { signal: AbortSignal }) => ask(key, input as Input<K>, { signal, isPoll }),
+    queryFn: ({ signal }: { signal: AbortSignal }) => ask(key, input as Input<K>, { signal }),
     enabled: input !== null,
   };
 }

@@ -52,6 +52,15 @@ export const overview = {
     token_ending: (partner: string, age: string) => `An access token of ${partner} ends ${age}.`,
     no_backup: (age: string) => `The last backup was made ${age}.`,
     noBackupEver: "No backup has been made.",
+    no_check: (age: string) => `The last check of the database was ${age}.`,
+    noCheckEver: "The database has not been checked.",
+    clock_set_back: (from: string) =>
+      `The clock was set back: it has shown ${from}. Until then, new top-ups can have earlier times than older ones.`,
+    disk_low: (free: string) => `The disk of the database has only ${free} left.`,
+    log_large: (size: string) => `The write-ahead log has grown to ${size}.`,
+    restarts: (count: string) => `${count} ended or hung in the last five minutes, and started again.`,
+    slow: (operation: string, seconds: string) =>
+      `For "${operation}", 1 % of the answers take over ${seconds} seconds.`,
     toTarget: "See the target",
     toHeldBack: "See them",
     toPartner: "See its tokens",

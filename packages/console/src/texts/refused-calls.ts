@@ -28,6 +28,7 @@ const reasons: Readonly<Record<string, string>> = {
   never_topped_up: "Asked for a top-up that was never made",
   internal_error: "topupd failed",
   unavailable: "topupd was unavailable",
+  gave_up: "The caller left before the answer",
 };
 
 /** Partners' operations, by their names on the wire. */

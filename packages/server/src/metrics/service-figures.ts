@@ -24,7 +24,7 @@ export class FigureWindow {
 
   /** @param families counters of the whole service as of now. */
   add(at: number, families: readonly Family[], processes: readonly ProcessCount[]): ServiceFigures {
-    const restarts = processes.reduce((sum, process) => sum + process.restarts, 0);
+    const restarts = processes.reduce((sum, { restarts: own }) => sum + own, 0);
     this.#kept.push({ at, families, restarts });
     while (this.#kept.length > 2 && (this.#kept[0] as Snapshot).at < at - WINDOW_MS) this.#kept.shift();
     const first = this.#kept[0] as Snapshot;

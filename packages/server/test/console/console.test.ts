@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { wellState } from "../../src/system/service-state.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import {
   CONSOLE_FOLDER,
@@ -25,7 +26,19 @@ import {
 } from "../support/console-visit.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 
-const api = shareStaffApi({ consoleFolder: CONSOLE_FOLDER, defaultCountry: "NP" });
+const FIGURES = {
+  seconds: 300,
+  topUps: 61,
+  restarts: 1,
+  answers: [{ operation: "subscription-package-topup", count: 60, p50: 0.012, p99: 1.5 }],
+  refusals: [{ reason: "unavailable", count: 3 }],
+  processes: [{ role: "worker", count: 4, unavailable: 1, restarts: 2 }],
+};
+const api = shareStaffApi({
+  consoleFolder: CONSOLE_FOLDER,
+  defaultCountry: "NP",
+  world: { state: { ...wellState(), figures: FIGURES } },
+});
 let browser: Browser;
 let provider: ConsoleProvider;
 
@@ -79,6 +92,22 @@ describe("whoever works with the console", () => {
     }
     await page.keyboard.press("Enter");
     await main.getByText("counter 7").waitFor();
+  });
+
+  test("reads what is wrong with the service, what to do, and how it answers", async () => {
+    const { main, ...visit } = await at("/health", "viewer");
+    for (const text of [
+      "1 process ended or hung in the last five minutes, and started again.",
+      'For "Top up", 1 % of the answers take over 1.5 seconds.',
+      "Run topupd backup, and let a timer run it every hour.",
+    ])
+      await main.getByText(text).waitFor();
+    await main.getByText("12.2", { exact: true }).waitFor();
+    await rowOf({ main, ...visit }, "Time to answer", "Top up")
+      .getByText("1,500 ms")
+      .waitFor();
+    await main.getByText("3 of 4", { exact: true }).waitFor();
+    await main.getByRole("link", { name: "topupd was unavailable" }).waitFor();
   });
 
   test("keeps the colours that one chose", async () => {

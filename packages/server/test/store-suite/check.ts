@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { lastCheckAt } from "../../src/office/maintenance/backups.ts";
+import { checkDatabase } from "../../src/office/maintenance/operations.ts";
+import { deskOf, run } from "../support/desk.ts";
 import { findWrong, type MakeDatabase, openStore } from "./database.ts";
 import { openFilledProvider } from "./filled-provider.ts";
 import { openProvider, RAM_NET, SITA_NET } from "./provider.ts";
@@ -118,6 +121,18 @@ export function testCheck(makeDatabase: MakeDatabase): void {
     await database.tamper(sql);
     const found = (await findWrong(store)).map((what) => what.replace(/[0-9A-Z]{26}/, "#"));
     expect(found).toEqual(wrong);
+  });
+
+  test("a check that finds nothing wrong is noted, and no other", async () => {
+    const { store, database, topUp } = await openProvider(makeDatabase);
+    await topUp(SITA_NET, "NET-1M");
+    const noted = () => lastCheckAt(store.engine.db);
+    const check = (at: number) => run(deskOf({ store, clock: () => at }), checkDatabase, {});
+    expect([await noted(), (await check(5)).ok, await noted()]).toEqual([undefined, true, 5]);
+    const { database: bytes, log = 0 } = await store.space();
+    expect(bytes + log).toBeGreaterThan(10_000);
+    await database.tamper(`UPDATE subscription SET end_time = '2030-01-01 00:00:00' WHERE ${OF_NET}`);
+    expect([(await check(9)).ok, await noted()]).toEqual([false, 5]);
   });
 
   test("a check goes on beside top-ups, and sees one moment", async () => {

@@ -1,65 +1,57 @@
-import { useApi } from "../../api/hooks.ts";
+import { useLive } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { Health as HealthData, Target } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Fact, Grid, KeyValue, Time } from "../../components/display.tsx";
-import { EmptyState, Loaded, Note, ReloadButton } from "../../components/states.tsx";
-import { formatCount, formatTime } from "../../format.ts";
+import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { formatBytes, formatCount, formatSeconds } from "../../format.ts";
 import { targetHref } from "../../links.ts";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
+import { Attention } from "../overview/attention.tsx";
 import { StateBadge } from "../targets/state.tsx";
+import { LastMinutes } from "./last-minutes.tsx";
 
 const t = texts.health;
 
 type Migration = HealthData["migrations"][number];
 
 export default function Health() {
-  const health = useApi("GET /health");
+  const health = useLive("GET /health", {});
+  const { timeZone } = useMe().provider;
   return (
     <>
-      <PageHead title={texts.shell.pages.health} lead={t.lead} actions={<ReloadButton of={health} />} />
+      <PageHead
+        title={texts.shell.pages.health}
+        lead={health.data && t.lead(formatSeconds(health.data.now, timeZone), timeZone)}
+      />
       <Loaded of={health}>{(shown) => <Shown health={shown} />}</Loaded>
     </>
   );
 }
 
 function Shown({ health }: { health: HealthData }) {
-  const { version, store, database, recordingFailsSince, lastBackupAt, prunedBefore, migrations, targets } = health;
+  const { database, figures, migrations, targets } = health;
   const isAway = database === "away";
   return (
     <>
-      <Verdict health={health} />
-      <ClockNote from={health.clockSetBackFrom} />
+      {isAway ? (
+        <Note tone="danger">
+          <p>{t.databaseAway}</p>
+          <p>{t.databaseAdvice}</p>
+        </Note>
+      ) : (
+        <Attention title={t.problems} nothing={t.allWell} advice={t.advice} />
+      )}
+      {figures === null ? (
+        <EmptyState title={t.noFigures}>{t.noFiguresText}</EmptyState>
+      ) : (
+        <LastMinutes figures={figures} />
+      )}
       <Grid wide>
-        <Card title={t.service}>
-          <KeyValue>
-            <Fact label={t.version} value={version} />
-            <Fact label={t.database} value={`${t.stores[store]} ${isAway ? t.away : t.answers}`} />
-            <Fact
-              label={t.recording}
-              value={
-                recordingFailsSince === null ? (
-                  t.recorded
-                ) : (
-                  <>
-                    {t.notRecordedSince} <Time of={recordingFailsSince} />
-                  </>
-                )
-              }
-            />
-          </KeyValue>
-        </Card>
-        {!isAway && (
-          <Card title={t.data}>
-            <KeyValue>
-              <Fact label={t.lastBackup} value={lastBackupAt === null ? t.noBackup : <WithAge of={lastBackupAt} />} />
-              <Fact label={t.prunedBefore} value={<Time of={prunedBefore} none={t.notPruned} />} />
-            </KeyValue>
-            {lastBackupAt === null && <p className="muted">{t.noBackupText}</p>}
-          </Card>
-        )}
+        <Service health={health} />
+        {!isAway && <Data health={health} />}
       </Grid>
       {!isAway && (
         <>
@@ -88,27 +80,60 @@ function Shown({ health }: { health: HealthData }) {
   );
 }
 
-function Verdict({ health: { database, recordingFailsSince } }: { health: HealthData }) {
-  const { timeZone } = useMe().provider;
-  if (database === "ok" && recordingFailsSince === null) {
-    return <Note tone="success">{t.allWell}</Note>;
-  }
+function Service({ health: { version, store, database, recordingFailsSince, figures } }: { health: HealthData }) {
   return (
-    <Note tone="danger">
-      {database === "away" || recordingFailsSince === null ? (
-        <p>{t.databaseAway}</p>
-      ) : (
-        <p>{t.recordingFails(formatTime(recordingFailsSince, timeZone))}</p>
-      )}
-      <p>{t.recordingAdvice}</p>
-    </Note>
+    <Card title={t.service}>
+      <KeyValue>
+        <Fact label={t.version} value={version} />
+        <Fact label={t.database} value={`${t.stores[store]} ${database === "away" ? t.away : t.answers}`} />
+        <Fact
+          label={t.recording}
+          value={
+            recordingFailsSince === null ? (
+              t.recorded
+            ) : (
+              <>
+                {t.notRecordedSince} <Time of={recordingFailsSince} />
+              </>
+            )
+          }
+        />
+        {figures?.processes.map(({ role, count, unavailable }) => (
+          <Fact key={role} label={t.roles[role] ?? role} value={t.running(count - unavailable, count)} />
+        ))}
+      </KeyValue>
+    </Card>
   );
 }
 
-function ClockNote({ from }: { from: string | null }) {
-  const { timeZone } = useMe().provider;
-  if (from === null) return null;
-  return <Note tone="danger">{t.clockSetBack(formatTime(from, timeZone))}</Note>;
+function Data({ health }: { health: HealthData }) {
+  const { space, lastImport, lastCheckAt, lastBackupAt, prunedBefore } = health;
+  const size = (bytes: number | null | undefined) => (bytes == null ? t.notKnown : formatBytes(bytes));
+  return (
+    <Card title={t.data}>
+      <KeyValue>
+        <Fact label={t.size} value={size(space?.database)} />
+        <Fact label={t.log} value={size(space?.log)} />
+        <Fact label={t.free} value={size(space?.free)} />
+        <Fact
+          label={t.lastImport}
+          value={
+            lastImport === null ? (
+              t.noImport
+            ) : (
+              <>
+                <WithAge of={lastImport.startedAt} /> {texts.imports.outcomes[lastImport.outcome]}
+              </>
+            )
+          }
+        />
+        <Fact label={t.lastCheck} value={lastCheckAt === null ? t.noCheck : <WithAge of={lastCheckAt} />} />
+        <Fact label={t.lastBackup} value={lastBackupAt === null ? t.noBackup : <WithAge of={lastBackupAt} />} />
+        <Fact label={t.prunedBefore} value={<Time of={prunedBefore} none={t.notPruned} />} />
+      </KeyValue>
+      {lastBackupAt === null && <p className="muted">{t.noBackupText}</p>}
+    </Card>
+  );
 }
 
 function WithAge({ of }: { of: string }) {

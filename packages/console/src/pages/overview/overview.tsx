@@ -1,17 +1,15 @@
-import { Link } from "wouter";
-import { useApi, useLive } from "../../api/hooks.ts";
+import { useLive } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
-import type { AttentionItem, Statistics } from "../../api/staff-api.d.ts";
+import type { Statistics } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Choice } from "../../components/controls.tsx";
-import { Card } from "../../components/display.tsx";
 import { useFilters } from "../../components/filters.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
-import { countOf, formatAge, formatTime } from "../../format.ts";
-import { partnerHref, targetHref } from "../../links.ts";
+import { formatTime } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
+import { Attention } from "./attention.tsx";
 import { ShareCharts, TimeCharts } from "./charts.tsx";
 import { KeyFigures } from "./figures.tsx";
 import { LatestTopUps } from "./latest.tsx";
@@ -51,7 +49,7 @@ export default function Overview() {
           </>
         }
       />
-      <Attention />
+      <Attention title={t.attention.title} nothing={t.attention.nothing} />
       <Loaded of={statistics}>
         {(shown) => (
           <>
@@ -94,69 +92,4 @@ function GettingStarted() {
       {t.nothingYetText}
     </EmptyState>
   );
-}
-
-/** Open problems, each with a link to the page that fixes it. */
-function Attention() {
-  const environment = useEnvironment();
-  const attention = useApi("GET /attention", { environment });
-  return (
-    <Card title={t.attention.title}>
-      <Loaded of={attention}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Note tone="success">{t.attention.nothing}</Note>
-          ) : (
-            items.map((item) => <Item key={`${item.kind} ${item.subject} ${item.at}`} item={item} />)
-          )
-        }
-      </Loaded>
-    </Card>
-  );
-}
-
-function Item({ item }: { item: AttentionItem }) {
-  const { timeZone } = useMe().provider;
-  const { text, href, link } = describe(item, timeZone);
-  return (
-    <Note tone={item.kind === "recording_fails" ? "danger" : "warning"}>
-      <p>
-        {text} <Link href={href}>{link}</Link>
-      </p>
-    </Note>
-  );
-}
-
-interface Described {
-  readonly text: string;
-  /** Page that fixes the problem. */
-  readonly href: string;
-  readonly link: string;
-}
-
-function describe({ kind, count, subject, at }: AttentionItem, timeZone: string): Described {
-  const words = t.attention;
-  const name = subject ?? "";
-  const age = at === null ? "" : formatAge(at);
-  const events = countOf(count ?? 0, "event");
-  const toTarget = { href: targetHref({ name }), link: words.toTarget };
-  const toHealth = { href: "/health", link: words.toHealth };
-  switch (kind) {
-    case "recording_fails":
-      return { text: words.recording_fails(at === null ? "" : formatTime(at, timeZone)), ...toHealth };
-    case "failed_deliveries":
-      return { text: words.failed_deliveries(events, name), ...toTarget };
-    case "target_behind":
-      return { text: words.target_behind(events, name, age), ...toTarget };
-    case "held_back":
-      return {
-        text: words.held_back(countOf(count ?? 0, "subscription")),
-        href: "/imports?tab=held-back",
-        link: words.toHeldBack,
-      };
-    case "token_ending":
-      return { text: words.token_ending(name, age), href: partnerHref({ name }), link: words.toPartner };
-    case "no_backup":
-      return { text: at === null ? words.noBackupEver : words.no_backup(age), ...toHealth };
-  }
 }

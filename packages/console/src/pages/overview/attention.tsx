@@ -1,0 +1,98 @@
+import { Link } from "wouter";
+import { useLive } from "../../api/hooks.ts";
+import { useMe } from "../../api/session.tsx";
+import type { AttentionItem } from "../../api/staff-api.d.ts";
+import { Card } from "../../components/display.tsx";
+import { Loaded, Note } from "../../components/states.tsx";
+import { countOf, formatAge, formatBytes, formatTime } from "../../format.ts";
+import { partnerHref, targetHref } from "../../links.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.overview.attention;
+
+interface AttentionProps {
+  readonly title: string;
+  /** Shown if there is no problem. */
+  readonly nothing: string;
+  /** What to do, by kind of problem: only these kinds are shown. Without it, all are shown, with links. */
+  readonly advice?: Readonly<Record<string, string>>;
+}
+
+/** Open problems, the most urgent first. */
+export function Attention({ title, nothing, advice }: AttentionProps) {
+  const attention = useLive("GET /attention", { environment: useEnvironment() });
+  return (
+    <Card title={title}>
+      <Loaded of={attention}>
+        {({ items }) => {
+          const shown = items.filter(({ kind }) => advice === undefined || advice[kind] !== undefined);
+          if (shown.length === 0) return <Note tone="success">{nothing}</Note>;
+          return shown.map((item) => (
+            <Item key={`${item.kind} ${item.subject} ${item.at}`} item={item} advice={advice?.[item.kind]} />
+          ));
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Item({ item, advice }: { item: AttentionItem; advice: string | undefined }) {
+  const { timeZone } = useMe().provider;
+  const { text, href, link } = describe(item, timeZone);
+  return (
+    <Note tone={item.kind === "recording_fails" ? "danger" : "warning"}>
+      <p className={advice && "strong"}>
+        {text} {(advice === undefined || href !== "/health") && <Link href={href}>{link}</Link>}
+      </p>
+      {advice !== undefined && <p>{advice}</p>}
+    </Note>
+  );
+}
+
+const MIB = 1024 * 1024;
+
+interface Described {
+  readonly text: string;
+  /** Page that fixes the problem. */
+  readonly href: string;
+  readonly link: string;
+}
+
+function describe({ kind, count, subject, at }: AttentionItem, timeZone: string): Described {
+  const name = subject ?? "";
+  const age = at === null ? "" : formatAge(at);
+  const events = countOf(count ?? 0, "event");
+  const toTarget = { href: targetHref({ name }), link: t.toTarget };
+  const toHealth = { href: "/health", link: t.toHealth };
+  switch (kind) {
+    case "recording_fails":
+      return { text: t.recording_fails(at === null ? "" : formatTime(at, timeZone)), ...toHealth };
+    case "failed_deliveries":
+      return { text: t.failed_deliveries(events, name), ...toTarget };
+    case "target_behind":
+      return { text: t.target_behind(events, name, age), ...toTarget };
+    case "held_back":
+      return {
+        text: t.held_back(countOf(count ?? 0, "subscription")),
+        href: "/imports?tab=held-back",
+        link: t.toHeldBack,
+      };
+    case "token_ending":
+      return { text: t.token_ending(name, age), href: partnerHref({ name }), link: t.toPartner };
+    case "clock_set_back":
+      return { text: t.clock_set_back(at === null ? "" : formatTime(at, timeZone)), ...toHealth };
+    case "disk_low":
+      return { text: t.disk_low(formatBytes((count ?? 0) * MIB)), ...toHealth };
+    case "log_large":
+      return { text: t.log_large(formatBytes((count ?? 0) * MIB)), ...toHealth };
+    case "restarts":
+      return { text: t.restarts(countOf(count ?? 0, "process", "processes")), ...toHealth };
+    case "slow":
+      return { text: t.slow(texts.refusedCalls.operations[name] ?? name, String((count ?? 0) / 1_000)), ...toHealth };
+    case "no_check":
+      return { text: at === null ? t.noCheckEver : t.no_check(age), ...toHealth };
+    case "no_backup":
+      return { text: at === null ? t.noBackupEver : t.no_backup(age), ...toHealth };
+  }
+}
