@@ -1,4 +1,9 @@
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/mobile";
+import {
+  type CountryCode,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from "libphonenumber-js/mobile";
 
 /**
  * Valid new name of a partner, person or system: 1 to 64 characters, no blank at either end. The space is the only
@@ -76,8 +81,25 @@ export function isCountry(country: string): boolean {
   return isSupportedCountry(country);
 }
 
+/** The digits with which numbers of a country begin in E.164, such as `977`. */
+export function callingCodeOf(country: string): string {
+  return getCountryCallingCode(country as CountryCode);
+}
+
+/** Digits and the separators of a mobile number, or of a part of it. */
+const PART_SHAPE = /^\+?[\d\p{Pd}\u2212\s()./]+$/u;
+
+/** The digits of a mobile number or a part of it, in any script; undefined if the text has other characters. */
+export function digitsOf(text: string): string | undefined {
+  const plain = withPlainDigits(text.normalize("NFKC").replace(UNSEEN, ""));
+  return PART_SHAPE.test(plain) ? plain.replace(/\D/g, "") : undefined;
+}
+
+function withPlainDigits(text: string): string {
+  return text.replace(INDIC_DIGIT, (digit) => String(INDIC_DIGITS.indexOf(digit) % 10));
+}
+
 function readNumber(text: string, defaultCountry: CountryCode): string | undefined {
-  const digits = text.replace(INDIC_DIGIT, (digit) => String(INDIC_DIGITS.indexOf(digit) % 10));
-  const found = parsePhoneNumberFromString(digits, { defaultCountry, extract: false });
+  const found = parsePhoneNumberFromString(withPlainDigits(text), { defaultCountry, extract: false });
   return found?.isValid() === true ? found.number : undefined;
 }

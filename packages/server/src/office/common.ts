@@ -93,6 +93,23 @@ export function numberCursor({ cursor }: { readonly cursor?: string | undefined 
   throw Refused.field("cursor", "must be the cursor of a page");
 }
 
+/** A cursor made of texts. */
+export function cursorOf(texts: readonly string[]): string {
+  return Buffer.from(JSON.stringify(texts)).toString("base64url");
+}
+
+/** The texts of a cursor; undefined for the first page. @throws Refused if it is not a cursor of so many texts. */
+export function textsOfCursor(cursor: string | undefined, count: number): string[] | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const texts = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown;
+    if (Array.isArray(texts) && texts.length === count && texts.every((each) => typeof each === "string")) return texts;
+  } catch {
+    // The refusal below names the field.
+  }
+  throw Refused.field("cursor", "must be the cursor of a page");
+}
+
 const Day = Type.String({
   pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
   description: "A day of the provider's clock.",

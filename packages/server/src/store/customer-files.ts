@@ -19,10 +19,11 @@ import type { Entry } from "../domain/ledger.ts";
 import { headOf } from "../domain/ledger.ts";
 import { AS_WRITTEN, foldName } from "../domain/names.ts";
 import type { Instant } from "../domain/wall-time.ts";
+import { termChanges } from "./customer-terms.ts";
 import { connectionRow, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
 import { e164Of } from "./settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings } from "./store.ts";
-import type { ConnectionRow, CustomerCodeRow, CustomerRow, LedgerEntryRow, Raw } from "./tables.ts";
+import type { ConnectionRow, CustomerCodeRow, CustomerRow, CustomerTermRow, LedgerEntryRow, Raw } from "./tables.ts";
 
 /* The changes that a part of a customers file makes. The engines load and write the rows. */
 
@@ -51,6 +52,8 @@ export interface CustomerFileWrites {
   readonly removedCodes: readonly Raw<CustomerCodeRow>[];
   /** Rows to insert if they are missing. */
   readonly addedCodes: readonly Raw<CustomerCodeRow>[];
+  readonly removedTerms: readonly CustomerTermRow[];
+  readonly addedTerms: readonly CustomerTermRow[];
   /** Entries to append; the entries of a ledger are in order. */
   readonly entries: readonly NewEntry[];
 }
@@ -157,6 +160,8 @@ export class CustomerFilePart {
       connections: [] as Raw<ConnectionRow>[],
       removedCodes: [] as Raw<CustomerCodeRow>[],
       addedCodes: [] as Raw<CustomerCodeRow>[],
+      removedTerms: [] as CustomerTermRow[],
+      addedTerms: [] as CustomerTermRow[],
       entries: [] as NewEntry[],
     };
     for (const [{ asOf }, change] of taken) {
@@ -171,6 +176,9 @@ export class CustomerFilePart {
           writes.connections.push(connectionRow({ cuid, environment, ...connection }, connection, position));
       writes.removedCodes.push(...change.removedCodes.map(ofCode));
       writes.addedCodes.push(...change.addedCodes.map(ofCode));
+      const terms = termChanges(environment, this.#storedOf(cuid), change, provider);
+      writes.removedTerms.push(...terms.removed);
+      writes.addedTerms.push(...terms.added);
       for (const { service, reqId, plan, entry } of change.entries)
         writes.entries.push({ key: { environment, cuid, service, reqId }, plan, entry });
     }

@@ -22,9 +22,11 @@ import {
 } from "./rows.ts";
 import type { Raw, SubscriptionRow, Tables } from "./tables.ts";
 
-/** A customer with the asOf of the last imported row; undefined if no row had one. */
 export interface RecordedCustomer extends Customer {
+  /** Time of the last imported row; undefined if no row had one. */
   readonly asOf: Instant | undefined;
+  /** The mobile number in E.164 form; undefined if it is not a valid number. */
+  readonly mobileForm: string | undefined;
 }
 
 export interface CustomerPage {
@@ -84,8 +86,18 @@ export async function findCustomer(
   environment: Environment,
   cuid: string,
 ): Promise<RecordedCustomer | undefined> {
-  const one = allCustomers(db).where("cuid", "=", cuid).where("environment", "=", environment);
-  return (await withConnections(db, one))[0];
+  return (await findCustomers(db, environment, [cuid]))[0];
+}
+
+/** The customers of some ids, in the order of the ids. */
+export async function findCustomers(
+  db: Kysely<Tables>,
+  environment: Environment,
+  cuids: readonly string[],
+): Promise<RecordedCustomer[]> {
+  if (cuids.length === 0) return [];
+  const some = allCustomers(db).where("cuid", "in", cuids).where("environment", "=", environment);
+  return withConnections(db, some);
 }
 
 /** A page of the customers of an environment, in the order of their ids. */
@@ -127,7 +139,12 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
   const customers: (Omit<RecordedCustomer, "connections"> & { readonly connections: GrowingConnection[] })[] = [];
   for (const row of await query.execute()) {
     if (customers.at(-1)?.cuid !== row.cuid)
-      customers.push({ ...toProfile(row), asOf: row.as_of ?? undefined, connections: [] });
+      customers.push({
+        ...toProfile(row),
+        asOf: row.as_of ?? undefined,
+        mobileForm: row.mobile_e164 ?? undefined,
+        connections: [],
+      });
     if (row.connection_status === null) continue;
     const connections = customers.at(-1)?.connections ?? [];
     const connection = toBareConnection({ ...row, status: row.connection_status } as BareConnectionRow);

@@ -89,6 +89,12 @@ export interface CustomerCodeRow {
   cuid: string;
 }
 
+export interface CustomerTermRow {
+  environment: Environment;
+  term: string;
+  cuid: string;
+}
+
 export interface ConnectionRow {
   cuid: string;
   environment: Environment;
@@ -250,6 +256,7 @@ export interface Tables {
   bouquet: BouquetRow;
   customer: CustomerRow;
   customerCode: CustomerCodeRow;
+  customerTerm: CustomerTermRow;
   connection: ConnectionRow;
   subscription: SubscriptionRow;
   ledgerEntry: LedgerEntryRow;

@@ -12,7 +12,7 @@ const OF_NET = "cuid = '2000001' AND service = 'internet'";
 const FIRST = `SELECT txn_id FROM top_up WHERE ${OF_NET} AND status = 'success'`;
 
 /** Changes to Sita's internet, which has an import, a top-up, a reversed top-up and its reversal. */
-const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly string[]])[] = [
+const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly unknown[]])[] = [
   [
     "an end that was moved",
     `UPDATE subscription SET end_time = '2030-01-01 00:00:00' WHERE ${OF_NET}`,
@@ -94,6 +94,11 @@ const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly str
     "a reversal of nothing",
     "INSERT INTO reversal SELECT 'OTHER', at, wall, author, reason FROM reversal",
     ["there are 2 reversals, and subscriptions lead to 1"],
+  ],
+  [
+    "a search term that leads to another customer",
+    "UPDATE customer_term SET cuid = '2000002' WHERE term = 'nSITA'",
+    [expect.stringMatching(/^the (\d+) search terms are not the \1 of the customers$/)],
   ],
 ];
 

@@ -34,7 +34,7 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
     for (const cuid of ["2000001", "2000002", "2000003"]) {
       const found = await findCustomer(store.engine.db, "production", cuid);
       if (found === undefined) throw new Error("it was imported");
-      const { asOf: _, ...customer } = found;
+      const { asOf: _, mobileForm: __, ...customer } = found;
       const connections = customer.connections.map((each) => {
         const { service, reqId } = each;
         return { service, reqId, ...connectionState(each) };

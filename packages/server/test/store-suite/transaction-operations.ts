@@ -26,7 +26,7 @@ export function testTransactionOperations(makeDatabase: MakeDatabase): void {
     const lists: [object, string[]][] = [
       [{}, [second, first]],
       [{ name: "rai sita" }, [first]],
-      [{ name: "a" }, [second, first]],
+      [{ name: "ra" }, [second, first]],
       [{ from: "2026-11-21" }, [second]],
       [{ to: "2026-11-20" }, [first]],
       [{ amount: "450" }, [second]],

@@ -4,7 +4,8 @@ import type { ReadingPorts } from "../../store/ports.ts";
 import type { Store } from "../../store/store.ts";
 import { type Candidate, type ConnectionInput, connectionsMeant, noConnection, theOnly } from "../corrections/sql.ts";
 import { Refused } from "../refused.ts";
-import { findBlocks, findCuids, findCuidsByName, type StaffBlock } from "./sql.ts";
+import { findCuidsByName } from "./search.ts";
+import { findBlocks, findCuids, type StaffBlock } from "./sql.ts";
 
 /** Most customers found for a code or name: a longer list does not help. */
 export const MOST_CANDIDATES = 20;

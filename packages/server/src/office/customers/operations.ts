@@ -14,16 +14,16 @@ import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull, plus, type WallTime } from "../../domain/wall-time.ts";
 import { findCustomer, listCustomers, type RecordedCustomer } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
-import { ENVIRONMENT, environmentOf, limitOf, PAGE, pageOf, pageUpTo, ServiceSchema } from "../common.ts";
+import { ENVIRONMENT, environmentOf, limitOf, onePage, PAGE, pageOf, pageUpTo, ServiceSchema } from "../common.ts";
 import type { Db } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
 import { findTransaction } from "../transactions/sql.ts";
-import { mayBeName } from "./find.ts";
 import { showLedgers } from "./ledgers.ts";
 import { ComingEndSchema, CuidSchema, CustomerMatchesSchema, CustomerSchema } from "./schemas.ts";
-import { type EndKey, findBlocks, findCuids, findCuidsByName, listEnds } from "./sql.ts";
+import { matchesOf } from "./search.ts";
+import { type EndKey, findBlocks, listEnds } from "./sql.ts";
 
 const AS = { tag: "Customers", permission: "read" } as const;
 const MOST_DAYS = 60;
@@ -40,7 +40,7 @@ export const searchCustomers = operation({
         maxLength: 200,
         pattern: "^\\P{Cc}*$",
         description:
-          "A mobile number in any form, customer id, set-top box number, username, name or part of it, checkoutId or txnId. All customers are listed if it is empty.",
+          "The beginning or end (at least 4 characters) of a mobile number, customer id, set-top box number or username; the beginnings of words of the name; a checkoutId or txnId. All customers are listed if it is empty.",
       }),
     ),
     ...PAGE,
@@ -49,27 +49,22 @@ export const searchCustomers = operation({
   async run(office, input) {
     const { store } = office;
     const { db } = store.engine;
-    const [text, limit, after] = [input.q?.trim() || undefined, limitOf(input), input.cursor];
+    const [text, limit] = [input.q?.trim() || undefined, limitOf(input)];
     const transaction = text === undefined ? undefined : await transactionWith(db, text);
     const environment = transaction?.environment ?? (await environmentOf(office, input));
-    const page = async (): Promise<{ items: RecordedCustomer[]; cursor: string | null }> => {
-      if (transaction !== undefined)
-        return { items: await customersOf(db, environment, [transaction.cuid]), cursor: null };
-      if (text === undefined)
-        return pageUpTo(limit, await listCustomers(db, environment, { after, limit: limit + 1 }), ({ cuid }) => cuid);
-      // Phones write the first letter as a capital, but usernames seldom have one.
-      const codes = new Set([text, text.toLowerCase()]);
-      const byCode = await Promise.all([...codes].map((code) => findCuids(store, environment, code, limit + 1, after)));
-      const byName = mayBeName(text) ? await findCuidsByName(db, environment, text, limit + 1, after) : [];
-      const cuids = pageUpTo(limit, [...new Set([...byCode.flat(), ...byName])].sort(), (cuid) => cuid);
-      return { ...cuids, items: await customersOf(db, environment, cuids.items) };
-    };
-    const { items, cursor } = await page();
+    const { items, cursor } =
+      transaction !== undefined
+        ? await ofTransaction(db, transaction)
+        : text !== undefined
+          ? await matchesOf(store, environment, text, { limit, cursor: input.cursor })
+          : pageUpTo(limit, await unmatched(db, environment, limit + 1, input.cursor), ({ customer }) => customer.cuid);
     const now = momentOf(office).wall;
     return {
-      items: items.map((each) => {
-        const connections = each.connections.map((connection) => nameAndStatus(connection, now));
-        return { ...profileOf(each), environment, connections };
+      items: items.map(({ customer, code }) => {
+        const connections = customer.connections.map((connection) => {
+          return { ...nameAndStatus(connection, now), end: connectionState(connection).baseEnd ?? null };
+        });
+        return { ...profileOf(customer), environment, code: code ?? null, connections };
       }),
       cursor,
       transaction: transaction ? transactionData(transaction, await presenterOf(store, environment)) : null,
@@ -84,9 +79,14 @@ async function transactionWith(db: Db, text: string): Promise<Transaction | unde
   return looksIssued(text) ? findTransaction(db, text) : undefined;
 }
 
-async function customersOf(db: Db, environment: Environment, cuids: readonly string[]) {
-  const found = await Promise.all(cuids.map((cuid) => findCustomer(db, environment, cuid)));
-  return found.filter((customer) => customer !== undefined);
+async function ofTransaction(db: Db, { environment, cuid }: Transaction) {
+  const customer = await findCustomer(db, environment, cuid);
+  return onePage(customer === undefined ? [] : [{ customer, code: undefined }]);
+}
+
+async function unmatched(db: Db, environment: Environment, limit: number, after: string | undefined) {
+  const customers = await listCustomers(db, environment, { after, limit });
+  return customers.map((customer) => ({ customer, code: undefined }));
 }
 
 export const showCustomer = operation({

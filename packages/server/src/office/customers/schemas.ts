@@ -76,8 +76,18 @@ const ProfileFields = {
 export const CustomerMatchSchema = Type.Object(
   {
     ...ProfileFields,
+    code: orNull(
+      Type.String({
+        description: "The mobile number, cuid or connection that fits the search; null if the name fits.",
+      }),
+    ),
     connections: Type.Array(
-      Type.Object({ service: ServiceSchema, reqId: Type.String(), status: ConnectionStatusSchema }),
+      Type.Object({
+        service: ServiceSchema,
+        reqId: Type.String(),
+        status: ConnectionStatusSchema,
+        end: orNull(Type.String({ description: "Latest end of its subscriptions without add-ons." })),
+      }),
     ),
   },
   { title: "CustomerMatch" },

@@ -35,16 +35,12 @@ export interface SubscriptionEnd extends EndKey {
 /** A block of a connection by staff. */
 export interface StaffBlock extends StaffAct, ConnectionName {}
 
-/** Customers whose names one statement reads. */
-const NAMES_AT_ONCE = 2_000;
-
-/** Finds the ids of customers with a code, in order. @param after the last id of the previous page. */
+/** Finds the ids of customers that have a whole code, in order. */
 export async function findCuids(
   { engine: { db }, provider }: Pick<Store, "engine" | "provider">,
   environment: Environment,
   code: string,
   limit: number,
-  after = "",
 ): Promise<string[]> {
   const query = db
     .selectFrom("customerCode")
@@ -52,46 +48,9 @@ export async function findCuids(
     .distinct()
     .where("environment", "=", environment)
     .where("code", "in", codesToFind(code, provider))
-    .where("cuid", ">", after)
     .orderBy("cuid")
     .limit(limit);
   return (await query.execute()).map(({ cuid }) => cuid);
-}
-
-/** Finds the ids of customers whose names contain all words of a text, in upper or lower case. */
-export async function findCuidsByName(
-  db: Db,
-  environment: Environment,
-  name: string,
-  limit: number,
-  after = "",
-): Promise<string[]> {
-  const words = name.toLowerCase().split(/\s+/).filter(Boolean);
-  const found: string[] = [];
-  if (words.length === 0) return found;
-  for await (const { cuid, firstName, lastName } of namesOf(db, environment, after)) {
-    const full = `${firstName} ${lastName}`.toLowerCase();
-    if (words.every((word) => full.includes(word))) found.push(cuid);
-    if (found.length >= limit) break;
-  }
-  return found;
-}
-
-async function* namesOf(db: Db, environment: Environment, beyond: string) {
-  for (let after = beyond; ; ) {
-    const page = await db
-      .selectFrom("customer")
-      .select(["cuid", "firstName", "lastName"])
-      .where("cuid", ">", after)
-      .where("environment", "=", environment)
-      .orderBy("cuid")
-      .limit(NAMES_AT_ONCE)
-      .execute();
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < NAMES_AT_ONCE) return;
-    after = last.cuid;
-  }
 }
 
 /** Finds the blocks by staff of a customer's connections that are still blocked. */

@@ -20,7 +20,7 @@ import {
   WallTimeSchema,
 } from "../common.ts";
 import { MOST_CANDIDATES } from "../customers/find.ts";
-import { findCuidsByName } from "../customers/sql.ts";
+import { findCuidsByName } from "../customers/search.ts";
 import type { Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import type { TransactionFilter } from "./sql.ts";
@@ -36,7 +36,7 @@ export const FILTER = {
   partner: text("Made by this partner."),
   service: Type.Optional(oneOf(SERVICES, "Of this service.")),
   cuid: code("Of this customer: the fastest search."),
-  name: text("Of customers whose names hold all these words."),
+  name: text("Customers whose names have words that begin with all these words."),
   reqId: code("Of this set-top box number or username."),
   bouquet: code("Of the bouquet with this code."),
   status: Type.Optional(oneOf(TRANSACTION_STATUSES, "With this status.")),

@@ -103,6 +103,14 @@ CREATE TABLE customer_code (
   PRIMARY KEY (code, environment, cuid)
 ) STRICT, WITHOUT ROWID;
 
+-- Texts by which staff find a customer: see domain/customer-search.ts.
+CREATE TABLE customer_term (
+  environment TEXT NOT NULL,
+  term        TEXT NOT NULL,
+  cuid        TEXT NOT NULL,
+  PRIMARY KEY (environment, term, cuid)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE connection (
   cuid        TEXT    NOT NULL,
   environment TEXT    NOT NULL,

@@ -15,7 +15,7 @@ import { appendEntries, appendEvents, ENTRIES } from "./ledgers.ts";
 import { LOCK_CUSTOMERS, LOCK_IMPORT } from "./locks.ts";
 import type { Prepared, Query, Session } from "./session.ts";
 
-const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE } = ARCHIVE_COLUMNS;
+const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE, customer_term: TERM } = ARCHIVE_COLUMNS;
 
 const THESE = "WHERE cuid = ANY($1::text[]) AND environment = $2";
 const STORED: readonly Prepared[] = [
@@ -45,6 +45,8 @@ const CONFIRM = withRows(
   MOMENT,
 );
 const ADD_CODES = insertRows("customer_code", CODE, "ON CONFLICT DO NOTHING");
+const DELETE_TERMS = deleteRows("customer_term", TERM);
+const ADD_TERMS = insertRows("customer_term", TERM, "ON CONFLICT DO NOTHING");
 
 const READ_PROVIDER: Prepared = { name: "provider", text: SELECT_PROVIDER };
 /** Locks the provider's settings until the end of the transaction. */
@@ -115,6 +117,8 @@ function queriesOf(writes: CustomerFileWrites): Query[] {
     ...unlessEmpty(PUT_CONNECTIONS, writes.connections),
     ...unlessEmpty(DELETE_CODES, writes.removedCodes),
     ...unlessEmpty(ADD_CODES, writes.addedCodes),
+    ...unlessEmpty(DELETE_TERMS, writes.removedTerms),
+    ...unlessEmpty(ADD_TERMS, writes.addedTerms),
     ...appendEntries(writes.entries),
   ];
 }

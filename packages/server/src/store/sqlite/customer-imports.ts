@@ -24,7 +24,7 @@ import { appendEntries, ENTRIES, ENTRY_VALUES, eventInsertion, FIND_TARGET, putH
 /** Customers that are loaded together. Their whole ledgers must fit in memory. */
 const CUSTOMERS_AT_ONCE = 250;
 
-const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE } = ARCHIVE_COLUMNS;
+const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE, customer_term: TERM } = ARCHIVE_COLUMNS;
 
 // CROSS JOIN keeps the order of the tables, so that each customer is found by its key.
 const these = (table: string, columns: readonly string[]) => `SELECT ${columns.join(", ")} FROM json_each(?1) AS k
@@ -70,6 +70,8 @@ export function customerImports(
   const putConnections = putMany(database, "connection", CONNECTION_KEY, CONNECTION);
   const deleteCodes = deleteMany(database, "customer_code", CODE);
   const addCodes = insertMany(database, "INSERT OR IGNORE INTO customer_code", CODE);
+  const deleteTerms = deleteMany(database, "customer_term", TERM);
+  const addTerms = insertMany(database, "INSERT OR IGNORE INTO customer_term", TERM);
   const lastEntry = database.prepareRows<{ id: number | null }>("SELECT max(id) AS id FROM ledger_entry");
   const append = database.prepare(APPEND_IMPORTS);
   const putHeadsSince = database.prepare(putHeads("id > ?"));
@@ -101,6 +103,8 @@ export function customerImports(
     putConnections(writes.connections);
     deleteCodes(writes.removedCodes);
     addCodes(writes.addedCodes);
+    deleteTerms(writes.removedTerms);
+    addTerms(writes.addedTerms);
     if (writes.entries.length === 0) return;
     const last = lastEntry()[0]?.id ?? 0;
     append.run(JSON.stringify(writes.entries.map(importValues)), environment, now.instant, now.wall);

@@ -1,0 +1,142 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Environment } from "../../domain/customer.ts";
+import {
+  codeOfTerm,
+  firstPlace,
+  hasOtherWords,
+  nameRanges,
+  searchRanges,
+  type TermPlace,
+  type TermRange,
+} from "../../domain/customer-search.ts";
+import { findCustomers, type RecordedCustomer } from "../../store/customers.ts";
+import type { Store } from "../../store/store.ts";
+import { cursorOf, pageUpTo, textsOfCursor } from "../common.ts";
+import type { Db } from "../office.ts";
+
+/* The search of staff: domain/customer-search.ts says what it finds. */
+
+/** A customer in a list of matches. */
+export interface Match {
+  readonly customer: RecordedCustomer;
+  /** The code that fits; undefined if the name fits. */
+  readonly code: string | undefined;
+}
+
+/** The place of a match in the order of a search. */
+interface MatchPlace extends TermPlace {
+  readonly cuid: string;
+}
+
+type PlacedMatch = Match & { readonly place: MatchPlace };
+
+/** Terms that one statement reads if more words of a name must be compared. */
+const NAMES_AT_ONCE = 1_000;
+
+/** A page of the customers that a text fits, codes before names. @throws Refused if the cursor is not that of a search. */
+export async function matchesOf(
+  { engine: { db }, provider }: Pick<Store, "engine" | "provider">,
+  environment: Environment,
+  text: string,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<{ readonly items: Match[]; readonly cursor: string | null }> {
+  const [range, term = "", cuid = ""] = textsOfCursor(cursor, 3) ?? [];
+  const after = range === undefined ? undefined : { range: Number(range), term, cuid };
+  const found = await findMatches(db, environment, searchRanges(text, provider), { after, limit: limit + 1 });
+  return pageUpTo(limit, found, ({ place }) => cursorOf([String(place.range), place.term, place.cuid]));
+}
+
+/** Customers whose names have words that begin with all words of a text, in any order. */
+export async function findCuidsByName(db: Db, environment: Environment, name: string, limit: number) {
+  return (await findMatches(db, environment, nameRanges(name), { limit })).map(({ customer }) => customer.cuid);
+}
+
+/** Customers that fit any of the ranges, each once, in the order of the ranges. @param after of the previous page. */
+async function findMatches(
+  db: Db,
+  environment: Environment,
+  ranges: readonly TermRange[],
+  { after, limit }: { readonly after?: MatchPlace | undefined; readonly limit: number },
+): Promise<PlacedMatch[]> {
+  const found: PlacedMatch[] = [];
+  for await (const places of placesOf(db, environment, ranges, after, limit)) {
+    const customers = await findCustomers(db, environment, [...new Set(places.map(({ cuid }) => cuid))]);
+    const byCuid = new Map(customers.map((customer) => [customer.cuid, customer]));
+    for (const place of places) {
+      const customer = byCuid.get(place.cuid);
+      const first = customer && firstPlace(customer, ranges);
+      if (customer === undefined || first?.range !== place.range || first.term !== place.term) continue;
+      found.push({ customer, place, code: codeOfTerm(customer, place.term) });
+      if (found.length === limit) return found;
+    }
+  }
+  return found;
+}
+
+/** Yields the terms of the ranges, at most `limit` at a time. A customer can have several. */
+async function* placesOf(
+  db: Db,
+  environment: Environment,
+  ranges: readonly TermRange[],
+  after: MatchPlace | undefined,
+  limit: number,
+): AsyncGenerator<MatchPlace[]> {
+  for (const [index, range] of ranges.entries()) {
+    if (after !== undefined && index < after.range) continue;
+    const atOnce = range.others.length > 0 ? NAMES_AT_ONCE : limit;
+    let beyond: FoundTerm | undefined = after?.range === index ? after : undefined;
+    do {
+      const found: readonly FoundTerm[] = await readTerms(db, environment, range, beyond, atOnce);
+      const cuids = await withOtherWords(db, environment, range, found);
+      const fitting = found.filter(({ cuid }) => cuids.has(cuid)).map((each) => ({ range: index, ...each }));
+      for (let start = 0; start < fitting.length; start += limit) yield fitting.slice(start, start + limit);
+      beyond = found.length < atOnce ? undefined : found.at(-1);
+    } while (beyond !== undefined);
+  }
+}
+
+interface FoundTerm {
+  readonly term: string;
+  readonly cuid: string;
+}
+
+/** The index of each kind of terms. Its column has the term without the letter of the kind. */
+const INDEXES: Readonly<Record<string, readonly [table: RawBuilder<unknown>, column: RawBuilder<unknown>]>> = {
+  c: [sql`customer_code`, sql`code`],
+  k: [sql`connection`, sql`name_key`],
+};
+const TERMS = [sql`customer_term`, sql`term`] as const;
+
+/** Greater than every other character. */
+const LAST_CHARACTER = "\u{10ffff}";
+
+async function readTerms(
+  db: Db,
+  environment: Environment,
+  { term, isWhole }: TermRange,
+  beyond: FoundTerm | undefined,
+  limit: number,
+): Promise<FoundTerm[]> {
+  const kind = term.slice(0, 1);
+  const index = INDEXES[kind];
+  const [table, column] = index ?? TERMS;
+  const inColumn = (text: string) => (index === undefined ? text : text.slice(1));
+  const [least, most] = [inColumn(term), inColumn(isWhole ? term : term + LAST_CHARACTER)];
+  const from =
+    beyond === undefined
+      ? sql`${column} >= ${least}`
+      : sql`${column} >= ${inColumn(beyond.term)} AND (${column}, cuid) > (${inColumn(beyond.term)}, ${beyond.cuid})`;
+  const { rows } = await sql<FoundTerm>`SELECT ${column} AS term, cuid FROM ${table}
+    WHERE environment = ${environment} AND ${column} <= ${most} AND ${from}
+    ORDER BY ${column}, cuid LIMIT ${limit}`.execute(db);
+  return index === undefined ? rows : rows.map((row) => ({ term: kind + row.term, cuid: row.cuid }));
+}
+
+/** The customers among those of some terms whose names have the other words of the range. */
+async function withOtherWords(db: Db, environment: Environment, range: TermRange, terms: readonly FoundTerm[]) {
+  const cuids = [...new Set(terms.map(({ cuid }) => cuid))];
+  if (range.others.length === 0 || cuids.length === 0) return new Set(cuids);
+  const query = db.selectFrom("customer").select(["cuid", "firstName", "lastName"]);
+  const names = await query.where("environment", "=", environment).where("cuid", "in", cuids).execute();
+  return new Set(names.filter((name) => hasOtherWords(name, range)).map(({ cuid }) => cuid));
+}
