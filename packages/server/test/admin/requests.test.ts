@@ -299,83 +299,33 @@ test("a list of 20,000 lines may be sent for a bulk correction, and 1,000 proble
   expect([json.count, json.problemCount, json.problems.length]).toEqual([0, 20_000, 1_000]);
 });
 
-describe("a bad request", () => {
-  test.each<[what: string, asked: string, request: Asked, status: number, code: string, fields?: object[]]>([
-    ["to no route", "GET /nothing", {}, 404, "not_found"],
-    ["by a method that the route has not", "PUT /partners", {}, 404, "not_found"],
-    ["with an unknown filter", "GET /partners?colour=red", {}, 422, "invalid", [field("colour", "is not known")]],
-    [
-      "with a limit that is no number",
-      "GET /audit?limit=many",
-      {},
-      422,
-      "invalid",
-      [field("limit", "must be integer")],
-    ],
-    [
-      "with a cursor of its own",
-      "GET /audit?cursor=x",
-      {},
-      422,
-      "invalid",
-      [field("cursor", "must be the cursor of a page")],
-    ],
-    [
-      "for no day",
-      "GET /audit?from=2026-02-30",
-      {},
-      422,
-      "invalid",
-      [field("from", "must be a day such as 2026-11-20")],
-    ],
-    ["without its body", "POST /partners", {}, 422, "invalid", [field("name", "is required")]],
-    [
-      "with a number for a text",
-      "POST /partners",
-      { body: { name: 7 } },
-      422,
-      "invalid",
-      [field("name", "must be string")],
-    ],
-    [
-      "with a field too many",
-      "POST /partners",
-      { body: { name: "B", nme: "" } },
-      422,
-      "invalid",
-      [field("nme", "is not known")],
-    ],
-    ["of no JSON", "POST /partners", { body: '{"name":', headers: JSON_TYPE }, 422, "invalid"],
-    ["of a form", "POST /partners", { body: "name=Bank", headers: { "content-type": "text/plain" } }, 422, "invalid"],
-    [
-      "of over 64 KiB",
-      "POST /partners",
-      { body: `{"name":"${"x".repeat(65_536)}"}`, headers: JSON_TYPE },
-      413,
-      "too_large",
-    ],
-    ["without its file", "POST /catalogue", {}, 422, "invalid"],
-    [
-      "with a file that is too large",
-      "POST /catalogue",
-      { body: "x".repeat(1_001), headers: NDJSON_TYPE },
-      413,
-      "too_large",
-    ],
-    [
-      "with a file of too many rows",
-      "POST /reconciliations?partner=wallet&from=2026-11-20&to=2026-11-20",
-      { body: "1\n".repeat(6), headers: NDJSON_TYPE },
-      413,
-      "too_large",
-    ],
-  ])("%s is told what is wrong", async (_, asked, request, status, code, fields) => {
-    const { headers, json: body, ...answer } = await shared().call(asked, request);
-    expect(answer.status).toBe(status);
-    expect(headers["content-type"]).toBe("application/problem+json; charset=utf-8");
-    expect(body).toMatchObject({ type: `urn:topupd:problem:${code}`, status, code, title: expect.any(String) });
-    expect(body.fields).toEqual(fields);
-  });
+/** Bad requests, and the status, code and fields of their problems. */
+const FILE = { headers: NDJSON_TYPE };
+const BOOK = "POST /reconciliations?partner=wallet&from=2026-11-20&to=2026-11-20";
+const BAD: readonly (readonly [asked: string, Asked, status: number, code: string, ...fields: object[]])[] = [
+  ["GET /nothing", {}, 404, "not_found"],
+  ["PUT /partners", {}, 404, "not_found"],
+  ["GET /partners?colour=red", {}, 422, "invalid", field("colour", "is not known")],
+  ["GET /audit?limit=many", {}, 422, "invalid", field("limit", "must be integer")],
+  ["GET /audit?cursor=x", {}, 422, "invalid", field("cursor", "must be the cursor of a page")],
+  ["GET /audit?from=2026-02-30", {}, 422, "invalid", field("from", "must be a day such as 2026-11-20")],
+  ["POST /partners", {}, 422, "invalid", field("name", "is required")],
+  ["POST /partners", { body: { name: 7 } }, 422, "invalid", field("name", "must be string")],
+  ["POST /partners", { body: { name: "B", nme: "" } }, 422, "invalid", field("nme", "is not known")],
+  ["POST /partners", { body: '{"name":', headers: JSON_TYPE }, 422, "invalid"],
+  ["POST /partners", { body: "name=Bank", headers: { "content-type": "text/plain" } }, 422, "invalid"],
+  ["POST /partners", { body: `{"name":"${"x".repeat(65_536)}"}`, headers: JSON_TYPE }, 413, "too_large"],
+  ["POST /catalogue", {}, 422, "invalid"],
+  ["POST /catalogue", { ...FILE, body: "x".repeat(1_001) }, 413, "too_large"],
+  [BOOK, { ...FILE, body: "1\n".repeat(6) }, 413, "too_large"],
+];
+
+test.each(BAD)("the bad request %s with %j says what is wrong", async (asked, request, status, code, ...fields) => {
+  const { headers, json: body, ...answer } = await shared().call(asked, request);
+  expect(answer.status).toBe(status);
+  expect(headers["content-type"]).toBe("application/problem+json; charset=utf-8");
+  expect(body).toMatchObject({ type: `urn:topupd:problem:${code}`, status, code, title: expect.any(String) });
+  expect(body.fields ?? []).toEqual(fields);
 });
 
 test("a defect is told of without its contents, in the answer and in the log", async () => {

@@ -62,16 +62,13 @@ async function startFilled(...words: string[]) {
 }
 
 describe("a service that is asked to stop", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)(
-    "by %s ends with exit code 0, and leaves the database whole",
-    async (signal) => {
-      const { line, service } = await startFilled("--drain-seconds", "0");
-      service.signal(signal);
-      expect(await service.ended).toBe(0);
-      expect(service.stderr()).toMatch(new RegExp(`"signal":"${signal}","msg":"stopping"[\\s\\S]*"msg":"stopped"`));
-      expect((await line.run("check")).code).toBe(0);
-    },
-  );
+  test("ends with exit code 0, and leaves the database whole", async () => {
+    const { line, service } = await startFilled("--drain-seconds", "0");
+    service.signal("SIGTERM");
+    expect(await service.ended).toBe(0);
+    expect(service.stderr()).toMatch(/"signal":"SIGTERM","msg":"stopping"[\s\S]*"msg":"stopped"/);
+    expect((await line.run("check")).code).toBe(0);
+  });
 
   test("answers the request that it has in hand, and waits neither for more connections nor for kept-alive ones", async () => {
     const { token, service } = await startFilled("--drain-seconds", "0", "--shutdown-seconds", "30");

@@ -15,10 +15,9 @@ type Connection = readonly [cuid: string, service: "internet" | "tv" | "iptv"];
 
 const INTERNET: Connection = ["1000001", "internet"];
 const TV: Connection = ["1000003", "tv"];
-const IPTV: Connection = ["1000004", "iptv"];
 
 const COLLECTIONS: readonly (readonly [name: string, run: typeof runPostman, connections: readonly Connection[]])[] = [
-  ["Postman", runPostman, [INTERNET, IPTV]],
+  ["Postman", runPostman, [INTERNET]],
   ["Bruno", runBruno, [TV]],
 ];
 

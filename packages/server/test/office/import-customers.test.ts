@@ -46,44 +46,6 @@ function readOnce(rows: readonly object[]) {
 const justNow = ({ now }: World) => ({ asOf: iso(now - MINUTE_MS) });
 
 describe("a customers file", () => {
-  test("adds customers, with their subscriptions named by the catalogue, and says so", async () => {
-    const world = await openWorld();
-    const { result, changes } = await world.importCustomers([
-      customer("1", { end: "2026-12-10 10:00:00" }),
-      customer("2"),
-    ]);
-    const report = {
-      accepted: 2,
-      rejected: 0,
-      added: 2,
-      changed: 0,
-      unchanged: 0,
-      heldBack: 0,
-      goodwillUnclear: 0,
-      stale: 0,
-    };
-    expect(result).toEqual({ kind: "done", report });
-    expect(changes.map(({ line, cuid, kind }) => [line, cuid, kind])).toEqual([
-      [1, "1", "added"],
-      [2, "2", "added"],
-    ]);
-    expect(changes[0]?.changes).toContainEqual({
-      ...{ field: "internet net-1: Fiber 100", from: undefined },
-      to: "NET-1M, 2026-01-10 10:00:00 to 2026-12-10 10:00:00",
-    });
-  });
-
-  test("changes what it says anew, and the second time nothing", async () => {
-    const world = await openWorld();
-    await world.importCustomers([customer("1")]);
-    const rows = [customer("1", { last_name: "Thapa" })];
-    const { changes } = await world.importCustomers(rows);
-    expect(changes).toEqual([
-      { line: 1, cuid: "1", kind: "changed", changes: [{ field: "last_name", from: "Rai", to: "Thapa" }] },
-    ]);
-    expect((await world.importCustomers(rows)).result).toMatchObject({ report: { changed: 0, unchanged: 1 } });
-  });
-
   test("in which a customer stands twice is refused, with both lines, and the first row is good", async () => {
     const world = await openWorld();
     const apart = Array.from({ length: 1500 }, (_, index) => customer(`x${index}`));
@@ -96,14 +58,6 @@ describe("a customers file", () => {
     const skipped = await world.importCustomers(rows, { skipInvalid: true });
     expect(skipped.result).toMatchObject({ kind: "done", report: { added: 1501, rejected: 1 } });
     expect(await findCustomer(world.store.engine.db, "production", "1")).toMatchObject({ lastName: "Rai" });
-  });
-
-  test("of which nothing is new has its moment taken: an older one is stale after it", async () => {
-    const world = await toppedUp();
-    const [older, newer] = [{ asOf: iso(world.now - 2 * MINUTE_MS) }, justNow(world)];
-    const rows = [customer("1", { end: "2027-01-10 10:00:00" })];
-    expect((await world.importCustomers(rows, newer)).result).toMatchObject({ report: { unchanged: 1, stale: 0 } });
-    expect((await world.importCustomers(rows, older)).result).toMatchObject({ report: { unchanged: 1, stale: 1 } });
   });
 
   test("with a bad line is not taken at all, unless bad lines are to be left out", async () => {
@@ -187,27 +141,9 @@ describe("a customers file", () => {
     const most = manyCustomers(MOST_KEPT);
     expect((await world.importCustomers([], readOnce(most))).result).toMatchObject({ report: { added: MOST_KEPT } });
   });
-
-  test("warns of a connection that is stated inactive while its base subscription runs", async () => {
-    const world = await openWorld();
-    const subscriptions = [{ code: "NET-1M", startdate: "2026-11-10 10:00:00", enddate: "2026-12-10 10:00:00" }];
-    const row = (status: string) =>
-      customer("1", { connections: { internet: [{ username: "net-1", status, subscriptions }] } });
-    const warning = { kind: "running_though_inactive", line: 1, cuid: "1", service: "internet", reqId: "net-1" };
-    expect((await world.importCustomers([row("inactive")])).warnings).toEqual([warning]);
-    // As an export states it from now on: nothing changes by it.
-    expect((await world.importCustomers([row("inactive")])).warnings).toEqual([]);
-    expect((await world.importCustomers([row("blocked")])).warnings).toEqual([]);
-  });
 });
 
 describe("the moment up to which records hold what was made here", () => {
-  test("need not be said before anything was made here", async () => {
-    const world = await openWorld();
-    for (const end of ["2026-12-10 10:00:00", "2026-12-20 10:00:00"])
-      expect((await world.importCustomers([customer("1", { end })])).result).toMatchObject({ kind: "done" });
-  });
-
   test("must be said once something was topped up or granted, by the file or by each of its rows", async () => {
     const world = await toppedUp();
     const row = customer("1", { end: "2026-12-10 10:00:00" });
@@ -241,48 +177,10 @@ describe("the moment up to which records hold what was made here", () => {
     expect(await run(100)).toMatchObject({ kind: "done" });
     expect(await run(101)).toMatchObject({ kind: "refused", words: expect.stringContaining("history was deleted") });
   });
-
-  test("tells which top-ups come on top of what the file states", async () => {
-    const world = await toppedUp();
-    const before = iso(world.now - DAY_MS - MINUTE_MS);
-    // Billing has sold a month itself, and did not know of the top-up.
-    await world.importCustomers([customer("1", { end: "2027-01-10 10:00:00" })], { asOf: before });
-    expect(await world.ends("1")).toEqual({ "Fiber 100": "2027-02-10 10:00:00" });
-    // The next night it has booked both.
-    const booked = await world.importCustomers([customer("1", { end: "2027-02-10 10:00:00" })], justNow(world));
-    expect(booked.result).toMatchObject({ report: { unchanged: 1 } });
-  });
-
-  test("of an older file than the last leaves its customers as they are", async () => {
-    const world = await toppedUp();
-    await world.importCustomers([customer("1", { end: "2027-01-10 10:00:00" })], justNow(world));
-    const stale = customer("1", { end: "2026-12-10 10:00:00", last_name: "Old" });
-    const { result } = await world.importCustomers([stale], { asOf: iso(world.now - 2 * MINUTE_MS) });
-    expect(result).toMatchObject({ report: { unchanged: 1, heldBack: 0 } });
-    expect(await world.ends("1")).toEqual({ "Fiber 100": "2027-01-10 10:00:00" });
-  });
 });
 
 describe("a row that would end what was paid for", () => {
   const row = customer("1", { end: "2026-12-10 10:00:00" });
-
-  test("is held back each time, with both ends and the top-up, until it is meant", async () => {
-    const world = await toppedUp();
-    const [topUp] = (await run(world.desk, listTransactions, {})).items;
-    for (let night = 0; night < 2; night += 1) {
-      const { result, heldBack } = await world.importCustomers([row], justNow(world));
-      expect(result).toMatchObject({ kind: "done", report: { accepted: 1, unchanged: 1, heldBack: 1 } });
-      expect(heldBack).toMatchObject([
-        {
-          ...{ line: 1, cuid: "1", service: "internet", reqId: "net-1", plan: "Fiber 100" },
-          ...{ keptEnd: "2027-01-10 10:00:00", statedEnd: "2026-12-10 10:00:00", txnId: topUp?.txnId },
-        },
-      ]);
-    }
-    const meant = await world.importCustomers([row], { ...justNow(world), allowShorter: ["2", "1"] });
-    expect(meant.result).toMatchObject({ report: { changed: 1, heldBack: 0 } });
-    expect(await world.ends("1")).toEqual({ "Fiber 100": "2026-12-10 10:00:00" });
-  });
 
   test("is taken once the top-up is reversed", async () => {
     const world = await toppedUp();
@@ -356,30 +254,6 @@ describe("a file that would change much", () => {
 });
 
 describe("a preview", () => {
-  test("writes nothing, and tells each value before and after", async () => {
-    const world = await toppedUp();
-    const rows = [customer("1", { end: "2026-12-10 10:00:00", mobile: "9841000000" }), customer("2"), {}];
-    const { result, changes, heldBack, rejected } = await world.importCustomers(rows, {
-      ...justNow(world),
-      ...{ preview: true, skipInvalid: true },
-    });
-    const report = {
-      accepted: 2,
-      rejected: 1,
-      added: 1,
-      changed: 1,
-      unchanged: 0,
-      heldBack: 1,
-      goodwillUnclear: 0,
-      stale: 0,
-    };
-    expect(result).toEqual({ kind: "done", report });
-    expect(changes[0]).toMatchObject({ changes: [{ field: "mobile", from: undefined, to: "9841000000" }] });
-    expect(heldBack).toHaveLength(1);
-    expect(rejected).toHaveLength(1);
-    expect(await findCustomer(world.store.engine.db, "production", "2")).toBeUndefined();
-  });
-
   test("tells what a large change would be", async () => {
     const world = await openWorld();
     await world.importCustomers(MANY);

@@ -3,10 +3,9 @@ import type { Verdict } from "../../src/domain/settlement.ts";
 import { reverseTransaction } from "../../src/office/corrections/operations.ts";
 import { exportSettlement, reconcilePartner, reportSettlement } from "../../src/office/settlement/operations.ts";
 import { reconcile } from "../../src/office/settlement/reconcile.ts";
-import { ACTOR, customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../services/world.ts";
+import { customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { refusal, run } from "../support/desk.ts";
 import { moveHorizon } from "../support/history.ts";
-import { partnersOf } from "../support/partners.ts";
 import { countTurns } from "../support/turns.ts";
 
 const PRODUCTION = { environment: "production" } as const;
@@ -46,20 +45,6 @@ describe("a settlement", () => {
     expect(await run(world.desk, reportSettlement, DAYS)).toMatchObject({ prunedBefore: null });
     const early = { from: "2026-08-11", to: "2026-08-12" };
     expect(await run(world.desk, reportSettlement, early)).toMatchObject({ prunedBefore: "2026-08-12" });
-  });
-
-  test("is exported line by line, of one partner or of all", async () => {
-    const world = await withCustomer();
-    await world.topUp("1");
-    const lines = async (input: object) => {
-      const pages = await run(world.desk, exportSettlement, { ...DAYS, ...input });
-      const all = [];
-      for await (const page of pages) all.push(...page);
-      return all;
-    };
-    await partnersOf(world.store).add("bank", { author: ACTOR.name, authority: undefined, at: world.now });
-    expect(await lines({})).toMatchObject([{ partner: "wallet", service: "internet", bouquetId: "NET-1M", topUps: 1 }]);
-    expect(await lines({ partner: "bank" })).toEqual([]);
   });
 
   test.each([
@@ -157,37 +142,6 @@ describe("a partner's file", () => {
     for (const udf1 of ["order-1", "order-2", "order-3"]) await world.topUp("1", "NET-1M", udf1);
     return world;
   }
-
-  test("that says the same has no differences, by whichever key", async () => {
-    const world = await withCustomer();
-    const made = await world.topUp("1");
-    for (const key of ["checkoutId", "txnId"] as const) {
-      const sums = { rows: 1, theirs: "1130.00", ours: "1130.00", difference: "0.00" };
-      expect(await compare(world, `${key},amount\n${made[key]},1130\n`, { key })).toEqual({
-        ...{ open: true, prunedBefore: null, total: sums, differences: [] },
-        verdicts: [{ verdict: "matched", ...sums, advice: null }],
-      });
-    }
-  });
-
-  test("has each difference told in its order, with what to do", async () => {
-    const world = await withTopUps();
-    const book = "udf1,amount,status\norder-3,450.01,paid\norder-1,1130,refunded\norder-9,10,paid\n";
-    const { differences, verdicts } = await compare(world, book, { statusColumn: "status" });
-    expect(differences.map(({ verdict, line, key }) => [verdict, line, key])).toEqual([
-      ["amount_differs", 2, "order-3"],
-      ["status_differs", 3, "order-1"],
-      ["theirs_only", 4, "order-9"],
-      ["ours_only", null, "order-2"],
-    ]);
-    expect(differences[0]).toMatchObject({
-      theirAmount: "450.01",
-      ourAmount: "1130.00",
-      txnDate: "2026-11-20 09:00:00",
-    });
-    const advice = expect.stringContaining("None was found of this partner");
-    expect(verdicts).toContainEqual(expect.objectContaining({ verdict: "theirs_only", advice }));
-  });
 
   test("has each row named that cannot be read", async () => {
     const world = await withCustomer();

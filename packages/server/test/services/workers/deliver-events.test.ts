@@ -99,15 +99,6 @@ describe("an event that fails", () => {
     expect([scene.outbox.places.get(1), scene.outbox.deliveries.size]).toEqual([later, 0]);
   });
 
-  test("does not keep events of other connections waiting", async () => {
-    const scene = deliveryScene();
-    scene.add("c1", "c2", "c3");
-    scene.answer = async ({ key }) => (key.cuid === "c1" ? fail() : undefined);
-    scene.start();
-    await scene.time.pass(300);
-    expect(scene.outcomes.toSorted()).toEqual(["delivered", "delivered", "failed"]);
-  });
-
   test("that was set aside is tried again where staff say so", async () => {
     const scene = deliveryScene();
     const [seq = 0] = scene.add("c1");
