@@ -7,15 +7,12 @@ import { commandLine, type RunningTopupd } from "../support/command-line.ts";
 import { CATALOGUE } from "../support/provider-files.ts";
 import { rawConnection } from "../support/sqlite-database.ts";
 
-const _CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" };
-
 const hasCurl = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
 if (!hasCurl) process.stderr.write("SKIPPED: the demo's curl commands, since bash or curl is not here\n");
 
 /** What is printed to be pasted: from the token to the last command. */
 const printedCommands = ({ stdout }: RunningTopupd) =>
   /^TOKEN=[\s\S]*^curl [^\n]*txn-status[^\n]*$/m.exec(stdout())?.[0] ?? "";
-const _printedToken = ({ stdout }: RunningTopupd) => /^TOKEN=(\S+)$/m.exec(stdout())?.[1] ?? "";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
