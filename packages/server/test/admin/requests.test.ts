@@ -299,10 +299,10 @@ test("a list of 20,000 lines may be sent for a bulk correction, and 1,000 proble
   expect([json.count, json.problemCount, json.problems.length]).toEqual([0, 20_000, 1_000]);
 });
 
-/** Bad requests, and the status, code and fields of their problems. */
 const FILE = { headers: NDJSON_TYPE };
 const BOOK = "POST /reconciliations?partner=wallet&from=2026-11-20&to=2026-11-20";
-const BAD: readonly (readonly [asked: string, Asked, status: number, code: string, fields?: object])[] = [
+/** Bad requests, with the status, the code and the field of each problem. */
+const BAD: [asked: string, request: Asked, status: number, code: string, field?: object][] = [
   ["GET /nothing", {}, 404, "not_found"],
   ["PUT /partners", {}, 404, "not_found"],
   ["GET /partners?colour=red", {}, 422, "invalid", field("colour", "is not known")],
