@@ -54,7 +54,9 @@ function said({ status, json, text }: StaffAnswer): string {
   if (json === undefined) return `${`${status} ${text.replaceAll("\r\n", "\n")}`.trimEnd()}\n`;
   // Every problem has these two besides.
   const { type: _, title: __, ...problem } = json;
-  return `${status} ${status < 400 ? pretty(json) : JSON.stringify(problem)}\n`;
+  const body = status < 400 ? pretty(json) : JSON.stringify(problem);
+  // The size of the disk is the machine's.
+  return `${status} ${body.replace(/"space":\{[^}]*\}/, '"space":{}')}\n`;
 }
 
 /** JSON with a line for each item of its lists. */
