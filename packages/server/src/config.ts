@@ -2,7 +2,7 @@ import { AddressList, MOST_ADDRESS_RANGES, readAddressRange } from "./domain/add
 import { SERVICES } from "./domain/bouquet.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "./domain/catalogue.ts";
 import { readDatabaseAddress, withoutPassword } from "./domain/database-address.ts";
-import { MAX_CURRENCY_EXPONENT } from "./domain/money.ts";
+import { MAX_CURRENCY_EXPONENT, NUMBER_GROUPINGS } from "./domain/money.ts";
 import { isCountry } from "./domain/names.ts";
 import { type Instant, isTimeZone, readWallTime } from "./domain/wall-time.ts";
 import { LOG_LEVELS } from "./system/log.ts";
@@ -76,6 +76,12 @@ const TABLE = {
     placeholder: "CODE",
     description: "currency code that the console shows beside amounts, such as NPR; if not set, none",
     read: (text) => (/^[A-Z]{3}$/.test(text) ? text : mustBe("three capital letters of ISO 4217 such as NPR")),
+  },
+  numberGrouping: {
+    placeholder: "WAY",
+    fallback: "western",
+    description: "how the console groups digits: western (1,234,567) or indian (12,34,567)",
+    read: (text) => NUMBER_GROUPINGS.find((way) => way === text) ?? mustBe(`one of ${NUMBER_GROUPINGS.join(", ")}`),
   },
   defaultCountry: {
     placeholder: "COUNTRY",

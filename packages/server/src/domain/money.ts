@@ -6,6 +6,10 @@ export type CurrencyExponent = number;
 
 export const MAX_CURRENCY_EXPONENT = 4;
 
+/** Ways to group the digits of a number: 1,234,567 or 12,34,567. */
+export const NUMBER_GROUPINGS = ["western", "indian"] as const;
+export type NumberGrouping = (typeof NUMBER_GROUPINGS)[number];
+
 /** Most digits of an amount: all languages of partners represent them exactly as JSON numbers. */
 export const MONEY_DIGITS = 15;
 

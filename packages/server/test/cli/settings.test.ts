@@ -30,6 +30,7 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ],
   ["time-zone", "+05:45", "must be an IANA time zone such as Asia/Kathmandu"],
   ["currency-exponent", "5", "must be a whole number from 0 to 4"],
+  ["number-grouping", "none", "must be one of western, indian"],
   ["default-country", "np", "must be two capital letters of ISO 3166 such as NP"],
   ["base-plans", "internet=two", "must be a list such as internet=one,iptv=many,tv=many"],
   ["base-plans", "radio=one", "must be a list such as internet=one,iptv=many,tv=many"],

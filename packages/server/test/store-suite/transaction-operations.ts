@@ -40,6 +40,7 @@ export function testTransactionOperations(makeDatabase: MakeDatabase): void {
       {
         checkoutId: tv.checkoutId,
         amount: "450.00",
+        customer: { firstName: "Ram", lastName: "Sherpa" },
         partner: "wallet",
         bouquetName: "Family TV (MONTHLY)",
         udf1: null,

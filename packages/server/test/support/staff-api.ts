@@ -104,6 +104,7 @@ async function openStaffApi(
       version: "0.0.0",
       storeKind: "sqlite",
       currency: "NPR",
+      numberGrouping: "western",
       readMigrations: async () => [],
       state: wellState(),
     },

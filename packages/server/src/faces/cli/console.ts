@@ -28,6 +28,7 @@ export async function serveConsole(
       countFailedLogIn: metrics?.countFailedLogIn,
       storeKind: config.database.store,
       currency: config.currency,
+      numberGrouping: config.numberGrouping,
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
     },

@@ -1,3 +1,4 @@
+import type { NumberGrouping } from "../../domain/money.ts";
 import { Uploads } from "../../office/imports/uploads.ts";
 import { Jobs } from "../../office/jobs.ts";
 import type { Actor, Desk } from "../../office/office.ts";
@@ -16,6 +17,8 @@ export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts"> {
   readonly version: string;
   /** Code shown beside amounts; undefined if it is not set. */
   readonly currency: string | undefined;
+  /** How the console groups digits. */
+  readonly numberGrouping: NumberGrouping;
   readonly storeKind: "sqlite" | "postgres";
   readonly readMigrations: () => Promise<MigrationState[]>;
   readonly state: Readonly<ServiceState>;

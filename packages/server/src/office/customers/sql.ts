@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Service } from "../../domain/bouquet.ts";
 import type { ConnectionKey, ConnectionName, CustomerProfile, Environment } from "../../domain/customer.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import type { StaffAct } from "../../domain/staff.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
 import { codesToFind } from "../../store/settings.ts";
@@ -34,6 +35,24 @@ export interface SubscriptionEnd extends EndKey {
 
 /** A block of a connection by staff. */
 export interface StaffBlock extends StaffAct, ConnectionName {}
+
+/** Ids that one statement may list: its parameters are limited. */
+const IDS_AT_ONCE = 500;
+
+/** Names of customers, by their ids. Unknown ids are left out. */
+export async function readNames(
+  db: Db,
+  environment: Environment,
+  cuids: readonly string[],
+): Promise<ReadonlyMap<string, Pick<CustomerProfile, "firstName" | "lastName">>> {
+  const names = new Map<string, Pick<CustomerProfile, "firstName" | "lastName">>();
+  for (const some of portionsOf([...new Set(cuids)], IDS_AT_ONCE)) {
+    const query = db.selectFrom("customer").select(["cuid", "firstName", "lastName"]);
+    const rows = await query.where("environment", "=", environment).where("cuid", "in", some).execute();
+    for (const { cuid, ...name } of rows) names.set(cuid, name);
+  }
+  return names;
+}
 
 /** Finds the ids of customers that have a whole code, in order. */
 export async function findCuids(

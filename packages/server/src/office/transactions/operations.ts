@@ -5,6 +5,7 @@ import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
 import { environmentOf, limitOf, PAGE, pageUpTo, readIsoInstant, runOf } from "../common.ts";
 import { explainEntries } from "../customers/ledgers.ts";
+import { readNames } from "../customers/sql.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
@@ -57,13 +58,19 @@ export const listTransactions = operation({
     // A search by cuid is quick, and a customer may be waiting on the phone.
     if (input.cuid === undefined) office.giveWay();
     const filters = await filtersOf(office, input);
-    const presenter = await presenterOf(office.store, await environmentOf(office, input));
+    const environment = await environmentOf(office, input);
+    const presenter = await presenterOf(office.store, environment);
     const limit = limitOf(input);
     const found =
       after === undefined
         ? pageUpTo(limit, await read(office, filters, { before: cursor, limit: limit + 1 }), ({ txnId }) => txnId)
         : await follow(office, filters, after, limit);
-    const items = found.items.map((each) => transactionData(each, presenter));
+    const cuids = found.items.map(({ cuid }) => cuid);
+    const names = await readNames(office.store.engine.db, environment, cuids);
+    const items = found.items.map((each) => ({
+      ...transactionData(each, presenter),
+      customer: names.get(each.cuid) ?? null,
+    }));
     return { items, cursor: found.cursor, prunedBefore: await prunedBefore(office, filters[0]?.from) };
   },
 });

@@ -73,7 +73,15 @@ export const TransactionSchema = Type.Object(
   { title: "Transaction" },
 );
 
-export const TransactionListSchema = pageOf(TransactionSchema, {
+/** A customer's name; null if the customer is unknown. */
+export const CustomerNameSchema = orNull(Type.Object({ firstName: Type.String(), lastName: Type.String() }));
+
+const ListedTransactionSchema = Type.Object(
+  { ...TransactionSchema.properties, customer: CustomerNameSchema },
+  { title: "ListedTransaction" },
+);
+
+export const TransactionListSchema = pageOf(ListedTransactionSchema, {
   prunedBefore: orNull(
     Type.String({ description: "The day before which history was deleted; null if the list is complete." }),
   ),

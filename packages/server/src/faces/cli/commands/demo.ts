@@ -14,6 +14,7 @@ const FALLBACKS: Fallbacks = {
   database: "sqlite:./topupd-data/demo.db",
   consolePort: "8081",
   currency: "NPR",
+  numberGrouping: "indian",
   logLevel: "warn",
   drainSeconds: "0",
 };

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { NUMBER_GROUPINGS } from "../../../domain/money.ts";
 import { PERMISSIONS } from "../../../domain/staff.ts";
 import { isoTime } from "../../../domain/wall-time.ts";
 import {
@@ -41,6 +42,7 @@ export const MeSchema = Type.Object(
         timeZone: Type.String(),
         currencyExponent: Type.Integer({ description: "Decimals of the currency." }),
         currency: Type.Union([Type.String(), Type.Null()], { description: "ISO 4217; null if it is not set." }),
+        numberGrouping: oneOf(NUMBER_GROUPINGS, "How digits are grouped: 1,234,567 or 12,34,567."),
         environment: EnvironmentSchema,
         version: Type.String({ description: "Version of topupd." }),
       },
@@ -216,6 +218,7 @@ async function describe(ports: AdminPorts, { name, role, person }: Pick<Identity
       timeZone: zone.name,
       currencyExponent,
       currency: ports.currency ?? null,
+      numberGrouping: ports.numberGrouping,
       environment,
       version: ports.version,
     },
