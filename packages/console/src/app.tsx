@@ -4,6 +4,7 @@ import { Route, Switch } from "wouter";
 import { createClient, MeContext, useMay, useSession } from "./api/session.tsx";
 import { ErrorNote, Loading } from "./components/states.tsx";
 import { ToastProvider } from "./components/toasts.tsx";
+import { groupDigits } from "./format.ts";
 import { type PageProps, type PageRoute, ROUTES } from "./routes.ts";
 import { EnvironmentProvider, useEnvironment } from "./shell/environment.tsx";
 import { Layout } from "./shell/layout.tsx";
@@ -39,6 +40,7 @@ function Console() {
       </main>
     );
   }
+  groupDigits(me.provider.numberGrouping);
   return (
     <MeContext value={me}>
       <EnvironmentProvider>

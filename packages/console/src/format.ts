@@ -3,6 +3,8 @@
  * point numbers.
  */
 
+import type { Provider } from "./api/staff-api.d.ts";
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Text such as `2026-11-23 14:05`. `of`: an instant (ISO 8601, UTC) or a wall time. */
@@ -33,10 +35,23 @@ const AGES = [
   [60, "minute"],
 ] as const;
 
+type Grouping = Provider["numberGrouping"];
+
+const BOUNDARIES: Readonly<Record<Grouping, RegExp>> = {
+  western: /\B(?=(?:\d{3})+$)/g,
+  indian: /\B(?=(?:\d{2})*\d{3}$)/g,
+};
+let grouping: Grouping = "western";
+
+/** Groups all numbers as the provider does. Called before the first page is shown. */
+export function groupDigits(way: Grouping): void {
+  grouping = way;
+}
+
 /** Groups the digits: `12,345.60`. */
 export function formatAmount(amount: string): string {
   const [, sign = "", whole = amount, rest = ""] = /^(-?)(\d+)(\.\d+)?$/.exec(amount) ?? [];
-  return sign + whole.replace(/\B(?=(?:\d{3})+$)/g, ",") + rest;
+  return sign + whole.replace(BOUNDARIES[grouping], ",") + rest;
 }
 
 /** Text such as `NPR 12,345.60`, without the currency if none is set. */
@@ -45,7 +60,7 @@ export function formatMoney(amount: string, currency: string | null): string {
 }
 
 export function formatCount(count: number): string {
-  return count.toLocaleString("en");
+  return formatAmount(String(count));
 }
 
 /** Text such as `3.4 GiB`. */

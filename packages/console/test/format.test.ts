@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatAge, formatAmount, formatBytes, formatTime, placeOf, wallNow } from "../src/format.ts";
+import { formatAge, formatAmount, formatBytes, formatCount, formatTime, groupDigits, placeOf, wallNow } from "../src/format.ts";
 
 const KATHMANDU = "Asia/Kathmandu";
 
@@ -14,6 +14,18 @@ describe("what the console shows", () => {
       "9,007,199,254,740,993.01",
       "123,456",
     ]);
+  });
+
+  test("groups digits as the provider does", () => {
+    groupDigits("indian");
+    expect(["999", "1000", "-1234567.00", "123456789"].map(formatAmount)).toEqual([
+      "999",
+      "1,000",
+      "-12,34,567.00",
+      "12,34,56,789",
+    ]);
+    groupDigits("western");
+    expect(formatCount(1_234_567)).toBe("1,234,567");
   });
 
   test("shows instants by the provider's clock, and wall times as they are", () => {

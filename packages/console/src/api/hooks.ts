@@ -88,23 +88,25 @@ export interface Pages<Item> {
   readonly first: object | undefined;
   readonly error: ApiProblem | null;
   readonly isLoading: boolean;
-  /** True while the data belongs to the previous input (see `keep`). */
+  /** True while the data belongs to the previous input. */
   readonly isKept: boolean;
+  /** Number of loaded pages. */
+  readonly count: number;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   readonly loadMore: () => void;
   readonly reload: () => void;
 }
 
-/** Reads a list with a cursor. @param options.keep keeps the previous answer until the next one is loaded. */
-export function usePages<K extends PageKey>(key: K, input: Input<K> | null, { keep = false }: { keep?: boolean } = {}) {
+/** Reads a list with a cursor. If the input changes, the previous answer is kept until the next one is loaded. */
+export function usePages<K extends PageKey>(key: K, input: Input<K> | null) {
   const result = useInfiniteQuery({
     queryKey: [key, input, "pages"],
     queryFn: ({ pageParam, signal }) => ask(key, { ...input, cursor: pageParam } as Input<K>, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.cursor ?? undefined,
     enabled: input !== null,
-    ...(keep && { placeholderData: keepPreviousData }),
+    placeholderData: keepPreviousData,
   });
   const pages = result.data?.pages ?? [];
   return {
@@ -113,6 +115,7 @@ export function usePages<K extends PageKey>(key: K, input: Input<K> | null, { ke
     error: result.error as ApiProblem | null,
     isLoading: result.isLoading,
     isKept: result.isPlaceholderData,
+    count: pages.length,
     hasMore: result.hasNextPage,
     isLoadingMore: result.isFetchingNextPage,
     loadMore: () => void result.fetchNextPage(),

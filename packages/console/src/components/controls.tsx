@@ -14,6 +14,20 @@ export function TextInput(props: InputHTMLAttributes<HTMLInputElement>) {
   return <input type="text" autoComplete="off" spellCheck={false} {...props} {...useField()} className="control" />;
 }
 
+/** Attributes of a text control for a day. */
+export const DAY_INPUT = {
+  inputMode: "numeric",
+  placeholder: "YYYY-MM-DD",
+  pattern: String.raw`\d{4}-\d{2}-\d{2}`,
+  title: "YYYY-MM-DD",
+  maxLength: 10,
+} as const;
+
+/** A day as YYYY-MM-DD, inside a Field. */
+export function DayInput(props: InputHTMLAttributes<HTMLInputElement>) {
+  return <TextInput {...DAY_INPUT} {...props} />;
+}
+
 export function TextArea(props: TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return <textarea rows={3} {...props} {...useField()} className="control" />;
 }

@@ -6,13 +6,15 @@ import {
   type SortingState,
   useReactTable,
 } from "@tanstack/react-table";
-import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
+import { type KeyboardEvent, type ReactNode, type SyntheticEvent, useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { Pages } from "../api/hooks.ts";
 import type { ApiProblem } from "../api/problem.ts";
+import { useMe } from "../api/session.tsx";
 import { formatCount } from "../format.ts";
 import { texts } from "../texts/index.ts";
 import { Button, Icon } from "./button.tsx";
+import { useFilters } from "./filters.tsx";
 import { ErrorNote, Loaded, Loading } from "./states.tsx";
 
 export interface Column<Row> {
@@ -23,7 +25,9 @@ export interface Column<Row> {
   readonly sort?: (row: Row) => string | number;
   /** Whether to align the cells to the right. */
   readonly isNumber?: boolean;
-  /** Whether the cell gets its own line on a narrow page. */
+  /** Whether the cells are amounts: the header names the currency. */
+  readonly isAmount?: boolean;
+  /** Whether the cell gets the remaining width. Its text is cut off at the end. */
   readonly isWide?: boolean;
   /** Whether only screen readers get the header, as for buttons. */
   readonly hideHeader?: boolean;
@@ -41,15 +45,23 @@ export interface DataTableProps<Row> {
   readonly empty?: ReactNode;
 }
 
-/** A table whose head stays visible. On a narrow page, each row is a card. */
+/**
+ * A table whose head stays visible, with one line for each row. On a narrow page, each row is a card. The address keeps the
+ * sorted column; tables of one page that share a header are sorted together.
+ */
 export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }: DataTableProps<Row>) {
-  const [sorting, setSorting] = useState<SortingState>([]);
+  const { currency } = useMe().provider;
+  const [{ sort }, setFilters] = useFilters(["sort"]);
+  const sorting = useMemo(() => sortingOf(sort, columns), [sort, columns]);
   const definitions = useMemo(() => columns.map((column) => define(column)), [columns]);
   const table = useReactTable({
     data: rows as Row[],
     columns: definitions,
     state: { sorting },
-    onSortingChange: setSorting,
+    onSortingChange: (change) => {
+      const [first] = typeof change === "function" ? change(sorting) : change;
+      setFilters({ sort: first === undefined ? "" : `${first.desc ? "-" : ""}${first.id}` });
+    },
     getRowId: (row) => rowKey(row),
     getCoreRowModel: getCoreRowModel(),
     getSortedRowModel: getSortedRowModel(),
@@ -61,13 +73,14 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
         <thead>
           <tr>
             {table.getFlatHeaders().map(({ id, column }) => {
-              const { header, isNumber, hideHeader } = columnOf(columns, id);
+              const of = columnOf(columns, id);
+              const header = headerOf(of, currency);
               const sorted = column.getIsSorted();
               return (
                 <th
                   key={id}
                   scope="col"
-                  className={isNumber ? "cell-number" : undefined}
+                  className={cellClass(of)}
                   aria-sort={sorted === "asc" ? "ascending" : sorted === "desc" ? "descending" : undefined}
                 >
                   {column.getCanSort() ? (
@@ -76,25 +89,21 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
                       {sorted !== false && <Icon name={sorted === "asc" ? "up" : "down"} />}
                     </button>
                   ) : (
-                    <span className={hideHeader ? "visually-hidden" : undefined}>{header}</span>
+                    <span className={of.hideHeader ? "visually-hidden" : undefined}>{header}</span>
                   )}
                 </th>
               );
             })}
           </tr>
         </thead>
-        <tbody onKeyDown={walkRows}>
+        <tbody onKeyDown={walkRows} onMouseOver={showCutText} onFocus={showCutText}>
           {table.getRowModel().rows.map((row) => (
             <tr key={row.id} className={rowHref && "row-linked"}>
               {row.getVisibleCells().map(({ id, column, getContext }, index) => {
-                const { header, isNumber, isWide, hideHeader } = columnOf(columns, column.id);
+                const of = columnOf(columns, column.id);
                 const content = flexRender(column.columnDef.cell, getContext());
                 return (
-                  <td
-                    key={id}
-                    className={isNumber ? "cell-number" : isWide ? "cell-wide" : undefined}
-                    data-label={hideHeader ? "" : header}
-                  >
+                  <td key={id} className={cellClass(of)} data-label={of.hideHeader ? "" : headerOf(of, currency)}>
                     {rowHref !== undefined && index === 0 ? (
                       <Link href={rowHref(row.original)} className="row-link">
                         {content}
@@ -132,7 +141,9 @@ export function PagedTable<Row>({ pages, ...table }: Omit<DataTableProps<Row>, "
   if (pages.first === undefined) return <Loading />;
   return (
     <>
-      <DataTable {...table} rows={pages.items} />
+      <div className={pages.isKept ? "outdated" : undefined}>
+        <DataTable {...table} rows={pages.items} />
+      </div>
       {pages.items.length > 0 && (
         <LoadMore
           count={pages.items.length}
@@ -182,6 +193,27 @@ function define<Row>({ header, cell, sort }: Column<Row>): ColumnDef<Row> {
 
 function columnOf<Row>(columns: readonly Column<Row>[], id: string): Column<Row> {
   return columns.find(({ header }) => header === id) as Column<Row>;
+}
+
+function headerOf<Row>({ header, isAmount }: Column<Row>, currency: string | null): string {
+  return isAmount && currency !== null ? `${header} (${currency})` : header;
+}
+
+function cellClass<Row>({ isNumber, isAmount, isWide }: Column<Row>): string | undefined {
+  return isNumber || isAmount ? "cell-number" : isWide ? "cell-wide" : undefined;
+}
+
+/** Reads `Name` or `-Name`. A table without this column is not sorted. */
+function sortingOf<Row>(sort: string, columns: readonly Column<Row>[]): SortingState {
+  const desc = sort.startsWith("-");
+  const id = desc ? sort.slice(1) : sort;
+  return columns.some(({ header, sort: by }) => header === id && by !== undefined) ? [{ id, desc }] : [];
+}
+
+/** Shows the whole text of a cell that is cut off. */
+function showCutText({ target }: SyntheticEvent<HTMLElement>): void {
+  const cell = (target as HTMLElement).closest("td");
+  if (cell !== null && cell.scrollWidth > cell.clientWidth) cell.title = cell.innerText;
 }
 
 /** Moves the focus from row to row with the arrow keys. */

@@ -6,6 +6,7 @@ import { formatAge, formatAmount, formatSeconds, formatTime } from "../format.ts
 import { texts } from "../texts/index.ts";
 import { Button, Icon } from "./button.tsx";
 import type { Tone } from "./states.tsx";
+import { useToast } from "./toasts.tsx";
 
 export function Badge({ tone = "neutral", children }: { tone?: Tone; children: ReactNode }) {
   return <span className={`badge tone-${tone}`}>{children}</span>;
@@ -77,27 +78,30 @@ interface TimeProps {
   readonly of: string | null;
   /** Whether to show the age of an instant. */
   readonly age?: boolean;
+  /** Whether to show the seconds, as lists do. */
+  readonly exact?: boolean;
   /** Text for null. */
   readonly none?: string;
 }
 
-export function Time({ of, age = false, none = "–" }: TimeProps) {
+export function Time({ of, age = false, exact = false, none = "–" }: TimeProps) {
   const { timeZone } = useMe().provider;
   if (of === null) return none;
   const seconds = formatSeconds(of, timeZone);
   return (
     <time dateTime={of.replace(" ", "T")} title={seconds} className="number">
-      {age ? formatAge(of) : formatTime(of, timeZone)}
+      {age ? formatAge(of) : exact ? seconds : formatTime(of, timeZone)}
     </time>
   );
 }
 
-export function Amount({ of }: { of: string | null }) {
+/** `bare`: without the currency, which the header of an amount column names. */
+export function Amount({ of, bare = false }: { of: string | null; bare?: boolean }) {
   const { currency } = useMe().provider;
   if (of === null) return "–";
   return (
     <span className="number">
-      {currency !== null && <span className="currency">{currency} </span>}
+      {currency !== null && !bare && <span className="currency">{currency} </span>}
       {formatAmount(of)}
     </span>
   );
@@ -106,6 +110,46 @@ export function Amount({ of }: { of: string | null }) {
 /** Code that people compare or type: an id, a secret. */
 export function Code({ children }: { children: ReactNode }) {
   return <code className="code">{children}</code>;
+}
+
+const SHORT_ID = 12;
+
+/** The end of an id: its beginning is a time or the same for all. */
+export function shortId(id: string): string {
+  return `…${id.slice(-6)}`;
+}
+
+/** An id in few characters. A click copies the whole id. */
+export function ShortId({ of }: { of: string }) {
+  const toast = useToast();
+  const copy = () =>
+    void navigator.clipboard.writeText(of).then(
+      () => toast(texts.common.copiedId(of)),
+      () => toast(texts.common.copyFailed),
+    );
+  return (
+    <button type="button" className="short-id code" title={of} onClick={copy}>
+      <span className="visually-hidden">
+        {texts.common.copy} {of}
+      </span>
+      <span aria-hidden="true">{of.length <= SHORT_ID ? of : shortId(of)}</span>
+    </button>
+  );
+}
+
+/** A customer by name, with the id beside. */
+export function CustomerName({ cuid, customer }: { cuid: string; customer: NamedCustomer | null }) {
+  const name = customer === null ? "" : `${customer.firstName} ${customer.lastName}`.trim();
+  return (
+    <span className="customer-name">
+      <span>{name}</span> <span className={name === "" ? "number" : "number muted"}>{cuid}</span>
+    </span>
+  );
+}
+
+interface NamedCustomer {
+  readonly firstName: string;
+  readonly lastName: string;
 }
 
 /** Copies a text. The second value is the outcome of the last copy, or "". */

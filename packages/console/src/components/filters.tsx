@@ -1,10 +1,26 @@
-import { type ReactNode, useCallback, useMemo } from "react";
-import { useSearch, useSearchParams } from "wouter";
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { useSearchParams } from "wouter";
 import { useApi } from "../api/hooks.ts";
+import { useMe } from "../api/session.tsx";
+import { wallNow } from "../format.ts";
+import { type Days, type Preset, presetDays, presetOf } from "../periods.ts";
 import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
-import { type Options, Select, TextInput } from "./controls.tsx";
-import { Field, Form } from "./form.tsx";
+import { DAY_INPUT, type Options } from "./controls.tsx";
+
+const t = texts.common;
+
+/** Delay between the last key and the request. */
+const PAUSE_MS = 300;
 
 /** Values in the page's address, "" if absent. Setting some of them keeps the others. */
 export function useFilters<Name extends string>(names: readonly Name[]) {
@@ -33,78 +49,188 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
 /** One filter of a list. */
 export interface Filter {
   readonly label: string;
+  /** Example of a text. */
   readonly hint?: string;
-  readonly type?: "date";
   /** Choices besides "Any". A filter without options is a text. */
   readonly options?: Options;
-  /** Whether the filter is folded until it is used. */
+  /** Whether the filter is hidden until staff ask for more filters. */
   readonly isRare?: boolean;
 }
 
-interface FilterBarProps<Name extends string> {
-  readonly filters: Readonly<Record<Name, Filter>>;
+/** Names of a period in the address and in the API. */
+export const PERIOD_NAMES = ["from", "to"] as const;
+
+interface FilterBarProps {
+  readonly filters: Readonly<Record<string, Filter>>;
+  /** Whether the list can be limited to days. */
+  readonly hasPeriod?: boolean;
   /** The problem of a value, by the name of its filter. */
-  readonly problemOf?: (name: Name) => string | undefined;
+  readonly problemOf?: (name: string) => string | undefined;
 }
 
-/** The filters of a list. Their values go into the address when staff apply them. */
-export function FilterBar<Name extends string>({ filters, problemOf }: FilterBarProps<Name>) {
-  const names = Object.keys(filters) as Name[];
-  const [values] = useFilters(names);
-  const field = (name: Name) => {
-    const { label, hint, type, options } = filters[name];
-    return (
-      <Field key={name} name={name} label={label} hint={hint} error={problemOf?.(name)}>
-        {options === undefined ? (
-          <TextInput type={type ?? "text"} autoCapitalize="none" defaultValue={values[name]} maxLength={200} />
-        ) : (
-          // Options can arrive after the page: a new key selects the value again.
-          <Select key={options.length} any={texts.common.any} options={options} defaultValue={values[name]} />
-        )}
-      </Field>
-    );
-  };
-  const rare = names.filter((name) => filters[name].isRare);
-  return (
-    <Filters names={names}>
-      {names.filter((name) => !filters[name].isRare).map(field)}
-      {rare.length > 0 && (
-        <details className="filters-more" open={rare.some((name) => values[name] !== "")}>
-          <summary>{texts.common.moreFilters}</summary>
-          <div className="row">{rare.map(field)}</div>
-        </details>
-      )}
-    </Filters>
-  );
-}
-
-interface FiltersProps<Name extends string> {
-  readonly names: readonly Name[];
-  /** Fields of these names, whose controls have `defaultValue={values.NAME}` from useFilters. */
-  readonly children: ReactNode;
-}
-
-/** A row of fields whose values go into the address when staff apply them. */
-export function Filters<Name extends string>({ names, children }: FiltersProps<Name>) {
+/** The filters of a list in one line. They apply as they change, and the address keeps them. */
+export function FilterBar({ filters, hasPeriod = false, problemOf = () => undefined }: FilterBarProps) {
+  const names = [...(hasPeriod ? PERIOD_NAMES : []), ...Object.keys(filters)];
   const [values, setValues] = useFilters(names);
-  const search = useSearch();
-  const clear = (
-    <Button kind="quiet" onClick={() => setValues(mapNames(names, () => ""))}>
-      {texts.common.clear}
-    </Button>
-  );
+  const rare = Object.keys(filters).filter((name) => filters[name]?.isRare);
+  const [showsAll, setShowsAll] = useState(rare.some((name) => values[name] !== ""));
+  const set = useCallback((next: Record<string, string>) => setValues({ ...next, ...FIRST_PAGE }), [setValues]);
+  const problems = names.flatMap((name) => {
+    const problem = problemOf(name);
+    return problem === undefined ? [] : [`${filters[name]?.label ?? t[name as "from" | "to"]}: ${problem}`];
+  });
   return (
     <search className="filters">
-      <Form
-        key={search}
-        inline
-        submit={texts.common.apply}
-        actions={names.some((name) => values[name] !== "") && clear}
-        onSubmit={async (entered) => setValues(mapNames(names, (name) => entered.text(name)))}
-      >
-        {children}
-      </Form>
+      {hasPeriod && <PeriodFilter days={values as unknown as Days} onApply={set} />}
+      {Object.entries(filters).map(([name, filter]) => {
+        if (filter.isRare && !showsAll) return null;
+        const { label, hint, options } = filter;
+        const shared = { name, label, value: values[name] ?? "", onApply: set };
+        if (options === undefined) return <TextFilter key={name} {...shared} placeholder={hint ?? t.any} />;
+        return <SelectFilter key={name} {...shared} any={t.any} options={options} />;
+      })}
+      {rare.length > 0 && !showsAll && (
+        <Button kind="quiet" onClick={() => setShowsAll(true)}>
+          {t.moreFilters}
+        </Button>
+      )}
+      {names.some((name) => values[name] !== "") && (
+        <Button kind="quiet" onClick={() => set(mapNames(names, () => ""))}>
+          {t.clear}
+        </Button>
+      )}
+      {problems.length > 0 && (
+        <p className="field-error" role="alert">
+          {problems.join(" ")}
+        </p>
+      )}
     </search>
+  );
+}
+
+/** Other filters make another list, which begins at its first page. */
+const FIRST_PAGE = { pages: "" };
+
+interface ControlProps {
+  /** Name of the value in the address. */
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  /** Must be the same function in every render. */
+  readonly onApply: (next: Record<string, string>) => void;
+}
+
+interface SelectFilterProps extends ControlProps {
+  readonly options: Options;
+  /** Label of the empty choice. */
+  readonly any?: string;
+}
+
+export function SelectFilter({ name, label, value, onApply, options, any }: SelectFilterProps) {
+  return (
+    <Chip label={label} isUsed={any !== undefined && value !== ""}>
+      {(id) => (
+        <select id={id} value={value} onChange={({ target }) => onApply({ [name]: target.value })}>
+          {any !== undefined && <option value="">{any}</option>}
+          {options.map(([option, text]) => (
+            <option key={option} value={option}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Chip>
+  );
+}
+
+interface TextFilterProps extends ControlProps, Omit<InputHTMLAttributes<HTMLInputElement>, keyof ControlProps> {
+  /** Whether a text can be applied while it is typed. */
+  readonly isComplete?: (text: string) => boolean;
+}
+
+/** A text that applies shortly after the last key. */
+export function TextFilter({ name, label, value, onApply, isComplete = isAny, ...rest }: TextFilterProps) {
+  const [text, setText] = useState(value);
+  const applied = useRef(value);
+  useEffect(() => {
+    if (value === applied.current) return;
+    applied.current = value;
+    setText(value);
+  }, [value]);
+  useEffect(() => {
+    const next = text.trim();
+    if (next === applied.current || !isComplete(next)) return;
+    const timer = setTimeout(() => {
+      applied.current = next;
+      onApply({ [name]: next });
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, name, onApply, isComplete]);
+  return (
+    <Chip label={label} isUsed={value !== ""}>
+      {(id) => (
+        <input
+          maxLength={200}
+          autoCapitalize="none"
+          autoComplete="off"
+          spellCheck={false}
+          size={Math.max(10, rest.placeholder?.length ?? 0)}
+          {...rest}
+          id={id}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      )}
+    </Chip>
+  );
+}
+
+/** A day as YYYY-MM-DD. */
+export function DayFilter(props: ControlProps) {
+  return <TextFilter {...props} {...DAY_INPUT} isComplete={isDay} />;
+}
+
+const isAny = () => true;
+const isDay = (text: string) => text === "" || /^\d{4}-\d{2}-\d{2}$/.test(text);
+
+const OTHER = "days";
+const NO_DAYS = { from: "", to: "" };
+
+/** A preset period, or its first and last day. */
+function PeriodFilter({ days, onApply }: { days: Days; onApply: ControlProps["onApply"] }) {
+  const today = wallNow(useMe().provider.timeZone).slice(0, 10);
+  const preset = presetOf(days, today);
+  const isSet = days.from !== "" || days.to !== "";
+  const [choosesDays, setChoosesDays] = useState(false);
+  const showsDays = choosesDays || (isSet && preset === undefined);
+  const choose = ({ period = "" }: Record<string, string>) => {
+    setChoosesDays(period === OTHER);
+    if (period !== OTHER) onApply(period === "" ? NO_DAYS : { ...presetDays(today)[period as Preset] });
+  };
+  return (
+    <>
+      <SelectFilter
+        name="period"
+        label={t.period}
+        value={showsDays ? OTHER : (preset ?? "")}
+        any={t.anyTime}
+        options={[...Object.entries(t.presets), [OTHER, t.otherDays]]}
+        onApply={choose}
+      />
+      {showsDays && <DayFilter name="from" label={t.from} value={days.from} onApply={onApply} />}
+      {showsDays && <DayFilter name="to" label={t.to} value={days.to} onApply={onApply} />}
+    </>
+  );
+}
+
+/** A control with its label in front, in one line. */
+function Chip({ label, isUsed, children }: { label: string; isUsed: boolean; children: (id: string) => ReactNode }) {
+  const id = useId();
+  return (
+    <span className={isUsed ? "filter filter-used" : "filter"}>
+      <label htmlFor={id}>{label}</label>
+      {children(id)}
+    </span>
   );
 }
 

@@ -60,13 +60,11 @@ interface FormProps {
   readonly disabled?: boolean;
   /** Content beside the button. */
   readonly actions?: ReactNode;
-  /** Whether the fields and the button share one row. */
-  readonly inline?: boolean;
   readonly onChange?: (values: FormValues) => void;
   readonly children: ReactNode;
 }
 
-export function Form({ onSubmit, submit, danger = false, inline = false, children, ...rest }: FormProps) {
+export function Form({ onSubmit, submit, danger = false, children, ...rest }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const names = useRef(new Set<string>());
   const [busy, setBusy] = useState(false);
@@ -106,7 +104,7 @@ export function Form({ onSubmit, submit, danger = false, inline = false, childre
     <FormContext value={state}>
       <form
         ref={form}
-        className={inline ? "row form-inline" : "stack"}
+        className="stack"
         onSubmit={(event) => void send(event)}
         onChange={onChange && ((event) => onChange(new FormValues(new FormData(event.currentTarget))))}
       >

@@ -112,9 +112,9 @@ export function rowOf({ page }: Visit, table: string, text: string | RegExp): Lo
   return page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: text });
 }
 
-/** What can be pressed on the page, but for what sorts a table or goes to a part of the page. */
+/** Buttons of the page, except those that sort a table, copy an id or open a part of the page. */
 export function buttonsOf({ page }: Visit): Promise<string[]> {
-  const buttons = "document.querySelectorAll('main button:not(th button, [role=tab])')";
+  const buttons = "document.querySelectorAll('main button:not(th button, .short-id, [role=tab])')";
   return page.evaluate(`[...${buttons}].map((each) => each.ariaLabel ?? each.innerText)`);
 }
 

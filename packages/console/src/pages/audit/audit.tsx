@@ -4,8 +4,8 @@ import { usePages } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
 import type { AuditEntry } from "../../api/staff-api.d.ts";
 import type { Column } from "../../components/data-table.tsx";
-import { Time } from "../../components/display.tsx";
-import { type Filter, useFilters } from "../../components/filters.tsx";
+import { shortId, Time } from "../../components/display.tsx";
+import { type Filter, PERIOD_NAMES, useFilters } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { customerHref, transactionHref } from "../../links.ts";
@@ -15,13 +15,11 @@ import { Change } from "./change.tsx";
 
 const t = texts.audit;
 const FILTERS = {
-  from: { label: t.from, type: "date" },
-  to: { label: t.to, type: "date" },
   author: { label: t.author },
   action: { label: t.action, options: Object.entries(t.actions) },
   cuid: { label: t.cuid },
 } as const satisfies Readonly<Record<string, Filter>>;
-const NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
+const NAMES = [...PERIOD_NAMES, ...(Object.keys(FILTERS) as (keyof typeof FILTERS)[])];
 
 export default function Audit() {
   const [values] = useFilters(NAMES);
@@ -31,6 +29,7 @@ export default function Audit() {
     <ListPage
       title={texts.shell.pages.audit}
       lead={t.lead}
+      hasPeriod
       filters={FILTERS}
       label={t.list}
       list={entries}
@@ -45,23 +44,13 @@ export default function Audit() {
 /** @param cuid shows only entries of this customer; "" shows all. */
 function columnsFor(cuid: string): readonly Column<AuditEntry>[] {
   return [
-    { header: t.at, cell: ({ at }) => <Time of={at} /> },
+    { header: t.at, cell: ({ at }) => <Time of={at} exact /> },
     { header: t.author, cell: ({ author }) => author },
-    { header: t.action, isWide: true, cell: (entry) => <What of={entry} /> },
+    { header: t.action, cell: ({ action }) => <strong>{t.actions[action] ?? action}</strong> },
+    { header: t.subject, isWide: true, cell: ({ subject }) => <Subject of={subject} /> },
     { header: t.change, isWide: true, cell: (entry) => <Change of={entry} ofCustomer={cuid !== ""} /> },
+    { header: t.reason, isWide: true, cell: ({ reason }) => reason },
   ];
-}
-
-function What({ of: { action, subject, reason } }: { of: AuditEntry }) {
-  return (
-    <div>
-      <p className="strong">{t.actions[action] ?? action}</p>
-      <p>
-        <Subject of={subject} />
-      </p>
-      {reason !== null && <p className="muted">{reason}</p>}
-    </div>
-  );
 }
 
 /** A subject `[TXNID ] ENVIRONMENT CUID SERVICE REQID`. */
@@ -74,8 +63,8 @@ function Subject({ of: subject }: { of: string }) {
   if (environment !== shown) return subject;
   return (
     <>
-      {txnId !== undefined && <Link href={transactionHref({ txnId })}>{txnId}</Link>} {environment}{" "}
-      <Link href={customerHref({ cuid })}>{cuid}</Link> {connection}
+      <Link href={customerHref({ cuid })}>{cuid}</Link> {connection}{" "}
+      {txnId !== undefined && <Link href={transactionHref({ txnId })}>{shortId(txnId)}</Link>}
     </>
   );
 }

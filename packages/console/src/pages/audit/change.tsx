@@ -14,10 +14,8 @@ const t = texts.audit;
 
 /** Actions whose values are keyed by customer id. */
 const OF_MANY = ["customers.import", "trial.reset", "bulk.goodwill", "bulk.block", "bulk.unblock"];
-/** Longer lists of values are folded. */
-const MOST_SHOWN = 6;
 
-type Values = Readonly<Record<string, unknown>>;
+type ValuesByName = Readonly<Record<string, unknown>>;
 
 interface ChangeProps {
   readonly of: AuditEntry;
@@ -32,9 +30,18 @@ export function Change({ of, ofCustomer }: ChangeProps) {
     return <Fold label={t.entries(formatCount(parts))}>{() => <Parts reason={reason} />}</Fold>;
   if (OF_MANY.includes(action) && !ofCustomer)
     return <Customers environment={subject} before={valuesOf(before)} after={valuesOf(after)} />;
-  const lines = linesOf(before, after);
-  if (lines.length <= MOST_SHOWN) return <Lines lines={lines} />;
-  return <Fold label={t.values(formatCount(lines.length))}>{() => <Lines lines={lines} />}</Fold>;
+  return <Values lines={linesOf(before, after)} />;
+}
+
+/** The values in one line, which opens to one line for each value. */
+function Values({ lines }: { lines: readonly Line[] }) {
+  const { timeZone } = useMe().provider;
+  if (lines.length === 0) return null;
+  const words = lines.map(({ field, from, to }) => {
+    const was = from === null ? "" : `${showValue(from, timeZone)} → `;
+    return `${field}: ${was}${showValue(to, timeZone)}`;
+  });
+  return <Fold label={words.join(", ")}>{() => <Lines lines={lines} />}</Fold>;
 }
 
 /** All entries of an import, newest first. */
@@ -55,7 +62,7 @@ function Parts({ reason }: { reason: string }) {
   );
 }
 
-function Customers({ environment, before, after }: { environment: string; before: Values; after: Values }) {
+function Customers({ environment, before, after }: { environment: string; before: ValuesByName; after: ValuesByName }) {
   const shown = useEnvironment();
   const cuids = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return (
@@ -126,8 +133,8 @@ function linesOf(before: unknown, after: unknown): Line[] {
     .filter((line) => JSON.stringify(line.from) !== JSON.stringify(line.to));
 }
 
-function valuesOf(value: unknown): Values {
-  return typeof value === "object" && value !== null ? (value as Values) : {};
+function valuesOf(value: unknown): ValuesByName {
+  return typeof value === "object" && value !== null ? (value as ValuesByName) : {};
 }
 
 /** Puts `expiresAt` and `first_name` in words. Names of connections and plans stay. */

@@ -1,14 +1,11 @@
-import { useState } from "react";
 import { useApi, usePages } from "../../api/hooks.ts";
 import type { Service } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
 import type { Bouquet, Catalogue as CatalogueData } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
-import { TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable, PagedTable } from "../../components/data-table.tsx";
 import { Amount, Badge, Card, Code, Time } from "../../components/display.tsx";
-import { useFilters } from "../../components/filters.tsx";
-import { Field } from "../../components/form.tsx";
+import { FilterBar, useFilters } from "../../components/filters.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
@@ -88,7 +85,7 @@ function Revisions() {
       rowHref={({ revision }) => (revision === newest?.revision ? "/catalogue" : `/catalogue?revision=${revision}`)}
       columns={[
         { header: t.revisions, cell: ({ revision }) => t.revision(revision) },
-        { header: t.at, cell: ({ createdAt }) => <Time of={createdAt} /> },
+        { header: t.at, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
         { header: t.bouquets, cell: ({ bouquets }) => formatCount(bouquets), isNumber: true },
       ]}
       empty={<EmptyState title={t.noRevisions}>{t.noRevisionsHint}</EmptyState>}
@@ -100,18 +97,14 @@ const SERVICES: readonly Service[] = ["internet", "tv", "iptv"];
 
 /** Bouquets of a revision, by service, in the partners' order. */
 function Bouquets({ catalogue: { revision, createdAt, bouquets } }: { catalogue: CatalogueData }) {
-  const [search, setSearch] = useState("");
-  const found = bouquets.filter((bouquet) => matches(bouquet, search));
+  const [{ q }] = useFilters(["q"]);
+  const found = bouquets.filter((bouquet) => matches(bouquet, q));
   return (
     <>
       <p className="muted">
         {revision !== null && t.revision(revision)}, {t.published} <Time of={createdAt} />, {t.countOf(bouquets.length)}
       </p>
-      <search className="row form-inline">
-        <Field name="search" label={t.search} hint={t.searchHint}>
-          <TextInput type="search" value={search} onChange={({ target }) => setSearch(target.value)} />
-        </Field>
-      </search>
+      <FilterBar filters={{ q: { label: t.search, hint: t.searchHint } }} />
       {found.length === 0 && <EmptyState title={t.noMatch}>{t.noMatchHint}</EmptyState>}
       {SERVICES.map((service) => {
         const own = found.filter((bouquet) => bouquet.service === service);
@@ -150,7 +143,12 @@ const COLUMNS: readonly Column<Bouquet>[] = [
     sort: ({ months, days }) => months * 31 + days,
   },
   { header: t.segments, cell: ({ segments }) => segments.join(", ") || t.everyone },
-  { header: t.price, cell: ({ price }) => <Amount of={price} />, sort: ({ price }) => Number(price), isNumber: true },
+  {
+    header: t.price,
+    cell: ({ price }) => <Amount of={price} bare />,
+    sort: ({ price }) => Number(price),
+    isAmount: true,
+  },
 ];
 
 function matches({ code, name, plan, segments }: Bouquet, search: string): boolean {

@@ -23,7 +23,7 @@ export default function Customers() {
   const environment = useEnvironment();
   const [, navigate] = useLocation();
   const search = useSearchText();
-  const found = usePages("GET /customers", { environment, q: search.asked }, { keep: true });
+  const found = usePages("GET /customers", { environment, q: search.asked });
   const { first, isKept } = found;
   const transaction = first?.transaction ?? null;
   const [isOpening, setOpening] = useState(false);

@@ -1,7 +1,7 @@
 import type { Pages } from "../../api/hooks.ts";
 import type { RefusedCall } from "../../api/staff-api.d.ts";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
-import { Code, Time } from "../../components/display.tsx";
+import { Code, ShortId, Time } from "../../components/display.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { texts } from "../../texts/index.ts";
 
@@ -20,12 +20,13 @@ export function RefusedCalls({ calls, ofPartner = false }: { calls: Pages<Refuse
   );
 }
 
-const AT: Column<RefusedCall> = { header: t.at, cell: ({ at }) => <Time of={at} /> };
+const AT: Column<RefusedCall> = { header: t.at, cell: ({ at }) => <Time of={at} exact /> };
 const PARTNER: Column<RefusedCall> = { header: t.partner, cell: ({ partner }) => partner };
 const CALL: readonly Column<RefusedCall>[] = [
   { header: t.operation, cell: ({ operation }) => t.operations[operation] ?? operation },
   {
     header: t.reason,
+    isWide: true,
     cell: ({ reason }) => (
       <span>
         {t.reasons[reason] ?? reason} <Code>{reason}</Code>
@@ -33,7 +34,7 @@ const CALL: readonly Column<RefusedCall>[] = [
     ),
   },
   { header: t.code, cell: ({ code }) => <span className="number">{code ?? "–"}</span> },
-  { header: t.requestId, cell: ({ requestId }) => <Code>{requestId}</Code> },
+  { header: t.requestId, cell: ({ requestId }) => <ShortId of={requestId} /> },
 ];
 
 export const CALL_COLUMNS = [AT, PARTNER, ...CALL];

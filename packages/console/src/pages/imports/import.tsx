@@ -155,5 +155,5 @@ function UploadProgress({ upload: { state, lines, report } }: { upload: Upload }
 
 /** Shows an `as of` as given: UTC instant or provider's wall time. */
 export function AsOf({ of }: { of: string }) {
-  return Number.isNaN(Date.parse(of.replace(" ", "T"))) ? of : <Time of={of} />;
+  return Number.isNaN(Date.parse(of.replace(" ", "T"))) ? of : <Time of={of} exact />;
 }

@@ -66,7 +66,7 @@ function Runs() {
 const TONES = { running: "info", done: "success", refused: "warning", failed: "danger" } as const;
 
 const COLUMNS: readonly Column<ImportRun>[] = [
-  { header: t.startedAt, cell: ({ startedAt }) => <Time of={startedAt} />, sort: (run) => run.startedAt },
+  { header: t.startedAt, cell: ({ startedAt }) => <Time of={startedAt} exact />, sort: (run) => run.startedAt },
   { header: t.file, cell: ({ file }) => file, sort: ({ file }) => file },
   { header: t.kind, cell: ({ kind }) => t.kinds[kind], sort: ({ kind }) => kind },
   {
@@ -81,7 +81,7 @@ const COLUMNS: readonly Column<ImportRun>[] = [
     cell: ({ outcome }) => <Badge tone={TONES[outcome]}>{t.outcomes[outcome]}</Badge>,
     sort: ({ outcome }) => outcome,
   },
-  { header: t.result, cell: resultOf },
+  { header: t.result, isWide: true, cell: resultOf },
 ];
 
 function resultOf({ outcome, report, problem }: ImportRun) {

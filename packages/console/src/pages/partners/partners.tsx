@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<ListedPartner>[] = [
     header: t.addresses,
     cell: ({ allowedAddresses: all }) => (all === null ? t.anywhere : t.countOfAddresses(all.length)),
   },
-  { header: t.added, cell: ({ createdAt }) => <Time of={createdAt} />, sort: ({ createdAt }) => createdAt },
+  { header: t.added, cell: ({ createdAt }) => <Time of={createdAt} exact />, sort: ({ createdAt }) => createdAt },
 ];
 
 function AddPartner({ onClose }: { onClose: () => void }) {

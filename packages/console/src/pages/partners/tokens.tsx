@@ -4,10 +4,10 @@ import type { Environment } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
 import type { AccessToken, IssuedToken, RotatedToken } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
-import { Select, TextInput } from "../../components/controls.tsx";
+import { DayInput, Select, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
-import { Badge, Card, Code, Fact, KeyValue, Time } from "../../components/display.tsx";
+import { Badge, Card, Code, Fact, KeyValue, ShortId, Time } from "../../components/display.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
@@ -69,15 +69,15 @@ export function Tokens({ partner }: { partner: string }) {
 const TONES = { valid: "success", expired: "neutral", revoked: "danger" } as const;
 
 const COLUMNS: readonly Column<AccessToken>[] = [
-  { header: t.token, cell: ({ id }) => <Code>{id}</Code> },
+  { header: t.token, cell: ({ id }) => <ShortId of={id} /> },
   { header: t.environment, cell: ({ environment }) => texts.common.environments[environment] },
   { header: t.state, cell: ({ state }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge> },
-  { header: t.issued, cell: ({ createdAt }) => <Time of={createdAt} /> },
+  { header: t.issued, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
   {
     header: t.ends,
     cell: ({ expiresAt, revokedAt }) => {
       const end = revokedAt ?? expiresAt;
-      return end === null ? texts.common.noEnd : <Time of={end} />;
+      return end === null ? texts.common.noEnd : <Time of={end} exact />;
     },
   },
   { header: t.lastUse, cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age none={t.never} /> },
@@ -91,7 +91,7 @@ function actions(open: (next: Open) => void): Column<AccessToken> {
       token.state !== "valid" ? (
         token.replacedBy !== null && (
           <span className="muted">
-            {t.replacedBy} <Code>{token.replacedBy}</Code>
+            {t.replacedBy} <ShortId of={token.replacedBy} />
           </span>
         )
       ) : (
@@ -132,7 +132,7 @@ function IssueToken({ partner, onClose }: { partner: string; onClose: () => void
       </Field>
       {environment === "production" && (
         <Field name="expiresAt" label={t.expiresAt} hint={t.expiresAtHint}>
-          <TextInput type="date" />
+          <DayInput />
         </Field>
       )}
     </ActionDialog>
@@ -164,7 +164,7 @@ function RotateToken({ partner, token, onClose }: TokenDialogProps) {
       </Field>
       {token.environment === "production" && (
         <Field name="expiresAt" label={t.expiresAt} hint={t.rotateExpiresAtHint}>
-          <TextInput type="date" />
+          <DayInput />
         </Field>
       )}
     </ActionDialog>

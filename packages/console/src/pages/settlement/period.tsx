@@ -1,5 +1,6 @@
 import { useState } from "react";
-import { Select, TextInput } from "../../components/controls.tsx";
+import { DayInput, type Options, Select } from "../../components/controls.tsx";
+import { DayFilter, SelectFilter } from "../../components/filters.tsx";
 import { Field } from "../../components/form.tsx";
 import { texts } from "../../texts/index.ts";
 import { OTHER_DAYS, type Period } from "./days.ts";
@@ -9,31 +10,57 @@ const MONTHS = 13;
 
 export const PERIOD_NAMES = ["period", "from", "to"] as const;
 
+interface PeriodFiltersProps {
+  readonly today: string;
+  readonly chosen: Period;
+  readonly onApply: (next: Partial<Period>) => void;
+}
+
+/** Filters for a month or for days. `today`: by the provider's clock. */
+export function PeriodFilters({ today, chosen, onApply }: PeriodFiltersProps) {
+  return (
+    <>
+      <SelectFilter
+        onApply={onApply}
+        name="period"
+        label={t.period}
+        value={chosen.period || today.slice(0, 7)}
+        options={periodOptions(today)}
+      />
+      {chosen.period === OTHER_DAYS && (
+        <>
+          <DayFilter onApply={onApply} name="from" label={t.from} value={chosen.from} />
+          <DayFilter onApply={onApply} name="to" label={t.to} value={chosen.to} />
+        </>
+      )}
+    </>
+  );
+}
+
 /** Form fields for a month or for days. `today`: by the provider's clock. */
-export function PeriodFields({ today, chosen }: { today: string; chosen?: Period }) {
-  const [period, setPeriod] = useState(chosen?.period || today.slice(0, 7));
-  const options = lastMonths(today).map((month) => [month, monthName(month)] as const);
+export function PeriodFields({ today }: { today: string }) {
+  const [period, setPeriod] = useState(today.slice(0, 7));
   return (
     <>
       <Field name="period" label={t.period}>
-        <Select
-          options={[...options, [OTHER_DAYS, t.otherDays]]}
-          value={period}
-          onChange={({ target }) => setPeriod(target.value)}
-        />
+        <Select options={periodOptions(today)} value={period} onChange={({ target }) => setPeriod(target.value)} />
       </Field>
       {period === OTHER_DAYS && (
         <>
           <Field name="from" label={t.from}>
-            <TextInput type="date" required defaultValue={chosen?.from} />
+            <DayInput required />
           </Field>
           <Field name="to" label={t.to}>
-            <TextInput type="date" required defaultValue={chosen?.to} />
+            <DayInput required />
           </Field>
         </>
       )}
     </>
   );
+}
+
+function periodOptions(today: string): Options {
+  return [...lastMonths(today).map((month) => [month, monthName(month)] as const), [OTHER_DAYS, t.otherDays]];
 }
 
 /** The last months, newest first. */

@@ -5,18 +5,16 @@ import { asInput } from "../../api/request.ts";
 import { useMe } from "../../api/session.tsx";
 import type { Settlement as SettlementData } from "../../api/staff-api.d.ts";
 import { Button, DownloadButton } from "../../components/button.tsx";
-import { Select } from "../../components/controls.tsx";
 import { type Column, DataTable, LongTable } from "../../components/data-table.tsx";
 import { Amount, Card, Code, Grid, Stat } from "../../components/display.tsx";
-import { Filters, useFilters, usePartnerOptions } from "../../components/filters.tsx";
-import { Field } from "../../components/form.tsx";
+import { SelectFilter, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { countOf, formatCount, wallNow } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { daysOf } from "./days.ts";
-import { PERIOD_NAMES, PeriodFields } from "./period.tsx";
+import { PERIOD_NAMES, PeriodFilters } from "./period.tsx";
 
 const t = texts.settlement;
 
@@ -26,7 +24,7 @@ const NAMES = ["partner", ...PERIOD_NAMES, "lines"] as const;
 export default function Settlement() {
   const environment = useEnvironment();
   const { timeZone } = useMe().provider;
-  const [values] = useFilters(NAMES);
+  const [values, setValues] = useFilters(NAMES);
   const today = wallNow(timeZone).slice(0, 10);
   const days = daysOf(values, today);
   const lines = values.lines || "partner";
@@ -48,15 +46,24 @@ export default function Settlement() {
           </>
         }
       />
-      <Filters names={NAMES}>
-        <PeriodFields today={today} chosen={values} />
-        <Field name="partner" label={t.partner}>
-          <Select key={partners.length} options={partners} any={t.allPartners} defaultValue={values.partner} />
-        </Field>
-        <Field name="lines" label={t.lines}>
-          <Select options={Object.entries(t.detail)} defaultValue={lines} />
-        </Field>
-      </Filters>
+      <search className="filters">
+        <PeriodFilters today={today} chosen={values} onApply={setValues} />
+        <SelectFilter
+          name="partner"
+          label={t.partner}
+          any={t.allPartners}
+          value={values.partner}
+          options={partners}
+          onApply={setValues}
+        />
+        <SelectFilter
+          name="lines"
+          label={t.lines}
+          value={lines}
+          options={Object.entries(t.detail)}
+          onApply={setValues}
+        />
+      </search>
       <Loaded of={settlement}>{(found) => <Shown settlement={found} showsLines={lines !== "partner"} />}</Loaded>
     </>
   );
@@ -154,10 +161,11 @@ function amountColumns<Row extends SettlementAmounts>(isStrong: (row: Row) => bo
     header: t[name],
     cell: (row) => {
       const value = row[name];
-      const shown = typeof value === "number" ? formatCount(value) : <Amount of={value} />;
+      const shown = typeof value === "number" ? formatCount(value) : <Amount of={value} bare />;
       return isStrong(row) || name === "net" ? <strong>{shown}</strong> : shown;
     },
     isNumber: true,
+    isAmount: name !== "topUps" && name !== "reversals",
   });
   return (["topUps", "gross", "reversals", "reversed", "net"] as const).map(column);
 }

@@ -40,7 +40,7 @@ function columnsFor(onRemove: (name: string) => void): readonly Column<StaffKey>
   return [
     { header: t.name, cell: ({ name }) => name, sort: ({ name }) => name },
     { header: t.role, cell: ({ role }) => texts.common.roles[role] },
-    { header: t.added, cell: ({ createdAt }) => <Time of={createdAt} /> },
+    { header: t.added, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
     { header: t.lastUsed, cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age none={t.never} /> },
     {
       header: texts.common.actions,

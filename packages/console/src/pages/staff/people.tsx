@@ -59,7 +59,7 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
       header: t.totp,
       cell: ({ hasTotp }) => <Badge tone={hasTotp ? "success" : "neutral"}>{hasTotp ? t.on : t.off}</Badge>,
     },
-    { header: t.added, sort: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time of={createdAt} /> },
+    { header: t.added, sort: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
     {
       header: texts.common.actions,
       hideHeader: true,
