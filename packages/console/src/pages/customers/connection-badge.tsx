@@ -4,7 +4,7 @@ import { texts } from "../../texts/index.ts";
 
 type Named = Pick<Connection, "service" | "reqId" | "status">;
 
-export const STATUS_TONES = { active: "success", inactive: "neutral", blocked: "danger" } as const;
+const STATUS_TONES = { active: "success", inactive: "neutral", blocked: "danger" } as const;
 
 /** Badge with the name and status of a connection. */
 export function ConnectionBadge({ connection }: { connection: Named }) {

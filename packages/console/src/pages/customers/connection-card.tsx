@@ -1,10 +1,12 @@
-import { useMay } from "../../api/session.tsx";
+import { useMay, useMe } from "../../api/session.tsx";
 import type { Connection, PlanLedger } from "../../api/staff-api.d.ts";
-import { Badge, Card, Grid, Time } from "../../components/display.tsx";
+import { Card, Grid, Time } from "../../components/display.tsx";
 import { type Span, TimeLine } from "../../components/time-line.tsx";
+import { wallNow } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { connectionName, STATUS_TONES } from "./connection-badge.tsx";
+import { connectionName } from "./connection-badge.tsx";
 import { Corrections } from "./corrections.tsx";
+import { headlineOf } from "./headline.ts";
 import { LedgerHistory } from "./ledger-history.tsx";
 
 const t = texts.customers;
@@ -18,23 +20,20 @@ interface ConnectionCardProps {
   readonly allSpans: readonly Span[];
 }
 
-/** A connection: its facts, a time line, and its history in words. */
+/** A connection: the answer in one line, the actions, then a time line and the history in words. */
 export function ConnectionCard({ cuid, connection, ledgers, spans, allSpans }: ConnectionCardProps) {
   const mayCorrect = useMay("correct");
-  const { status, blockedByStaff, segment } = connection;
+  const { segment } = connection;
   const name = connectionName(connection);
   return (
-    <Card title={name} actions={mayCorrect && <Corrections cuid={cuid} connection={connection} ledgers={ledgers} />}>
-      <p className="row">
-        <Badge tone={STATUS_TONES[status]}>{t.statuses[status]}</Badge>
-        {status === "blocked" && (
-          <span className="muted">{blockedByStaff === null ? t.blockedByRecords : <Block by={blockedByStaff} />}</span>
-        )}
-        {segment !== null && <span className="muted">{t.segment(segment)}</span>}
-      </p>
-      {spans.length === 0 && ledgers.length === 0 ? (
-        <p className="muted">{t.noSubscriptions}</p>
-      ) : (
+    <Card title={name} actions={segment !== null && <span className="muted">{t.segment(segment)}</span>}>
+      <HeadlineNote connection={connection} spans={spans} />
+      {mayCorrect && (
+        <div className="row">
+          <Corrections cuid={cuid} connection={connection} ledgers={ledgers} />
+        </div>
+      )}
+      {(spans.length > 0 || ledgers.length > 0) && (
         <Grid wide>
           <TimeLine label={t.timeLine(name)} spans={spans} scaleOf={allSpans} />
           <div className="stack">
@@ -45,6 +44,21 @@ export function ConnectionCard({ cuid, connection, ledgers, spans, allSpans }: C
         </Grid>
       )}
     </Card>
+  );
+}
+
+function HeadlineNote({ connection, spans }: Pick<ConnectionCardProps, "connection" | "spans">) {
+  const now = wallNow(useMe().provider.timeZone);
+  const { tone, span } = headlineOf(connection, spans, now);
+  const { status, blockedByStaff } = connection;
+  return (
+    <div className={`headline tone-${tone}`}>
+      <p>
+        <strong>{span?.label ?? t.noSubscriptions}</strong> {span?.when}
+      </p>
+      {status === "inactive" && <p>{t.inactive}</p>}
+      {status === "blocked" && <p>{blockedByStaff === null ? t.blockedByRecords : <Block by={blockedByStaff} />}</p>}
+    </div>
   );
 }
 

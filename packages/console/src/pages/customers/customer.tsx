@@ -2,7 +2,7 @@ import { type Pages, useApi, usePages } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { Connection, Customer as CustomerData, PlanLedger, RefusedCall } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
-import { Badge, Card, Fact, KeyValue, Time } from "../../components/display.tsx";
+import { Badge, Card, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { wallNow } from "../../format.ts";
 import type { PageProps } from "../../routes.ts";
@@ -31,6 +31,7 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
     <>
       <PageHead
         title={name || cuid}
+        lead={data && <Profile customer={data} calls={calls} />}
         up={{ href: "/customers", title: texts.shell.pages.customers }}
         actions={<LinkButton href={`/transactions?cuid=${encodeURIComponent(cuid)}`}>{t.transactions}</LinkButton>}
       />
@@ -40,7 +41,6 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
         <Loaded of={customer}>
           {(found) => (
             <>
-              <Profile customer={found} calls={calls} />
               <Loaded of={ledgers}>{({ plans }) => <Connections customer={found} ledgers={plans} />}</Loaded>
               <div id={REFUSED_CALLS} tabIndex={-1}>
                 <Card title={texts.refusedCalls.list}>
@@ -55,33 +55,32 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
   );
 }
 
+/** The customer in one line. */
 function Profile({ customer, calls }: { customer: CustomerData; calls: Pages<RefusedCall> }) {
   const { cuid, mobile, status, asOf } = customer;
   const [last] = calls.items;
   return (
-    <Card>
-      <KeyValue>
-        <Fact label={t.cuid} value={<span className="number">{cuid}</span>} />
-        <Fact label={t.mobile} value={mobile === null ? null : <a href={`tel:${mobile}`}>{mobile}</a>} />
-        <Fact
-          label={t.status}
-          value={<Badge tone={status === "active" ? "success" : "danger"}>{t.statuses[status]}</Badge>}
-        />
-        <Fact
-          label={t.lastRefusedCall}
-          value={
-            last === undefined ? (
-              ((calls.first && texts.common.none) ?? null)
-            ) : (
-              <a href={`#${REFUSED_CALLS}`}>
-                <Time of={last.at} />
-              </a>
-            )
-          }
-        />
-        <Fact label={t.asOf} value={<Time of={asOf} none={t.neverImported} />} />
-      </KeyValue>
-    </Card>
+    <>
+      <span className="number">{cuid}</span>
+      {mobile !== null && (
+        <>
+          {" · "}
+          <a href={`tel:${mobile}`}>{mobile}</a>
+        </>
+      )}
+      {" · "}
+      <Badge tone={status === "active" ? "success" : "danger"}>{t.statuses[status]}</Badge>
+      {" · "}
+      {t.asOf} <Time of={asOf} none={t.neverImported} />
+      {last !== undefined && (
+        <>
+          {" · "}
+          <a href={`#${REFUSED_CALLS}`}>
+            {t.lastRefusedCall} <Time of={last.at} />
+          </a>
+        </>
+      )}
+    </>
   );
 }
 

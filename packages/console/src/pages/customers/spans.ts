@@ -29,9 +29,9 @@ function toneOf({ start, end, addOn }: Pick<Subscription, "start" | "end" | "add
 }
 
 function whenWords({ start, end }: Pick<Run, "start" | "end">, now: string): string {
-  if (end <= now) return t.ended(minuteOf(end));
+  const days = Math.floor(Math.abs(placeOf(end) - placeOf(now)) / DAY_MS);
+  if (end <= now) return t.ended(minuteOf(end), days === 0 ? t.agoToday : t.ago(countOf(days, "day")));
   if (start > now) return t.starts(minuteOf(start));
-  const days = Math.floor((placeOf(end) - placeOf(now)) / DAY_MS);
   return t.ends(minuteOf(end), days === 0 ? t.leftToday : t.left(countOf(days, "day")));
 }
 
