@@ -1,12 +1,9 @@
 import { expect, test } from "vitest";
-import type { Span } from "../src/components/time-line.tsx";
 import { headlineOf } from "../src/pages/customers/headline.ts";
 
 const NOW = "2026-11-23 10:00:00";
-const span = (id: string, end: string, tone: Span["tone"] = "running"): Span => ({
-  ...{ id, label: id, start: "2026-06-10 10:00:00", end, tone, when: "", past: [], marks: [] },
-});
-const of = (spans: readonly Span[], status: "active" | "inactive" | "blocked" = "active") => {
+const span = (id: string, end: string, tone: "running" | "over" | "add-on" = "running") => ({ id, end, tone });
+const of = (spans: readonly ReturnType<typeof span>[], status: "active" | "inactive" | "blocked" = "active") => {
   const { tone, span: shown } = headlineOf({ status }, spans, NOW);
   return [tone, shown?.id];
 };

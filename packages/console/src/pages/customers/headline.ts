@@ -1,21 +1,30 @@
 import type { Connection } from "../../api/staff-api.d.ts";
-import type { Span } from "../../components/time-line.tsx";
 import { placeOf } from "../../format.ts";
 
 const DAY_MS = 86_400_000;
 /** A subscription that ends within so many days is shown as a warning. */
 const SOON_DAYS = 3;
 
-export interface Headline {
+interface Headline<Of> {
   readonly tone: "neutral" | "success" | "warning" | "danger";
   /** The subscription that matters most; undefined if there is none. */
-  readonly span: Span | undefined;
+  readonly span: Of | undefined;
 }
 
-const ORDER: readonly Span["tone"][] = ["running", "add-on", "waiting", "over"];
+/** A subscription on the time line. */
+interface Shown {
+  readonly end: string;
+  readonly tone: "running" | "waiting" | "over" | "add-on";
+}
+
+const ORDER: readonly Shown["tone"][] = ["running", "add-on", "waiting", "over"];
 
 /** The answer to "does it run, and until when": the running base plan with the latest end, else what comes closest. */
-export function headlineOf({ status }: Pick<Connection, "status">, spans: readonly Span[], now: string): Headline {
+export function headlineOf<Of extends Shown>(
+  { status }: Pick<Connection, "status">,
+  spans: readonly Of[],
+  now: string,
+): Headline<Of> {
   const [span] = spans.toSorted(
     (a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone) || placeOf(b.end) - placeOf(a.end),
   );

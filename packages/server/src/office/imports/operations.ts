@@ -7,6 +7,7 @@ import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
 import { headAsOf } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
+import type { Transaction } from "../../domain/top-up.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { listCustomers } from "../../store/customers.ts";
 import {
@@ -21,10 +22,13 @@ import {
   pageUpTo,
 } from "../common.ts";
 import { GoodwillReadingSchema, heldBackFields } from "../customers/schemas.ts";
+import { readNames } from "../customers/sql.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import { decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { plainWords, Refused } from "../refused.ts";
+import { type Presenter, presenterOf, transactionData } from "../transactions/presenter.ts";
+import { findByTxnIds } from "../transactions/sql.ts";
 import { type CustomerImport, importCustomer } from "./customers.ts";
 import * as sql from "./runs.ts";
 import { CUSTOMERS_FILE, CustomerRowSchema, HeldBackSchema, ImportRunSchema, UploadSchema } from "./schemas.ts";
@@ -93,11 +97,32 @@ export const listHeldBack = operation({
   async run(office, input) {
     const limit = limitOf(input);
     const page = { after: numberCursor(input), limit: limit + 1 };
-    const found = await sql.listHeldBack(office.store.engine.db, await environmentOf(office, input), page);
-    const items = found.map((held) => ({ id: held.id, line: held.line, cuid: held.cuid, ...heldBackFields(held) }));
+    const { db } = office.store.engine;
+    const environment = await environmentOf(office, input);
+    const found = await sql.listHeldBack(db, environment, page);
+    const cuids = found.map(({ cuid }) => cuid);
+    const txnIds = found.flatMap(({ txnId }) => txnId ?? []);
+    const [names, topUps] = [await readNames(db, environment, cuids), await findByTxnIds(db, txnIds)];
+    const presenter = await presenterOf(office.store, environment);
+    const items = found.map((held) => {
+      const topUp = topUps.get(held.txnId ?? "");
+      return {
+        id: held.id,
+        line: held.line,
+        cuid: held.cuid,
+        ...heldBackFields(held),
+        customer: names.get(held.cuid) ?? null,
+        topUp: topUp === undefined ? null : topUpData(topUp, presenter),
+      };
+    });
     return pageUpTo(limit, items, ({ id }) => String(id));
   },
 });
+
+function topUpData(topUp: Transaction, presenter: Presenter) {
+  const { partner, amount, txnDate } = transactionData(topUp, presenter);
+  return { partner, amount, txnDate };
+}
 
 export const settleHeldBack = operation({
   ...CHANGE,

@@ -1,8 +1,18 @@
 import { Type } from "typebox";
 import type { CustomerFileRow, Environment } from "../../domain/customer.ts";
-import { EnvironmentSchema, FieldChangeSchema, InstantSchema, oneOf, orNull, ServiceSchema } from "../common.ts";
+import {
+  AmountSchema,
+  EnvironmentSchema,
+  FieldChangeSchema,
+  InstantSchema,
+  oneOf,
+  orNull,
+  ServiceSchema,
+  WallTimeSchema,
+} from "../common.ts";
 import { GoodwillReadingSchema, HELD_BACK_FIELDS } from "../customers/schemas.ts";
 import { fileOf } from "../fields.ts";
+import { CustomerNameSchema } from "../transactions/schemas.ts";
 import { LARGE_CHANGES } from "./file.ts";
 
 /** Input of every import. The first file of a new database is for production, too. */
@@ -68,7 +78,20 @@ export const ImportRunSchema = Type.Object(
 
 const HELD_BACK_LINE = { line: Type.Integer(), cuid: Type.String(), ...HELD_BACK_FIELDS };
 
-export const HeldBackSchema = Type.Object({ id: Type.Integer(), ...HELD_BACK_LINE }, { title: "HeldBack" });
+export const HeldBackSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    ...HELD_BACK_LINE,
+    customer: CustomerNameSchema,
+    topUp: orNull(
+      Type.Object(
+        { partner: Type.String(), amount: AmountSchema, txnDate: WallTimeSchema },
+        { description: "The top-up of `txnId`." },
+      ),
+    ),
+  },
+  { title: "HeldBack" },
+);
 
 export const UploadSchema = Type.Object(
   {
