@@ -42,8 +42,6 @@ const operations: Readonly<Record<string, string>> = {
 export const refusedCalls = {
   list: "Refused calls of partners",
   lead: "Calls of partners that were refused in the last 30 days.",
-  from: "From",
-  to: "To",
   at: "Time",
   partner: "Partner",
   operation: "Call",

@@ -110,6 +110,30 @@ describe("whoever works with the console", () => {
     await main.getByRole("link", { name: "topupd was unavailable" }).waitFor();
   });
 
+  test("filters a list at once, and finds it again by its address", async () => {
+    const visit = await at("/transactions", "viewer", { refusals: [422] });
+    const { page, main } = visit;
+    const rows = main.getByRole("table", { name: "Transactions" }).getByRole("row");
+    const expectRows = (count: number) => expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(count + 1);
+    await expectRows(5);
+    await main.getByLabel("Partner").selectOption("Blue Wallet");
+    await expectRows(2);
+    await visit.press("More filters");
+    await main.getByLabel("Customer id").fill("2000002");
+    await expectRows(1);
+    await rows.getByText("Ram Thapa").waitFor();
+    await page.reload();
+    await visit.settle();
+    await expectRows(1);
+    await main.getByLabel("Period").selectOption("Yesterday");
+    await main.getByText("No transactions").waitFor();
+    await visit.press("Clear");
+    await expectRows(5);
+    await main.getByLabel("Period").selectOption("Other days");
+    await main.getByLabel("From").fill("2026-13-01");
+    await main.getByText("must be a day such as 2026-11-20").waitFor();
+  });
+
   test("keeps the colours that one chose", async () => {
     const visit = await at("/health", "viewer");
     const { page } = visit;

@@ -1,6 +1,6 @@
 import { usePages } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
-import { type Filter, useFilters, usePartnerOptions } from "../../components/filters.tsx";
+import { type Filter, PERIOD_NAMES, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { useEnvironment } from "../../shell/environment.tsx";
@@ -10,12 +10,10 @@ import { CALL_COLUMNS, callKey } from "../customers/refused-calls.tsx";
 const t = texts.refusedCalls;
 
 const FILTERS = {
-  from: { label: t.from, type: "date" },
-  to: { label: t.to, type: "date" },
   partner: { label: t.partner },
   reason: { label: t.reason, options: Object.entries(t.reasons) },
 } as const satisfies Readonly<Record<string, Filter>>;
-const NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
+const NAMES = [...PERIOD_NAMES, ...(Object.keys(FILTERS) as (keyof typeof FILTERS)[])];
 
 export default function RefusedCallsPage() {
   const environment = useEnvironment();
@@ -26,6 +24,7 @@ export default function RefusedCallsPage() {
     <ListPage
       title={texts.shell.pages.refusedCalls}
       lead={t.lead}
+      hasPeriod
       filters={{ ...FILTERS, partner: { label: t.partner, options: partners } }}
       label={t.list}
       list={list}
