@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { formatAge, formatAmount, formatBytes, formatCount, formatTime, groupDigits, placeOf, wallNow } from "../src/format.ts";
+import {
+  formatAge,
+  formatAmount,
+  formatBytes,
+  formatCount,
+  formatTime,
+  groupDigits,
+  placeOf,
+  wallNow,
+} from "../src/format.ts";
 
 const KATHMANDU = "Asia/Kathmandu";
 
