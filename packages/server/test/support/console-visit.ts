@@ -156,6 +156,8 @@ const OF_COLOURS = ["color-contrast", "link-in-text-block"];
 /** @returns what axe-core finds against WCAG 2.2 AA on the page as it stands, in light and in dark. */
 export async function findViolations(page: Page): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(AXE);
+  // The sticky header of a scrolled page covers parts of controls.
+  await page.evaluate("scrollTo(0, 0)");
   const found: string[] = [];
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
