@@ -22,8 +22,6 @@ import type {
   UploadKey,
 } from "./request.ts";
 
-const LIVE_MS = 4_000;
-
 /** Makes the input optional if none of its fields is required. */
 type Asked<K extends ReadKey> =
   Record<never, never> extends Input<K> ? [input?: Input<K> | null] : [input: Input<K> | null];
@@ -45,14 +43,18 @@ export function usePoll<K extends ReadKey>(key: K, input: Input<K> | null, isOve
  * Reads again every few seconds while the page is visible, or each time `version` changes if it is given. Keeps the previous
  * answer until the next one is loaded.
  */
-export function useLive<K extends ReadKey>(key: K, input: Input<K>, version?: number) {
+export function useLive<K extends ReadKey>(
+  key: K,
+  input: Input<K>,
+  { seconds = 4, version }: { seconds?: number; version?: number } = {},
+) {
   return useQuery<Answer<K>, ApiProblem>({
     queryKey: version === undefined ? [key, input] : [key, input, version],
     queryFn: ({ signal, client, queryKey }) => {
       const isPoll = version !== undefined || client.getQueryData(queryKey) !== undefined;
       return ask(key, input, { signal, isPoll });
     },
-    refetchInterval: version === undefined && LIVE_MS,
+    refetchInterval: version === undefined && seconds * 1_000,
     placeholderData: keepPreviousData,
   });
 }

@@ -93,6 +93,11 @@ export function Loaded<Data>({ of: { data, error, refetch }, children }: LoadedP
   return <Loading />;
 }
 
+/** Warns that a live page shows old data, since it could not be read again. */
+export function StaleNote({ of: { data, error, refetch } }: Pick<LoadedProps<unknown>, "of">) {
+  return data !== undefined && error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />;
+}
+
 export function Progress({ label, share }: { label: string; share: number }) {
   const percent = Math.round(Math.min(Math.max(share, 0), 1) * 100);
   return (

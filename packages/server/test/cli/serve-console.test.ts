@@ -18,6 +18,8 @@ test("topupd serve --console-port serves staff by a process of its own, which gi
   const ask = (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
   expect(await (await ask("/api/v1/session")).json()).toMatchObject({ name: "key billing", role: "viewer" });
   expect(await (await ask("/api/v1/health")).json()).toMatchObject({ store: "sqlite", database: "ok" });
+  const readFigures = async () => ((await (await ask("/api/v1/health")).json()) as { figures: object | null }).figures;
+  await expect.poll(readFigures, { timeout: 20_000 }).toMatchObject({ restarts: 0, processes: expect.any(Array) });
   expect(await (await ask("/")).text()).toMatch(/<title>/);
   // Each port has its own, and nothing of the other's.
   expect((await fetch(`${service.url}/api/v1/session`)).status).toBe(404);

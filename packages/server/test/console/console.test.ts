@@ -108,6 +108,8 @@ describe("whoever works with the console", () => {
       .waitFor();
     await main.getByText("3 of 4", { exact: true }).waitFor();
     await main.getByRole("link", { name: "topupd was unavailable" }).waitFor();
+    await visit.page.context().setOffline(true);
+    await main.getByRole("alert").getByText("topupd does not answer.").waitFor();
   });
 
   test("filters a list at once, and finds it again by its address", async () => {

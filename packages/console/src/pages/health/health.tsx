@@ -4,7 +4,7 @@ import type { Health as HealthData, Target } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Fact, Grid, KeyValue, Time } from "../../components/display.tsx";
-import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { EmptyState, Loaded, Note, StaleNote } from "../../components/states.tsx";
 import { formatBytes, formatCount, formatSeconds } from "../../format.ts";
 import { targetHref } from "../../links.ts";
 import { PageHead } from "../../shell/page-head.tsx";
@@ -18,7 +18,7 @@ const t = texts.health;
 type Migration = HealthData["migrations"][number];
 
 export default function Health() {
-  const health = useLive("GET /health", {});
+  const health = useLive("GET /health", {}, { seconds: 10 });
   const { timeZone } = useMe().provider;
   return (
     <>
@@ -26,6 +26,7 @@ export default function Health() {
         title={texts.shell.pages.health}
         lead={health.data && t.lead(formatSeconds(health.data.now, timeZone), timeZone)}
       />
+      <StaleNote of={health} />
       <Loaded of={health}>{(shown) => <Shown health={shown} />}</Loaded>
     </>
   );

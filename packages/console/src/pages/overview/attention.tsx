@@ -21,7 +21,7 @@ interface AttentionProps {
 
 /** Open problems, the most urgent first. */
 export function Attention({ title, nothing, advice }: AttentionProps) {
-  const attention = useLive("GET /attention", { environment: useEnvironment() });
+  const attention = useLive("GET /attention", { environment: useEnvironment() }, { seconds: 30 });
   return (
     <Card title={title}>
       <Loaded of={attention}>

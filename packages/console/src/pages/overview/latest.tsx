@@ -13,7 +13,7 @@ const SHOWN = 10;
 
 /** The last top-ups. @param count today's top-ups: the list is read again only if their number changes. */
 export function LatestTopUps({ count }: { count: number }) {
-  const latest = useLive("GET /transactions", { environment: useEnvironment(), limit: SHOWN }, count);
+  const latest = useLive("GET /transactions", { environment: useEnvironment(), limit: SHOWN }, { version: count });
   return (
     <Card title={t.latest} actions={<LinkButton href="/transactions">{t.toTransactions}</LinkButton>}>
       <LoadedTable

@@ -4,7 +4,7 @@ import type { Statistics } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Choice } from "../../components/controls.tsx";
 import { useFilters } from "../../components/filters.tsx";
-import { EmptyState, Loaded, Note } from "../../components/states.tsx";
+import { EmptyState, Loaded, Note, StaleNote } from "../../components/states.tsx";
 import { formatTime } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
@@ -50,6 +50,7 @@ export default function Overview() {
         }
       />
       <Attention title={t.attention.title} nothing={t.attention.nothing} />
+      <StaleNote of={statistics} />
       <Loaded of={statistics}>
         {(shown) => (
           <>
