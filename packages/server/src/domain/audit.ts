@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
 import type { AddressList } from "./address-list.ts";
+import type { Service } from "./bouquet.ts";
 import type { Rotation } from "./checkout.ts";
 import type { Environment } from "./customer.ts";
 import type { Authority } from "./staff.ts";
@@ -23,6 +24,9 @@ export const AUDIT_ACTIONS = [
   "token.revoke",
   "secret.rotate",
   "catalogue.import",
+  "catalogue.set",
+  "catalogue.remove",
+  "catalogue.restore",
   "customers.import",
   "trial.reset",
   "transaction.reverse",
@@ -177,14 +181,21 @@ export function secretRotated({ added: { id, createdAt } }: Rotation): AuditedCh
   return { action: "secret.rotate", subject: String(id), before: undefined, after };
 }
 
+/** The action that publishes a revision, with the bouquet or earlier revision that it names. */
+export type CatalogueAction =
+  | { readonly action: "catalogue.import" }
+  | { readonly action: "catalogue.set" | "catalogue.remove"; readonly service: Service; readonly code: string }
+  | { readonly action: "catalogue.restore"; readonly restored: number };
+
 /** A revision never changes, so its number is enough. */
 export function cataloguePublished(
   environment: Environment,
   before: number | undefined,
   after: { readonly revision: number; readonly bouquets: number },
+  { action, ...more }: CatalogueAction,
 ): AuditedChange {
   const former = before === undefined ? undefined : { revision: before };
-  return { action: "catalogue.import", subject: environment, before: former, after };
+  return { action, subject: environment, before: former, after: { ...after, ...more } };
 }
 
 /** The entry before a deletion starts. */

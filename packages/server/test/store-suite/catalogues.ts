@@ -177,8 +177,20 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     expect(change).toEqual({
       ...{ revision: null, accepted: 3, rejected: 0, added: 1, changed: 1, unchanged: 1, removed: 0, reorders: true },
       bouquets: [
-        { kind: "added", service: "tv", code: "KIDS-1M", fields: [] },
-        { kind: "changed", service: "tv", code: "TV-1M", fields: [{ field: "price", from: "450", to: "499.9" }] },
+        {
+          kind: "added",
+          service: "tv",
+          code: "KIDS-1M",
+          fields: [
+            { field: "name", from: null, to: "Kids [AddOn] (MONTHLY)" },
+            { field: "price", from: null, to: "100.00" },
+            { field: "period", from: null, to: "1 month" },
+            { field: "segments", from: null, to: "all" },
+            { field: "plan", from: null, to: "kids" },
+            { field: "add-on", from: null, to: "yes" },
+          ],
+        },
+        { kind: "changed", service: "tv", code: "TV-1M", fields: [{ field: "price", from: "450.00", to: "499.90" }] },
       ],
       ...{ problems: [], largeChange: null },
     });

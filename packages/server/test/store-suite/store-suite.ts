@@ -4,6 +4,7 @@ import { testArchives } from "./archives.ts";
 import { testAuditTrail } from "./audit-trail.ts";
 import { testBatches } from "./batches.ts";
 import { testBulk } from "./bulk.ts";
+import { testCatalogueEdits } from "./catalogue-edits.ts";
 import { testCatalogues } from "./catalogues.ts";
 import { testCheck } from "./check.ts";
 import { testCheckoutSecrets } from "./checkout-secrets.ts";
@@ -34,6 +35,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("access", () => testAccess(makeDatabase));
     describe("checkout secrets", () => testCheckoutSecrets(makeDatabase));
     describe("catalogues", () => testCatalogues(makeDatabase));
+    describe("edits of the catalogue", () => testCatalogueEdits(makeDatabase));
     describe("customers", () => testCustomers(makeDatabase));
     describe("customer imports", () => testCustomerImports(makeDatabase));
     describe("top-ups", () => testTopUps(makeDatabase));

@@ -2,7 +2,8 @@ import type { Attribution } from "../../src/domain/audit.ts";
 import type { Bouquet } from "../../src/domain/bouquet.ts";
 import type { Catalogue } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
-import { publishBouquets, readCatalogueFile } from "../../src/office/catalogue/operations.ts";
+import { readCatalogueFile } from "../../src/office/catalogue/operations.ts";
+import { publishBouquets } from "../../src/office/catalogue/publish.ts";
 import { type CustomersImport, type CustomersReport, importCustomers } from "../../src/office/imports/customers.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "./by.ts";
@@ -15,7 +16,7 @@ export async function publish(
   retired: readonly Bouquet[] = [],
 ): Promise<Catalogue> {
   const of = { store, clock: () => author.at, by: author, isPreview: false };
-  return { revision: await publishBouquets(of, { environment, bouquets, retired }), bouquets };
+  return { revision: await publishBouquets(of, environment, { bouquets, retired }), bouquets };
 }
 
 /** Publishes rows of a catalogue file, all of which must be good. @returns how many were published. */

@@ -13,7 +13,7 @@ const EXIT = { done: 0, failed: 1, wrongUsage: 2, foundWrong: 3 } as const;
 /** The first words of all commands, under the headings of the help. */
 const COMMANDS: readonly (readonly [heading: string, words: readonly string[]])[] = [
   ["Run the service:", ["serve", "demo"]],
-  ["Set up partners and the catalogue:", ["partner", "token", "import", "trial"]],
+  ["Set up partners and the catalogue:", ["partner", "token", "import", "catalogue", "trial"]],
   ["Set up staff:", ["staff"]],
   ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
   ["Make corrections:", ["connection", "subscription"]],
@@ -33,6 +33,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   transaction: "list, show and reverse top-ups",
   connection: "block and unblock connections",
   subscription: "give goodwill days, and reverse them",
+  catalogue: "change one bouquet, or go back to an earlier catalogue",
   import: "import a catalogue or customers from an NDJSON or CSV file",
   report: "report what partners owe",
   export: "write the catalogue, customers, transactions or a settlement to a file",
@@ -87,6 +88,7 @@ const SUBJECTS: Readonly<
   report: { office: [settlement] },
   reconcile: { office: [settlement] },
   import: { office: [catalogue], byHand: async () => (await import("./commands/import.ts")).addImportCustomers },
+  catalogue: { office: [catalogue] },
   export: { office: [catalogue, imports, transactions, settlement] },
   target: { office: [targets], byHand: async () => (await import("./commands/target.ts")).addTargetCommands },
   events: { byHand: async () => (await import("./commands/target.ts")).addEventsCommand },

@@ -45,22 +45,41 @@ export const BouquetChangeSchema = Type.Object({
   fields: Type.Array(FieldChangeSchema),
 });
 
-export const CatalogueChangeSchema = Type.Object(
+const NUMBER = { revision: orNull(Type.Integer({ description: "Number of the new revision; null in a preview." })) };
+const COUNTS = {
+  added: Type.Integer(),
+  changed: Type.Integer(),
+  unchanged: Type.Integer(),
+  removed: Type.Integer(),
+  reorders: Type.Boolean({ description: "Whether the remaining bouquets have another order." }),
+  bouquets: Type.Array(BouquetChangeSchema, { description: "At most a thousand." }),
+};
+const LARGE = { largeChange: orNull(LargeChangeSchema) };
+
+export const CatalogueChangeSchema = Type.Object({ ...NUMBER, ...COUNTS, ...LARGE }, { title: "CatalogueChange" });
+
+export const CatalogueImportSchema = Type.Object(
   {
-    revision: orNull(Type.Integer({ description: "Number of the new revision; null in a preview." })),
+    ...NUMBER,
     accepted: Type.Integer(),
     rejected: Type.Integer(),
-    added: Type.Integer(),
-    changed: Type.Integer(),
-    unchanged: Type.Integer(),
-    removed: Type.Integer(),
-    reorders: Type.Boolean({ description: "Whether the remaining bouquets have another order." }),
-    bouquets: Type.Array(BouquetChangeSchema, { description: "At most a thousand." }),
+    ...COUNTS,
     problems: Type.Array(RejectedLineSchema, { description: "Skipped lines: the first thousand." }),
-    largeChange: orNull(LargeChangeSchema),
+    ...LARGE,
   },
-  { title: "CatalogueChange" },
+  { title: "CatalogueImport" },
 );
+
+/** Input that names a revision. */
+export const REVISION = {
+  revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Number of the revision." }),
+};
+
+export const ALLOW_LARGE = {
+  allowLargeChange: Type.Optional(
+    Type.Boolean({ description: "Accept a catalogue that drops more than a fifth of the codes." }),
+  ),
+};
 
 /** A row of a catalogue file. */
 export const CatalogueRowSchema = Type.Object({
@@ -73,17 +92,30 @@ export const CatalogueRowSchema = Type.Object({
   retired: Type.Optional(Type.Literal(true)),
 });
 
-/** A preview lists every change. */
+/** Shows a change; a preview lists every bouquet. */
 export function changeLines(change: Static<typeof CatalogueChangeSchema>): Shown {
-  const { revision, accepted, rejected, added, changed, unchanged, removed, reorders, bouquets, problems } = change;
-  const changes = revision === null ? bouquets.map((each) => changeWords(titleOf(each), each.fields)) : [];
-  const counts = countsOf({ accepted, rejected, added, changed, unchanged, removed });
-  const notes = `${reorders ? ", in another order" : ""}${revision === null ? "" : `, as revision ${revision}`}`;
+  return linesOf(change);
+}
+
+export function importLines(change: Static<typeof CatalogueImportSchema>): Shown {
+  const { accepted, rejected, problems } = change;
+  const { out, note } = linesOf(change, { accepted, rejected });
   return {
-    out: `${changes.join("")}${counts}${notes}\n`,
-    note: [...problems.map(rejectedWords), ...bouquets.map(reachWords)].join(""),
+    out,
+    note: `${problems.map(rejectedWords).join("")}${note}`,
     wrong: rejected === 0 ? undefined : `${count(rejected, "line")} rejected`,
   };
+}
+
+/** @param lines counts of a file's lines. */
+function linesOf(
+  { revision, added, changed, unchanged, removed, reorders, bouquets }: Static<typeof CatalogueChangeSchema>,
+  lines: Readonly<Record<string, number>> = {},
+) {
+  const changes = revision === null ? bouquets.map((each) => changeWords(titleOf(each), each.fields)) : [];
+  const counts = countsOf({ ...lines, added, changed, unchanged, removed });
+  const notes = `${reorders ? ", in another order" : ""}${revision === null ? "" : `, as revision ${revision}`}`;
+  return { out: `${changes.join("")}${counts}${notes}\n`, note: bouquets.map(reachWords).join("") };
 }
 
 type BouquetChange = Static<typeof BouquetChangeSchema>;
@@ -91,12 +123,12 @@ type BouquetChange = Static<typeof BouquetChangeSchema>;
 const titleOf = ({ service, code, kind }: BouquetChange) => `${service} ${code} ${kind}`;
 
 /** Warns of a bouquet whose plan or kind changes, since that affects earlier top-ups. */
-function reachWords({ service, code, fields }: BouquetChange): string {
+function reachWords({ kind, service, code, fields }: BouquetChange): string {
   const changed = fields.find(({ field }) => field === "plan" || field === "add-on");
-  if (changed === undefined) return "";
-  const [what, todo, plan] =
+  if (kind !== "changed" || changed === undefined) return "";
+  const words =
     changed.field === "plan"
-      ? ["is of another plan now", "to keep renewals of bought subscriptions together", changed.from]
-      : ["is an add-on now, or none any more", "to leave bought subscriptions as they are", "another one"];
-  return `${printable(`warning: ${service} ${code} ${what}: ${todo}, name "plan": ${JSON.stringify(plan)} in the row`)}\n`;
+      ? `is of another plan now: to keep renewals of bought subscriptions together, give it the plan ${JSON.stringify(changed.from)}`
+      : "is an add-on now, or none any more: to leave bought subscriptions as they are, give it another plan";
+  return `${printable(`warning: ${service} ${code} ${words}`)}\n`;
 }

@@ -4,6 +4,7 @@ import { portionsOf } from "../../domain/portions.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { bouquetRow, toBouquet } from "../../store/reference-cache.ts";
 import type { Db } from "../office.ts";
+import { Refused } from "../refused.ts";
 
 /** Rows in one statement, whose parameters are limited. */
 const ROWS_OF_A_STATEMENT = 500;
@@ -38,10 +39,20 @@ export async function listRevisions(
   return (await query.execute()).map((row) => ({ ...row, bouquets: Number(row.bouquets) }));
 }
 
-/** The time when a revision was published; undefined if there is none. */
-export async function findRevisionTime(db: Db, revision: number): Promise<Instant | undefined> {
-  const query = db.selectFrom("catalogueRevision").select("createdAt").where("revision", "=", revision);
-  return (await query.executeTakeFirst())?.createdAt;
+/** Finds a revision. @throws Refused if there is none. */
+export async function findRevision(
+  db: Db,
+  revision: number,
+): Promise<{ readonly environment: Environment; readonly createdAt: Instant }> {
+  const query = db
+    .selectFrom("catalogueRevision")
+    .select(["environment", "createdAt"])
+    .where("revision", "=", revision);
+  return (await query.executeTakeFirst()) ?? noRevision();
+}
+
+export function noRevision(): never {
+  throw new Refused("not_found", "there is no such revision");
 }
 
 export async function insertRevision(

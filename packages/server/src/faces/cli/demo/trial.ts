@@ -1,7 +1,7 @@
 import { type Bouquet, bouquetFinder } from "../../../domain/bouquet.ts";
 import { readCustomerRow, type StatedCustomer } from "../../../domain/customer-row.ts";
 import { DAY_MS, type Instant, plus, type Zone } from "../../../domain/wall-time.ts";
-import { publishBouquets } from "../../../office/catalogue/operations.ts";
+import { publishBouquets } from "../../../office/catalogue/publish.ts";
 import { type Actor, officeOf, perform } from "../../../office/office.ts";
 import { addPartner } from "../../../office/partners/operations.ts";
 import { findPartner } from "../../../office/partners/sql.ts";
@@ -27,7 +27,7 @@ export async function resetTrial(ports: Ports, actor: Actor): Promise<void> {
   const bouquets = trialCatalogue(currencyExponent);
   const current = await store.currentCatalogue("trial");
   if (current === undefined || !isSame(current.bouquets, bouquets))
-    await publishBouquets(office, { environment: "trial", bouquets });
+    await publishBouquets(office, "trial", { bouquets });
   const rows = trialCustomers(bouquets, zone, now.instant).map((stated) => ({ stated, asOf: now }));
   await store.importCustomers("trial", rows, office.by, {
     now,
