@@ -170,7 +170,10 @@ function notesOn({
       spending?.isLate === true,
       "txn-status told of the top-up only when it was asked again (§1): partners may take it for lost.",
     ],
-    [spending?.isInDoubt === true, `Check the payments: they may exceed the announced amount. ${spending?.stopped}.`],
+    [
+      spending?.isInDoubt === true,
+      `Check the payments: they may exceed the announced amount, because ${spending?.stopped}.`,
+    ],
     [isOddStatus, "A success came with another HTTP status than 200, which the interface does not forbid (§7)."],
   ];
   return notes.flatMap(([isTrue, text]) => (isTrue ? [text] : []));

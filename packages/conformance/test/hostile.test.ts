@@ -130,7 +130,9 @@ describe("a service that answers badly", () => {
     expect(provider.requests.filter(hangsUp).length).toBe(1);
     expect(report.notes.map(({ text }) => text)).toEqual([
       expect.stringContaining("it was made, and paid for"),
-      expect.stringContaining("Check the payments: they may exceed the announced amount. the top-up was not answered."),
+      expect.stringContaining(
+        "Check the payments: they may exceed the announced amount, because the top-up was not answered.",
+      ),
     ]);
   });
 

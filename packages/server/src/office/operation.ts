@@ -14,7 +14,7 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   readonly tag: string;
   readonly permission: Permission;
   readonly summary: string;
-  /** Flat input. With a field `preview`, {@link decide} writes nothing; a field `reason` goes into the audit trail. */
+  /** Flat input. With a field `preview`, `decide` writes nothing; a field `reason` goes into the audit trail. */
   readonly input: Input;
   /** Undefined for an empty answer. `pageOf` makes a list, `rowsOf` a stream. */
   readonly answer?: Answer;

@@ -16,7 +16,7 @@ const FORBIDDEN: readonly (readonly [sql: string, said: string])[] = [
   ["UPDATE ledger_entry SET previous = NULL", "a ledger entry is never changed"],
   ["DELETE FROM ledger_entry WHERE kind = 'top_up'", "a ledger entry is never deleted"],
   ["DELETE FROM top_up", "a top-up is never deleted"],
-  ["UPDATE top_up SET status = 'success' WHERE status = 'reversed'", "a reversal is for good"],
+  ["UPDATE top_up SET status = 'success' WHERE status = 'reversed'", "a reversal is permanent"],
   ["UPDATE audit_entry SET author = 'x'", "the audit trail is never changed"],
   ["DELETE FROM audit_entry", "the audit trail is never shortened"],
   ...TOP_UP_COLUMNS.map((column) => [`UPDATE top_up SET ${column} = ${column}`, "a top-up is never changed"] as const),

@@ -47,7 +47,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
                   ),
                 },
                 { id: "month", label: t.month, content: <PartnerMonth name={name} /> },
-                { id: "attempts", label: t.refusedCalls, content: <PartnerCalls name={name} /> },
+                { id: "refused-calls", label: t.refusedCalls, content: <PartnerCalls name={name} /> },
               ]}
             />
           </>
