@@ -233,10 +233,12 @@ describe("an administrator", () => {
     expect((await api().call("GET /customers/2000005")).status).toBe(404);
     await visit.press("Import");
     await main.getByRole("link", { name: "Decide on held-back subscriptions" }).click();
-    await visit.press("Shorten… sita");
+    await rowOf(visit, "Held back", "Sita Rai").getByText("wallet, NPR 1,130.00, 2026-11-20").waitFor();
+    await main.getByLabel("Choose customer 2000001, sita").check();
+    await visit.press("Apply the file");
     await expectEnds(visit, "2027-01-10 10:00", "2026-12-10 10:00");
-    await visit.press("Shorten", dialog);
-    await visit.expectToast("Customer 2000001 now has what the file says.");
+    await visit.press("Apply the file to 1 customer", dialog);
+    await visit.expectToast("Decided for 1 customer.");
     await main.getByText("Nothing is held back").waitFor();
     expect([await endOf(api(), "2000001"), (await api().call("GET /customers/2000005")).status]).toEqual([
       ...["2026-12-10 10:00:00", 200],
@@ -286,10 +288,12 @@ describe("finance", () => {
     const file = fileOf("blue.csv", "checkoutId,amount", "unknown-1,450");
     await main.getByLabel("The partner's file").setInputFiles(file);
     await visit.press("Compare");
-    const row = rowOf(visit, "Only in the partner's file", "unknown-1");
-    await row.getByText("450.00").waitFor();
+    await rowOf(visit, "Differences", "unknown-1").getByText("450.00").waitFor();
+    await rowOf(visit, "Differences", "Ram Thapa").getByText("1,130.00").waitFor();
     await main.getByText(/Have the partner ask txn-status/).waitFor();
     await rowOf(visit, "Result", "Only on record here").getByText("1,580.00").first().waitFor();
+    await main.getByLabel("Finding").selectOption("Only in the partner's file (1)");
+    await rowOf(visit, "Differences", "Ram Thapa").waitFor({ state: "detached" });
     expect(await findViolations(page)).toEqual([]);
   });
 });

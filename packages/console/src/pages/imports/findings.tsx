@@ -38,9 +38,7 @@ export function UploadFindings({ upload }: { upload: Upload }) {
       shown: heldBack.length,
       of: report?.["heldBack"] ?? 0,
       text: `${state === "done" ? "" : t.heldBackAfter} ${t.heldBackTodo}`,
-      table: (
-        <LongTable label={t.heldBack} rows={heldBack} columns={[LINE, ...HELD_BACK_COLUMNS]} rowKey={heldBackKey} />
-      ),
+      table: <LongTable label={t.heldBack} rows={heldBack} columns={HELD_BACK} rowKey={heldBackKey} />,
     },
     {
       id: "warnings",
@@ -109,7 +107,7 @@ const CUSTOMER: Column<{ readonly cuid: string }> = {
   cell: ({ cuid }) => <Link href={customerHref({ cuid })}>{cuid}</Link>,
 };
 
-const CONNECTION: Column<Pick<OfConnection, "service" | "reqId">> = {
+export const CONNECTION: Column<Pick<OfConnection, "service" | "reqId">> = {
   header: t.connection,
   cell: ({ service, reqId }) => (
     <span>
@@ -123,26 +121,31 @@ const CHANGE_COLUMNS: readonly Column<ChangedCustomer>[] = [
   { header: t.values, cell: ({ changes }) => <FieldChanges changes={changes} /> },
 ];
 
-export const HELD_BACK_COLUMNS: readonly Column<HeldBackLine>[] = [
-  CUSTOMER,
-  CONNECTION,
-  { header: t.bouquet, cell: ({ bouquetId }) => <Code>{bouquetId}</Code> },
-  { header: t.keptEnd, cell: ({ keptEnd }) => <KeptEnd of={keptEnd} /> },
-  {
-    header: t.keptBy,
-    cell: ({ txnId, goodwillDays, goodwill }) =>
-      goodwill !== null ? (
-        t.goodwillUnclear(formatCount(goodwill.days), goodwill.at.slice(0, 10))
-      ) : goodwillDays !== null ? (
-        t.goodwillDays(formatCount(goodwillDays))
-      ) : txnId === null ? (
-        t.goodwill
-      ) : (
-        <Link href={transactionHref({ txnId })}>{t.topUp}</Link>
-      ),
-  },
-  { header: t.statedEnd, cell: (held) => <StatedEnd of={held} /> },
-];
+export const BOUQUET: Column<HeldBackLine> = {
+  header: t.bouquet,
+  cell: ({ bouquetId }) => <Code>{bouquetId}</Code>,
+};
+export const KEPT_END: Column<HeldBackLine> = {
+  header: t.keptEnd,
+  cell: ({ keptEnd }) => <KeptEnd of={keptEnd} />,
+};
+export const KEPT_BY: Column<HeldBackLine> = {
+  header: t.keptBy,
+  isWide: true,
+  cell: ({ txnId, goodwillDays, goodwill }) =>
+    goodwill !== null ? (
+      t.goodwillUnclear(formatCount(goodwill.days), goodwill.at.slice(0, 10))
+    ) : goodwillDays !== null ? (
+      t.goodwillDays(formatCount(goodwillDays))
+    ) : txnId === null ? (
+      t.goodwill
+    ) : (
+      <Link href={transactionHref({ txnId })}>{t.topUp}</Link>
+    ),
+};
+export const STATED_END: Column<HeldBackLine> = { header: t.statedEnd, cell: (held) => <StatedEnd of={held} /> };
+
+const HELD_BACK: readonly Column<HeldBackLine>[] = [LINE, CUSTOMER, CONNECTION, BOUQUET, KEPT_END, KEPT_BY, STATED_END];
 
 /** Two ends if it is unclear whether the file holds goodwill. */
 export function StatedEnd({ of: { statedEnd, goodwill } }: { of: Pick<HeldBackLine, "statedEnd" | "goodwill"> }) {

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { Link } from "wouter";
 import { usePages, useSend } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
@@ -6,42 +7,82 @@ import type { HeldBack } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
-import { BeforeAfter, Code, Fact, KeyValue } from "../../components/display.tsx";
-import { EmptyState } from "../../components/states.tsx";
+import { Amount, BeforeAfter, Code, CustomerName, Fact, KeyValue, Time } from "../../components/display.tsx";
+import { EmptyState, Note } from "../../components/states.tsx";
+import { countOf } from "../../format.ts";
+import { customerHref, transactionHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
-import { GoodwillQuestion, HELD_BACK_COLUMNS, KeptEnd, StatedEnd } from "./findings.tsx";
+import {
+  BOUQUET,
+  CONNECTION,
+  GoodwillQuestion,
+  KEPT_BY,
+  KEPT_END,
+  KeptEnd,
+  STATED_END,
+  StatedEnd,
+} from "./findings.tsx";
 
 const t = texts.imports;
 
-interface Decision {
-  readonly decision: "shorten" | "keep";
-  readonly held: HeldBack;
+type Decision = "keep" | "shorten";
+
+/** A decision that could not be carried out. */
+interface Failure {
+  readonly cuid: string;
+  readonly problem: string;
 }
 
-/** Subscriptions that the last customers file would have shortened. Staff shorten or keep each. */
+/** Subscriptions that the last customers file would have shortened. Staff decide for one or many customers at once. */
 export function HeldBackList() {
   const heldBack = usePages("GET /held-back", { environment: useEnvironment() });
   const mayDecide = useMay("administer");
-  const [asked, setAsked] = useState<Decision>();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [asked, setAsked] = useState<{ decision: Decision; held: readonly HeldBack[] }>();
+  const [failures, setFailures] = useState<readonly Failure[]>([]);
+  const { items } = heldBack;
+  const held = items.filter(({ cuid }) => chosen.has(cuid));
+  const ask = (decision: Decision) => setAsked({ decision, held });
+  const toggle = (cuid: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(cuid)) next.add(cuid);
+    setChosen(next);
+  };
   return (
     <>
-      {heldBack.items.length > 0 && (
-        <p>
-          {t.heldBackLead} {t.heldBackTodo}
-        </p>
+      {items.length > 0 && <p>{t.heldBackLead}</p>}
+      {failures.length > 0 && <Failures of={failures} />}
+      {mayDecide && items.length > 0 && (
+        <div className="row">
+          <Button disabled={held.length === 0} onClick={() => ask("keep")}>
+            {t.keep}
+          </Button>
+          <Button disabled={held.length === 0} onClick={() => ask("shorten")}>
+            {t.shorten}
+          </Button>
+          <Button kind="quiet" onClick={() => setChosen(new Set(items.map(({ cuid }) => cuid)))}>
+            {t.chooseAll}
+          </Button>
+          <span className="muted" role="status">
+            {t.chosen(customersOf(held).length)}
+          </span>
+        </div>
       )}
       <PagedTable
         label={t.heldBack}
         pages={heldBack}
-        columns={mayDecide ? [...HELD_BACK_COLUMNS, decisions(setAsked)] : HELD_BACK_COLUMNS}
+        columns={mayDecide ? [choice(chosen, toggle), ...COLUMNS] : COLUMNS}
         rowKey={({ id }) => String(id)}
         empty={<EmptyState title={t.noHeldBack}>{t.noHeldBackHint}</EmptyState>}
       />
       {asked !== undefined && (
         <Decide
           {...asked}
-          ofCustomer={heldBack.items.filter(({ cuid }) => cuid === asked.held.cuid)}
+          onDone={(failed) => {
+            setFailures(failed);
+            setChosen(new Set());
+          }}
           onClose={() => setAsked(undefined)}
         />
       )}
@@ -49,55 +90,124 @@ export function HeldBackList() {
   );
 }
 
-function decisions(ask: (decision: Decision) => void): Column<HeldBack> {
+/** The first record of each customer: a decision applies to all records of a customer. */
+function customersOf(held: readonly HeldBack[]): HeldBack[] {
+  return [...new Map(held.toReversed().map((each) => [each.cuid, each])).values()].reverse();
+}
+
+function Failures({ of }: { of: readonly Failure[] }) {
+  return (
+    <Note tone="warning">
+      <p>{t.notDecided}</p>
+      <ul>
+        {of.map(({ cuid, problem }) => (
+          <li key={cuid}>
+            <Link href={customerHref({ cuid })}>{cuid}</Link>: {problem}
+          </li>
+        ))}
+      </ul>
+    </Note>
+  );
+}
+
+function choice(chosen: ReadonlySet<string>, toggle: (cuid: string) => void): Column<HeldBack> {
   return {
-    header: texts.common.actions,
+    header: t.choose,
     hideHeader: true,
-    cell: (held) => (
-      <span className="row">
-        <Button aria-label={`${t.keep} ${held.reqId}`} onClick={() => ask({ decision: "keep", held })}>
-          {t.keep}
-        </Button>
-        <Button aria-label={`${t.shorten} ${held.reqId}`} onClick={() => ask({ decision: "shorten", held })}>
-          {t.shorten}
-        </Button>
-      </span>
+    cell: ({ cuid, reqId }) => (
+      <input
+        type="checkbox"
+        className="row-choice"
+        aria-label={t.chooseRow(cuid, reqId)}
+        checked={chosen.has(cuid)}
+        onChange={() => toggle(cuid)}
+      />
     ),
   };
 }
 
-interface DecideProps extends Decision {
-  /** All held-back subscriptions of this customer: a decision applies to all. */
-  readonly ofCustomer: readonly HeldBack[];
+const COLUMNS: readonly Column<HeldBack>[] = [
+  {
+    header: t.customer,
+    cell: ({ cuid, customer }) => (
+      <Link href={customerHref({ cuid })}>
+        <CustomerName cuid={cuid} customer={customer} />
+      </Link>
+    ),
+  },
+  CONNECTION,
+  BOUQUET,
+  KEPT_END,
+  {
+    header: KEPT_BY.header,
+    isWide: true,
+    cell: (held) => (held.topUp === null ? KEPT_BY.cell(held) : <KeptBy held={held} topUp={held.topUp} />),
+  },
+  STATED_END,
+];
+
+function KeptBy({ held: { txnId }, topUp }: { held: HeldBack; topUp: NonNullable<HeldBack["topUp"]> }) {
+  const { partner, amount, txnDate } = topUp;
+  return (
+    <Link href={transactionHref({ txnId: txnId ?? "" })}>
+      {partner}, <Amount of={amount} />, <Time of={txnDate} />
+    </Link>
+  );
+}
+
+interface DecideProps {
+  readonly decision: Decision;
+  readonly held: readonly HeldBack[];
+  readonly onDone: (failures: readonly Failure[]) => void;
   readonly onClose: () => void;
 }
 
-function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
-  const { id, cuid } = held;
+/** Subscriptions that the dialog shows. */
+const MOST_SHOWN = 5;
+
+/** Asks once, then decides for one customer after the other. */
+function Decide({ decision, held, onDone, onClose }: DecideProps) {
   const send = useSend("POST /held-back/:id");
   const [goodwill, setGoodwill] = useState("");
   const isShortened = decision === "shorten";
-  const unclear = ofCustomer.filter((each) => each.goodwill !== null).length;
-  const isAsked = isShortened && unclear > 0;
+  const customers = customersOf(held);
+  const unclear = held.filter((each) => each.goodwill !== null);
+  const isAsked = isShortened && unclear.length > 0;
+  const count = countOf(customers.length, "customer");
+
+  const decide = async ({ id, cuid }: HeldBack): Promise<Failure[]> => {
+    const needsReading = isAsked && unclear.some((each) => each.cuid === cuid);
+    const reading = needsReading ? asInput("POST /held-back/:id", { goodwill }) : {};
+    return send.mutateAsync({ id, decision, ...reading }).then(
+      () => [],
+      (error: Error) => [{ cuid, problem: error.message }],
+    );
+  };
+  const submit = async () => {
+    const failures: Failure[] = [];
+    for (const each of customers) failures.push(...(await decide(each)));
+    onDone(failures);
+    const done = customers.length - failures.length;
+    return done === 0 ? {} : { toast: t.decided(countOf(done, "customer")) };
+  };
+
   return (
     <ActionDialog
       title={isShortened ? t.shortenTitle : t.keepTitle}
-      description={isShortened ? t.shortenText(cuid) : t.keepText}
-      submit={isShortened ? t.shortenConfirm : t.keepConfirm}
+      description={isShortened ? t.shortenText : t.keepText}
+      submit={isShortened ? t.shortenConfirm(count) : t.keepConfirm(count)}
       danger={isShortened}
       disabled={isAsked && goodwill === ""}
-      onSubmit={async () => {
-        await send.mutateAsync({ id, decision, ...(isAsked && asInput("POST /held-back/:id", { goodwill })) });
-        return { toast: isShortened ? t.shortened(cuid) : t.kept };
-      }}
+      onSubmit={submit}
       onClose={onClose}
     >
-      {(isShortened ? ofCustomer : [held]).map((each) => (
+      {held.slice(0, MOST_SHOWN).map((each) => (
         <Ends key={each.id} held={each} isShortened={isShortened} />
       ))}
+      {held.length > MOST_SHOWN && <p>{t.andMore(countOf(held.length - MOST_SHOWN, "subscription"))}</p>}
       {isAsked && (
         <GoodwillQuestion
-          count={unclear}
+          count={unclear.length}
           value={goodwill}
           onChange={({ currentTarget }) => setGoodwill(currentTarget.value)}
         />
@@ -106,24 +216,20 @@ function Decide({ decision, held, ofCustomer, onClose }: DecideProps) {
   );
 }
 
-function Ends({
-  held: { service, reqId, bouquetId, keptEnd, statedEnd, goodwill },
-  isShortened,
-}: {
-  held: HeldBack;
-  isShortened: boolean;
-}) {
-  const stated = <StatedEnd of={{ statedEnd, goodwill }} />;
+function Ends({ held, isShortened }: { held: HeldBack; isShortened: boolean }) {
+  const { cuid, customer, service, reqId, bouquetId, keptEnd } = held;
+  const [kept, stated] = [<KeptEnd key="kept" of={keptEnd} />, <StatedEnd key="stated" of={held} />];
   return (
     <>
       <p>
-        {texts.common.services[service]} <Code>{reqId}</Code> <Code>{bouquetId}</Code>
+        <CustomerName cuid={cuid} customer={customer} /> {texts.common.services[service]} <Code>{reqId}</Code>{" "}
+        <Code>{bouquetId}</Code>
       </p>
       {isShortened ? (
-        <BeforeAfter before={<KeptEnd of={keptEnd} />} after={stated} />
+        <BeforeAfter before={kept} after={stated} />
       ) : (
         <KeyValue>
-          <Fact label={t.keptEnd} value={<KeptEnd of={keptEnd} />} />
+          <Fact label={t.keptEnd} value={kept} />
           <Fact label={t.statedEnd} value={stated} />
         </KeyValue>
       )}

@@ -11,6 +11,7 @@ const COLUMNS = [
   "ourAmount",
   "ourStatus",
   "txnId",
+  "cuid",
   "checkoutId",
   "txnDate",
   "problem",

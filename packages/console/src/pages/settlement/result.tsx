@@ -1,17 +1,19 @@
+import { useState } from "react";
 import { Link } from "wouter";
 import type { Reconciliation } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable, LongTable } from "../../components/data-table.tsx";
-import { Amount, Card, Code, Time } from "../../components/display.tsx";
+import { Amount, Card, CustomerName, ShortId, Time } from "../../components/display.tsx";
+import { SelectFilter } from "../../components/filters.tsx";
 import { Note } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
-import { transactionHref } from "../../links.ts";
+import { customerHref, transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { type Difference, differencesCsv } from "./differences-csv.ts";
 
 const t = texts.settlement;
 
-/** Totals of a reconciliation, then each finding with its next step. */
+/** Totals of a reconciliation, then all differences in one table. */
 export function ReconciliationResult({ title, found }: { title: string; found: Reconciliation }) {
   const { total, verdicts, differences } = found;
   const all: Total = { verdict: "", advice: null, ...total };
@@ -19,49 +21,56 @@ export function ReconciliationResult({ title, found }: { title: string; found: R
   const count = findings.reduce((sum, { rows }) => sum + rows, 0);
   return (
     <>
-      <Card
-        title={`${t.result}: ${title}`}
-        actions={
-          differences.length > 0 && (
-            <Button icon="download" onClick={() => downloadDifferences(differences)}>
-              {t.differencesCsv}
-            </Button>
-          )
-        }
-      >
+      <Card title={`${t.result}: ${title}`}>
         {findings.length === 0 && <Note tone="success">{t.same}</Note>}
         {count > differences.length && <Note tone="warning">{t.atMost(formatCount(differences.length))}</Note>}
         <DataTable label={t.result} columns={TOTALS} rows={[...verdicts, all]} rowKey={({ verdict }) => verdict} />
       </Card>
-      {findings.map(({ verdict, advice }) => (
-        <Finding
-          key={verdict}
-          title={verdictName(verdict)}
-          advice={advice}
-          differences={differences.filter((each) => each.verdict === verdict)}
-        />
-      ))}
+      {findings.length > 0 && <Differences findings={findings} differences={differences} />}
     </>
   );
 }
 
-interface FindingProps {
-  readonly title: string;
-  readonly advice: string | null;
+interface DifferencesProps {
+  readonly findings: Reconciliation["verdicts"];
   readonly differences: readonly Difference[];
 }
 
-function Finding({ title, advice, differences }: FindingProps) {
-  const isUnreadable = differences.every(({ problem }) => problem !== null);
+function Differences({ findings, differences }: DifferencesProps) {
+  const [verdict, setVerdict] = useState("");
+  const isShown = (each: { readonly verdict: string }) => verdict === "" || each.verdict === verdict;
+  const shown = differences.filter(isShown);
+  const columns = shown.some(({ problem }) => problem !== null) ? [...COLUMNS, PROBLEM] : COLUMNS;
   return (
-    <Card title={title}>
-      <p>
-        <strong>{t.whatToDo}</strong> {advice}
-      </p>
+    <Card
+      title={t.differences}
+      actions={
+        <>
+          <SelectFilter
+            name="verdict"
+            label={t.finding}
+            any={t.allFindings}
+            value={verdict}
+            options={findings.map((each) => [each.verdict, `${verdictName(each.verdict)} (${formatCount(each.rows)})`])}
+            onApply={(next) => setVerdict(next["verdict"] ?? "")}
+          />
+          <Button icon="download" onClick={() => downloadDifferences(differences)}>
+            {t.differencesCsv}
+          </Button>
+        </>
+      }
+    >
+      <ul className="advice">
+        {findings.filter(isShown).map((each) => (
+          <li key={each.verdict}>
+            <strong>{verdictName(each.verdict)}</strong>: {each.advice}
+          </li>
+        ))}
+      </ul>
       <LongTable
-        label={title}
-        columns={isUnreadable ? [LINE, KEY, PROBLEM] : [LINE, KEY, ...BOOKS]}
-        rows={differences}
+        label={t.differences}
+        columns={columns}
+        rows={shown}
         rowKey={({ line, key, txnId }) => [line, key, txnId].join(" ")}
       />
     </Card>
@@ -88,50 +97,70 @@ type Verdict = Reconciliation["verdicts"][number]["verdict"];
 const TOTALS: readonly Column<Total>[] = [
   { header: t.finding, cell: ({ verdict }) => (verdict === "" ? <strong>{t.total}</strong> : verdictName(verdict)) },
   { header: t.rows, cell: ({ rows }) => formatCount(rows), isNumber: true },
-  { header: t.theirs, cell: ({ theirs }) => <Amount of={theirs} />, isNumber: true },
-  { header: t.ours, cell: ({ ours }) => <Amount of={ours} />, isNumber: true },
+  { header: t.theirs, cell: ({ theirs }) => <Amount of={theirs} bare />, isAmount: true },
+  { header: t.ours, cell: ({ ours }) => <Amount of={ours} bare />, isAmount: true },
   {
     header: t.difference,
     cell: ({ difference }) => (
       <strong>
-        <Amount of={difference} />
+        <Amount of={difference} bare />
       </strong>
     ),
-    isNumber: true,
+    isAmount: true,
   },
 ];
 
-const LINE: Column<Difference> = { header: t.line, cell: ({ line }) => (line === null ? "–" : formatCount(line)) };
-
-const KEY: Column<Difference> = {
-  header: t.keyValue,
-  cell: ({ key, checkoutId }) => <Code>{key ?? checkoutId ?? "–"}</Code>,
-};
-
-const PROBLEM: Column<Difference> = { header: t.problem, cell: ({ problem }) => problem };
-
-const BOOKS: readonly Column<Difference>[] = [
+const COLUMNS: readonly Column<Difference>[] = [
+  { header: t.finding, cell: ({ verdict }) => verdictName(verdict) },
+  { header: t.line, isNumber: true, cell: ({ line }) => (line === null ? "–" : formatCount(line)) },
+  { header: t.keyValue, cell: ({ key, checkoutId }) => <Reference of={key ?? checkoutId} /> },
+  {
+    header: t.customer,
+    cell: ({ cuid, customer }) =>
+      cuid === null ? (
+        "–"
+      ) : (
+        <Link href={customerHref({ cuid })}>
+          <CustomerName cuid={cuid} customer={customer} />
+        </Link>
+      ),
+  },
   {
     header: t.theirs,
-    cell: ({ theirAmount, theirStatus }) => <OneBook amount={theirAmount} status={theirStatus} />,
-    isNumber: true,
+    isAmount: true,
+    cell: ({ theirAmount, theirStatus }) => <OneSide amount={theirAmount} status={theirStatus} />,
   },
   {
     header: t.ours,
-    cell: ({ ourAmount, ourStatus }) => <OneBook amount={ourAmount} status={ourStatus} />,
-    isNumber: true,
+    isAmount: true,
+    cell: ({ ourAmount, ourStatus }) => <OneSide amount={ourAmount} status={ourStatus} />,
   },
-  { header: t.txnDate, cell: ({ txnDate }) => <Time of={txnDate} /> },
   {
-    header: t.transaction,
-    cell: ({ txnId }) => (txnId === null ? "–" : <Link href={transactionHref({ txnId })}>{txnId}</Link>),
+    header: t.txnDate,
+    cell: ({ txnDate, txnId }) =>
+      txnId === null ? (
+        "–"
+      ) : (
+        <Link href={transactionHref({ txnId })}>
+          <Time of={txnDate} exact />
+        </Link>
+      ),
   },
+  { header: t.transaction, cell: ({ txnId }) => <Reference of={txnId} /> },
 ];
 
-function OneBook({ amount, status }: { amount: string | null; status: string | null }) {
+const PROBLEM: Column<Difference> = { header: t.problem, isWide: true, cell: ({ problem }) => problem };
+
+function Reference({ of }: { of: string | null }) {
+  return of === null ? "–" : <ShortId of={of} />;
+}
+
+/** An amount, with its status if that is not a success. */
+function OneSide({ amount, status }: { amount: string | null; status: string | null }) {
   return (
-    <span>
-      <Amount of={amount} /> {status !== null && <span className="muted">{status}</span>}
-    </span>
+    <>
+      {status !== null && status !== "success" && <span className="muted">{status} </span>}
+      <Amount of={amount} bare />
+    </>
   );
 }

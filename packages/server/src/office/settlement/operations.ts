@@ -23,7 +23,15 @@ import { partnerNamesOf } from "../partners/sql.ts";
 import { Refused } from "../refused.ts";
 import { count, prunedLine, table } from "../text.ts";
 import { prunedBefore } from "../transactions/sql.ts";
-import { differenceData, reconcile, type SettledDay, sumReversals, sumTopUps, totalsData } from "./reconcile.ts";
+import {
+  differenceData,
+  readCustomers,
+  reconcile,
+  type SettledDay,
+  sumReversals,
+  sumTopUps,
+  totalsData,
+} from "./reconcile.ts";
 import {
   type DifferenceSchema,
   ReconciliationInputSchema,
@@ -240,10 +248,11 @@ export const reconcilePartner = operation({
     const { readPartnerFile } = await import("../../csv/reading.ts");
     const reconciled = await reconcile(office, request, readPartnerFile(input.file.open(), format));
     const differences = reconciled.differences.slice(0, MOST_DIFFERENCES);
+    const customers = await readCustomers(office.store.engine.db, request.environment, differences);
     return {
       ...(await periodData(office, input)),
       ...totalsData(reconciled, provider),
-      differences: differences.map((answer) => differenceData(answer, provider)),
+      differences: differences.map((answer) => differenceData(answer, customers, provider)),
     };
   },
 });

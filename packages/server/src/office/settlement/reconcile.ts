@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Service } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { portionsOf } from "../../domain/portions.ts";
 import {
   type Answer,
   compareRows,
@@ -25,9 +26,11 @@ import type { Zone } from "../../domain/wall-time.ts";
 import { DAY_MS, dayAfter, type Instant, isoTime } from "../../domain/wall-time.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import { readNames } from "../customers/sql.ts";
 import type { Db } from "../office.ts";
 import {
   filtered,
+  findByTxnIds,
   findTransaction,
   inRange,
   rangeOf,
@@ -63,6 +66,8 @@ const MARGIN_MS: Readonly<Record<ReconciliationKey, number>> = { checkoutId: 0, 
 /** Look-ups of single top-ups that run at the same time. */
 const LOOK_UPS = 16;
 const ANSWERS_IN_A_TURN = 1_000;
+/** TxnIds that one statement may list. */
+const TXN_IDS_AT_ONCE = 500;
 
 /**
  * Compares a partner's file with the top-ups on record. Both are in memory: about 500 bytes for a row and its top-up.
@@ -149,7 +154,24 @@ function ourRow(
   return { key, txnId, checkoutId, amount, status, at, isInPeriod, newer, isReversedLater: false };
 }
 
-export function differenceData({ verdict, theirs, ours }: Answer, { zone, currencyExponent }: ProviderSettings) {
+/** Reads the customers of top-ups, by txnId. */
+export async function readCustomers(db: Db, environment: Environment, answers: readonly Answer[]) {
+  const found: Transaction[] = [];
+  for (const some of portionsOf(
+    answers.flatMap(({ ours }) => ours?.txnId ?? []),
+    TXN_IDS_AT_ONCE,
+  ))
+    found.push(...(await findByTxnIds(db, some)).values());
+  const cuids = found.map(({ cuid }) => cuid);
+  const names = await readNames(db, environment, cuids);
+  return new Map(found.map(({ txnId, cuid }) => [txnId, { cuid, customer: names.get(cuid) ?? null }]));
+}
+
+export function differenceData(
+  { verdict, theirs, ours }: Answer,
+  customers: Awaited<ReturnType<typeof readCustomers>>,
+  { zone, currencyExponent }: ProviderSettings,
+) {
   const read = theirs !== undefined && !isUnreadable(theirs) ? theirs : undefined;
   const inFull = (row: { amount: Money } | undefined) =>
     row === undefined ? null : formatMoneyInFull(row.amount, currencyExponent);
@@ -163,6 +185,7 @@ export function differenceData({ verdict, theirs, ours }: Answer, { zone, curren
     ourStatus: ours?.status ?? null,
     txnId: ours?.txnId ?? null,
     checkoutId: ours?.checkoutId ?? null,
+    ...(customers.get(ours?.txnId ?? "") ?? { cuid: null, customer: null }),
     txnDate: ours === undefined ? null : zone.wallTime(ours.at),
     at: ours === undefined ? null : isoTime(ours.at),
     problem: theirs !== undefined && isUnreadable(theirs) ? theirs.problem : null,

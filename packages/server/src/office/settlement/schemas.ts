@@ -20,7 +20,7 @@ import {
   WallTimeSchema,
 } from "../common.ts";
 import { fileOf } from "../fields.ts";
-import { TransactionListSchema } from "../transactions/schemas.ts";
+import { CustomerNameSchema, TransactionListSchema } from "../transactions/schemas.ts";
 
 export const SettlementInputSchema = Type.Object({
   ...PERIOD,
@@ -115,6 +115,8 @@ export const DifferenceSchema = Type.Object({
   ourStatus: orNull(oneOf(TRANSACTION_STATUSES)),
   txnId: orNull(Type.String()),
   checkoutId: orNull(Type.String()),
+  cuid: orNull(Type.String()),
+  customer: CustomerNameSchema,
   txnDate: orNull(WallTimeSchema),
   at: orNull(InstantSchema),
   problem: orNull(Type.String({ description: "Why the line cannot be read." })),
