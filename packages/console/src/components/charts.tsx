@@ -90,6 +90,7 @@ export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label })
             onPointerMove={point}
             onPointerLeave={() => setActive(undefined)}
             onClick={open}
+            style={shown?.href === undefined ? undefined : { cursor: "pointer" }}
           >
             {y.ticks(4).map((value) => (
               <g key={value} transform={`translate(0,${y(value)})`}>

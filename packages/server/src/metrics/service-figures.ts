@@ -13,7 +13,7 @@ interface Snapshot {
   readonly restarts: number;
 }
 
-/** Keeps the counters of the last minutes, to tell what happened in them. */
+/** Keeps the counters of the last minutes, and subtracts them. */
 export class FigureWindow {
   readonly #kept: Snapshot[];
 

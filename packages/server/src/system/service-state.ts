@@ -10,7 +10,7 @@ export interface ServiceState {
   figures: ServiceFigures | undefined;
 }
 
-/** What a service did in the last minutes. */
+/** Figures of all processes of a service in the last minutes. */
 export interface ServiceFigures {
   /** Length of the measured time, at most five minutes. */
   readonly seconds: number;

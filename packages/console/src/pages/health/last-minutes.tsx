@@ -9,7 +9,7 @@ import { failureBars } from "../overview/charts.tsx";
 
 const t = texts.health;
 
-/** What all processes did in the last minutes. */
+/** Figures of all processes in the last minutes. */
 export function LastMinutes({ figures }: { figures: ServiceFigures }) {
   const { seconds, topUps, answers, refusals, processes } = figures;
   const minutes = t.lastMinutes(Math.max(Math.round(seconds / 60), 1));

@@ -15,7 +15,7 @@ interface AttentionProps {
   readonly title: string;
   /** Shown if there is no problem. */
   readonly nothing: string;
-  /** What to do, by kind of problem: only these kinds are shown. Without it, all are shown, with links. */
+  /** Advice by kind of problem: only these kinds are shown. Without advice, all kinds are shown, with links. */
   readonly advice?: Readonly<Record<string, string>>;
 }
 

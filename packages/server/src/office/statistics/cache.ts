@@ -70,9 +70,9 @@ interface Open {
 /** Sums up to this time of the day, one week ago. */
 interface WeekAgo {
   readonly wall: WallTime;
-  /** Of the hour that had begun. */
+  /** Sums of the hour that had begun. */
   readonly hours: readonly sql.HourSum[];
-  /** Of the day that had begun. */
+  /** Reversals of the day that had begun. */
   readonly reversed: readonly sql.ReversedDay[];
 }
 
