@@ -1,11 +1,11 @@
 import type { Service } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
-import type { Money } from "../../domain/money.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
-import { DAY_MS, dayAfter, type Instant, plus, readDay, type WallTime } from "../../domain/wall-time.ts";
+import { DAY_MS, type Instant, plus, readDay, type WallTime } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
 import { countRefusedCalls } from "../customers/refused-calls.ts";
 import * as sql from "./sql.ts";
+import { bouquetOf, dayOf, daysUntil, NO_SUM, type Sum, sumBy, sumOf } from "./sums.ts";
 
 /** The longest period, in days. Today is one of them. */
 export const MOST_DAYS = 90;
@@ -21,14 +21,6 @@ const FRESH_MS = 3_000;
 const FAILURES_FRESH_MS = 60_000;
 /** Longest open span that an answer waits for; longer ones are read in the background. */
 const MOST_OPEN_MS = 60 * 60_000;
-
-/** Number and amount of some top-ups. */
-export interface Sum {
-  readonly count: number;
-  readonly amount: Money;
-}
-
-export const NO_SUM: Sum = { count: 0, amount: 0n };
 
 export interface StatisticsRequest {
   readonly environment: Environment;
@@ -66,6 +58,8 @@ interface Open {
   readonly reversed: readonly sql.ReversedDay[];
   readonly weekAgo: WeekAgo;
 }
+
+type IsAsked = (sum: { readonly environment: Environment; readonly partnerId: number }) => boolean;
 
 /** Sums up to this time of the day, one week ago. */
 interface WeekAgo {
@@ -116,44 +110,54 @@ export class StatisticsCache {
     const known = daysUntil(this.#ports.store.provider.zone.wallTime(open.at), length + WEEK);
     const days = known.slice(WEEK);
     const today = days.at(-1) as string;
-    const isAsked = (sum: { readonly environment: Environment; readonly partnerId: number }) =>
+    const isAsked: IsAsked = (sum) =>
       sum.environment === environment && (partnerId === undefined || sum.partnerId === partnerId);
-    const closedOf = (some: readonly string[]) =>
-      some.flatMap((day) => [...(this.#days.get(day)?.values() ?? [])]).filter(isAsked);
-    const hoursOf = (day: string) =>
-      [...this.#hours].flatMap(([hour, sums]) => (hour.startsWith(day) ? [...sums.values()].filter(isAsked) : []));
     const opened = open.hours.filter((sum) => isAsked(sum) && dayOf(sum) >= (days[0] as string));
-    const all = [...closedOf(days), ...opened];
-    const byHour = sumBy([...hoursOf(today), ...opened], ({ hour }) => hour);
+    const all = [...this.#ofDays(days).filter(isAsked), ...opened];
+    const byHour = sumBy([...this.#ofHours(today).filter(isAsked), ...opened], ({ hour }) => hour);
     const reversals = open.reversed.filter(isAsked);
     const [byDay, reversed] = [sumBy(all, dayOf), sumBy(reversals, ({ day }) => day)];
     const byBouquet = new Map(all.map((sum) => [bouquetOf(sum), sum]));
     const bouquetSums = sumBy(all, bouquetOf);
-
-    const { wall, ...partly } = open.weekAgo;
-    const [thatDay, dayBefore] = [wall.slice(0, 10), plus(wall, { months: 0, days: -1 }).slice(0, 10)];
-    const before = known.slice(0, length - 1);
-    const isBefore = new Set(before);
-    const hoursThatDay = hoursOf(thatDay).filter(({ hour }) => hour < wall.slice(0, 13));
-    const untilThen = sumOf([...hoursThatDay, ...partly.hours.filter(isAsked)]);
-    const weekAgo = {
-      today: untilThen,
-      yesterday: sumOf(closedOf([dayBefore])),
-      period: sumOf([...closedOf(before), untilThen]),
-      reversals: sumOf([...reversals.filter(({ day }) => isBefore.has(day)), ...partly.reversed.filter(isAsked)]),
-    };
     return {
       until: open.at,
       isComplete: this.#isComplete(open.at),
       hours: Array.from({ length: 24 }, (_, hour) => byHour.get(`${today} ${String(hour).padStart(2, "0")}`) ?? NO_SUM),
       days: days.map((day) => ({ day, topUps: byDay.get(day) ?? NO_SUM, reversals: reversed.get(day) ?? NO_SUM })),
-      weekAgo,
+      weekAgo: this.#sumWeekAgo(open, known.slice(0, length - 1), isAsked),
       byService: sumBy(all, ({ service }) => service),
       byPartner: sumBy(all, (sum) => sum.partnerId),
       byBouquet: [...byBouquet].map(([key, { service, bouquetCode }]) => {
         return { service, bouquetCode, ...(bouquetSums.get(key) ?? NO_SUM) };
       }),
     };
+  }
+
+  /** @param before the days of the period one week ago, without its last day. */
+  #sumWeekAgo({ reversed, weekAgo }: Open, before: readonly string[], isAsked: IsAsked): Statistics["weekAgo"] {
+    const { wall } = weekAgo;
+    const thatDay = wall.slice(0, 10);
+    const dayBefore = plus(wall, { months: 0, days: -1 }).slice(0, 10);
+    const wholeHours = this.#ofHours(thatDay).filter(({ hour }) => hour < wall.slice(0, 13));
+    const untilThen = [...wholeHours, ...weekAgo.hours];
+    const wholeDays = new Set(before);
+    const sum = (parts: readonly (Sum & Parameters<IsAsked>[0])[]) => sumOf(parts.filter(isAsked));
+    return {
+      today: sum(untilThen),
+      yesterday: sum(this.#ofDays([dayBefore])),
+      period: sum([...this.#ofDays(before), ...untilThen]),
+      reversals: sum([...reversed.filter(({ day }) => wholeDays.has(day)), ...weekAgo.reversed]),
+    };
+  }
+
+  /** Sums of closed spans on some days. */
+  #ofDays(days: readonly string[]): sql.HourSum[] {
+    return days.flatMap((day) => [...(this.#days.get(day)?.values() ?? [])]);
+  }
+
+  /** Sums of closed spans on a day, by hour. */
+  #ofHours(day: string): sql.HourSum[] {
+    return [...this.#hours].flatMap(([hour, sums]) => (hour.startsWith(day) ? [...sums.values()] : []));
   }
 
   /** Refused calls of the period by reason, most first. They are kept for 30 days, and counted again after a minute. */
@@ -261,37 +265,4 @@ export class StatisticsCache {
     const first = now - (KEPT_DAYS + 1) * DAY_MS;
     return first - (first % DAY_MS);
   }
-}
-
-/** The last days up to that of a wall time, oldest first. */
-function daysUntil(wall: WallTime, length: number): string[] {
-  const days = [plus(wall, { months: 0, days: 1 - length }).slice(0, 10)];
-  while (days.length < length) days.push(dayAfter(days.at(-1) as string));
-  return days;
-}
-
-function dayOf({ hour }: sql.HourSum): string {
-  return hour.slice(0, 10);
-}
-
-function bouquetOf({ service, bouquetCode }: sql.HourSum): string {
-  return `${service} ${bouquetCode}`;
-}
-
-function sumOf(parts: readonly Sum[]): Sum {
-  return sumBy(parts, () => "all").get("all") ?? NO_SUM;
-}
-
-function sumBy<Part extends Sum, Key>(parts: readonly Part[], keyOf: (part: Part) => Key): Map<Key, Sum> {
-  const sums = new Map<Key, { count: number; amount: Money }>();
-  for (const part of parts) {
-    const key = keyOf(part);
-    const sum = sums.get(key);
-    if (sum === undefined) sums.set(key, { count: part.count, amount: part.amount });
-    else {
-      sum.count += part.count;
-      sum.amount += part.amount;
-    }
-  }
-  return sums;
 }

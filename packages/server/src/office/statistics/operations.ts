@@ -19,7 +19,8 @@ import { tokenState } from "../partners/presenter.ts";
 import { readLastUses, readTokens } from "../partners/sql.ts";
 import { statusesOf } from "../targets/presenter.ts";
 import { presenterOf } from "../transactions/presenter.ts";
-import { MOST_DAYS, type Sum } from "./cache.ts";
+import { MOST_DAYS } from "./cache.ts";
+import type { Sum } from "./sums.ts";
 
 /** Events that are older than this and not delivered need attention: a target usually gets an event within seconds. */
 const BEHIND_AFTER_MS = 60 * 60_000;
