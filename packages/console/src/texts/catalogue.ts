@@ -30,6 +30,23 @@ export const catalogue = {
   noRevisions: "No revisions yet",
   noRevisionsHint: "Each published catalogue is listed here.",
 
+  add: "Add a bouquet",
+  editTitle: (code: string) => `Edit ${code}`,
+  codeHint: "Billing's code, which partners send with a top-up.",
+  nameHint: "With one period, such as (MONTHLY), (QUARTERLY), (YEARLY) or (45 DAYS).",
+  planHint: "Bouquets of one plan extend the same subscription.",
+  newPlanHint: "Bouquets of one plan extend the same subscription. Empty: the name without its period.",
+  segmentsHint: "One segment per line. Empty: all connections.",
+  review: "Show the change",
+  back: "Back",
+  sameEdit: "This is the same as the current catalogue: there is nothing to publish.",
+  takeOff: "Take off sale…",
+  takeOffTitle: (code: string) => `Take ${code} off sale?`,
+  takeOffText: "Partners can no longer sell it. Subscriptions that customers have stay.",
+  takeOffConfirm: "Take off sale",
+  restore: "Go back to this revision…",
+  restoreTitle: (revision: number) => `Go back to revision ${revision}?`,
+
   file: "Catalogue file",
   fileHint:
     "The whole catalogue, NDJSON or CSV, in the order that partners see: service, code, name and price; segments and plan if needed. A bouquet that is not in the file is no longer sold.",
@@ -42,7 +59,7 @@ export const catalogue = {
   large: (count: number, of: number) => `${count} of ${of} codes would be removed. Check that the file is complete.`,
   allowLarge: "Remove these codes",
   reach: (code: string, what: string) =>
-    `${code}: ${what} This also affects earlier top-ups. To keep them unchanged, name their plan in the row.`,
+    `${code}: ${what} This also affects earlier top-ups. To keep them unchanged, give the bouquet their plan.`,
   reachPlan: (plan: string) =>
     `it now belongs to another plan than ${plan}, so a renewal does not extend the running subscription.`,
   reachAddOn: "it becomes an add-on or stops being one.",

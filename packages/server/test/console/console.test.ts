@@ -337,6 +337,47 @@ describe("the console", () => {
     }
   });
 
+  test("changes a price, having seen the change, takes a bouquet off sale, and goes back to the revision before", async () => {
+    const visit = await at("/catalogue", "admin", { refusals: [422] });
+    const { page, main, dialog } = visit;
+    const tv = main.getByRole("table", { name: "TV" }).getByRole("row").filter({ hasText: "TV-1M" });
+    const before = await tv.innerText();
+    const publish = async (button: string) => {
+      api().service.now += 1_000;
+      await visit.press(button, dialog);
+      await visit.expectToast(/^Revision \d+ is published\.$/);
+    };
+    await main.getByRole("link", { name: "TV-1M" }).click();
+    await dialog.getByLabel("Name").fill("Family TV");
+    await visit.press("Show the change", dialog);
+    await dialog.getByText("has no period").waitFor();
+    await dialog.getByLabel("Name").fill("Family TV (MONTHLY)");
+    await dialog.getByLabel("Price").fill("512.25");
+    await visit.press("Show the change", dialog);
+    await dialog.locator("ins", { hasText: "512.25" }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    const { bouquets } = (await api().call("GET /catalogue?environment=production")).json;
+    expect(bouquets).toContainEqual(expect.objectContaining({ code: "TV-1M", price: "450.00" }));
+    await publish("Publish");
+    await tv.getByText("512.25").waitFor();
+
+    await main.getByRole("link", { name: "TV-1M" }).click();
+    await visit.press("Take off sale…", dialog);
+    await dialog.getByText("Removed", { exact: true }).waitFor();
+    await publish("Take off sale");
+    await expect.poll(() => main.getByRole("link", { name: "TV-1M" }).count()).toBe(0);
+
+    await visit.goTo("/catalogue?tab=revisions");
+    await main
+      .getByRole("link", { name: /^Revision/ })
+      .nth(2)
+      .click();
+    await visit.press("Go back to this revision…");
+    await dialog.getByText("Added", { exact: true }).waitFor();
+    await publish("Publish");
+    await expect.poll(() => tv.innerText()).toBe(before);
+  });
+
   test("shows names and free fields of partners as the text that they are", async () => {
     const visit = await at("/customers?q=2000004", "support");
     const { page, main } = visit;

@@ -1,8 +1,9 @@
+import { useState } from "react";
 import { useApi, usePages } from "../../api/hooks.ts";
 import type { Service } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
 import type { Bouquet, Catalogue as CatalogueData } from "../../api/staff-api.d.ts";
-import { LinkButton } from "../../components/button.tsx";
+import { Button, LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable, PagedTable } from "../../components/data-table.tsx";
 import { Amount, Badge, Card, Code, Time } from "../../components/display.tsx";
 import { FilterBar, useFilters } from "../../components/filters.tsx";
@@ -12,6 +13,7 @@ import { formatCount } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
+import { BouquetDialog, RestoreDialog } from "./edit.tsx";
 import { CatalogueUpload } from "./upload.tsx";
 
 const t = texts.catalogue;
@@ -19,7 +21,7 @@ const t = texts.catalogue;
 export default function Catalogue() {
   const mayPublish = useMay("administer");
   const [{ revision }] = useFilters(["revision"]);
-  if (revision !== "") return <PreviousRevision revision={Number(revision)} />;
+  if (revision !== "") return <PreviousRevision revision={Number(revision)} mayPublish={mayPublish} />;
   const parts = [
     { id: "now", label: t.now, content: <Current mayPublish={mayPublish} /> },
     { id: "revisions", label: t.revisions, content: <Revisions /> },
@@ -27,49 +29,78 @@ export default function Catalogue() {
   const upload = { id: "upload", label: t.upload, content: <CatalogueUpload /> };
   return (
     <>
-      <PageHead title={texts.shell.pages.catalogue} lead={t.lead} />
+      <PageHead
+        title={texts.shell.pages.catalogue}
+        lead={t.lead}
+        actions={mayPublish && <LinkButton href="/catalogue?add=bouquet">{t.add}</LinkButton>}
+      />
       <Tabs label={t.parts} tabs={mayPublish ? [...parts, upload] : parts} />
     </>
   );
 }
 
+/** The current catalogue, and the dialog of the bouquet that the address names. */
 function Current({ mayPublish }: { mayPublish: boolean }) {
   const catalogue = useApi("GET /catalogue", { environment: useEnvironment() });
+  const [{ add, bouquet }, setOpen] = useFilters(["add", "bouquet"]);
   return (
     <Loaded of={catalogue}>
-      {(found) =>
-        found.revision === null ? (
-          <EmptyState
-            title={t.none}
-            action={
-              mayPublish && (
-                <LinkButton href="/catalogue?tab=upload" kind="primary">
-                  {t.upload}
-                </LinkButton>
-              )
-            }
-          >
-            {t.noneHint}
-          </EmptyState>
-        ) : (
-          <Bouquets catalogue={found} />
-        )
-      }
+      {(found) => {
+        const opened = found.bouquets.find((each) => keyOf(each) === bouquet);
+        return (
+          <>
+            {found.revision === null ? (
+              <EmptyState
+                title={t.none}
+                action={
+                  mayPublish && (
+                    <LinkButton href="/catalogue?tab=upload" kind="primary">
+                      {t.upload}
+                    </LinkButton>
+                  )
+                }
+              >
+                {t.noneHint}
+              </EmptyState>
+            ) : (
+              <Bouquets catalogue={found} mayEdit={mayPublish} />
+            )}
+            {mayPublish && (add !== "" || opened !== undefined) && (
+              <BouquetDialog
+                bouquet={opened}
+                revision={found.revision}
+                onClose={() => setOpen({ add: "", bouquet: "" })}
+              />
+            )}
+          </>
+        );
+      }}
     </Loaded>
   );
 }
 
-function PreviousRevision({ revision }: { revision: number }) {
+function PreviousRevision({ revision, mayPublish }: { revision: number; mayPublish: boolean }) {
   const catalogue = useApi("GET /catalogue/revisions/:revision", { revision });
+  const current = useApi("GET /catalogue", { environment: useEnvironment() });
+  const [isRestoring, setRestoring] = useState(false);
+  const newest = current.data?.revision ?? null;
   return (
     <>
       <PageHead
         title={t.revision(revision)}
         up={{ href: "/catalogue?tab=revisions", title: texts.shell.pages.catalogue }}
-        actions={<LinkButton href="/catalogue">{t.toNow}</LinkButton>}
+        actions={
+          <>
+            <LinkButton href="/catalogue">{t.toNow}</LinkButton>
+            {mayPublish && newest !== null && <Button onClick={() => setRestoring(true)}>{t.restore}</Button>}
+          </>
+        }
       />
       <Note>{t.previousNote}</Note>
       <Loaded of={catalogue}>{(found) => <Bouquets catalogue={found} />}</Loaded>
+      {isRestoring && newest !== null && (
+        <RestoreDialog revision={revision} baseRevision={newest} onClose={() => setRestoring(false)} />
+      )}
     </>
   );
 }
@@ -95,10 +126,19 @@ function Revisions() {
 
 const SERVICES: readonly Service[] = ["internet", "tv", "iptv"];
 
+const keyOf = ({ service, code }: Bouquet) => `${service}:${code}`;
+
+interface BouquetsProps {
+  readonly catalogue: CatalogueData;
+  /** Whether a row opens the form of its bouquet. */
+  readonly mayEdit?: boolean;
+}
+
 /** Bouquets of a revision, by service, in the partners' order. */
-function Bouquets({ catalogue: { revision, createdAt, bouquets } }: { catalogue: CatalogueData }) {
+function Bouquets({ catalogue: { revision, createdAt, bouquets }, mayEdit = false }: BouquetsProps) {
   const [{ q }] = useFilters(["q"]);
   const found = bouquets.filter((bouquet) => matches(bouquet, q));
+  const rowHref = (bouquet: Bouquet) => `/catalogue?${new URLSearchParams({ q, bouquet: keyOf(bouquet) }).toString()}`;
   return (
     <>
       <p className="muted">
@@ -116,6 +156,7 @@ function Bouquets({ catalogue: { revision, createdAt, bouquets } }: { catalogue:
               columns={COLUMNS}
               rows={own}
               rowKey={({ code }) => code}
+              {...(mayEdit && { rowHref })}
             />
           </Card>
         );

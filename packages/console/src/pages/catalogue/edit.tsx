@@ -1,0 +1,195 @@
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { usePreview, useSend } from "../../api/hooks.ts";
+import type { ApiProblem } from "../../api/problem.ts";
+import type { Input, Service } from "../../api/request.ts";
+import type { Bouquet, CatalogueChange } from "../../api/staff-api.d.ts";
+import { Button } from "../../components/button.tsx";
+import { Select, TextArea, TextInput } from "../../components/controls.tsx";
+import { ActionDialog, Dialog } from "../../components/dialog.tsx";
+import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { ErrorNote, Loading, Note } from "../../components/states.tsx";
+import { useToast } from "../../components/toasts.tsx";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { texts } from "../../texts/index.ts";
+import { CatalogueDiff, isSame, LargeChange } from "./diff.tsx";
+
+const t = texts.catalogue;
+
+type Edit = Input<"PUT /catalogue/bouquets/:code">;
+
+interface BouquetDialogProps {
+  /** Undefined to add one. */
+  readonly bouquet: Bouquet | undefined;
+  /** The shown revision; null if there is none. A change of a newer one by another person is refused. */
+  readonly revision: number | null;
+  readonly onClose: () => void;
+}
+
+/** Edits or adds a bouquet: the form, then what it changes. */
+export function BouquetDialog({ bouquet, revision, onClose }: BouquetDialogProps) {
+  const [baseRevision] = useState(revision ?? 0);
+  const [reviewed, setReviewed] = useState<{ edit: Edit; change: CatalogueChange }>();
+  const [isEditing, setEditing] = useState(true);
+  const [isRemoving, setRemoving] = useState(false);
+  const environment = useEnvironment();
+  const send = useSend("PUT /catalogue/bouquets/:code");
+  const toast = useToast();
+
+  if (isRemoving && bouquet !== undefined)
+    return <RemoveDialog bouquet={bouquet} baseRevision={baseRevision} onClose={onClose} />;
+  const review = async (values: FormValues) => {
+    const edit = { ...editOf(values, bouquet), environment, baseRevision };
+    setReviewed({ edit, change: await send.mutateAsync({ ...edit, preview: true }) });
+    setEditing(false);
+  };
+  return (
+    <Dialog title={bouquet === undefined ? t.add : t.editTitle(bouquet.code)} onClose={onClose}>
+      {isEditing || reviewed === undefined ? (
+        <Form
+          key="fields"
+          submit={t.review}
+          onSubmit={review}
+          actions={
+            bouquet === undefined ? (
+              <Button onClick={onClose}>{texts.common.cancel}</Button>
+            ) : (
+              <Button onClick={() => setRemoving(true)}>{t.takeOff}</Button>
+            )
+          }
+        >
+          <BouquetFields bouquet={bouquet} edit={reviewed?.edit} />
+        </Form>
+      ) : (
+        <Form
+          key="review"
+          submit={t.publishConfirm}
+          disabled={isSame(reviewed.change)}
+          onSubmit={async () => {
+            toast(t.done((await send.mutateAsync(reviewed.edit)).revision));
+            onClose();
+          }}
+          actions={<Button onClick={() => setEditing(true)}>{t.back}</Button>}
+        >
+          <Review change={reviewed.change} />
+        </Form>
+      )}
+    </Dialog>
+  );
+}
+
+/** @param edit values that were typed before. */
+function BouquetFields({ bouquet, edit }: { bouquet: Bouquet | undefined; edit: Edit | undefined }) {
+  const { service, code, name, price, segments, plan } = { ...bouquet, ...edit };
+  return (
+    <>
+      {bouquet === undefined && (
+        <>
+          <Field name="service" label={t.service}>
+            <Select options={Object.entries(texts.common.services)} defaultValue={service} />
+          </Field>
+          <Field name="code" label={t.code} hint={t.codeHint}>
+            <TextInput required maxLength={64} defaultValue={code} autoCapitalize="none" />
+          </Field>
+        </>
+      )}
+      <Field name="name" label={t.name} hint={t.nameHint}>
+        <TextInput required maxLength={200} defaultValue={name} />
+      </Field>
+      <Field name="price" label={t.price}>
+        <TextInput required inputMode="decimal" maxLength={40} defaultValue={price} />
+      </Field>
+      <Field name="plan" label={t.plan} hint={bouquet === undefined ? t.newPlanHint : t.planHint}>
+        <TextInput required={bouquet !== undefined} maxLength={200} defaultValue={plan} />
+      </Field>
+      <Field name="segments" label={t.segments} hint={t.segmentsHint}>
+        <TextArea rows={2} defaultValue={segments?.join("\n")} />
+      </Field>
+    </>
+  );
+}
+
+function editOf(values: FormValues, bouquet: Bouquet | undefined) {
+  const lines = values.text("segments").split("\n");
+  return {
+    service: bouquet?.service ?? (values.text("service") as Service),
+    code: bouquet?.code ?? values.text("code"),
+    name: values.text("name"),
+    price: values.text("price"),
+    plan: values.optional("plan"),
+    segments: lines.map((line) => line.trim()).filter((line) => line !== ""),
+  };
+}
+
+interface RemoveDialogProps {
+  readonly bouquet: Bouquet;
+  readonly baseRevision: number;
+  readonly onClose: () => void;
+}
+
+function RemoveDialog({ bouquet: { service, code }, baseRevision, onClose }: RemoveDialogProps) {
+  const input = { service, code, baseRevision, environment: useEnvironment() };
+  const preview = usePreview("DELETE /catalogue/bouquets/:code", input);
+  const send = useSend("DELETE /catalogue/bouquets/:code");
+  return (
+    <ActionDialog
+      title={t.takeOffTitle(code)}
+      description={t.takeOffText}
+      submit={t.takeOffConfirm}
+      danger
+      disabled={preview.data === undefined || preview.error !== null}
+      onSubmit={async () => ({ toast: t.done((await send.mutateAsync(input)).revision) })}
+      onClose={onClose}
+    >
+      <Review change={preview.data} error={preview.error} />
+    </ActionDialog>
+  );
+}
+
+interface RestoreDialogProps {
+  readonly revision: number;
+  readonly baseRevision: number;
+  readonly onClose: () => void;
+}
+
+/** Publishes an earlier revision again. */
+export function RestoreDialog({ revision, baseRevision, onClose }: RestoreDialogProps) {
+  const [isAllowed, setAllowed] = useState(false);
+  const [base] = useState(baseRevision);
+  const [, navigate] = useLocation();
+  const input = { revision, baseRevision: base };
+  // The preview shows a large change; publishing asks about it.
+  const { data: change, error } = usePreview("POST /catalogue/revisions/:revision/restore", {
+    ...input,
+    allowLargeChange: true,
+  });
+  const send = useSend("POST /catalogue/revisions/:revision/restore");
+  const isReady = change !== undefined && error === null && !isSame(change);
+  return (
+    <ActionDialog
+      title={t.restoreTitle(revision)}
+      description={t.publishText}
+      submit={t.publishConfirm}
+      disabled={!isReady || (change.largeChange !== null && !isAllowed)}
+      onSubmit={async () => {
+        const done = await send.mutateAsync({ ...input, allowLargeChange: isAllowed || undefined });
+        navigate("/catalogue");
+        return { toast: t.done(done.revision) };
+      }}
+      onClose={onClose}
+    >
+      {change !== undefined && error === null && (
+        <LargeChange change={change} isAllowed={isAllowed} onAllow={setAllowed} />
+      )}
+      <Review change={change} error={error} />
+    </ActionDialog>
+  );
+}
+
+/** What an edit changes; undefined until it is loaded. */
+function Review({ change, error = null }: { change: CatalogueChange | undefined; error?: ApiProblem | null }) {
+  if (error !== null) return <ErrorNote error={error} />;
+  if (change === undefined) return <Loading />;
+  if (isSame(change)) return <Note tone="success">{t.sameEdit}</Note>;
+  return <CatalogueDiff change={change} narrow />;
+}
