@@ -156,6 +156,7 @@ describe("support", () => {
     const { main } = visit;
     const bars = main.getByRole("list", { name: "Subscriptions of Internet sita" });
     await bars.getByText("Fiber 100 Mbps (MONTHLY)").waitFor();
+    await main.getByText("Fiber 100 Mbps (MONTHLY) until 2027-01-10 10:00 · 49 days left").waitFor();
     const story = main.getByRole("list", { name: "History: Fiber 100 Mbps" });
     const words = "Topped up by wallet, 1 month for NPR 1,130.00: ends 2027-01-10 10:00 instead of 2026-12-10 10:00.";
     await story.getByText(words).waitFor();
@@ -193,6 +194,7 @@ describe("support", () => {
     await dialog.getByLabel("Reason").fill("fraud");
     await visit.press("Block", dialog);
     await visit.expectToast("Internet ram is blocked.");
+    await main.getByText(/^Blocked by Bina, 2026-11-22 .*: fraud$/).waitFor();
     const ram = { cuid: "2000002", service: "internet", reqId: "ram" };
     const { json } = await api().service.call("get-subscription-package", ram, { token: api().service.liveToken });
     expect(json.body.reason).toBe("connection_blocked");

@@ -51,7 +51,11 @@ export function HeldBackList() {
   };
   return (
     <>
-      {items.length > 0 && <p>{t.heldBackLead}</p>}
+      {items.length > 0 && (
+        <p>
+          {t.heldBackLead} {t.heldBackTodo}
+        </p>
+      )}
       {failures.length > 0 && <Failures of={failures} />}
       {mayDecide && items.length > 0 && (
         <div className="row">
