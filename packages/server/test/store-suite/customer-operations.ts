@@ -1,8 +1,10 @@
+import type { Static } from "typebox";
 import { expect, test } from "vitest";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import { listConnections } from "../../src/office/customers/connections.ts";
 import { connectionOrGone, cuidMeant } from "../../src/office/customers/find.ts";
 import { showLedgers } from "../../src/office/customers/ledgers.ts";
-import { listComingEnds, searchCustomers, showCustomer } from "../../src/office/customers/operations.ts";
+import { searchCustomers, showCustomer } from "../../src/office/customers/operations.ts";
 import { listRefusedCalls, listRefusedCallsOfCustomer } from "../../src/office/customers/refused-calls.ts";
 import type { RefusedCall } from "../../src/store/store.ts";
 import { refusal, run } from "../support/desk.ts";
@@ -184,37 +186,59 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     });
   });
 
-  test("subscriptions that end in the coming days are listed by their ends, page by page", async () => {
+  test("connections are listed with their subscriptions, by customer id, or by their ends, page by page", async () => {
     const opened = await openProvider(makeDatabase);
     await opened.topUp(RAM_TV, "TV-1M");
-    const internet = [{ ...SITA.connections.internet[0], username: "nine" }];
-    await importRows(opened.store, opened.now, plain("9", { connections: { internet } }));
-    const list = (input: object) => run(opened.desk(), listComingEnds, input);
-    const { items, cursor } = await list({ days: 30 });
-    expect([items.map(({ cuid, service, end, lastName }) => `${cuid} ${service} ${end} ${lastName}`), cursor]).toEqual([
+    await opened.block(SITA_TV, true);
+    const internet = [{ ...SITA.connections.internet[0], username: "nine", segment: "hills" }];
+    const iptv = [{ username: "nine-tv", status: "active" }];
+    await importRows(opened.store, opened.now, plain("9", { connections: { internet, iptv } }), plain("8"));
+    type Input = Static<(typeof listConnections)["input"]>;
+    const list = (input: Input) => run(opened.desk(), listConnections, input);
+    const rows = async (input: Input) =>
+      (await list(input)).items.map(
+        ({ cuid, reqId, end, status }) => `${cuid} ${reqId} ${end?.slice(0, 10)} ${status}`,
+      );
+    const net = ["2000001 sita 2026-12-10 active", "2000001 007700000000001 2026-12-10 blocked"];
+    const ends = [...net, "9 nine 2026-12-10 active", "2000002 007700000000002 2026-12-20 active"];
+    const lists: [Input, string[]][] = [
+      [{ endsWithin: 30 }, ends],
+      [{ endsWithin: 20 }, ends.slice(0, 3)],
+      [{ endsWithin: 19 }, []],
+      [{ endsWithin: 30, service: "tv" }, [net[1] ?? "", ends[3] ?? ""]],
+      [{ endedWithin: 20 }, ["2000002 ram 2026-11-01 inactive"]],
+      [{ endedWithin: 18 }, []],
+      [{ endedWithin: 20, endsWithin: 20 }, ["2000002 ram 2026-11-01 inactive", ...ends.slice(0, 3)]],
+      [{ state: "blocked" }, [net[1] ?? "", "2000004 007700000000004 undefined blocked"]],
       [
-        `2000001 internet ${END} Rai`,
-        `2000001 tv ${END} Rai`,
-        `9 internet ${END} B`,
-        "2000002 tv 2026-12-20 09:00:00 Sherpa",
+        { state: "no_subscription", service: "iptv" },
+        ["2000001 sita-iptv undefined inactive", "9 nine-tv undefined active"],
       ],
-      null,
-    ]);
-    expect(items[1]).toMatchObject({ reqId: SITA_TV.reqId, plan: FAMILY, bouquetId: "TV-1M" });
-    const seen = [];
-    for (
-      let page = await list({ days: 30, limit: 1 });
-      ;
-      page = await list({ days: 30, limit: 1, cursor: page.cursor })
-    ) {
-      seen.push(...page.items);
-      if (page.cursor === null) break;
+      [{ segment: "hills" }, ["9 nine 2026-12-10 active"]],
+      [{ environment: "trial" }, []],
+      [{ q: "hari" }, ["2000004 007700000000004 undefined blocked"]],
+      [{ q: "8" }, ["8 null undefined active"]],
+    ];
+    for (const [input, expected] of lists) expect(await rows(input), JSON.stringify(input)).toEqual(expected);
+    const items = (await list({ segment: "hills" })).items;
+    expect(items).toMatchObject([{ plan: FIBER, bouquetId: "NET-1M", daysLeft: 20, firstName: "A", segment: "hills" }]);
+    expect((await list({ endedWithin: 20 })).items).toMatchObject([{ daysLeft: -19 }]);
+    for (const input of [{}, { endsWithin: 30, endedWithin: 30 }, { q: "2000" }]) {
+      const all = await list(input);
+      expect([all.items.length > 3, all.cursor]).toEqual([true, null]);
+      const seen: object[] = [];
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page: Awaited<ReturnType<typeof list>> = await list({ ...input, ...(cursor && { cursor }), limit: 1 });
+        seen.push(...page.items);
+        ({ cursor } = page);
+      }
+      expect(seen).toEqual(all.items);
     }
-    expect(seen).toEqual(items);
-    expect((await list({ days: 30, service: "tv" })).items).toEqual([items[1], items[3]]);
-    expect((await list({})).items).toEqual([]);
-    expect((await list({ days: 20 })).items).toHaveLength(3);
-    expect(await refusal(list({ cursor: "x" }))).toMatchObject({ problems: [{ field: "cursor" }] });
+    for (const [input, field] of [
+      [{ cursor: "x" }, "cursor"],
+      [{ q: "rai", service: "tv" }, "q"],
+    ] as const)
+      expect(await refusal(list(input))).toMatchObject({ problems: [{ field }] });
   });
 
   test("refused calls are listed, and those that named a customer by any of its codes", async () => {

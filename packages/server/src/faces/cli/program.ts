@@ -24,7 +24,7 @@ const COMMANDS: readonly (readonly [heading: string, words: readonly string[]])[
 
 /** Descriptions of the groups of commands. */
 const GROUPS: Readonly<Record<string, string>> = {
-  customer: "show customers",
+  customer: "list and show customers",
   audit: "list, verify and export what staff and imports have changed",
   partner: "add, list, suspend and resume partners, and limit their IP addresses",
   staff: "manage the accounts of staff and the keys of the staff API",
@@ -51,6 +51,7 @@ const tokens = () => import("../../office/partners/tokens.ts");
 const transactions = () => import("../../office/transactions/operations.ts");
 const corrections = () => import("../../office/corrections/operations.ts");
 const catalogue = () => import("../../office/catalogue/operations.ts");
+const customers = () => import("../../office/customers/operations.ts");
 const imports = () => import("../../office/imports/operations.ts");
 const settlement = () => import("../../office/settlement/operations.ts");
 const maintenance = () => import("../../office/maintenance/operations.ts");
@@ -83,7 +84,7 @@ const SUBJECTS: Readonly<
   transaction: { office: [transactions, corrections] },
   connection: { office: [corrections] },
   subscription: { office: [corrections] },
-  customer: { byHand: async () => (await import("./commands/customer.ts")).addCustomerCommands },
+  customer: { office: [customers], byHand: async () => (await import("./commands/customer.ts")).addCustomerCommands },
   why: { byHand: async () => (await import("./commands/customer.ts")).addWhyCommand },
   report: { office: [settlement] },
   reconcile: { office: [settlement] },

@@ -1,33 +1,27 @@
 import { Type } from "typebox";
-import { looksIssued } from "../../domain/checkout.ts";
 import {
   type Connection,
   connectionState,
-  type Environment,
   findConnection as findByName,
   isBlocked,
   subscriptionsOf,
   wireStatus,
 } from "../../domain/customer.ts";
 import { isRunning } from "../../domain/subscription.ts";
-import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
-import { isoTime, isoTimeOrNull, plus, type WallTime } from "../../domain/wall-time.ts";
-import { findCustomer, listCustomers, type RecordedCustomer } from "../../store/customers.ts";
+import { isoTime, isoTimeOrNull, type WallTime } from "../../domain/wall-time.ts";
+import { findCustomer, type RecordedCustomer } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
-import { ENVIRONMENT, environmentOf, limitOf, onePage, PAGE, pageOf, pageUpTo, ServiceSchema } from "../common.ts";
-import type { Db } from "../office.ts";
+import { ENVIRONMENT, environmentOf, limitOf, PAGE } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
-import { findTransaction } from "../transactions/sql.ts";
+import { exportConnections, listConnections } from "./connections.ts";
 import { showLedgers } from "./ledgers.ts";
-import { ComingEndSchema, CuidSchema, CustomerMatchesSchema, CustomerSchema } from "./schemas.ts";
-import { matchesOf } from "./search.ts";
-import { type EndKey, findBlocks, listEnds } from "./sql.ts";
+import { CuidSchema, CustomerMatchesSchema, CustomerSchema } from "./schemas.ts";
+import { SEARCH, searched } from "./search.ts";
+import { findBlocks } from "./sql.ts";
 
 const AS = { tag: "Customers", permission: "read" } as const;
-const MOST_DAYS = 60;
-const USUAL_DAYS = 7;
 
 export const searchCustomers = operation({
   ...AS,
@@ -35,29 +29,15 @@ export const searchCustomers = operation({
   summary: "Search customers",
   input: Type.Object({
     ...ENVIRONMENT,
-    q: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        pattern: "^\\P{Cc}*$",
-        description:
-          "The beginning or end (at least 4 characters) of a mobile number, customer id, set-top box number or username; the beginnings of words of the name; a checkoutId or txnId. All customers are listed if it is empty.",
-      }),
-    ),
+    q: SEARCH,
     ...PAGE,
   }),
   answer: CustomerMatchesSchema,
   async run(office, input) {
-    const { store } = office;
-    const { db } = store.engine;
-    const [text, limit] = [input.q?.trim() || undefined, limitOf(input)];
-    const transaction = text === undefined ? undefined : await transactionWith(db, text);
-    const environment = transaction?.environment ?? (await environmentOf(office, input));
-    const { items, cursor } =
-      transaction !== undefined
-        ? await ofTransaction(db, transaction)
-        : text !== undefined
-          ? await matchesOf(store, environment, text, { limit, cursor: input.cursor })
-          : pageUpTo(limit, await unmatched(db, environment, limit + 1, input.cursor), ({ customer }) => customer.cuid);
+    const { environment, transaction, items, cursor } = await searched(office, input, {
+      cursor: input.cursor,
+      limit: limitOf(input),
+    });
     const now = momentOf(office).wall;
     return {
       items: items.map(({ customer, code }) => {
@@ -67,27 +47,10 @@ export const searchCustomers = operation({
         return { ...profileOf(customer), environment, code: code ?? null, connections };
       }),
       cursor,
-      transaction: transaction ? transactionData(transaction, await presenterOf(store, environment)) : null,
+      transaction: transaction ? transactionData(transaction, await presenterOf(office.store, environment)) : null,
     };
   },
 });
-
-/** Finds a transaction. @param text a txnId, a checkoutId, or any other text. */
-async function transactionWith(db: Db, text: string): Promise<Transaction | undefined> {
-  const txnId = text.toUpperCase();
-  if (isTransactionId(txnId)) return findTransaction(db, txnId);
-  return looksIssued(text) ? findTransaction(db, text) : undefined;
-}
-
-async function ofTransaction(db: Db, { environment, cuid }: Transaction) {
-  const customer = await findCustomer(db, environment, cuid);
-  return onePage(customer === undefined ? [] : [{ customer, code: undefined }]);
-}
-
-async function unmatched(db: Db, environment: Environment, limit: number, after: string | undefined) {
-  const customers = await listCustomers(db, environment, { after, limit });
-  return customers.map((customer) => ({ customer, code: undefined }));
-}
 
 export const showCustomer = operation({
   ...AS,
@@ -135,50 +98,10 @@ function nameAndStatus(connection: Connection, now: WallTime) {
   return { service, reqId, status };
 }
 
-export const listComingEnds = operation({
-  ...AS,
-  http: "GET /ends",
-  summary: "List subscriptions that end soon",
-  input: Type.Object({
-    ...ENVIRONMENT,
-    days: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MOST_DAYS, description: `Number of days (default ${USUAL_DAYS}).` }),
-    ),
-    service: Type.Optional(ServiceSchema),
-    ...PAGE,
-  }),
-  answer: pageOf(ComingEndSchema),
-  async run(office, input) {
-    const { days = USUAL_DAYS, service } = input;
-    const [environment, limit] = [await environmentOf(office, input), limitOf(input)];
-    const now = momentOf(office).wall;
-    const filter = { environment, service, after: now, until: plus(now, { months: 0, days }) };
-    const found = await listEnds(office.store.engine.db, filter, {
-      beyond: readCursor(input.cursor),
-      limit: limit + 1,
-    });
-    const { items, cursor } = pageUpTo(limit, found, endCursor);
-    const ends = items.map(({ cuid, profile, service: of, reqId, plan, bouquetCode: bouquetId, end }) => {
-      const { firstName = "", lastName = "" } = profile ?? {};
-      return { cuid, firstName, lastName, service: of, reqId, plan, bouquetId, end };
-    });
-    return { items: ends, cursor };
-  },
-});
-
-function endCursor({ end, cuid, service, reqId, plan }: EndKey): string {
-  return Buffer.from(JSON.stringify({ end, cuid, service, reqId, plan })).toString("base64url");
-}
-
-function readCursor(cursor: string | undefined): EndKey | undefined {
-  if (cursor === undefined) return undefined;
-  try {
-    const key = JSON.parse(Buffer.from(cursor, "base64url").toString()) as EndKey;
-    if ([key.end, key.cuid, key.service, key.reqId, key.plan].every((each) => typeof each === "string")) return key;
-  } catch {
-    // The refusal names the field.
-  }
-  throw Refused.field("cursor", "must be the cursor of a page");
-}
-
-export const operations: readonly Operation[] = [searchCustomers, showCustomer, showLedgers, listComingEnds];
+export const operations: readonly Operation[] = [
+  searchCustomers,
+  showCustomer,
+  showLedgers,
+  listConnections,
+  exportConnections,
+];

@@ -199,18 +199,25 @@ export const CustomerWrittenSchema = Type.Object(
   { title: "CustomerWritten" },
 );
 
-export const ComingEndSchema = Type.Object(
+export const ListedConnectionSchema = Type.Object(
   {
     cuid: Type.String(),
     firstName: Type.String(),
     lastName: Type.String(),
-    service: ServiceSchema,
-    reqId: Type.String(),
-    plan: Type.String(),
-    bouquetId: Type.String(),
-    end: WallTimeSchema,
+    service: orNull(ServiceSchema),
+    reqId: orNull(Type.String({ description: "Null if the customer has no connection." })),
+    plan: orNull(Type.String({ description: "Null if the connection has no subscription." })),
+    bouquetId: orNull(Type.String()),
+    bouquetName: orNull(Type.String()),
+    end: orNull(WallTimeSchema),
+    daysLeft: orNull(Type.Integer({ description: "Days from today to the end; negative if it is past." })),
+    segment: orNull(Type.String()),
+    status: oneOf(
+      ["active", "inactive", "blocked"],
+      "`blocked`: the connection is blocked. Else `active` if the subscription runs.",
+    ),
   },
-  { title: "ComingEnd" },
+  { title: "ListedConnection" },
 );
 
 export const RefusedCallSchema = Type.Object(

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
+import { Type } from "typebox";
+import { looksIssued } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
 import {
   codeOfTerm,
@@ -9,10 +11,11 @@ import {
   type TermPlace,
   type TermRange,
 } from "../../domain/customer-search.ts";
-import { findCustomers, type RecordedCustomer } from "../../store/customers.ts";
-import type { Store } from "../../store/store.ts";
-import { cursorOf, pageUpTo, textsOfCursor } from "../common.ts";
-import type { Db } from "../office.ts";
+import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
+import { findCustomer, findCustomers, listCustomers, type RecordedCustomer } from "../../store/customers.ts";
+import { cursorOf, environmentOf, pageUpTo, textsOfCursor } from "../common.ts";
+import type { Db, Office } from "../office.ts";
+import { findTransaction } from "../transactions/sql.ts";
 
 /* The search of staff: domain/customer-search.ts says what it finds. */
 
@@ -33,17 +36,56 @@ type PlacedMatch = Match & { readonly place: MatchPlace };
 /** Terms that one statement reads if more words of a name must be compared. */
 const NAMES_AT_ONCE = 1_000;
 
+export const SEARCH = Type.Optional(
+  Type.String({
+    maxLength: 200,
+    pattern: "^\\P{Cc}*$",
+    description:
+      "The beginning or end (four characters or more) of a mobile number, cuid, set-top box number or username; beginnings of the words of a name; or a checkoutId or txnId. Without it, all customers are listed.",
+  }),
+);
+
+interface Searched {
+  readonly environment: Environment;
+  /** The transaction that the text names; its customer is the only match. */
+  readonly transaction: Transaction | undefined;
+  readonly items: readonly Match[];
+  readonly cursor: string | null;
+}
+
 /** A page of the customers that a text fits, codes before names. @throws Refused if the cursor is not that of a search. */
-export async function matchesOf(
-  { engine: { db }, provider }: Pick<Store, "engine" | "provider">,
-  environment: Environment,
-  text: string,
-  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-): Promise<{ readonly items: Match[]; readonly cursor: string | null }> {
+export async function searched(
+  office: Office,
+  input: { readonly environment?: Environment | undefined; readonly q?: string | undefined },
+  { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
+): Promise<Searched> {
+  const { engine, provider } = office.store;
+  const { db } = engine;
+  const text = input.q?.trim() ?? "";
+  const transaction = await transactionWith(db, text);
+  const environment = transaction?.environment ?? (await environmentOf(office, input));
+  if (transaction !== undefined) {
+    const customer = await findCustomer(db, environment, transaction.cuid);
+    const items = customer === undefined ? [] : [{ customer, code: undefined }];
+    return { environment, transaction, items, cursor: null };
+  }
+  if (text === "") {
+    const customers = await listCustomers(db, environment, { after: cursor, limit: limit + 1 });
+    const all = customers.map((customer) => ({ customer, code: undefined }));
+    return { environment, transaction, ...pageUpTo(limit, all, ({ customer }) => customer.cuid) };
+  }
   const [range, term = "", cuid = ""] = textsOfCursor(cursor, 3) ?? [];
   const after = range === undefined ? undefined : { range: Number(range), term, cuid };
   const found = await findMatches(db, environment, searchRanges(text, provider), { after, limit: limit + 1 });
-  return pageUpTo(limit, found, ({ place }) => cursorOf([String(place.range), place.term, place.cuid]));
+  const page = pageUpTo(limit, found, ({ place }) => cursorOf([String(place.range), place.term, place.cuid]));
+  return { environment, transaction, ...page };
+}
+
+/** Finds a transaction. @param text a txnId, a checkoutId, or any other text. */
+async function transactionWith(db: Db, text: string): Promise<Transaction | undefined> {
+  const txnId = text.toUpperCase();
+  if (isTransactionId(txnId)) return findTransaction(db, txnId);
+  return looksIssued(text) ? findTransaction(db, text) : undefined;
 }
 
 /** Customers whose names have words that begin with all words of a text, in any order. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Service } from "../../domain/bouquet.ts";
-import type { ConnectionKey, ConnectionName, CustomerProfile, Environment } from "../../domain/customer.ts";
+import type { ConnectionName, ConnectionStatus, CustomerProfile, Environment } from "../../domain/customer.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { StaffAct } from "../../domain/staff.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
@@ -8,30 +8,32 @@ import { codesToFind } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
 import type { Db } from "../office.ts";
 
-export interface EndsFilter {
+/** What a list of connections shows. Undefined fields do not filter. */
+export interface ConnectionFilter {
   readonly environment: Environment;
-  readonly service: Service | undefined;
-  readonly after: WallTime;
-  readonly until: WallTime;
+  readonly service?: Service | undefined;
+  readonly segment?: string | undefined;
+  readonly state?: "blocked" | "no_subscription" | undefined;
+  /** Only subscriptions that end after `after` and not after `until`, by their ends. */
+  readonly ends?: { readonly after: WallTime; readonly until: WallTime } | undefined;
 }
 
-export interface EndsPage {
-  /** The last end of the previous page; undefined for the first page. */
-  readonly beyond: EndKey | undefined;
-  readonly limit: number;
+/** A connection with one of its subscriptions, or with none. */
+export interface ListedConnection extends ConnectionName {
+  readonly cuid: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly status: ConnectionStatus;
+  readonly blocked: boolean;
+  readonly segment: string | null;
+  readonly plan: string | null;
+  readonly bouquetCode: string | null;
+  readonly bouquetName: string | null;
+  readonly end: WallTime | null;
 }
 
-/** The sort key of ends. */
-export interface EndKey extends Pick<ConnectionKey, "cuid" | "service" | "reqId"> {
-  readonly end: WallTime;
-  readonly plan: string;
-}
-
-export interface SubscriptionEnd extends EndKey {
-  /** Undefined if only ledgers are left of the customer. */
-  readonly profile: CustomerProfile | undefined;
-  readonly bouquetCode: string;
-}
+/** The sort key of a listed connection. */
+export type ConnectionPlace = Pick<ListedConnection, "cuid" | "service" | "reqId" | "plan" | "end">;
 
 /** A block of a connection by staff. */
 export interface StaffBlock extends StaffAct, ConnectionName {}
@@ -90,36 +92,48 @@ export function findBlocks(db: Db, environment: Environment, cuid: string): Prom
     .execute();
 }
 
-/** Lists subscriptions that end after `after` and not after `until`, by their ends. */
-export async function listEnds(
+/** Lists connections by customer id, or by the ends of their subscriptions if the filter has ends. */
+export async function listConnections(
   db: Db,
-  { environment, service, after, until }: EndsFilter,
-  { beyond, limit }: EndsPage,
-): Promise<SubscriptionEnd[]> {
+  { environment, service, segment, state, ends }: ConnectionFilter,
+  { beyond, limit }: { readonly beyond: ConnectionPlace | undefined; readonly limit: number },
+): Promise<ListedConnection[]> {
   let query = db
-    .selectFrom("subscription as s")
-    .leftJoin("customer as c", (join) =>
-      join.onRef("c.cuid", "=", "s.cuid").onRef("c.environment", "=", "s.environment"),
+    .selectFrom("connection as n")
+    .innerJoin("customer as c", (join) =>
+      join.onRef("c.cuid", "=", "n.cuid").onRef("c.environment", "=", "n.environment"),
     )
-    .select(["s.cuid", "s.service", "s.reqId", "s.plan", "s.code", "s.endTime"])
-    .select(["c.firstName", "c.lastName", "c.mobile", "c.status"])
-    .where("s.environment", "=", environment)
-    .where("s.endTime", ">", after)
-    .where("s.endTime", "<=", until)
-    .orderBy(END_KEY)
+    .leftJoin("subscription as s", (join) =>
+      join
+        .onRef("s.cuid", "=", "n.cuid")
+        .onRef("s.environment", "=", "n.environment")
+        .onRef("s.service", "=", "n.service")
+        .onRef("s.reqId", "=", "n.reqId")
+        .on("s.endTime", "is not", null),
+    )
+    .select(["n.cuid", "c.firstName", "c.lastName", "n.service", "n.reqId", "n.status", "n.blocked", "n.segment"])
+    .select(["s.plan", "s.code as bouquetCode", "s.name as bouquetName", "s.endTime as end"])
+    .where("n.environment", "=", environment)
     .limit(limit);
-  if (service !== undefined) query = query.where("s.service", "=", service);
-  if (beyond !== undefined) query = query.where(isBeyond(beyond));
-  return (await query.execute()).map(({ cuid, service: of, reqId, plan, code, endTime, ...customer }) => {
-    const { firstName, lastName, mobile, status } = customer;
-    const isKnown = firstName !== null && lastName !== null && status !== null;
-    const profile = isKnown ? { cuid, firstName, lastName, mobile: mobile ?? undefined, status } : undefined;
-    return { cuid, service: of, reqId, plan, end: endTime ?? "", bouquetCode: code ?? "", profile };
-  });
+  if (service !== undefined) query = query.where("n.service", "=", service);
+  if (segment !== undefined) query = query.where("n.segment", "=", segment);
+  if (state === "blocked")
+    query = query.where((eb) => eb.or([eb("n.blocked", "=", 1), eb("n.status", "=", "blocked")]));
+  if (state === "no_subscription") query = query.where("s.plan", "is", null);
+  if (ends !== undefined) query = query.where("s.endTime", ">", ends.after).where("s.endTime", "<=", ends.until);
+  if (beyond !== undefined) query = query.where(ends === undefined ? isBeyond(beyond) : endsBeyond(beyond));
+  const rows = await query.orderBy(ends === undefined ? PLACE : sql`s.end_time, ${PLACE}`).execute();
+  return rows.map((row) => ({ ...row, blocked: row.blocked === 1 }));
 }
 
-const END_KEY = sql`s.end_time, s.cuid, s.service, s.req_id, s.plan`;
+const PLACE = sql`n.cuid, n.service, n.req_id, s.plan`;
 
-function isBeyond({ end, cuid, service, reqId, plan }: EndKey) {
-  return sql<boolean>`(${END_KEY}) > (${end}, ${cuid}, ${service}, ${reqId}, ${plan})`;
+function isBeyond({ cuid, service, reqId, plan }: ConnectionPlace) {
+  // The first comparison uses the index.
+  return sql<boolean>`n.cuid >= ${cuid}
+    AND (n.cuid, n.service, n.req_id, coalesce(s.plan, '')) > (${cuid}, ${service}, ${reqId}, ${plan ?? ""})`;
+}
+
+function endsBeyond({ end, cuid, service, reqId, plan }: ConnectionPlace) {
+  return sql<boolean>`(s.end_time, ${PLACE}) > (${end}, ${cuid}, ${service}, ${reqId}, ${plan})`;
 }

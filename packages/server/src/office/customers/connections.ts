@@ -1,0 +1,153 @@
+import { type Static, Type } from "typebox";
+import { isBlocked, subscriptionsOf } from "../../domain/customer.ts";
+import { DAY_MS, plus, type WallTime, wallMsBetween } from "../../domain/wall-time.ts";
+import { momentOf } from "../../store/ports.ts";
+import {
+  cursorOf,
+  ENVIRONMENT,
+  environmentOf,
+  limitOf,
+  oneOf,
+  PAGE,
+  pageOf,
+  pageUpTo,
+  ServiceSchema,
+  textsOfCursor,
+} from "../common.ts";
+import { type Rows, rowsOf } from "../fields.ts";
+import type { Office } from "../office.ts";
+import { operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { ListedConnectionSchema } from "./schemas.ts";
+import { type Match, SEARCH, searched } from "./search.ts";
+import * as sql from "./sql.ts";
+
+const AS = { tag: "Customers", permission: "read" } as const;
+const MOST_DAYS = 366;
+const ROWS_AT_ONCE = 5_000;
+
+const days = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_DAYS, description: `${description} (1 to ${MOST_DAYS}).` }));
+
+const FILTER = {
+  ...ENVIRONMENT,
+  endsWithin: days("Subscriptions that end in the next days"),
+  endedWithin: days("Subscriptions that ended in the last days"),
+  state: Type.Optional(
+    oneOf(["blocked", "no_subscription"], "Blocked connections, or connections without a subscription."),
+  ),
+  segment: Type.Optional(Type.String({ maxLength: 64, description: "Connections of this segment." })),
+  service: Type.Optional(ServiceSchema),
+  q: SEARCH,
+};
+const FilterSchema = Type.Object(FILTER);
+type ConnectionInput = Static<typeof FilterSchema>;
+type ListedConnection = Static<typeof ListedConnectionSchema>;
+
+export const listConnections = operation({
+  ...AS,
+  http: "GET /connections",
+  summary: "List connections with their subscriptions, by customer id, or by end if an end is asked for",
+  input: Type.Object({ ...FILTER, ...PAGE }),
+  answer: pageOf(ListedConnectionSchema),
+  cli: [
+    {
+      words: "customer list",
+      summary: "list connections with their subscriptions",
+      show: ["cuid", "firstName", "lastName", "service", "reqId", "plan", "end", "daysLeft", "segment", "status"],
+      examples: ["topupd customer list --ends-within 7", "topupd customer list --q sita"],
+    },
+  ],
+  async run(office, { cursor, limit, ...input }) {
+    office.giveWay();
+    return pageOfConnections(office, input, { cursor, limit: limitOf({ limit }) });
+  },
+});
+
+export const exportConnections = operation({
+  ...AS,
+  http: "GET /connections.csv",
+  summary: "Export connections with their subscriptions",
+  input: FilterSchema,
+  answer: rowsOf(ListedConnectionSchema),
+  run: async (office, input) => exported(office, input),
+});
+
+async function* exported(office: Office, input: ConnectionInput): Rows<ListedConnection> {
+  let cursor: string | undefined;
+  do {
+    const page = await pageOfConnections(office, input, { cursor, limit: ROWS_AT_ONCE });
+    yield page.items;
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined);
+  return undefined;
+}
+
+/** A page of the list. With `q`, the page has all rows of `limit` customers. @throws Refused */
+async function pageOfConnections(
+  office: Office,
+  { q, ...input }: ConnectionInput,
+  { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
+): Promise<{ items: ListedConnection[]; cursor: string | null }> {
+  const { endsWithin, endedWithin, service, segment, state } = input;
+  const now = momentOf(office).wall;
+  if (q !== undefined) {
+    const given = [endsWithin, endedWithin, service, segment, state].some((each) => each !== undefined);
+    if (given) throw Refused.field("q", "cannot be combined with a filter");
+    const found = await searched(office, { ...input, q }, { cursor, limit });
+    return { items: found.items.flatMap((match) => rowsOfMatch(match, now)), cursor: found.cursor };
+  }
+  const ends =
+    endsWithin === undefined && endedWithin === undefined
+      ? undefined
+      : {
+          after: plus(now, { months: 0, days: -(endedWithin ?? 0) }),
+          until: plus(now, { months: 0, days: endsWithin ?? 0 }),
+        };
+  const environment = await environmentOf(office, input);
+  const found = await sql.listConnections(
+    office.store.engine.db,
+    { environment, service, segment, state, ends },
+    { beyond: placeOf(cursor), limit: limit + 1 },
+  );
+  const page = pageUpTo(limit, found, ({ cuid, service: of, reqId, plan, end }) => {
+    return cursorOf([cuid, of, reqId, plan ?? "", end ?? ""]);
+  });
+  return { items: page.items.map((row) => listed(row, now)), cursor: page.cursor };
+}
+
+function placeOf(cursor: string | undefined): sql.ConnectionPlace | undefined {
+  const texts = textsOfCursor(cursor, 5);
+  if (texts === undefined) return undefined;
+  const [cuid = "", service, reqId = "", plan = "", end = ""] = texts;
+  return { cuid, service: service as sql.ConnectionPlace["service"], reqId, plan, end };
+}
+
+function rowsOfMatch({ customer }: Match, now: WallTime): ListedConnection[] {
+  const { cuid, firstName, lastName, connections } = customer;
+  if (connections.length === 0) {
+    const none = { service: null, reqId: null, plan: null, bouquetId: null, bouquetName: null };
+    return [{ cuid, firstName, lastName, ...none, end: null, daysLeft: null, segment: null, status: customer.status }];
+  }
+  return connections.flatMap((connection) => {
+    const { service, reqId, status, blocked, segment = null } = connection;
+    const row = { cuid, firstName, lastName, service, reqId, status, blocked, segment };
+    const subscriptions = subscriptionsOf(connection).map(({ plan, end, bouquet: { code, name } }) => {
+      return { plan, end, bouquetCode: code, bouquetName: name };
+    });
+    const none = { plan: null, end: null, bouquetCode: null, bouquetName: null };
+    return (subscriptions.length === 0 ? [none] : subscriptions).map((each) => listed({ ...row, ...each }, now));
+  });
+}
+
+function listed(row: sql.ListedConnection, now: WallTime): ListedConnection {
+  const { cuid, firstName, lastName, service, reqId, plan, bouquetCode: bouquetId, bouquetName, end, segment } = row;
+  const runs = end !== null && end > now ? ("active" as const) : ("inactive" as const);
+  const status = isBlocked(row) ? "blocked" : end === null && row.status !== "blocked" ? row.status : runs;
+  const daysLeft = end === null ? null : wallMsBetween(midnightOf(now), midnightOf(end)) / DAY_MS;
+  return { cuid, firstName, lastName, service, reqId, plan, bouquetId, bouquetName, end, daysLeft, segment, status };
+}
+
+function midnightOf(wall: WallTime): WallTime {
+  return `${wall.slice(0, "YYYY-MM-DD".length)} 00:00:00`;
+}
