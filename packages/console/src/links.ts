@@ -10,6 +10,11 @@ export function customerHref({ cuid }: { readonly cuid: string }): string {
   return `/customers/${encodeURIComponent(cuid)}`;
 }
 
+/** Address of the customers that fit a search. */
+export function customersHref(q: string): string {
+  return `/customers?q=${encodeURIComponent(q)}`;
+}
+
 export function transactionHref({ txnId }: { readonly txnId: string }): string {
   return `/transactions/${encodeURIComponent(txnId)}`;
 }

@@ -70,11 +70,9 @@ function isBusy(target: EventTarget | null): boolean {
   return target.closest("input, textarea, select, [role=dialog], [role=menu], [contenteditable]") !== null;
 }
 
-/** Focuses the page's search field, or else the one in the header. */
+/** Focuses the search field of the header. */
 function focusSearch(): void {
-  const field =
-    document.querySelector<HTMLInputElement>("main input[type=search]") ??
-    document.querySelector<HTMLInputElement>("input[type=search]");
+  const field = document.querySelector<HTMLInputElement>("header input[type=search]");
   field?.focus();
   field?.select();
 }

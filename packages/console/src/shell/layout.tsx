@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useLogOut, useMe } from "../api/session.tsx";
 import { Icon } from "../components/button.tsx";
@@ -10,6 +10,7 @@ import { texts } from "../texts/index.ts";
 import { Brand } from "./brand.tsx";
 import { useEnvironment, useEnvironmentChoice } from "./environment.tsx";
 import { Keys } from "./keys.tsx";
+import { Search } from "./search.tsx";
 import { useTheme } from "./theme.ts";
 
 const t = texts.shell;
@@ -111,37 +112,6 @@ function Navigation({ routes, isOpen, onClose }: NavigationProps) {
         })}
       </nav>
     </>
-  );
-}
-
-function Search() {
-  const [, navigate] = useLocation();
-  const field = useRef<HTMLInputElement>(null);
-  return (
-    <search className="top-search">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const q = field.current?.value.trim() ?? "";
-          if (q === "") return;
-          navigate(`/customers?q=${encodeURIComponent(q)}`);
-          if (field.current !== null) field.current.value = "";
-        }}
-      >
-        <Icon name="search" />
-        <input
-          ref={field}
-          type="search"
-          className="control"
-          aria-label={t.search}
-          placeholder={t.search}
-          title={t.searchHint}
-          autoComplete="off"
-          spellCheck={false}
-        />
-        <kbd>/</kbd>
-      </form>
-    </search>
   );
 }
 

@@ -77,21 +77,48 @@ describe("whoever works with the console", () => {
     await main.getByRole("heading", { name: "Transactions" }).waitFor();
   });
 
-  test("searches by a key, and by name, mobile number in any form, and transaction", async () => {
+  test("searches by a key, with suggestions by name, mobile number in any form, and transaction", async () => {
     const visit = await at("/", "viewer");
     const { page, main } = visit;
+    const search = page.getByRole("combobox", { name: "Search customers" });
+    const sita = page.getByRole("option").filter({ hasText: "Sita Rai" });
     await page.keyboard.press("/");
-    await page.keyboard.type("thapa");
-    await page.keyboard.press("Enter");
-    await rowOf(visit, "Customers", "2000002").waitFor();
-    const search = main.getByRole("searchbox");
-    for (const text of ["+977 980-0000101", "sita r", provider.checkoutId, provider.txnId]) {
+    for (const text of ["+977 980-0000101", "0101", "rai si"]) {
+      await search.fill("nobody");
+      await sita.waitFor({ state: "hidden" });
       await search.fill(text);
-      await rowOf(visit, "Customers", "2000002").waitFor({ state: "detached" });
-      await rowOf(visit, "Customers", "Sita Rai").waitFor();
+      await sita.getByText("2000001").waitFor();
     }
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
+    await main.getByRole("heading", { name: "Sita Rai" }).waitFor();
+    await search.fill(provider.txnId);
+    await page.getByRole("option").filter({ hasText: provider.txnId }).click();
     await main.getByText("counter 7").waitFor();
+    await search.fill("980");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    expect(await search.inputValue()).toBe("");
+  });
+
+  test("lists all matches of a search, and the connections that end soon", async () => {
+    const visit = await at("/", "viewer");
+    const { page, main } = visit;
+    const search = page.getByRole("combobox", { name: "Search customers" });
+    await search.fill("2000");
+    await page.keyboard.press("Enter");
+    for (const cuid of ["2000001", "2000002"]) await rowOf(visit, "Customers", cuid).first().waitFor();
+    await visit.press(/^Remove the search/);
+    await main.getByLabel("Show").selectOption("Without subscription");
+    await rowOf(visit, "Customers", "2000001").first().waitFor({ state: "detached" });
+    await main.getByLabel("Show").selectOption("");
+    await visit.goTo("/customers?endsWithin=120");
+    await rowOf(visit, "Customers", "000100000000001").waitFor();
+    await main.getByLabel("Service").selectOption("Internet");
+    await rowOf(visit, "Customers", "000100000000001").waitFor({ state: "detached" });
+    await rowOf(visit, "Customers", "Internet sita").waitFor();
+    expect(new URL(page.url()).search).toBe("?endsWithin=120&service=internet");
   });
 
   test("reads what is wrong with the service, what to do, and how it answers", async () => {

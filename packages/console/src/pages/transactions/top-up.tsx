@@ -1,29 +1,11 @@
-import { Link } from "wouter";
 import type { Transaction } from "../../api/staff-api.d.ts";
 import { CorrectionDialog } from "../../components/dialog.tsx";
 import { Amount, Badge, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
-import { customerHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
 import { minuteOf } from "../customers/ledger-words.ts";
 
 const t = texts.transactions;
-
-/** Main facts of a transaction, for other pages. */
-export function TransactionFacts({ transaction }: { transaction: Transaction }) {
-  const { cuid, txnDate, partner, bouquetName, bouquetId, amount } = transaction;
-  return (
-    <KeyValue>
-      <Fact label={t.at} value={<Time of={txnDate} />} />
-      <Fact label={t.status} value={<TransactionBadge status={transaction.status} />} />
-      <Fact label={t.amount} value={<Amount of={amount} />} />
-      <Fact label={t.partner} value={partner} />
-      <Fact label={t.customer} value={<Link href={customerHref(transaction)}>{cuid}</Link>} />
-      <Fact label={t.connection} value={connectionName(transaction)} />
-      <Fact label={t.bouquet} value={bouquetName ?? bouquetId} />
-    </KeyValue>
-  );
-}
 
 export function TransactionBadge({ status }: Pick<Transaction, "status">) {
   return <Badge tone={status === "success" ? "success" : "warning"}>{t.statuses[status]}</Badge>;

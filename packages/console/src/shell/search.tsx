@@ -1,0 +1,178 @@
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { usePages } from "../api/hooks.ts";
+import { useMe } from "../api/session.tsx";
+import type { CustomerMatch } from "../api/staff-api.d.ts";
+import { Icon } from "../components/button.tsx";
+import { wallNow } from "../format.ts";
+import { customerHref, customersHref, transactionHref } from "../links.ts";
+import { texts } from "../texts/index.ts";
+import { useEnvironment } from "./environment.tsx";
+
+const t = texts.shell;
+
+const SUGGESTIONS = 10;
+
+/** Delay between the last key and the request. */
+const PAUSE_MS = 150;
+
+interface Suggestion {
+  readonly href: string;
+  readonly title: string;
+  readonly id?: string;
+  readonly note?: string;
+}
+
+/** The search of the header. It suggests customers as staff type. */
+export function Search() {
+  const [, navigate] = useLocation();
+  const list = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState("");
+  const [isOpen, setOpen] = useState(false);
+  const [chosen, setChosen] = useState(-1);
+  const { suggestions, isCurrent, isEmpty } = useSuggestions(text.trim());
+  const isShown = isOpen && text.trim() !== "" && (suggestions.length > 0 || isEmpty);
+
+  const go = (href: string) => {
+    setText("");
+    setOpen(false);
+    field.current?.blur();
+    navigate(href);
+  };
+  const press = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0 && isShown) {
+      event.preventDefault();
+      const count = suggestions.length + 1;
+      setChosen(((chosen + 1 + step + count) % count) - 1);
+    } else if (event.key === "Escape") {
+      // The first Escape closes the list; the next one clears the text.
+      event.preventDefault();
+      if (isShown) setOpen(false);
+      else setText("");
+      setChosen(-1);
+    }
+  };
+  const submit = () => {
+    if (text.trim() === "") return;
+    const only = isCurrent && suggestions.length === 1 ? suggestions[0] : undefined;
+    const suggestion = isShown ? (suggestions[chosen] ?? only) : only;
+    go(suggestion?.href ?? customersHref(text.trim()));
+  };
+
+  return (
+    <search className="top-search">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Icon name="search" />
+        <input
+          ref={field}
+          type="search"
+          role="combobox"
+          className="control"
+          aria-label={t.search}
+          aria-autocomplete="list"
+          aria-expanded={isShown}
+          aria-controls={list}
+          aria-activedescendant={isShown && chosen >= 0 ? `${list}-${chosen}` : undefined}
+          placeholder={t.search}
+          title={t.searchHint}
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={200}
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value);
+            setChosen(-1);
+            setOpen(true);
+          }}
+          onFocus={() => setOpen(true)}
+          onBlur={() => setOpen(false)}
+          onKeyDown={press}
+        />
+        <kbd>/</kbd>
+        <div className="menu suggestions" hidden={!isShown}>
+          <div id={list} role="listbox" aria-label={t.suggestions}>
+            {suggestions.map((suggestion, index) => (
+              <Option
+                key={suggestion.href}
+                id={`${list}-${index}`}
+                suggestion={suggestion}
+                isChosen={index === chosen}
+                onChoose={() => go(suggestion.href)}
+              />
+            ))}
+          </div>
+          <p className="menu-label" role="status">
+            {isEmpty ? t.noSuggestion : t.allMatches}
+          </p>
+        </div>
+      </form>
+    </search>
+  );
+}
+
+interface OptionProps {
+  readonly id: string;
+  readonly suggestion: Suggestion;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+}
+
+function Option({ id, suggestion: { title, id: cuid, note }, isChosen, onChoose }: OptionProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and handles the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: the field names the chosen option
+    <div
+      id={id}
+      role="option"
+      aria-selected={isChosen}
+      className="menu-item"
+      // A press must not take the focus from the field: that would close the list before the click.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onChoose}
+    >
+      <span>
+        {title} <span className="muted number">{cuid}</span>
+      </span>
+      <span className="muted number">{note}</span>
+    </div>
+  );
+}
+
+function useSuggestions(text: string) {
+  const environment = useEnvironment();
+  const { timeZone } = useMe().provider;
+  const [asked, setAsked] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const input = asked === "" ? null : { environment, q: asked, limit: SUGGESTIONS };
+  const found = usePages("GET /customers", input);
+  const now = wallNow(timeZone);
+  const transaction = found.first?.transaction ?? null;
+  const customers = found.first?.items.map((match) => suggestionOf(match, now)) ?? [];
+  const suggestions: Suggestion[] =
+    transaction === null
+      ? customers
+      : [{ href: transactionHref(transaction), title: t.transaction, id: transaction.txnId }];
+  const isCurrent = asked === text && !found.isKept && found.first !== undefined;
+  return { suggestions: text === "" ? [] : suggestions, isCurrent, isEmpty: isCurrent && suggestions.length === 0 };
+}
+
+function suggestionOf(match: CustomerMatch, now: string): Suggestion {
+  const { cuid, firstName, lastName, code, connections } = match;
+  const matched = connections.find(({ reqId }) => reqId === code);
+  const ends = connections.flatMap(({ end }) => (end === null ? [] : [end])).sort();
+  const end = matched?.end ?? ends.find((each) => each > now) ?? ends.at(-1);
+  const fitting = code === null || code === cuid ? [] : [code];
+  const ending = end === undefined ? [] : [end > now ? t.ends(end.slice(0, 10)) : t.ended(end.slice(0, 10))];
+  const title = `${firstName} ${lastName}`.trim() || "–";
+  return { href: customerHref(match), title, id: cuid, note: [...fitting, ...ending].join(" · ") };
+}
