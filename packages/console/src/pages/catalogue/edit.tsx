@@ -186,7 +186,7 @@ export function RestoreDialog({ revision, baseRevision, onClose }: RestoreDialog
   );
 }
 
-/** What an edit changes; undefined until it is loaded. */
+/** The effect of an edit. @param change undefined until it is loaded. */
 function Review({ change, error = null }: { change: CatalogueChange | undefined; error?: ApiProblem | null }) {
   if (error !== null) return <ErrorNote error={error} />;
   if (change === undefined) return <Loading />;
