@@ -73,7 +73,7 @@ describe("once something else than announced may have been bought, nothing more 
     const [reason] = report.results.flatMap(({ group, id, reason }) =>
       group === "v1.0.0" && id === "topup-success" ? [reason] : [],
     );
-    expect(reason).toBe("nothing is bought here after what happened in v1.0.1");
+    expect(reason).toBe("nothing is bought after the doubtful top-up in v1.0.1");
   });
 
   test("with the profile: txn-status is silent after a repeat", async () => {
