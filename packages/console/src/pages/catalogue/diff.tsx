@@ -79,7 +79,6 @@ const CODE: Column<ChangedBouquet> = { header: t.code, cell: ({ code }) => <Code
 const CHANGES: Column<ChangedBouquet> = {
   header: t.changes,
   cell: ({ fields }) => <FieldChanges changes={fields} />,
-  isWide: true,
 };
 
 const COLUMNS: readonly Column<ChangedBouquet>[] = [
