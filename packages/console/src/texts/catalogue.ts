@@ -40,6 +40,7 @@ export const catalogue = {
   review: "Show the change",
   back: "Back",
   sameEdit: "This is the same as the current catalogue: there is nothing to publish.",
+  isSold: (code: string) => `${code} is sold already: you change this bouquet.`,
   takeOff: "Take off sale…",
   takeOffTitle: (code: string) => `Take ${code} off sale?`,
   takeOffText: "Partners can no longer sell it. Subscriptions that customers have stay.",

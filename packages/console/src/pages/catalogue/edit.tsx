@@ -71,6 +71,9 @@ export function BouquetDialog({ bouquet, revision, onClose }: BouquetDialogProps
           }}
           actions={<Button onClick={() => setEditing(true)}>{t.back}</Button>}
         >
+          {bouquet === undefined && reviewed.change.added === 0 && (
+            <Note tone="warning">{t.isSold(reviewed.edit.code)}</Note>
+          )}
           <Review change={reviewed.change} />
         </Form>
       )}
