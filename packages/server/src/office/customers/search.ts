@@ -101,18 +101,32 @@ async function findMatches(
   { after, limit }: { readonly after?: MatchPlace | undefined; readonly limit: number },
 ): Promise<PlacedMatch[]> {
   const found: PlacedMatch[] = [];
-  for await (const places of placesOf(db, environment, ranges, after, limit)) {
+  const walked = await Promise.all(ranges.map((range) => rarestFirst(db, environment, range)));
+  for await (const places of placesOf(db, environment, walked, after, limit)) {
     const customers = await findCustomers(db, environment, [...new Set(places.map(({ cuid }) => cuid))]);
     const byCuid = new Map(customers.map((customer) => [customer.cuid, customer]));
     for (const place of places) {
       const customer = byCuid.get(place.cuid);
-      const first = customer && firstPlace(customer, ranges);
+      const first = customer && firstPlace(customer, walked);
       if (customer === undefined || first?.range !== place.range || first.term !== place.term) continue;
       found.push({ customer, place, code: codeOfTerm(customer, place.term) });
       if (found.length === limit) return found;
     }
   }
   return found;
+}
+
+/** The same range, but with the rarest word of a name as the one whose terms are read. */
+async function rarestFirst(db: Db, environment: Environment, range: TermRange): Promise<TermRange> {
+  if (range.others.length === 0) return range;
+  const counted = await Promise.all(
+    [range.term, ...range.others].map(async (term) => {
+      const some = await readTerms(db, environment, { ...range, term }, undefined, NAMES_AT_ONCE);
+      return { term, count: some.length };
+    }),
+  );
+  const [rarest, ...others] = counted.sort((a, b) => a.count - b.count).map(({ term }) => term);
+  return rarest === undefined ? range : { ...range, term: rarest, others };
 }
 
 /** Yields the terms of the ranges, at most `limit` at a time. A customer can have several. */

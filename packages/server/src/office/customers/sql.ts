@@ -98,40 +98,44 @@ export async function listConnections(
   { environment, service, segment, state, ends }: ConnectionFilter,
   { beyond, limit }: { readonly beyond: ConnectionPlace | undefined; readonly limit: number },
 ): Promise<ListedConnection[]> {
-  let query = db
+  let some = db
     .selectFrom("connection as n")
+    .select(["n.cuid", "n.environment", "n.service", "n.reqId", "n.status", "n.blocked", "n.segment"])
+    .where("n.environment", "=", environment);
+  if (service !== undefined) some = some.where("n.service", "=", service);
+  if (segment !== undefined) some = some.where("n.segment", "=", segment);
+  if (state === "blocked") some = some.where((eb) => eb.or([eb("n.blocked", "=", 1), eb("n.status", "=", "blocked")]));
+  if (state === "no_subscription")
+    some = some.where(sql<boolean>`NOT EXISTS (SELECT 1 FROM subscription AS s WHERE ${isOfConnection})`);
+  // Without ends, the key of connections gives the order: only a page of them is read. Each has a row at least.
+  if (ends === undefined) some = some.orderBy(sql`n.cuid, n.service, n.req_id`).limit(limit + 1);
+  if (ends === undefined && beyond !== undefined)
+    some = some
+      .where("n.cuid", ">=", beyond.cuid)
+      .where(sql<boolean>`(n.cuid, n.service, n.req_id) >= (${beyond.cuid}, ${beyond.service}, ${beyond.reqId})`);
+  let query = db
+    .selectFrom(some.as("n"))
     .innerJoin("customer as c", (join) =>
       join.onRef("c.cuid", "=", "n.cuid").onRef("c.environment", "=", "n.environment"),
     )
-    .leftJoin("subscription as s", (join) =>
-      join
-        .onRef("s.cuid", "=", "n.cuid")
-        .onRef("s.environment", "=", "n.environment")
-        .onRef("s.service", "=", "n.service")
-        .onRef("s.reqId", "=", "n.reqId")
-        .on("s.endTime", "is not", null),
-    )
+    .leftJoin("subscription as s", (join) => join.on(isOfConnection))
     .select(["n.cuid", "c.firstName", "c.lastName", "n.service", "n.reqId", "n.status", "n.blocked", "n.segment"])
     .select(["s.plan", "s.code as bouquetCode", "s.name as bouquetName", "s.endTime as end"])
-    .where("n.environment", "=", environment)
     .limit(limit);
-  if (service !== undefined) query = query.where("n.service", "=", service);
-  if (segment !== undefined) query = query.where("n.segment", "=", segment);
-  if (state === "blocked")
-    query = query.where((eb) => eb.or([eb("n.blocked", "=", 1), eb("n.status", "=", "blocked")]));
-  if (state === "no_subscription") query = query.where("s.plan", "is", null);
   if (ends !== undefined) query = query.where("s.endTime", ">", ends.after).where("s.endTime", "<=", ends.until);
   if (beyond !== undefined) query = query.where(ends === undefined ? isBeyond(beyond) : endsBeyond(beyond));
   const rows = await query.orderBy(ends === undefined ? PLACE : sql`s.end_time, ${PLACE}`).execute();
   return rows.map((row) => ({ ...row, blocked: row.blocked === 1 }));
 }
 
+/** Whether the subscription `s` is a subscription of the connection `n` now. */
+const isOfConnection = sql<boolean>`s.cuid = n.cuid AND s.environment = n.environment AND s.service = n.service
+  AND s.req_id = n.req_id AND s.end_time IS NOT NULL`;
+
 const PLACE = sql`n.cuid, n.service, n.req_id, s.plan`;
 
 function isBeyond({ cuid, service, reqId, plan }: ConnectionPlace) {
-  // The first comparison uses the index.
-  return sql<boolean>`n.cuid >= ${cuid}
-    AND (n.cuid, n.service, n.req_id, coalesce(s.plan, '')) > (${cuid}, ${service}, ${reqId}, ${plan ?? ""})`;
+  return sql<boolean>`(n.cuid, n.service, n.req_id, coalesce(s.plan, '')) > (${cuid}, ${service}, ${reqId}, ${plan ?? ""})`;
 }
 
 function endsBeyond({ end, cuid, service, reqId, plan }: ConnectionPlace) {
