@@ -125,9 +125,9 @@ function distinct(texts: readonly (string | undefined)[]): string[] {
 }
 
 function ending(code: string): string {
-  return `e${shortened([...code].reverse().join(""))}`;
+  return `e${shortened(Array.from(code).reverse().join(""))}`;
 }
 
 function shortened(text: string): string {
-  return text.length <= TERM_LENGTH ? text : [...text].slice(0, TERM_LENGTH).join("");
+  return text.length <= TERM_LENGTH ? text : Array.from(text).slice(0, TERM_LENGTH).join("");
 }
