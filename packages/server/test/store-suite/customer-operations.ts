@@ -216,14 +216,14 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
       ],
       [{ segment: "hills" }, ["9 nine 2026-12-10 active"]],
       [{ environment: "trial" }, []],
-      [{ q: "hari" }, ["2000004 007700000000004 undefined blocked"]],
-      [{ q: "8" }, ["8 null undefined active"]],
+      [{ search: "hari" }, ["2000004 007700000000004 undefined blocked"]],
+      [{ search: "8" }, ["8 null undefined active"]],
     ];
     for (const [input, expected] of lists) expect(await rows(input), JSON.stringify(input)).toEqual(expected);
     const items = (await list({ segment: "hills" })).items;
     expect(items).toMatchObject([{ plan: FIBER, bouquetId: "NET-1M", daysLeft: 20, firstName: "A", segment: "hills" }]);
     expect((await list({ endedWithin: 20 })).items).toMatchObject([{ daysLeft: -19 }]);
-    for (const input of [{}, { endsWithin: 30, endedWithin: 30 }, { q: "2000" }]) {
+    for (const input of [{}, { endsWithin: 30, endedWithin: 30 }, { search: "2000" }]) {
       const all = await list(input);
       expect([all.items.length > 3, all.cursor]).toEqual([true, null]);
       const seen: object[] = [];
@@ -236,7 +236,7 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     }
     for (const [input, field] of [
       [{ cursor: "x" }, "cursor"],
-      [{ q: "rai", service: "tv" }, "q"],
+      [{ search: "rai", service: "tv" }, "search"],
     ] as const)
       expect(await refusal(list(input))).toMatchObject({ problems: [{ field }] });
   });

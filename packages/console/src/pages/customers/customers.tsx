@@ -30,7 +30,7 @@ export default function Customers() {
   const [{ q }, setSearch] = useFilters(["q"]);
   const [values] = useFilters(NAMES);
   const segments = useApi("GET /segments", { environment }).data?.items ?? [];
-  const query = { environment, ...(q === "" ? asInput("GET /connections", values) : { q }) };
+  const query = { environment, ...(q === "" ? asInput("GET /connections", values) : { search: q }) };
   const list = usePages("GET /connections", query);
   const filters: Readonly<Record<(typeof NAMES)[number], Filter>> = {
     endsWithin: { label: t.endsWithin, options: daysUpTo(values.endsWithin, 3, 7, 14, 30) },

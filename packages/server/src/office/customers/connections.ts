@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { SERVICES } from "../../domain/bouquet.ts";
 import { isBlocked, subscriptionsOf } from "../../domain/customer.ts";
 import { DAY_MS, plus, type WallTime, wallMsBetween } from "../../domain/wall-time.ts";
 import { momentOf } from "../../store/ports.ts";
@@ -11,7 +12,6 @@ import {
   PAGE,
   pageOf,
   pageUpTo,
-  ServiceSchema,
   textsOfCursor,
 } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
@@ -37,8 +37,8 @@ const FILTER = {
     oneOf(["blocked", "no_subscription"], "Blocked connections, or connections without a subscription."),
   ),
   segment: Type.Optional(Type.String({ maxLength: 64, description: "Connections of this segment." })),
-  service: Type.Optional(ServiceSchema),
-  q: SEARCH,
+  service: Type.Optional(oneOf(SERVICES, "Connections of this service.")),
+  search: SEARCH,
 };
 const FilterSchema = Type.Object(FILTER);
 type ConnectionInput = Static<typeof FilterSchema>;
@@ -55,7 +55,7 @@ export const listConnections = operation({
       words: "customer list",
       summary: "list connections with their subscriptions",
       show: ["cuid", "firstName", "lastName", "service", "reqId", "plan", "end", "daysLeft", "segment", "status"],
-      examples: ["topupd customer list --ends-within 7", "topupd customer list --q sita"],
+      examples: ["topupd customer list --ends-within 7", "topupd customer list --search sita"],
     },
   ],
   async run(office, { cursor, limit, ...input }) {
@@ -83,17 +83,17 @@ async function* exported(office: Office, input: ConnectionInput): Rows<ListedCon
   return undefined;
 }
 
-/** A page of the list. With `q`, the page has all rows of `limit` customers. @throws Refused */
+/** A page of the list. With `search`, the page has all rows of `limit` customers. @throws Refused */
 async function pageOfConnections(
   office: Office,
-  { q, ...input }: ConnectionInput,
+  { search: q, ...input }: ConnectionInput,
   { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
 ): Promise<{ items: ListedConnection[]; cursor: string | null }> {
   const { endsWithin, endedWithin, service, segment, state } = input;
   const now = momentOf(office).wall;
   if (q !== undefined) {
     const given = [endsWithin, endedWithin, service, segment, state].some((each) => each !== undefined);
-    if (given) throw Refused.field("q", "cannot be combined with a filter");
+    if (given) throw Refused.field("search", "cannot be combined with a filter");
     const found = await searched(office, { ...input, q }, { cursor, limit });
     return { items: found.items.flatMap((match) => rowsOfMatch(match, now)), cursor: found.cursor };
   }
