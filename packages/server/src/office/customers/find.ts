@@ -11,7 +11,7 @@ import { findBlocks, findCuids, type StaffBlock } from "./sql.ts";
 export const MOST_CANDIDATES = 20;
 
 /** Whether a text may be a name. Numbers are not: a wrong mobile number must not cause a read of all names. */
-export function mayBeName(text: string): boolean {
+function mayBeName(text: string): boolean {
   return /\p{L}/u.test(text);
 }
 

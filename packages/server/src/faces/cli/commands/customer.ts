@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from "commander";
 import { SERVICES } from "../../../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../../../domain/customer.ts";
 import type { ConnectionInput } from "../../../office/corrections/sql.ts";
-import { connectionOrGone, cuidMeant, mayBeName } from "../../../office/customers/find.ts";
+import { connectionOrGone, cuidMeant } from "../../../office/customers/find.ts";
 import { showLedgers } from "../../../office/customers/ledgers.ts";
 import { showCustomer } from "../../../office/customers/operations.ts";
 import { customerText, explanationText } from "../../../office/customers/words.ts";
@@ -35,8 +35,6 @@ export function addCustomerCommands(program: Command, runtime: Runtime): void {
     examples: ['topupd customer show "maya rai"', "topupd customer show 204117 --by-cuid"],
     async run(session, [given = ""], { environment, byCuid = false }) {
       const code = given.trim();
-      // A search by name may read all customers.
-      if (mayBeName(code)) runtime.lowerPriority();
       const cuid = byCuid ? code : await cuidMeant(session.store, environment, code);
       const desk = shellDesk(session);
       const customer = await perform(showCustomer, desk, { environment, cuid });
