@@ -145,11 +145,13 @@ export function testCatalogueEdits(makeDatabase: MakeDatabase): void {
     const won = outcomes[0]?.status === "fulfilled" ? 100n : 200n;
     expect((await sold())[0]?.price).toBe(won);
     const stale = { baseRevision: 1, preview: true };
-    for (const late of [
-      run(desk, removeBouquet, { ...THE_TV, ...stale }),
-      run(desk, restoreCatalogue, { revision: 1, ...stale }),
-    ])
-      expect(await refusal(late)).toMatchObject({
+    // Each promise has its handler before the next one is made.
+    const late = await Promise.all([
+      refusal(run(desk, removeBouquet, { ...THE_TV, ...stale })),
+      refusal(run(desk, restoreCatalogue, { revision: 1, ...stale })),
+    ]);
+    for (const refused of late)
+      expect(refused).toMatchObject({
         code: "conflict",
         words: expect.stringContaining("revision 2 is the current one"),
       });
