@@ -20,7 +20,7 @@ export function renderTable(report: Report): string {
   return `${[...lines, ...summarise(report)].join("\n")}\n`;
 }
 
-/** Without --top-up, the checks of top-ups are summed up in one line. */
+/** Sums up the checks of top-ups in one line if --top-up is not given. */
 function isUnspent({ reason }: CheckResult): boolean {
   return reason === NEEDS_TOP_UP;
 }

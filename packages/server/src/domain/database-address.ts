@@ -1,4 +1,4 @@
-/** Where the data is stored. */
+/** Location of the data. */
 export type DatabaseAddress =
   | { readonly store: "sqlite"; readonly path: string }
   | { readonly store: "postgres"; readonly url: string };

@@ -36,7 +36,7 @@ export interface MemberHooks {
 export class Member {
   readonly what: Role;
   restarts = 0;
-  /** Since when the process has been ended or silent; undefined while it works, and before it is first ready. */
+  /** Start of an end or silence of the process; undefined while it works, and before it is first ready. */
   unavailableSince: Instant | undefined;
   readonly #start: () => ChildProcess;
   readonly #runtime: Pick<Runtime, "clock" | "sleep">;

@@ -27,7 +27,7 @@ const SEED = 26;
 const HOUR_MS = 3_600_000;
 /** Calls that share a commit and a time. One commit for each call would take half a minute on a slow disk. */
 const AT_ONCE = 8;
-/** In the last days, which the console shows by the hour, only calls within this time share a commit. */
+/** Calls within this time share a commit in the last days, which the console shows by the hour. */
 const NEAR_MS = HOUR_MS / 6;
 const LAST_DAYS_MS = 2 * DAY_MS;
 const ROWS_AT_NIGHT = 40;
