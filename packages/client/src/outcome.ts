@@ -50,11 +50,11 @@ export interface TopUpUnknown {
  * The next action for a top-up with an unknown outcome.
  *
  * - `query_again`: call topUp with the same purchase and `resumed: true`, after `afterMs`.
- * - `mend_call`: the deployment refuses all your calls now. Fix the access token, IP address or base URL, then do the same.
+ * - `fix_request`: the deployment refuses all your calls now. Fix the access token, IP address or base URL, then do the same.
  * - `ask_provider`: no program can decide it. A person asks the provider about the checkoutId.
  */
 export interface Next {
-  readonly do: "query_again" | "mend_call" | "ask_provider";
+  readonly do: "query_again" | "fix_request" | "ask_provider";
   readonly checkoutId: string;
   /** Milliseconds to wait at least. */
   readonly afterMs: number;

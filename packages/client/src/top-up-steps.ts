@@ -100,7 +100,7 @@ export function afterQuery(before: TopUpState, answer: Answer<TransactionResult>
     return end(before, { outcome: "refused", failure: toConfirm });
   }
   if (isOfTopUpsOnly(failure)) return wait("query", { ...before, saidNever: false }, failure);
-  if (locksOut(failure)) return end(before, unknown(before, "mend_call", failure));
+  if (locksOut(failure)) return end(before, unknown(before, "fix_request", failure));
   if (failure.kind === "refused" && failure.reason === "never_topped_up") {
     if (before.wasClaimed || before.wasUsedOtherwise) return end(before, unknown(before, "ask_provider", failure));
     if (before.saidNever) return end(before, { outcome: "never", failure });
@@ -123,7 +123,7 @@ function afterOtherNo(before: TopUpState, failure: Failure): Move {
     return wait("query", { ...before, confirmed }, failure, CONFIRMED_AFTER_MS);
   }
   if (failure.kind === "refused") {
-    const next = failure.reason === "checkout_unknown" ? "ask_provider" : "mend_call";
+    const next = failure.reason === "checkout_unknown" ? "ask_provider" : "fix_request";
     return end(before, unknown(before, next, failure));
   }
   return wait(mayRepeat && before.isOpen && before.repeatsAreSafe ? "send" : "query", before, failure);

@@ -93,7 +93,7 @@ describe("on any network", () => {
         let settled = await ending.resume();
         // A person fixes what a gateway forbids, and resumes; what is left of the bad network may take another call.
         for (let tries = 0; tries < told.fates.length && settled.outcome === "unknown"; tries += 1) {
-          expect(["mend_call", "query_again"]).toContain(settled.next.do);
+          expect(["fix_request", "query_again"]).toContain(settled.next.do);
           settled = await ending.resume();
         }
         expect(["topped_up", "never"]).toContain(settled.outcome);

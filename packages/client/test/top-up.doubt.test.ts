@@ -104,7 +104,7 @@ describe("a first refusal of another shape", () => {
       expect(unproved).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
       for (const answer of [failure("400ac003"), failure("400ad003"), otherFailure(401), page(403)]) {
         const { outcome, sent } = await topUp([shape, answer]);
-        expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "mend_call" } });
+        expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "fix_request" } });
         expect(sent).toEqual([TOP_UP, QUERY]);
       }
       expect(await topUp([shape, page(404)])).toMatchObject({ outcome: { outcome: "unknown" } });

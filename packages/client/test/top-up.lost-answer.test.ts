@@ -116,7 +116,7 @@ describe("after a lost answer", () => {
       const { outcome, sent } = await topUp(["hang", answer]);
       expect(outcome).toMatchObject({
         outcome: "unknown",
-        next: { do: "mend_call" },
+        next: { do: "fix_request" },
         failure: { httpStatus: answer.status },
       });
       expect(sent).toEqual([TOP_UP, QUERY]);

@@ -41,7 +41,7 @@ describe("never", () => {
 
   test.each([
     ["is not known", failure("400ab101"), "ask_provider"],
-    ["belongs to another access token", failure("400ac004"), "mend_call"],
+    ["belongs to another access token", failure("400ac004"), "fix_request"],
   ] as const)("is not said where the second answer is that the checkoutId %s", async (_, second, next) => {
     const { outcome, sent } = await topUp(["reset", NEVER, second]);
     expect(outcome).toMatchObject({ outcome: "unknown", next: { do: next } });

@@ -45,12 +45,12 @@ describe("a first refusal by topupd", () => {
   test("is not borne out by who answers nothing about the checkoutId", async () => {
     for (const answer of [failure("400ac004"), failure("400ac007"), otherFailure(401), page(403)]) {
       const { outcome, sent } = await topUp([failure("400ab106"), answer]);
-      expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "mend_call" } });
+      expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "fix_request" } });
       expect(sent).toEqual([TOP_UP, QUERY]);
     }
     for (const answer of [page(403), otherFailure(401)]) {
       const { outcome } = await topUp([failure("400ac004"), answer]);
-      expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "mend_call" } });
+      expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "fix_request" } });
     }
   });
 

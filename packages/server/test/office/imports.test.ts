@@ -207,12 +207,12 @@ describe("what was held back", () => {
 describe("a file that is uploaded", () => {
   /** Uploads to a process, and which files were deleted. */
   function uploading(world: World) {
-    const [errors, letGo]: [unknown[], string[]] = [[], []];
+    const [errors, deleted]: [unknown[], string[]] = [[], []];
     const background = new Background((error) => errors.push(error));
     const goOn: Desk["goOn"] = async (work) => background.begin(work);
     const desk = { ...world.desk, goOn, uploads: new Uploads() };
     const start = async (name: string, rows: readonly object[], more: object = {}) => {
-      const file = { ...fileOfRows(rows, name), keep: () => async () => void letGo.push(name) };
+      const file = { ...fileOfRows(rows, name), keep: () => async () => void deleted.push(name) };
       return (await run(desk, uploadCustomers, { file, environment: PRODUCTION, ...more })).id;
     };
     const find = (id: string) => run(desk, showUpload, { id });
@@ -221,12 +221,12 @@ describe("a file that is uploaded", () => {
       return find(id);
     };
     const write = (id: string, more: object = {}, actor = ACTOR) => run({ ...desk, actor }, runUpload, { id, ...more });
-    return { background, errors, letGo, start, find, settled, write };
+    return { background, errors, deleted, start, find, settled, write };
   }
 
   test("is checked first, with every value that it would change, and written once it is told to", async () => {
     const world = await openWorld();
-    const { find, start, settled, letGo, write } = uploading(world);
+    const { find, start, settled, deleted, write } = uploading(world);
     const id = await start("new.ndjson", [customer("1"), customer("2")]);
     expect(await settled(id)).toMatchObject({ state: "checked", lines: 2, report: { added: 2 }, author: "tester" });
     expect((await find(id)).changes.map(({ cuid, kind }) => [cuid, kind])).toEqual([
@@ -234,24 +234,24 @@ describe("a file that is uploaded", () => {
       ["2", "added"],
     ]);
     expect(await findCustomer(world.store.engine.db, PRODUCTION, "1")).toBeUndefined();
-    expect(letGo).toEqual([]);
+    expect(deleted).toEqual([]);
     await write(id, {}, { name: "boss" });
     expect(await settled(id)).toMatchObject({ state: "done", author: "boss", report: { added: 2 } });
     expect(await findCustomer(world.store.engine.db, PRODUCTION, "1")).toBeDefined();
-    expect(letGo).toEqual(["new.ndjson"]);
+    expect(deleted).toEqual(["new.ndjson"]);
     expect(await refusal(write(id))).toMatchObject({ code: "conflict" });
     expect(await runsOf(world)).toMatchObject([{ file: "new.ndjson", author: "boss", outcome: "done" }]);
   });
 
   test("is written at once where that was asked for and nothing is against it, and never with a bad line", async () => {
     const world = await openWorld();
-    const { start, settled, letGo } = uploading(world);
+    const { start, settled, deleted } = uploading(world);
     const good = await start("good.ndjson", [customer("1")], { run: true });
     const bad = await start("bad.ndjson", [customer("2"), { cuid: "3" }], { run: true });
     expect(await settled(good)).toMatchObject({ state: "done" });
     expect(await settled(bad)).toMatchObject({ state: "refused", problems: [{ line: 2 }] });
     expect(await findCustomer(world.store.engine.db, PRODUCTION, "2")).toBeUndefined();
-    await expect.poll(() => letGo).toEqual(["good.ndjson", "bad.ndjson"]);
+    await expect.poll(() => deleted).toEqual(["good.ndjson", "bad.ndjson"]);
   });
 
   test("that would change much is written only where that is said to be meant", async () => {
@@ -293,18 +293,18 @@ describe("a file that is uploaded", () => {
 
   test("is kept for an hour, and ten at most are", async () => {
     const world = await openWorld();
-    const { start, settled, find, letGo } = uploading(world);
+    const { start, settled, find, deleted } = uploading(world);
     const first = await start("0", [customer("1")]);
     await settled(first);
     world.now += 61 * MINUTE_MS;
     const second = await start("1", [customer("1")]);
     expect((await refusal(find(first))).code).toBe("not_found");
-    expect(letGo).toEqual(["0"]);
+    expect(deleted).toEqual(["0"]);
     for (const file of ["2", "3", "4", "5", "6", "7", "8", "9", "10"])
       await settled(await start(file, [customer("1")]));
     await start("11", [customer("1")]);
     expect((await refusal(find(second))).code).toBe("not_found");
-    expect(letGo).toEqual(["0", "1"]);
+    expect(deleted).toEqual(["0", "1"]);
   });
 });
 

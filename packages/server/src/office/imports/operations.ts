@@ -51,8 +51,8 @@ export const uploadCustomers = operation({
   }),
   answer: UploadSchema,
   run(office, { file, environment = "production", run = false, ...said }) {
-    const letGo = file.keep?.() ?? (async () => {});
-    return office.uploads.start(office, { ...said, environment, file, letGo, run });
+    const deleteFile = file.keep?.() ?? (async () => {});
+    return office.uploads.start(office, { ...said, environment, file, deleteFile, run });
   },
 });
 

@@ -16,8 +16,7 @@ const ID_BYTES = 9;
 
 export interface UploadRequest extends Omit<CustomersImport, "allowLargeChange" | "allowShorter"> {
   readonly file: Required<Pick<CustomersImport["file"], "name">> & CustomersImport["file"];
-  /** Deletes the file. */
-  readonly letGo: () => Promise<void>;
+  readonly deleteFile: () => Promise<void>;
   /** Whether to write the file at once if the check finds no problem. */
   readonly run: boolean;
 }
@@ -48,7 +47,7 @@ export class Uploads {
   async start(office: Office, request: UploadRequest): Promise<Upload> {
     await this.#makeRoom(office.clock());
     if (this.#kept.size >= MOST_UPLOADS) {
-      await request.letGo();
+      await request.deleteFile();
       throw new Refused("conflict", "so many files are under way that there is no room: send this one later");
     }
     const { environment, file, asOf = null } = request;
@@ -108,7 +107,7 @@ export class Uploads {
           await work(ending);
         } finally {
           kept.at = office.clock();
-          if (!holdsFile(kept)) await kept.request.letGo();
+          if (!holdsFile(kept)) await kept.request.deleteFile();
         }
       });
       this.#last = done.catch(() => {});
@@ -139,7 +138,7 @@ export class Uploads {
 
   async #delete({ shown: { id }, request }: Kept): Promise<void> {
     this.#kept.delete(id);
-    await request.letGo();
+    await request.deleteFile();
   }
 }
 
