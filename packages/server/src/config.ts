@@ -156,6 +156,12 @@ const TABLE = {
     description: "host names of the console, separated by commas; IP addresses and localhost always work",
     read: readHostNames,
   },
+  supportGoodwillDays: {
+    placeholder: "DAYS",
+    fallback: "100",
+    description: "most days of goodwill that one account or API key of the role support can give in a day",
+    read: integer(0, 99_999),
+  },
   v100DeprecatedOn: {
     placeholder: "DATE",
     description: "date of the announced deprecation of v1.0.0, in UTC",

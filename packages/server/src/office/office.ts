@@ -14,6 +14,7 @@ import type { Tables } from "../store/tables.ts";
 import type { ServiceState } from "../system/service-state.ts";
 import type { Uploads } from "./imports/uploads.ts";
 import type { Jobs } from "./jobs.ts";
+import type { Limits } from "./limits.ts";
 import type { AnswerOf, Operation } from "./operation.ts";
 import type { AccountTools } from "./staff/passwords.ts";
 import type { StatisticsCache } from "./statistics/cache.ts";
@@ -34,6 +35,8 @@ export interface Desk extends Ports {
   readonly actor: Actor;
   /** Lowers the priority of the process, if possible. */
   readonly giveWay: () => void;
+  /** Undefined for the command line. */
+  readonly limits: Limits | undefined;
   readonly accounts: AccountTools;
   readonly targets: TargetTools;
   readonly jobs: Jobs;

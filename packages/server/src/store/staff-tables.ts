@@ -64,6 +64,12 @@ export interface StaffAnswerRow {
   body: string | null;
 }
 
+export interface StaffDayRow {
+  author: string;
+  day: string;
+  goodwillDays: number;
+}
+
 export interface ImportRunRow {
   id: number;
   kind: "customers" | "catalogue";

@@ -11,6 +11,7 @@ import type {
   LogInFailureRow,
   RefusedCallRow,
   StaffAnswerRow,
+  StaffDayRow,
   StaffKeyRow,
   StaffRow,
   StaffSessionRow,
@@ -276,6 +277,7 @@ export interface Tables {
   logInFailure: LogInFailureRow;
   staffKey: StaffKeyRow;
   staffAnswer: StaffAnswerRow;
+  staffDay: StaffDayRow;
   importRun: ImportRunRow;
   heldBack: HeldBackRow;
   checkPassed: { onlyRow: 1; at: Instant };

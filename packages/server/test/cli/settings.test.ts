@@ -43,6 +43,7 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["metrics-host", "", "must be an address"],
   ["console-port", "70000", "must be a whole number from 0 to 65535"],
   ["console-host", "", "must be an address"],
+  ["support-goodwill-days", "some", "must be a whole number from 0 to 99999"],
   ["v100-deprecated-on", "2027-02-30", "must be a date in the form YYYY-MM-DD"],
   ["v100-sunset-on", "soon", "must be a date in the form YYYY-MM-DD"],
 ];

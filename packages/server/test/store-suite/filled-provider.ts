@@ -3,7 +3,7 @@ import type { AccessToken } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
-import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import { beginRun, endRun, replaceHeldBack } from "../../src/office/imports/runs.ts";
 import { noteBackup, noteCheck } from "../../src/office/maintenance/backups.ts";
 import { rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts";
@@ -109,8 +109,11 @@ function plain(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
 }
 
-async function correct({ reverse, grant, block, desk }: OpenedProvider, checkoutId: string): Promise<void> {
+async function correct({ store, now, reverse, grant, block, desk }: OpenedProvider, checkoutId: string): Promise<void> {
   await reverse(checkoutId, "paid twice");
+  const support = { name: "key desk", authority: { keyHash: await staffOf(store).addKey("desk", "support", by(now)) } };
+  const limited = deskOf({ store, clock: () => now }, support, { limits: { supportGoodwillDays: 1 } });
+  await run(limited, grantGoodwill, { ...RAM_TV, days: 1, reason: "outage" });
   await grant(RAM_TV, 10);
   await run(desk(), reverseGoodwill, { ...RAM_TV, reason: "3 were meant" });
   await block(RAM_TV, true);

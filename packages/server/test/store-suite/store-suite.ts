@@ -15,6 +15,7 @@ import { testCustomerOperations } from "./customer-operations.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
 import { testImports } from "./imports.ts";
+import { testLimits } from "./limits.ts";
 import { testOutbox } from "./outbox.ts";
 import { testProviderSettings } from "./provider-settings.ts";
 import { testRefusedCalls } from "./refused-calls.ts";
@@ -48,6 +49,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("transactions of the office", () => testTransactionOperations(makeDatabase));
     describe("customers of the office", () => testCustomerOperations(makeDatabase));
     describe("bulk corrections", () => testBulk(makeDatabase));
+    describe("limits", () => testLimits(makeDatabase));
     describe("targets", () => testTargets(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));

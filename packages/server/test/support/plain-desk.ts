@@ -18,6 +18,7 @@ export function deskOf(
 ): Desk {
   return {
     ...({ accounts: undefined } as unknown as Pick<Desk, "accounts">),
+    limits: undefined,
     targets: targetTools({ clock, random }),
     statistics: new StatisticsCache({ store, clock }),
     state: wellState(),

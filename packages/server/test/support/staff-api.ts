@@ -105,6 +105,7 @@ async function openStaffApi(
       storeKind: "sqlite",
       currency: "NPR",
       numberGrouping: "western",
+      limits: { supportGoodwillDays: 100 },
       readMigrations: async () => [],
       state: wellState(),
     },

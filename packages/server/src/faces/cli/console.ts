@@ -21,6 +21,7 @@ export async function serveConsole(
       clock,
       random,
       sleep,
+      limits: { supportGoodwillDays: config.supportGoodwillDays },
       accounts,
       targets,
       version,

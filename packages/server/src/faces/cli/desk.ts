@@ -16,7 +16,7 @@ export function shellDesk({ store, clock, random, actor, runtime }: DeskSession)
   };
   const { accounts, targets, sleep, lowerPriority: giveWay } = runtime;
   const statistics = new StatisticsCache({ store, clock });
-  const known = { jobs: new Jobs(), uploads: new Uploads(), statistics, state: wellState() };
+  const known = { jobs: new Jobs(), uploads: new Uploads(), statistics, state: wellState(), limits: undefined };
   const tools = { accounts, targets, ...known };
   return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words), giveWay, sleep };
 }

@@ -1,6 +1,7 @@
 import type { NumberGrouping } from "../../domain/money.ts";
 import { Uploads } from "../../office/imports/uploads.ts";
 import { Jobs } from "../../office/jobs.ts";
+import type { Limits } from "../../office/limits.ts";
 import type { Actor, Desk } from "../../office/office.ts";
 import type { FailedLogIn, StaffIdentity } from "../../office/session/log-in.ts";
 import { type OwnAccountPorts, TotpOffers } from "../../office/session/own-account.ts";
@@ -12,6 +13,7 @@ import type { ServiceState } from "../../system/service-state.ts";
 
 /** The parts that the staff API gets from outside. */
 export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts"> {
+  readonly limits: Limits;
   readonly targets: TargetTools;
   /** Version of topupd. */
   readonly version: string;
@@ -84,9 +86,10 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
 
 /** The desk that the service gives an operation. Long work continues after the answer, with the rights of the account. */
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
-  const { store, clock, random, accounts, targets, sleep, background, jobs, uploads, statistics, state } = ports;
+  const { store, clock, random, accounts, targets, sleep, background, jobs } = ports;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
-  const known = { uploads, statistics, state };
+  const { uploads, statistics, state, limits } = ports;
+  const known = { uploads, statistics, state, limits };
   return { store, clock, random, accounts, targets, actor, sleep, jobs, ...known, goOn, progress() {}, giveWay() {} };
 }
 

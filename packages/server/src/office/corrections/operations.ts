@@ -19,6 +19,7 @@ import {
   runOf,
   ServiceSchema,
 } from "../common.ts";
+import { countGoodwill } from "../limits.ts";
 import { correctingBy, type Db, type Decision, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
@@ -152,8 +153,9 @@ export const grantGoodwill = operation({
     return correct(office, key, async (tx, ledgers) => {
       const connection = await findConnection(tx, key, ledgers);
       const found = decided.grantGoodwill(connection, ledgers, { ...key, days, plan }, correctingBy(office));
-      if (found.kind === "granted") return [found.correction, { ...key, days, ...effectOf(found.correction) }];
-      throw notCorrected(found, input);
+      if (found.kind !== "granted") throw notCorrected(found, input);
+      await countGoodwill(office, tx, days);
+      return [found.correction, { ...key, days, ...effectOf(found.correction) }];
     });
   },
 });

@@ -424,6 +424,16 @@ CREATE TABLE staff_answer (
 CREATE INDEX staff_answer_by_at ON staff_answer (at);
 CREATE INDEX staff_answer_by_owner ON staff_answer (owner);
 
+-- Use of the daily limits of the role support.
+CREATE TABLE staff_day (
+  -- The account or API key.
+  author        TEXT    NOT NULL,
+  -- A day of the provider's clock. Writing it deletes the author's earlier days.
+  day           TEXT    NOT NULL,
+  goodwill_days INTEGER NOT NULL,
+  PRIMARY KEY (author, day)
+) STRICT, WITHOUT ROWID;
+
 -- The last imports of files.
 CREATE TABLE import_run (
   id          INTEGER PRIMARY KEY,

@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import type { Authority, Role } from "../../src/domain/staff.ts";
+import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import type { Limits } from "../../src/office/limits.ts";
+import type { Actor } from "../../src/office/office.ts";
+import { by } from "../support/by.ts";
+import { deskOf, refusal, run } from "../support/desk.ts";
+import { staffOf } from "../support/staff.ts";
+import { plain } from "./customers.ts";
+import { countRows, findWrong, type MakeDatabase } from "./database.ts";
+import { endOf, FIBER, importRows, openProvider, SITA, SITA_NET, SITA_TV } from "./provider.ts";
+
+const DAY_MS = 86_400_000;
+const GOODWILL = { days: 1, reason: "outage" };
+const words = (left: number) => `${left} of your 10 days of goodwill are left today: ask an admin to give more`;
+
+async function openLimited(makeDatabase: MakeDatabase) {
+  const opened = await openProvider(makeDatabase);
+  const { store } = opened;
+  const limits: Limits = { supportGoodwillDays: 10 };
+  const person = async (name: string, role: Role): Promise<Actor> => {
+    const { id: staffId } = await staffOf(store).add(name, role, by(opened.now));
+    return { name, authority: { staffId, role, sessionId: undefined } satisfies Authority };
+  };
+  const deskFor = (actor: Actor, on = store) => deskOf({ store: on, clock: () => opened.now }, actor, { limits });
+  const grant = (actor: Actor, days: number, more: object = {}) =>
+    run(deskFor(actor), grantGoodwill, { ...SITA_NET, ...GOODWILL, days, ...more });
+  return { opened, store, person, deskFor, grant };
+}
+
+/** Limits of what one account or API key can do in a day. */
+export function testLimits(makeDatabase: MakeDatabase): void {
+  test("the role support gives goodwill up to its limit of the day; an admin and the shell give more", async () => {
+    const { opened, store, person, grant } = await openLimited(makeDatabase);
+    const [maya, ravi, asha] = [
+      await person("maya", "support"),
+      await person("ravi", "support"),
+      await person("asha", "admin"),
+    ];
+    const key: Actor = {
+      name: "key desk",
+      authority: { keyHash: await staffOf(store).addKey("desk", "support", by(opened.now)) },
+    };
+    await grant(maya, 7);
+    for (const preview of [true, false])
+      expect(await refusal(grant(maya, 4, { preview }))).toMatchObject({ code: "forbidden", words: words(3) });
+    await grant(maya, 3, { preview: true });
+    await grant(maya, 3, SITA_TV);
+    expect(await refusal(grant(maya, 1))).toMatchObject({ words: words(0) });
+    for (const actor of [ravi, key]) {
+      await grant(actor, 10);
+      expect(await refusal(grant(actor, 1))).toMatchObject({ words: words(0) });
+    }
+    await grant(asha, 11);
+    await grant({ name: "root" }, 11);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe("2027-01-28 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a refused goodwill does not count, a reversed one does, and each day starts again", async () => {
+    const { opened, person, deskFor, grant } = await openLimited(makeDatabase);
+    const maya = await person("maya", "support");
+    expect(await refusal(grant(maya, 10, { plan: "Gold" }))).toMatchObject({ code: "conflict" });
+    await grant(maya, 10);
+    await run(deskFor(maya), reverseGoodwill, { ...SITA_NET, reason: "wrong customer" });
+    expect(await refusal(grant(maya, 1))).toMatchObject({ words: words(0) });
+    opened.now += DAY_MS;
+    await grant(maya, 10);
+    expect(await countRows(opened, "staff_day")).toBe(1);
+  });
+
+  test("20 parallel corrections, through two stores, do not exceed the limit", async () => {
+    const { opened, store, person, deskFor } = await openLimited(makeDatabase);
+    const maya = await person("maya", "support");
+    const { subscriptions } = SITA.connections.internet[0] as { readonly subscriptions: readonly object[] };
+    const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
+    const rows = names.map((username) =>
+      plain(username, { connections: { internet: [{ username, status: "active", subscriptions }] } }),
+    );
+    await importRows(store, opened.now, ...rows);
+    const stores = [store, await opened.another()];
+    const given = await Promise.allSettled(
+      names.map((reqId, index) =>
+        run(deskFor(maya, stores[index % 2]), grantGoodwill, { service: "internet", reqId, ...GOODWILL }),
+      ),
+    );
+    expect(given.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+    expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(10);
+    expect(await countRows(opened, "staff_day WHERE goodwill_days = 10")).toBe(1);
+  });
+}
