@@ -114,14 +114,14 @@ export function testTransactionOperations(makeDatabase: MakeDatabase): void {
       const pages = await run(opened.desk(), exportTransactions, { settled: true, ...filter });
       for (let page = await pages.next(); ; page = await pages.next()) {
         if (page.done === true) return [rows, page.value?.["complete_until"]];
-        rows.push(...page.value.map(({ txnId, status }) => `${txnId} ${status}`));
+        rows.push(...page.value.map(({ txnId, status, customerName }) => `${txnId} ${status} ${customerName}`));
       }
     };
     const first = await opened.topUp(SITA_NET, "NET-1M");
     opened.now += MINUTE_MS - 1;
     expect(await exported()).toEqual([[], iso(first.at - 1)]);
     opened.now += 1;
-    const success = [`${first.txnId} success`];
+    const success = [`${first.txnId} success Sita Rai`];
     expect(await exported()).toEqual([success, iso(first.at)]);
     opened.now += MINUTE_MS;
     await opened.reverse(first.txnId);
@@ -129,7 +129,7 @@ export function testTransactionOperations(makeDatabase: MakeDatabase): void {
     expect(await exported()).toEqual([success, iso(opened.now - MINUTE_MS)]);
     expect(await exported({ status: "reversed" })).toEqual([[], undefined]);
     opened.now += MINUTE_MS;
-    const reversed = [`${first.txnId} reversed`];
+    const reversed = [`${first.txnId} reversed Sita Rai`];
     expect(await exported({ environment: "production" })).toEqual([reversed, iso(opened.now - MINUTE_MS)]);
     for (const filter of [{ status: "reversed" }, { partner: "wallet" }, { to: "2026-11-30" }])
       expect(await exported(filter)).toEqual([reversed, undefined]);

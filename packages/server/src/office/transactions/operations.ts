@@ -170,14 +170,19 @@ async function* exported(
           return { transaction: { ...transaction, status: "success" as const }, reversal: undefined };
         return { transaction, reversal };
       });
-      yield known
-        .filter(({ transaction }) => status === undefined || transaction.status === status)
-        .map(({ transaction, reversal }) => ({
+      const rows = known.filter(({ transaction }) => status === undefined || transaction.status === status);
+      const cuids = rows.map(({ transaction }) => transaction.cuid);
+      const names = await readNames(engine.db, filter.environment, cuids);
+      yield rows.map(({ transaction, reversal }) => {
+        const name = names.get(transaction.cuid);
+        return {
           ...transactionData(transaction, presenter),
           reversedAt: isoTimeOrNull(reversal?.at),
           reversedBy: reversal?.author ?? null,
           reversalReason: reversal?.reason ?? null,
-        }));
+          customerName: name === undefined ? null : `${name.firstName} ${name.lastName}`.trim(),
+        };
+      });
     }
   }
   const { environment: _, ...said } = filters[0] ?? {};

@@ -124,6 +124,9 @@ export const ExportedTransactionSchema = Type.Object(
     reversedAt: orNull(InstantSchema),
     reversedBy: orNull(Type.String()),
     reversalReason: orNull(Type.String()),
+    customerName: orNull(
+      Type.String({ description: "Current name of the customer; null if the customer is unknown." }),
+    ),
   },
   { title: "ExportedTransaction" },
 );
