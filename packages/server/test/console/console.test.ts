@@ -407,6 +407,42 @@ describe("the console", () => {
     await expect.poll(() => tv.innerText()).toBe(before);
   });
 
+  test("adds a bouquet, and takes a newer revision for the form that is open when it comes", async () => {
+    const visit = await at("/catalogue", "admin");
+    const { page, main, dialog } = visit;
+    await main.getByRole("link", { name: "Add a bouquet" }).click();
+    await dialog.getByLabel("Service").selectOption("IPTV");
+    await dialog.getByLabel("Code").fill("ITV-1M");
+    await dialog.getByLabel("Name").fill("Movies (MONTHLY)");
+    await dialog.getByLabel("Price").fill("300");
+    await dialog.getByLabel("Sold to").fill("north\n\nsouth\n");
+    expect(await findViolations(page)).toEqual([]);
+    await visit.press("Show the change", dialog);
+    await dialog.getByText("Added", { exact: true }).waitFor();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/api\/v1\/catalogue\?/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    api().service.now += 1_000;
+    await visit.press("Publish", dialog);
+    await visit.expectToast(/^Revision \d+ is published\.$/);
+    const { bouquets } = (await api().call("GET /catalogue?environment=production")).json;
+    expect(bouquets.at(-1)).toMatchObject({
+      ...{ service: "iptv", code: "ITV-1M", plan: "Movies", price: "300.00", months: 1, segments: ["north", "south"] },
+    });
+
+    await main.getByRole("link", { name: "TV-1M" }).click();
+    release();
+    await page.getByText("ITV-1M").waitFor();
+    await dialog.getByLabel("Price").fill("460");
+    await visit.press("Show the change", dialog);
+    await dialog.locator("ins", { hasText: "460.00" }).waitFor();
+  });
+
   test("shows names and free fields of partners as the text that they are", async () => {
     const visit = await at("/customers?q=2000004", "support");
     const { page, main } = visit;

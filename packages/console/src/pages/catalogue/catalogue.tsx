@@ -68,7 +68,7 @@ function Current({ mayPublish }: { mayPublish: boolean }) {
             {mayPublish && (add !== "" || opened !== undefined) && (
               <BouquetDialog
                 bouquet={opened}
-                revision={found.revision}
+                baseRevision={found.revision ?? 0}
                 onClose={() => setOpen({ add: "", bouquet: "" })}
               />
             )}
@@ -136,9 +136,10 @@ interface BouquetsProps {
 
 /** Bouquets of a revision, by service, in the partners' order. */
 function Bouquets({ catalogue: { revision, createdAt, bouquets }, mayEdit = false }: BouquetsProps) {
-  const [{ q }] = useFilters(["q"]);
+  const [{ q, sort }] = useFilters(["q", "sort"]);
   const found = bouquets.filter((bouquet) => matches(bouquet, q));
-  const rowHref = (bouquet: Bouquet) => `/catalogue?${new URLSearchParams({ q, bouquet: keyOf(bouquet) }).toString()}`;
+  const rowHref = (bouquet: Bouquet) =>
+    `/catalogue?${new URLSearchParams({ q, sort, bouquet: keyOf(bouquet) }).toString()}`;
   return (
     <>
       <p className="muted">

@@ -21,14 +21,13 @@ type Edit = Input<"PUT /catalogue/bouquets/:code">;
 interface BouquetDialogProps {
   /** Undefined to add one. */
   readonly bouquet: Bouquet | undefined;
-  /** The shown revision; null if there is none. A change of a newer one by another person is refused. */
-  readonly revision: number | null;
+  /** The newest revision, 0 if there is none. If another is published after the review, publishing is refused. */
+  readonly baseRevision: number;
   readonly onClose: () => void;
 }
 
 /** Edits or adds a bouquet: the form, then what it changes. */
-export function BouquetDialog({ bouquet, revision, onClose }: BouquetDialogProps) {
-  const [baseRevision] = useState(revision ?? 0);
+export function BouquetDialog({ bouquet, baseRevision, onClose }: BouquetDialogProps) {
   const [reviewed, setReviewed] = useState<{ edit: Edit; change: CatalogueChange }>();
   const [isEditing, setEditing] = useState(true);
   const [isRemoving, setRemoving] = useState(false);
@@ -140,7 +139,7 @@ function RemoveDialog({ bouquet: { service, code }, baseRevision, onClose }: Rem
       description={t.takeOffText}
       submit={t.takeOffConfirm}
       danger
-      disabled={preview.data === undefined || preview.error !== null}
+      disabled={preview.data === undefined || preview.error !== null || preview.isFetching}
       onSubmit={async () => ({ toast: t.done((await send.mutateAsync(input)).revision) })}
       onClose={onClose}
     >
@@ -158,16 +157,13 @@ interface RestoreDialogProps {
 /** Publishes an earlier revision again. */
 export function RestoreDialog({ revision, baseRevision, onClose }: RestoreDialogProps) {
   const [isAllowed, setAllowed] = useState(false);
-  const [base] = useState(baseRevision);
   const [, navigate] = useLocation();
-  const input = { revision, baseRevision: base };
+  const input = { revision, baseRevision };
   // The preview shows a large change; publishing asks about it.
-  const { data: change, error } = usePreview("POST /catalogue/revisions/:revision/restore", {
-    ...input,
-    allowLargeChange: true,
-  });
+  const preview = usePreview("POST /catalogue/revisions/:revision/restore", { ...input, allowLargeChange: true });
+  const { data: change, error, isFetching } = preview;
   const send = useSend("POST /catalogue/revisions/:revision/restore");
-  const isReady = change !== undefined && error === null && !isSame(change);
+  const isReady = change !== undefined && error === null && !isFetching && !isSame(change);
   return (
     <ActionDialog
       title={t.restoreTitle(revision)}
