@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readPartners } from "../../src/office/partners/sql.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import {
@@ -163,6 +164,43 @@ describe("whoever works with the console", () => {
     await main.getByText("must be a day such as 2026-11-20").waitFor();
   });
 
+  test("finds a list as it was after a reload and on the way back: sorted, filtered, with all loaded pages", async () => {
+    const { clock, store } = api().service.ports;
+    const [partner] = await readPartners(store.engine.db);
+    const tenDaysAgo = clock() - 10 * 24 * 60 * 60_000;
+    const call = { environment: "production", operation: "get-customer-information", code: "2009999" } as const;
+    const calls = Array.from({ length: 61 }, (_, index) => ({
+      ...{ ...call, partnerId: partner?.id ?? 0, reason: "customer_not_found" },
+      ...{ at: tenDaysAgo + index, requestId: `unknown-${index}` },
+    }));
+    await store.recordRefusedCalls(calls);
+    const visit = await at("/refused-calls", "viewer");
+    const { page, main } = visit;
+    await main.getByLabel("Reason").selectOption("customer_not_found");
+    await visit.press("Load more");
+    const isWhole = () => main.getByText("All 61 rows").waitFor();
+    await isWhole();
+    await page.reload();
+    await isWhole();
+
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Partners" }).click();
+    const names = main.getByRole("table", { name: "Partners" }).getByRole("link");
+    const sortBy = main.getByRole("button", { name: "Name" });
+    for (const sorted of ["Blue Wallet", "wallet"]) {
+      await sortBy.click();
+      await expect.poll(() => names.first().innerText()).toBe(sorted);
+    }
+    await page.reload();
+    await expect.poll(() => names.allInnerTexts()).toEqual(["wallet", "Blue Wallet"]);
+    await names.first().click();
+    await main.getByRole("heading", { level: 1, name: "wallet" }).waitFor();
+    await page.goBack();
+    await expect.poll(() => names.allInnerTexts()).toEqual(["wallet", "Blue Wallet"]);
+    await page.goBack();
+    await isWhole();
+    expect(await main.getByLabel("Reason").inputValue()).toBe("customer_not_found");
+  });
+
   test("keeps the colours that one chose", async () => {
     const visit = await at("/health", "viewer");
     const { page } = visit;
@@ -271,6 +309,38 @@ describe("an administrator", () => {
     await main.getByText("Nothing is held back").waitFor();
     expect([await endOf(api(), "2000001"), (await api().call("GET /customers/2000005")).status]).toEqual([
       ...["2026-12-10 10:00:00", 200],
+    ]);
+  });
+
+  test("decides on several customers at once, of whom one refuses", async () => {
+    const asOf = new Date(api().service.now - 60_001).toISOString();
+    const runs = (code: string) => [{ code, startdate: "2026-06-10 10:00:00", enddate: "2026-12-01 10:00:00" }];
+    const net = (username: string) => ({ internet: [{ username, status: "active", subscriptions: runs("NET-1M") }] });
+    const tv = { tv: [{ stb: "000100000000001", status: "active", subscriptions: runs("TV-1M") }] };
+    const rows = [
+      { cuid: "2000001", first_name: "Sita", last_name: "Rai", mobile: "9800000101", connections: tv },
+      { cuid: "2000002", first_name: "Ram", last_name: "Thapa", mobile: "9800000102", connections: net("ram") },
+      { cuid: "2000004", first_name: MARKUP, last_name: SCRIPT, connections: net("img") },
+    ];
+    const body = rows.map((row) => `${JSON.stringify({ status: "active", ...row })}\n`).join("");
+    const { json } = await api().call(`POST /imports?name=night.ndjson&run=true&asOf=${asOf}`, {
+      ...{ body, headers: { "content-type": "application/x-ndjson" } },
+    });
+    await expect.poll(async () => (await api().call(`GET /imports/${json.id}`)).json.state).toBe("done");
+
+    const visit = await at("/imports?tab=held-back", "admin", { refusals: [404] });
+    const { main, dialog } = visit;
+    await visit.press("Choose all");
+    await visit.press("Apply the file");
+    const [sita] = (await api().call("GET /held-back")).json.items.filter(
+      ({ cuid }: { cuid: string }) => cuid === "2000001",
+    );
+    await api().call(`POST /held-back/${sita.id}`, { body: { decision: "keep" } });
+    await visit.press("Apply the file to 3 customers", dialog);
+    await visit.expectToast("Decided for 2 customers.");
+    await main.getByRole("listitem").filter({ hasText: "2000001" }).getByText("not held back any more").waitFor();
+    expect([await endOf(api(), "2000002"), await endOf(api(), "2000004")]).toEqual([
+      ...["2026-12-04 10:00:00", "2026-12-03 10:00:00"],
     ]);
   });
 
