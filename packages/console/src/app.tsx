@@ -1,7 +1,7 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ComponentType, lazy, Suspense, useState } from "react";
-import { Route, Switch } from "wouter";
-import { createClient, MeContext, useMay, useSession } from "./api/session.tsx";
+import { Redirect, Route, Switch } from "wouter";
+import { createClient, MeContext, useMay, useMe, useSession } from "./api/session.tsx";
 import { ErrorNote, Loading } from "./components/states.tsx";
 import { ToastProvider } from "./components/toasts.tsx";
 import { groupDigits } from "./format.ts";
@@ -52,6 +52,9 @@ function Console() {
   );
 }
 
+/** The only page until an account is set up. */
+const ACCOUNT = "/account";
+
 /** Remounts a page if its address or the environment changes. */
 function Pages() {
   const environment = useEnvironment();
@@ -75,8 +78,11 @@ function decode(params: object): PageProps["params"] {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, whole(String(value))]));
 }
 
-function LetIn({ page: { permission, Page }, params }: { page: (typeof PAGES)[number] } & PageProps) {
-  if (!useMay(permission)) return <Forbidden />;
+function LetIn({ page: { path, permission, Page }, params }: { page: (typeof PAGES)[number] } & PageProps) {
+  const { mustSetUp } = useMe();
+  const may = useMay(permission);
+  if (mustSetUp !== null && path !== ACCOUNT) return <Redirect to={ACCOUNT} replace />;
+  if (!may && mustSetUp === null) return <Forbidden />;
   return (
     <ErrorBoundary>
       <Suspense fallback={<Loading />}>

@@ -15,6 +15,7 @@ import {
   readHostNames,
   readOrigin,
   readPrefix,
+  readRoles,
 } from "./system/setting-values.ts";
 
 /** An unknown setting, or a value that is not valid. */
@@ -155,6 +156,12 @@ const TABLE = {
     placeholder: "LIST",
     description: "host names of the console, separated by commas; IP addresses and localhost always work",
     read: readHostNames,
+  },
+  requireTotp: {
+    placeholder: "LIST",
+    fallback: "admin,finance",
+    description: "roles of staff that must use one-time codes, separated by commas, or none",
+    read: readRoles,
   },
   supportGoodwillDays: {
     placeholder: "DAYS",

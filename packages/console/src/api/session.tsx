@@ -68,7 +68,7 @@ export function useLogOut() {
   };
 }
 
-/** Creates the query cache. A 401 clears it and shows the log-in page. */
+/** Creates the query cache. A 401 clears it and shows the log-in page; `set_up_first` shows the own account. */
 export function createClient(): QueryClient {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: (error) => forgetIfLoggedOut(error) }),
@@ -84,6 +84,7 @@ export function createClient(): QueryClient {
   });
   const forgetIfLoggedOut = (error: unknown) => {
     if (isLoggedOut(error)) forgetAll(client);
+    if (hasCode(error, "set_up_first")) void client.invalidateQueries({ queryKey: SESSION });
   };
   return client;
 }
@@ -95,7 +96,11 @@ function forgetAll(client: QueryClient): void {
 }
 
 function isLoggedOut(error: unknown): boolean {
-  return error instanceof ApiProblem && error.code === "not_logged_in";
+  return hasCode(error, "not_logged_in");
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof ApiProblem && error.code === code;
 }
 
 function isPassing({ status }: ApiProblem): boolean {

@@ -46,7 +46,7 @@ export function Layout({ children }: { children: ReactNode }) {
         <Link href="/" className="brand-link">
           <Brand />
         </Link>
-        <Search />
+        {permissions.length > 0 && <Search />}
         <EnvironmentSwitch />
         <AccountMenu onKeys={() => setKeysOpen(true)} />
       </header>

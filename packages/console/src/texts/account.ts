@@ -1,5 +1,9 @@
 export const account = {
   lead: (role: string) => `Your role: ${role}`,
+  setUp: {
+    password: "Another person set your password. Change it, then you can use the console.",
+    totp: "Your role requires one-time codes. Switch them on, then you can use the console.",
+  },
   password: "Password",
   next: "New password",
   nextHint: "12 characters or more. An unusual sentence is good.",

@@ -35,8 +35,23 @@ export interface StaffMember {
   readonly name: string;
   readonly role: Role;
   readonly createdAt: Instant;
+  readonly lastLogInAt: Instant | undefined;
   /** Whether log-in needs a one-time code. */
   readonly hasTotp: boolean;
+  /** Whether another person set the password. */
+  readonly mustChangePassword: boolean;
+}
+
+/** The step that a person must take before any other work: a new password, or one-time codes. */
+export type SetUp = "password" | "totp";
+
+/** @param totpRoles roles that require one-time codes. @returns undefined if the account is set up. */
+export function setUpOf(
+  { role, hasTotp, mustChangePassword }: Pick<StaffMember, "role" | "hasTotp" | "mustChangePassword">,
+  totpRoles: ReadonlySet<Role>,
+): SetUp | undefined {
+  if (mustChangePassword) return "password";
+  return totpRoles.has(role) && !hasTotp ? "totp" : undefined;
 }
 
 /** A log-in, as its owner sees it. */

@@ -28,6 +28,8 @@ export interface StaffRow {
   /** A JSON list. */
   networks: string;
   createdAt: Instant;
+  lastLogInAt: Instant | null;
+  mustChangePassword: number;
 }
 
 export interface StaffSessionRow {

@@ -84,7 +84,10 @@ async function expectLogIn(printed: string): Promise<void> {
     headers: { "content-type": "application/json", origin: url },
     body: JSON.stringify({ name, password }),
   });
-  expect({ status: answer.status, body: await answer.json() }).toMatchObject({ status: 201, body: { role: "admin" } });
+  expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+    status: 201,
+    body: { role: "admin", mustSetUp: null },
+  });
 }
 
 /** What each page of the console has something to show of. */

@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { generate } from "otplib";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Role } from "../../src/domain/staff.ts";
 import { readPartners } from "../../src/office/partners/sql.ts";
+import { addStaff } from "../../src/office/staff/operations.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import {
@@ -25,6 +28,7 @@ import {
   type Visit,
   type VisitOptions,
 } from "../support/console-visit.ts";
+import { deskOf, run } from "../support/desk.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 
 const FIGURES = {
@@ -35,10 +39,12 @@ const FIGURES = {
   refusals: [{ reason: "unavailable", count: 3 }],
   processes: [{ role: "worker", count: 4, unavailable: 1, restarts: 2 }],
 };
+const NEW_PASSWORD = "tumbling otters sing";
+const totpRoles = new Set<Role>();
 const api = shareStaffApi({
   consoleFolder: CONSOLE_FOLDER,
   defaultCountry: "NP",
-  world: { state: { ...wellState(), figures: FIGURES } },
+  world: { totpRoles, state: { ...wellState(), figures: FIGURES } },
 });
 let browser: Browser;
 let provider: ConsoleProvider;
@@ -76,6 +82,37 @@ describe("whoever works with the console", () => {
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     await visit.logIn(STAFF.support, PASSWORD);
     await main.getByRole("heading", { name: "Transactions" }).waitFor();
+  });
+
+  test("sets the account up before anything else: a password of one's own, then one-time codes", async () => {
+    const { service, world } = api();
+    const person = { name: "Esha", role: "viewer", password: PASSWORD } as const;
+    await run(deskOf(service.ports, service.actor, world), addStaff, person);
+    totpRoles.add("viewer");
+    onTestFinished(() => void totpRoles.delete("viewer"));
+    const visit = await comeTo("/customers");
+    const { page, main, dialog } = visit;
+    await visit.logIn("Esha", PASSWORD);
+    await main.getByText("Another person set your password.").waitFor();
+    expect(await page.getByRole("navigation", { name: "Pages" }).getByRole("link").count()).toBe(0);
+    await main.getByLabel("Your password").fill(PASSWORD);
+    await main.getByLabel("New password", { exact: true }).fill(NEW_PASSWORD);
+    await main.getByLabel("New password again").fill(NEW_PASSWORD);
+    await visit.press("Change password");
+    await main.getByText("Your role requires one-time codes.").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await visit.goTo("/customers");
+    await visit.press("Switch on");
+    await dialog.getByLabel("Your password").fill(NEW_PASSWORD);
+    await visit.press("Continue", dialog);
+    const secret = (await dialog.getByLabel("Key").inputValue()).replaceAll(" ", "");
+    await dialog.getByLabel("Code from the app").fill(await generate({ secret, epoch: service.now / 1_000 }));
+    await visit.press("Switch on", dialog);
+    await main.getByRole("list", { name: "Recovery codes" }).waitFor();
+    await visit.press("Saved it");
+    expect(await buttonsOf(visit)).not.toContain("Switch off");
+    await page.getByRole("link", { name: "Customers" }).click();
+    await main.getByRole("heading", { name: "Customers" }).waitFor();
   });
 
   test("searches by a key, with suggestions by name, mobile number in any form, and transaction", async () => {

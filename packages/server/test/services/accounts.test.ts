@@ -27,8 +27,9 @@ import { addStaff, addStaffKey, changeStaff, removeStaff, removeStaffKey } from 
 import { PasswordsBusy } from "../../src/office/staff/passwords.ts";
 import { readKeys } from "../../src/office/staff/sql.ts";
 import { accountTools } from "../../src/system/account-tools.ts";
-import { run } from "../support/desk.ts";
+import { refusal, run } from "../support/desk.ts";
 import { CHEAP } from "../support/office-line.ts";
+import { keepPassword } from "../support/staff-api.ts";
 import { MINUTE_MS, openWorld, type World } from "./world.ts";
 
 const PASSWORD = "kettle orbit fjord";
@@ -40,7 +41,9 @@ async function withStaff() {
   const { clock } = world.ports;
   const accounts = accountTools(world.ports, CHEAP);
   const failed: FailedLogIn[] = [];
-  const memory = { totpOffers: new TotpOffers(clock), logInFailed: (each: FailedLogIn) => failed.push(each) };
+  const totpRoles = new Set<Role>();
+  const logInFailed = (each: FailedLogIn) => failed.push(each);
+  const memory = { totpOffers: new TotpOffers(clock), logInFailed, totpRoles };
   const ports = { ...world.ports, accounts, ...memory };
   const desk = { ...world.desk, accounts };
   const add = (name: string, role: Role, password = PASSWORD) => run(desk, addStaff, { name, role, password });
@@ -229,6 +232,46 @@ describe("a log-in", () => {
     world.now += 10 * MINUTE_MS;
     const code = await generate({ secret, epoch: world.now / 1_000 });
     expect(await confirmOwnTotp(ports, maya, { code })).toEqual({ kind: "no_offer" });
+  });
+});
+
+describe("an account that is not set up", () => {
+  test("must change a password that another person set, each time, to one of its own", async () => {
+    const { ports, desk, token, identify } = await withStaff();
+    const mustSetUp = async (of: string) => (await identify(of))?.person.mustSetUp;
+    const first = await token("ravi");
+    expect(await mustSetUp(first)).toBe("password");
+    const ravi = (await identify(first)) as Person;
+    expect(await changeOwnPassword(ports, ravi, { password: PASSWORD })).toEqual({
+      ...{ kind: "bad_password", problem: "is your present password: choose another" },
+    });
+    expect(await mustSetUp(first)).toBe("password");
+    expect(await changeOwnPassword(ports, ravi, { password: NEW_PASSWORD })).toEqual({ kind: "changed" });
+    expect(await mustSetUp(first)).toBeUndefined();
+    await run(desk, changeStaff, { name: "ravi", role: "finance" });
+    expect(await mustSetUp(await token("ravi", { password: NEW_PASSWORD }))).toBeUndefined();
+    await run(desk, changeStaff, { name: "ravi", password: PASSWORD });
+    expect(await mustSetUp(await token("ravi"))).toBe("password");
+  });
+
+  test("must switch one-time codes on if its role requires them, and cannot switch them off", async () => {
+    const { world, ports, desk, token, identify, tryLogIn } = await withStaff();
+    ports.totpRoles.add("admin");
+    for (const name of ["maya", "ravi"]) await keepPassword(ports.store, name);
+    const [maya, ravi] = [(await identify(await token("maya"))) as Person, await identify(await token("ravi"))];
+    expect([maya.person.mustSetUp, ravi?.person.mustSetUp]).toEqual(["totp", undefined]);
+    const required = { code: "conflict", words: "your role requires one-time codes" };
+    expect(await refusal(switchOwnTotpOff(ports, maya))).toMatchObject(required);
+    const { secret } = await offerOwnTotp(ports, maya);
+    await confirmOwnTotp(ports, maya, { code: await generate({ secret, epoch: world.now / 1_000 }) });
+    world.now += 30_000;
+    const logged = await tryLogIn("maya", { code: await generate({ secret, epoch: world.now / 1_000 }) });
+    const { identity } = logged as Extract<typeof logged, { kind: "logged_in" }>;
+    expect(identity.person).toMatchObject({ hasTotp: true, requiresTotp: true, mustSetUp: undefined });
+    expect(await refusal(switchOwnTotpOff(ports, identity as Person))).toMatchObject(required);
+    // An admin who switches a lost telephone off leaves the person to switch the next one on.
+    await run(desk, changeStaff, { name: "maya", totp: false });
+    expect((await identify(await token("maya")))?.person.mustSetUp).toBe("totp");
   });
 });
 

@@ -66,6 +66,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(added.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     const ravi = await add(store, "ravi", "viewer");
     expect(ravi).toMatchObject({ name: "ravi", role: "viewer", createdAt: START, hasTotp: false });
+    expect(ravi).toMatchObject({ lastLogInAt: undefined, mustChangePassword: true });
     expect((await staffOf(store).list()).map(({ name }) => name)).toEqual(["maya", "ravi"]);
     const secrets = {
       password: STORED_PASSWORD,
@@ -86,7 +87,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       await openSession(store.engine, hash, maya.id, STORED_PASSWORD, session(id));
     const to = { totpSecret: "BASE32", totpStep: 7, recoveryCodes: ["a", "b"] };
     const changed = await staffOf(store).change("maya", ["staff.totp_on", to], by(START), "two");
-    expect(changed).toEqual({ ...maya, hasTotp: true });
+    expect(changed).toEqual({ ...maya, hasTotp: true, lastLogInAt: START });
     expect(await findSession(store.engine.db, HASH)).toBeUndefined();
     expect((await findSession(store.engine.db, OTHER_HASH))?.member).toEqual(changed);
     expect((await findStaff(store.engine.db, "maya"))?.secrets).toEqual({
@@ -94,12 +95,19 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       ...to,
       networks: [],
     });
-    await staffOf(store).change("maya", ["staff.password", { password: "new" }], by(START));
+    const own = { password: "new", mustChangePassword: false };
+    expect(await staffOf(store).change("maya", ["staff.password", own], by(START))).toMatchObject({
+      mustChangePassword: false,
+    });
     expect(await findSession(store.engine.db, OTHER_HASH)).toBeUndefined();
     // This log-in was checked against the previous password.
     expect(await openSession(store.engine, HASH, maya.id, STORED_PASSWORD, session("late"))).toBe(false);
     await staffOf(store).change("maya", ["staff.totp_off", NO_TOTP], by(START));
-    expect(await findStaff(store.engine.db, "maya")).toMatchObject({ hasTotp: false, secrets: { password: "new" } });
+    expect(await findStaff(store.engine.db, "maya")).toMatchObject({
+      hasTotp: false,
+      mustChangePassword: false,
+      secrets: { password: "new" },
+    });
     await staffOf(store).change("ravi", ["staff.role", { role: "finance" }], by(START));
     expect(await refusal(staffOf(store).change("nobody", ["staff.role", { role: "admin" }], by(START)))).toMatchObject({
       code: "not_found",
@@ -120,7 +128,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(await refusal(staff.remove("maya", by(START)))).toMatchObject(lastAdmin);
     const setRole = (role: "admin" | "viewer") => staff.change("maya", ["staff.role", { role }], by(START));
     expect(await refusal(setRole("viewer"))).toMatchObject(lastAdmin);
-    expect(await setRole("admin")).toEqual(maya);
+    expect(await setRole("admin")).toEqual({ ...maya, lastLogInAt: START });
     await add(store, "ravi");
     await staff.remove("maya", by(START));
     expect(await findSession(store.engine.db, HASH)).toBeUndefined();
@@ -136,7 +144,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const times = { createdAt: new Date(START).toISOString() };
     const maya = await add(store, "maya");
     await add(store, "ravi");
-    const changed = { name: "ravi", role: "finance", ...times, hasTotp: false };
+    const changed = { name: "ravi", role: "finance", ...times, lastLogInAt: null, hasTotp: false };
     const input = { name: "ravi", role: "finance", password: "tumbling otters sing", totp: false } as const;
     expect(await run(desk, changeStaff, input)).toEqual(changed);
     expect((await run(desk, listStaff, {})).items).toEqual([{ ...changed, name: "maya", role: "admin" }, changed]);
@@ -186,12 +194,13 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const { store } = await openStore(makeDatabase);
     const [maya, ravi] = [await add(store, "maya"), await add(store, "ravi")];
     const old = session("old", { createdAt: START - 100 });
-    const used = session("used", { address: "203.0.113.7", userAgent: "Firefox" });
+    const used = session("used", { createdAt: START - 50, address: "203.0.113.7", userAgent: "Firefox" });
     await openSession(store.engine, HASH, maya.id, STORED_PASSWORD, old);
     await openSession(store.engine, OTHER_HASH, maya.id, STORED_PASSWORD, used);
     await touchSession(store.engine, OTHER_HASH, START + 60);
     const touched = { ...used, lastUsedAt: START + 60 };
-    expect(await findSession(store.engine.db, OTHER_HASH)).toEqual({ member: maya, session: touched });
+    const member = { ...maya, lastLogInAt: START - 50 };
+    expect(await findSession(store.engine.db, OTHER_HASH)).toEqual({ member, session: touched });
     expect(await listSessions(store.engine.db, maya.id)).toEqual([touched, old]);
     expect(await endSession(store.engine, ravi.id, "old")).toBe(false);
     await pruneSessions(store.engine, START - 100, START);

@@ -8,7 +8,7 @@ import { type Column, LoadedTable } from "../../components/data-table.tsx";
 import { ActionButton } from "../../components/dialog.tsx";
 import { Badge, Card, Grid, Time } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
-import { EmptyState } from "../../components/states.tsx";
+import { EmptyState, Note } from "../../components/states.tsx";
 import { useToast } from "../../components/toasts.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
@@ -17,7 +17,7 @@ import { RecoveryCodes, TotpCard } from "./one-time-codes.tsx";
 const t = texts.account;
 
 export default function Account() {
-  const { name, role } = useMe();
+  const { name, role, mustSetUp } = useMe();
   const [recoveryCodes, setRecoveryCodes] = useState<readonly string[]>();
   // The codes replace the page, so that only they are printed.
   if (recoveryCodes) return <RecoveryCodes codes={recoveryCodes} onClose={() => setRecoveryCodes(undefined)} />;
@@ -31,6 +31,11 @@ export default function Account() {
           </>
         }
       />
+      {mustSetUp !== null && (
+        <Note tone="warning">
+          <p>{t.setUp[mustSetUp]}</p>
+        </Note>
+      )}
       <Grid wide>
         <PasswordCard />
         <TotpCard onSwitchedOn={setRecoveryCodes} />

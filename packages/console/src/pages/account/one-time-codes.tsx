@@ -20,7 +20,7 @@ interface TotpCardProps {
 }
 
 export function TotpCard({ onSwitchedOn }: TotpCardProps) {
-  const { hasTotp } = useMe();
+  const { hasTotp, requiresTotp } = useMe();
   const [open, setOpen] = useState(false);
   const [offer, setOffer] = useState<TotpOffer>();
   const close = () => {
@@ -30,11 +30,13 @@ export function TotpCard({ onSwitchedOn }: TotpCardProps) {
   return (
     <Card title={t.totp} actions={<Badge tone={hasTotp ? "success" : "neutral"}>{hasTotp ? t.on : t.off}</Badge>}>
       <p>{hasTotp ? t.totpOn : t.totpOff}</p>
-      <div className="row">
-        <Button kind={hasTotp ? "plain" : "primary"} onClick={() => setOpen(true)}>
-          {hasTotp ? t.switchOff : t.switchOn}
-        </Button>
-      </div>
+      {!(hasTotp && requiresTotp) && (
+        <div className="row">
+          <Button kind={hasTotp ? "plain" : "primary"} onClick={() => setOpen(true)}>
+            {hasTotp ? t.switchOff : t.switchOn}
+          </Button>
+        </div>
+      )}
       {open && hasTotp && <SwitchOff onClose={close} />}
       {open && !hasTotp && (
         <Dialog

@@ -61,6 +61,11 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
     },
     { header: t.added, sort: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
     {
+      header: t.lastLogIn,
+      sort: ({ lastLogInAt }) => lastLogInAt ?? "",
+      cell: ({ lastLogInAt }) => <Time of={lastLogInAt} age none={t.never} />,
+    },
+    {
       header: texts.common.actions,
       hideHeader: true,
       isNumber: true,

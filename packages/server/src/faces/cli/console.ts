@@ -30,6 +30,7 @@ export async function serveConsole(
       storeKind: config.database.store,
       currency: config.currency,
       numberGrouping: config.numberGrouping,
+      totpRoles: config.requireTotp,
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
     },

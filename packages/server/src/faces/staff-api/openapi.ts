@@ -80,6 +80,7 @@ function describe(route: Route, components: Components): Json {
         [
           ...ALWAYS,
           ...(isOpen ? [] : LOGGED_IN),
+          ...(isOpen || permission === "person" ? [] : (["set_up_first"] as const)),
           ...(isOpen || permission === "read"
             ? []
             : ([permission === "person" ? "sessions_only" : "forbidden"] as const)),

@@ -12,7 +12,7 @@ import type { MigrationState } from "../../store/store.ts";
 import type { ServiceState } from "../../system/service-state.ts";
 
 /** The parts that the staff API gets from outside. */
-export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts"> {
+export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "totpRoles"> {
   readonly limits: Limits;
   readonly targets: TargetTools;
   /** Version of topupd. */

@@ -20,6 +20,7 @@ export const PROBLEMS = {
   code_required: { status: 401, title: "A one-time code is required with the password" },
   wrong_password: { status: 403, title: "This is not your own password: try again" },
   forbidden: { status: 403, title: "Your role does not allow this" },
+  set_up_first: { status: 403, title: "Set your account up first" },
   cross_site: { status: 403, title: "The request comes from a page of another site" },
   unknown_host: { status: 421, title: "The console does not know this host name: add it to --console-names" },
   sessions_only: { status: 403, title: "Only people who are logged in can do this, not keys" },

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AddressList, callerAddress } from "../../domain/address-list.ts";
-import { type Authority, isStaffKey, PERMISSIONS } from "../../domain/staff.ts";
+import { type Authority, isStaffKey, PERMISSIONS, type SetUp } from "../../domain/staff.ts";
 import { identifyPerson, identifySystem } from "../../office/session/log-in.ts";
 import { hasRights } from "../../store/audit.ts";
 import { hasTwoAuthorizations } from "../../system/port-guard.ts";
@@ -32,10 +32,15 @@ export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
 };
 
+const SET_UP: Readonly<Record<SetUp, string>> = {
+  password: "Another person set your password: change it first.",
+  totp: "Your role requires one-time codes: switch them on first.",
+};
+
 /** Admits a request before its body is read. @throws Problem */
 export async function admit(
   ports: AdminPorts,
-  { permission, asksPassword }: Pick<Route, "permission" | "asksPassword">,
+  { path, permission, asksPassword }: Pick<Route, "path" | "permission" | "asksPassword">,
   request: FastifyRequest,
   trustedProxies: AddressList | undefined,
 ): Promise<Identity | undefined> {
@@ -48,6 +53,8 @@ export async function admit(
   const identity = await identify(ports, request);
   if (identity === undefined) throw new Problem("not_logged_in");
   if (permission !== "person" && !PERMISSIONS[identity.role].includes(permission)) throw new Problem("forbidden");
+  const { mustSetUp } = identity.person ?? {};
+  if (mustSetUp !== undefined && !/^\/session(\/|$)/.test(path)) throw new Problem("set_up_first", SET_UP[mustSetUp]);
   const isForPeople = permission === "person" || asksPassword === true;
   if (isForPeople && identity.person === undefined) throw new Problem("sessions_only");
   return identity;

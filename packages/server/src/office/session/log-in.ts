@@ -8,9 +8,11 @@ import {
   isStaffKey,
   logInWaitMs,
   type Role,
+  type SetUp,
   STAFF_SECRET_RANDOM_BYTES,
   type StaffMember,
   type StaffSession,
+  setUpOf,
 } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
@@ -50,7 +52,11 @@ export interface FailedLogIn {
   readonly address: string | undefined;
 }
 
-export type LogInPorts = AccountPorts & { readonly logInFailed: (failed: FailedLogIn) => void };
+export type LogInPorts = AccountPorts & {
+  readonly logInFailed: (failed: FailedLogIn) => void;
+  /** Roles that require one-time codes. */
+  readonly totpRoles: ReadonlySet<Role>;
+};
 
 export interface LogIn {
   readonly name: string;
@@ -69,7 +75,7 @@ export interface TooManyAttempts {
 
 export type LoggedIn =
   /** `token` is the secret of the session. */
-  | { readonly kind: "logged_in"; readonly token: string; readonly member: StaffMember; readonly sessionId: string }
+  | { readonly kind: "logged_in"; readonly token: string; readonly identity: StaffIdentity }
   | { readonly kind: "code_required" }
   /** The answer does not say which of them was wrong. */
   | { readonly kind: "wrong_credentials" }
@@ -113,7 +119,8 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
     userAgent: userAgent?.slice(0, LONGEST_USER_AGENT),
   };
   const isOpen = await openSession(store.engine, hashSecret(token), member.id, secrets.password, session);
-  return isOpen ? { kind: "logged_in", token, member, sessionId: id } : { kind: "wrong_credentials" };
+  if (!isOpen) return { kind: "wrong_credentials" };
+  return { kind: "logged_in", token, identity: identityOf(ports, member, id) };
 }
 
 /**
@@ -167,7 +174,17 @@ export interface StaffIdentity extends Actor {
   readonly role: Role;
   readonly authority: Authority;
   /** Undefined for a key. */
-  readonly person: { readonly id: number; readonly sessionId: string; readonly hasTotp: boolean } | undefined;
+  readonly person: LoggedInPerson | undefined;
+}
+
+interface LoggedInPerson {
+  readonly id: number;
+  readonly sessionId: string;
+  readonly hasTotp: boolean;
+  /** Whether the role requires one-time codes. */
+  readonly requiresTotp: boolean;
+  /** Undefined if the account is set up. Otherwise the session gives no access but to the own account. */
+  readonly mustSetUp: SetUp | undefined;
 }
 
 /**
@@ -176,7 +193,7 @@ export interface StaffIdentity extends Actor {
  * @returns undefined if there is no such session, or if it has ended.
  */
 export async function identifyPerson(
-  { store, clock }: Pick<Ports, "store" | "clock">,
+  { store, clock, totpRoles }: Pick<LogInPorts, "store" | "clock" | "totpRoles">,
   token: string,
   isUse: boolean,
 ): Promise<StaffIdentity | undefined> {
@@ -186,9 +203,13 @@ export async function identifyPerson(
   if (found === undefined || hasSessionEnded(found.session, now)) return undefined;
   const { member, session } = found;
   if (isUse && now - session.lastUsedAt >= NOTED_EVERY_MS) await touchSession(store.engine, hash, now);
+  return identityOf({ totpRoles }, member, session.id);
+}
+
+function identityOf({ totpRoles }: Pick<LogInPorts, "totpRoles">, member: StaffMember, sessionId: string) {
   const { id, name, role, hasTotp } = member;
-  const authority = { staffId: id, role, sessionId: session.id };
-  return { name, role, authority, person: { id, sessionId: session.id, hasTotp } };
+  const codes = { hasTotp, requiresTotp: totpRoles.has(role), mustSetUp: setUpOf(member, totpRoles) };
+  return { name, role, authority: { staffId: id, role, sessionId }, person: { id, sessionId, ...codes } };
 }
 
 /** @returns undefined if there is no such key. */

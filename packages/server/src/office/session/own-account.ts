@@ -9,6 +9,7 @@ import {
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
 import { officeOf } from "../office.ts";
+import { Refused } from "../refused.ts";
 import { type BadPassword, refusePassword, type TotpOffer } from "../staff/passwords.ts";
 import type { AccountValues } from "../staff/sql.ts";
 import { changeAccount, NO_TOTP } from "../staff/sql.ts";
@@ -67,7 +68,7 @@ export async function confirmPassword(
   return { kind: "confirmed" };
 }
 
-/** Ends the person's other sessions. */
+/** Ends the person's other sessions. The new password must differ from the present one. */
 export async function changeOwnPassword(
   ports: LogInPorts,
   person: Person,
@@ -75,7 +76,12 @@ export async function changeOwnPassword(
 ): Promise<{ readonly kind: "changed" } | BadPassword> {
   const refused = refusePassword(password, person.name);
   if (refused !== undefined) return refused;
-  await changeOwn(ports, person, "staff.password", { password: await ports.accounts.hashPassword(password) });
+  const { accounts, store } = ports;
+  const present = await findStaff(store.engine.db, person.name);
+  if (await accounts.checkPassword(password, present?.secrets.password))
+    return { kind: "bad_password", problem: "is your present password: choose another" };
+  const to = { password: await accounts.hashPassword(password), mustChangePassword: false };
+  await changeOwn(ports, person, "staff.password", to);
   return { kind: "changed" };
 }
 
@@ -142,8 +148,9 @@ export async function confirmOwnTotp(
   return { kind: "switched_on", recoveryCodes };
 }
 
-/** Ends the person's other sessions. */
-export function switchOwnTotpOff(ports: LogInPorts, person: Person): Promise<void> {
+/** Ends the person's other sessions. @throws Refused if the role requires codes. */
+export async function switchOwnTotpOff(ports: LogInPorts, person: Person): Promise<void> {
+  if (person.person.requiresTotp) throw new Refused("conflict", "your role requires one-time codes");
   return changeOwn(ports, person, "staff.totp_off", NO_TOTP);
 }
 

@@ -71,7 +71,7 @@ export async function forgetLogIn(engine: Engine, id: string): Promise<void> {
 }
 
 /**
- * Opens a session and remembers its network. Changes of the account, which end its sessions, run before or after it.
+ * Opens a session, and notes the time and the network of the log-in. Changes of the account, which end its sessions, run before or after it.
  * @returns false if the account was removed or has another password by now.
  */
 export function openSession(
@@ -86,7 +86,8 @@ export function openSession(
     const row = await tx.selectFrom("staff").selectAll().where("id", "=", staffId).executeTakeFirst();
     if (row?.password !== password) return false;
     const networks = JSON.stringify(remembered(toSecrets(row).networks, address));
-    if (networks !== row.networks) await tx.updateTable("staff").set({ networks }).where("id", "=", staffId).execute();
+    const noted = { networks, lastLogInAt: session.createdAt };
+    await tx.updateTable("staff").set(noted).where("id", "=", staffId).execute();
     const values = { hash, staffId, ...session, address: address ?? null, userAgent: session.userAgent ?? null };
     await tx.insertInto("staffSession").values(values).execute();
     return true;

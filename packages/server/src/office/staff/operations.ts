@@ -34,7 +34,13 @@ export const KeyName = Type.String({ description: "The key's name." });
 export const RoleInput = oneOf(ROLES, "What it may do.");
 
 export const StaffMemberSchema = Type.Object(
-  { name: Type.String(), role: RoleSchema, createdAt: InstantSchema, hasTotp: Type.Boolean() },
+  {
+    name: Type.String(),
+    role: RoleSchema,
+    createdAt: InstantSchema,
+    lastLogInAt: orNull(InstantSchema),
+    hasTotp: Type.Boolean(),
+  },
   { title: "StaffMember" },
 );
 
@@ -50,7 +56,7 @@ export const AddedStaffKeySchema = Type.Object(
 const AS = { tag: "Staff", permission: "administer" } as const;
 const CHANGES = { ...AS, asksPassword: true } as const;
 const BY_NAME = ["name"] as const;
-export const MEMBER_COLUMNS = ["name", "role", "createdAt", "hasTotp"];
+export const MEMBER_COLUMNS = ["name", "role", "createdAt", "lastLogInAt", "hasTotp"];
 const KEY_COLUMNS = ["name", "role", "createdAt", "lastUsedAt"];
 
 export const listStaff = operation({
@@ -62,7 +68,7 @@ export const listStaff = operation({
   cli: [
     {
       words: "staff list",
-      summary: "list the accounts, and who gives a one-time code beside the password",
+      summary: "list the accounts with their last log-in, and who needs a one-time code",
       show: MEMBER_COLUMNS,
       examples: ["topupd staff list", "topupd staff list --json"],
     },
@@ -74,7 +80,7 @@ export const addStaff = operation({
   ...CHANGES,
   http: "POST /staff",
   status: 201,
-  summary: "Add a person",
+  summary: "Add a person, who must change the password at the first log-in",
   refuses: ["conflict"],
   input: Type.Object({ name: NewMemberName, role: RoleInput, password: Type.String() }),
   answer: StaffMemberSchema,
@@ -87,7 +93,8 @@ export const addStaff = operation({
       const { at } = office.by;
       // The id of a removed person is not used again: a log-in may still be checking that person's password.
       const id = Math.max(...staff.map((each) => each.id + 1), at);
-      const member = { id, name, role, createdAt: at, hasTotp: false };
+      const isNew = { lastLogInAt: undefined, hasTotp: false, mustChangePassword: true };
+      const member = { id, name, role, createdAt: at, ...isNew };
       const write = () => sql.insertMember(tx, member, hashed);
       return { answer: memberData(member), change: { write, audit: [staffAdded(member)] } };
     });
@@ -129,7 +136,7 @@ export const changeStaff = operation({
     const changes: AccountChanges = [
       ...(password === undefined
         ? []
-        : [["staff.password", { password: await hashNew(office, password, name) }] as const]),
+        : [["staff.password", { password: await hashNew(office, password, name), mustChangePassword: true }] as const]),
       ...(role === undefined ? [] : [["staff.role", { role }] as const]),
       ...(totp === undefined ? [] : [["staff.totp_off", NO_TOTP] as const]),
     ];
@@ -234,8 +241,8 @@ function refuseOwn({ by }: Office, name: string): void {
   if (by.authority !== undefined && by.author === name) throw new Refused("own_account", "");
 }
 
-function memberData({ name, role, createdAt, hasTotp }: StaffMember) {
-  return { name, role, createdAt: isoTime(createdAt), hasTotp };
+function memberData({ name, role, createdAt, lastLogInAt, hasTotp }: StaffMember) {
+  return { name, role, createdAt: isoTime(createdAt), lastLogInAt: isoTimeOrNull(lastLogInAt), hasTotp };
 }
 
 function keyData({ name, role, createdAt, lastUsedAt }: StaffKey) {

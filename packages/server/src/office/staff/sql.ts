@@ -24,7 +24,8 @@ export function changeAccount(
     const to = Object.assign({}, ...changes.map(([, values]) => values)) as Partial<AccountValues>;
     if ((to.role ?? "admin") !== "admin") refuseLastAdmin(staff, name);
     const hasTotp = "totpSecret" in to ? to.totpSecret !== undefined : before.hasTotp;
-    const after = { ...before, role: to.role ?? before.role, hasTotp };
+    const { role = before.role, mustChangePassword = before.mustChangePassword } = to;
+    const after = { ...before, role, hasTotp, mustChangePassword };
     const write = () => updateMember(tx, before, to, keepSession);
     const audit = changes.map(([change]) => staffChanged(change, before, after));
     return { answer: after, change: { write, audit } };
@@ -58,7 +59,7 @@ export interface StaffSecrets {
 }
 
 /** The role and the secrets of an account that can be changed. */
-export type AccountValues = Pick<StaffMember, "role"> & Omit<StaffSecrets, "networks">;
+export type AccountValues = Pick<StaffMember, "role" | "mustChangePassword"> & Omit<StaffSecrets, "networks">;
 
 /** Accounts by name. */
 export async function readStaff(db: Db): Promise<StaffMember[]> {
@@ -67,11 +68,12 @@ export async function readStaff(db: Db): Promise<StaffMember[]> {
 
 export async function insertMember(
   tx: Db,
-  { id, name, role, createdAt }: StaffMember,
+  { id, name, role, createdAt, mustChangePassword }: StaffMember,
   password: string,
 ): Promise<void> {
   const none = { totpSecret: null, totpStep: null, recoveryCodes: "[]", networks: "[]" };
-  const row: StaffRow = { id, name, role, password, ...none, createdAt };
+  const times = { createdAt, lastLogInAt: null };
+  const row: StaffRow = { id, name, role, password, ...none, ...times, mustChangePassword: Number(mustChangePassword) };
   await tx.insertInto("staff").values(row).execute();
 }
 
@@ -86,8 +88,10 @@ export async function updateMember(
   await endSessions(tx, id, keepSession);
 }
 
-function columnsOf({ role, password, recoveryCodes, ...to }: Partial<AccountValues>): Partial<StaffRow> {
+function columnsOf(values: Partial<AccountValues>): Partial<StaffRow> {
+  const { role, password, mustChangePassword, recoveryCodes, ...to } = values;
   return {
+    ...(mustChangePassword === undefined ? {} : { mustChangePassword: Number(mustChangePassword) }),
     ...(role === undefined ? {} : { role }),
     ...(password === undefined ? {} : { password }),
     ...("totpSecret" in to ? { totpSecret: to.totpSecret ?? null } : {}),
@@ -120,8 +124,12 @@ export async function deleteKey(tx: Db, { name }: StaffKey): Promise<void> {
   await tx.deleteFrom("staffKey").where("name", "=", name).execute();
 }
 
-export function toMember({ id, name, role, createdAt, totpSecret }: StaffRow): StaffMember {
-  return { id, name, role, createdAt, hasTotp: totpSecret !== null };
+export function toMember({ id, name, role, createdAt, lastLogInAt, totpSecret, ...row }: StaffRow): StaffMember {
+  const mustChangePassword = row.mustChangePassword === 1;
+  return {
+    ...{ id, name, role, createdAt, lastLogInAt: lastLogInAt ?? undefined },
+    ...{ hasTotp: totpSecret !== null, mustChangePassword },
+  };
 }
 
 export function toSecrets({ password, totpSecret, totpStep, ...row }: StaffRow): StaffSecrets {

@@ -372,7 +372,10 @@ CREATE TABLE staff (
   recovery_codes  TEXT    NOT NULL,
   -- A JSON list of networks of earlier log-ins, newest first.
   networks        TEXT    NOT NULL,
-  created_at      INTEGER NOT NULL
+  created_at      INTEGER NOT NULL,
+  last_log_in_at  INTEGER,
+  -- Another person set the password.
+  must_change_password INTEGER NOT NULL CHECK (must_change_password IN (0, 1))
 ) STRICT;
 
 CREATE TABLE staff_session (

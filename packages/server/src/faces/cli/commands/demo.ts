@@ -15,6 +15,7 @@ const FALLBACKS: Fallbacks = {
   consolePort: "8081",
   currency: "NPR",
   numberGrouping: "indian",
+  requireTotp: "none",
   logLevel: "warn",
   drainSeconds: "0",
 };

@@ -6,8 +6,8 @@ import { type Actor, officeOf, perform } from "../../../office/office.ts";
 import { addPartner } from "../../../office/partners/operations.ts";
 import { findPartner } from "../../../office/partners/sql.ts";
 import { issueToken } from "../../../office/partners/tokens.ts";
-import { addStaff, changeStaff } from "../../../office/staff/operations.ts";
-import { readStaff } from "../../../office/staff/sql.ts";
+import { addStaff } from "../../../office/staff/operations.ts";
+import { changeAccount, readStaff } from "../../../office/staff/sql.ts";
 import { asRow, expectGood, trialCatalogue } from "../../../partner/openapi/examples.ts";
 import type { Ports } from "../../../store/ports.ts";
 import type { DeskSession } from "../command.ts";
@@ -53,8 +53,10 @@ export async function giveAccess(session: DeskSession, name: string): Promise<Ac
   const { token } = await perform(issueToken, desk, { partner: name, environment: "trial" });
   const password = Buffer.from(session.random(PASSWORD_BYTES)).toString("base64url");
   const isThere = (await readStaff(db)).some((member) => member.name === name);
-  if (isThere) await perform(changeStaff, desk, { name, password });
-  else await perform(addStaff, desk, { name, role: "admin", password });
+  if (!isThere) await perform(addStaff, desk, { name, role: "admin", password });
+  // A password of the demo need not be changed at the first log-in.
+  const to = { password: await desk.accounts.hashPassword(password), mustChangePassword: false };
+  await changeAccount(officeOf(desk), name, [["staff.password", to]]);
   return { token, password };
 }
 

@@ -34,9 +34,15 @@ export const MeSchema = Type.Object(
   {
     name: Type.String(),
     role: RoleSchema,
-    permissions: Type.Array(oneOf(["read", "correct", "settle", "administer"])),
+    permissions: Type.Array(oneOf(["read", "correct", "settle", "administer"]), {
+      description: "None while `mustSetUp` is set.",
+    }),
     sessionId: orNull(Type.String({ description: "Id of the log-in; null for an API key." })),
     hasTotp: Type.Boolean({ description: "Whether a log-in needs a one-time code." }),
+    requiresTotp: Type.Boolean({ description: "Whether the role requires one-time codes." }),
+    mustSetUp: orNull(
+      oneOf(["password", "totp"], "What you must do first: change the password, or switch one-time codes on."),
+    ),
     provider: Type.Object(
       {
         timeZone: Type.String(),
@@ -95,8 +101,7 @@ export const sessionRoutes = [
       if (done.kind === "too_many_attempts") throw tooManyAttempts(done);
       if (done.kind !== "logged_in") throw new Problem(done.kind);
       keepToken(done.token);
-      const { id, name, role, hasTotp } = done.member;
-      return describe(ports, { name, role, person: { id, sessionId: done.sessionId, hasTotp } });
+      return describe(ports, done.identity);
     },
   }),
   route({
@@ -200,7 +205,8 @@ export const sessionRoutes = [
     tag: TAG,
     permission: "person",
     asksPassword: true,
-    summary: "Switch one-time codes off",
+    summary: "Switch one-time codes off, unless your role requires them",
+    problems: ["conflict"],
     handle: (ports, { identity }) => switchOwnTotpOff(ports, personOf(identity)),
   }),
 ];
@@ -211,9 +217,11 @@ async function describe(ports: AdminPorts, { name, role, person }: Pick<Identity
   return {
     name,
     role,
-    permissions: [...PERMISSIONS[role]],
+    permissions: person?.mustSetUp === undefined ? [...PERMISSIONS[role]] : [],
     sessionId: person?.sessionId ?? null,
     hasTotp: person?.hasTotp === true,
+    requiresTotp: person?.requiresTotp === true,
+    mustSetUp: person?.mustSetUp ?? null,
     provider: {
       timeZone: zone.name,
       currencyExponent,
