@@ -8,7 +8,7 @@ export async function topUpOrder(client, file, code, bouquetId, options) {
   const purchase = saved?.purchase ?? (await prepare(client, code, bouquetId));
   if (!saved) save(file, { purchase }); // before it is sent
   const done = await client.topUp(purchase, { ...options, resumed: saved !== undefined });
-  if (done.outcome !== "unknown") save(file, { purchase, done }); // before anybody acts on it
+  if (done.outcome !== "undecided") save(file, { purchase, done }); // before anybody acts on it
   return done;
 }
 function save(file, order) {

@@ -24,7 +24,7 @@ export interface CallOptions {
 export interface TopUpOptions extends CallOptions {
   /** Whether this purchase may have been sent before a restart of your program. Default false. */
   readonly resumed?: boolean | undefined;
-  /** When to stop asking and return `unknown`. Default 480,000: topupd always gives the outcome in that time. */
+  /** When to stop asking and return `undecided`. Default 480,000: topupd always gives the outcome in that time. */
   readonly giveUpAfterMs?: number | undefined;
 }
 

@@ -21,7 +21,7 @@ export {
   type UsedOtherwise,
 } from "./failures.ts";
 export type { ClientOptions } from "./options.ts";
-export type { NeverToppedUp, Next, ToppedUp, TopUpOutcome, TopUpRefused, TopUpUnknown } from "./outcome.ts";
+export type { NeverToppedUp, Next, ToppedUp, TopUpOutcome, TopUpRefused, TopUpUndecided } from "./outcome.ts";
 export type { MinorUnits, Purchase } from "./purchase.ts";
 export type { Version } from "./read-values.ts";
 export type {

@@ -2,7 +2,7 @@ import type { Failure, Refused } from "./failures.ts";
 import type { TransactionResult } from "./values.ts";
 
 /** The outcome of a top-up. Switch on `outcome`. */
-export type TopUpOutcome = ToppedUp | TopUpRefused | NeverToppedUp | TopUpUnknown;
+export type TopUpOutcome = ToppedUp | TopUpRefused | NeverToppedUp | TopUpUndecided;
 
 /**
  * The purchase is recorded.
@@ -35,19 +35,19 @@ export interface TopUpRefused {
  * txn-status said so twice: such an answer names no checkoutId, so one alone may belong to another request.
  */
 export interface NeverToppedUp {
-  readonly outcome: "never";
+  readonly outcome: "never_topped_up";
   readonly failure: Refused;
 }
 
-/** The outcome is unknown. Do not return the money, and do not use another checkoutId: do what `next` says. */
-export interface TopUpUnknown {
-  readonly outcome: "unknown";
+/** The outcome is undecided. Do not return the money, and do not use another checkoutId: do what `next` says. */
+export interface TopUpUndecided {
+  readonly outcome: "undecided";
   readonly next: Next;
   readonly failure: Failure | undefined;
 }
 
 /**
- * The next action for a top-up with an unknown outcome.
+ * The next action for an undecided top-up.
  *
  * - `query_again`: call topUp with the same purchase and `resumed: true`, after `afterMs`.
  * - `fix_request`: the deployment refuses all your calls now. Fix the access token, IP address or base URL, then do the same.

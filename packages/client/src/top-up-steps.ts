@@ -100,10 +100,10 @@ export function afterQuery(before: TopUpState, answer: Answer<TransactionResult>
     return end(before, { outcome: "refused", failure: toConfirm });
   }
   if (isOfTopUpsOnly(failure)) return wait("query", { ...before, saidNever: false }, failure);
-  if (locksOut(failure)) return end(before, unknown(before, "fix_request", failure));
+  if (locksOut(failure)) return end(before, undecided(before, "fix_request", failure));
   if (failure.kind === "refused" && failure.reason === "never_topped_up") {
-    if (before.wasClaimed || before.wasUsedOtherwise) return end(before, unknown(before, "ask_provider", failure));
-    if (before.saidNever) return end(before, { outcome: "never", failure });
+    if (before.wasClaimed || before.wasUsedOtherwise) return end(before, undecided(before, "ask_provider", failure));
+    if (before.saidNever) return end(before, { outcome: "never_topped_up", failure });
     return wait("query", { ...before, saidNever: true }, failure);
   }
   if (asksToWait(failure)) return wait("query", before, failure);
@@ -124,7 +124,7 @@ function afterOtherNo(before: TopUpState, failure: Failure): Move {
   }
   if (failure.kind === "refused") {
     const next = failure.reason === "checkout_unknown" ? "ask_provider" : "fix_request";
-    return end(before, unknown(before, next, failure));
+    return end(before, undecided(before, next, failure));
   }
   return wait(mayRepeat && before.isOpen && before.repeatsAreSafe ? "send" : "query", before, failure);
 }
@@ -137,7 +137,7 @@ export function giveUp(state: TopUpState, afterMs: number): TopUpOutcome {
   }
   // A deployment that only refuses in its own terms will continue to do so.
   const isInVain = lastFailure !== undefined && confirms(lastFailure) && !asksToWait(lastFailure);
-  return unknown(state, isInVain ? "ask_provider" : "query_again", lastFailure, afterMs);
+  return undecided(state, isInVain ? "ask_provider" : "query_again", lastFailure, afterMs);
 }
 
 function afterResult(before: TopUpState, result: TransactionResult): Move {
@@ -146,7 +146,7 @@ function afterResult(before: TopUpState, result: TransactionResult): Move {
   if (doubt.kind === "unsettled") return wait("query", { ...before, isOpen: true, wasClaimed: true }, doubt);
   // Unless topupd says so, the values may be this purchase's in another form: another service name, or a fee in the amount.
   const isAnothers = before.wasUsedOtherwise && !before.wasClaimed;
-  return end(before, isAnothers ? { outcome: "refused", failure: doubt } : unknown(before, "ask_provider", doubt));
+  return end(before, isAnothers ? { outcome: "refused", failure: doubt } : undecided(before, "ask_provider", doubt));
 }
 
 /** Why a result is not this purchase's top-up; undefined if it is. */
@@ -168,10 +168,10 @@ function toppedUp(result: TransactionResult, replayed: boolean): TopUpOutcome {
   return { outcome: "topped_up", result, replayed };
 }
 
-function unknown(state: TopUpState, next: Next["do"], failure: Failure | undefined, afterMs = 0): TopUpOutcome {
+function undecided(state: TopUpState, next: Next["do"], failure: Failure | undefined, afterMs = 0): TopUpOutcome {
   const { checkoutId } = state.purchase;
   const waitMs = Math.max(afterMs, retryAfterOf(failure));
-  return { outcome: "unknown", next: { do: next, checkoutId, afterMs: waitMs }, failure };
+  return { outcome: "undecided", next: { do: next, checkoutId, afterMs: waitMs }, failure };
 }
 
 function end(state: TopUpState, outcome: TopUpOutcome): Move {

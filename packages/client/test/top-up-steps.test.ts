@@ -111,7 +111,7 @@ describe("whatever a deployment answers", () => {
   test("never is said where txn-status has said so twice, nothing else in between, and no result was shown", () => {
     let saidSo = 0;
     always(({ told, outcome }) => {
-      if (outcome.outcome !== "never") return;
+      if (outcome.outcome !== "never_topped_up") return;
       saidSo += 1;
       expect(told.at(-1)).toSatisfy(isNever);
       const before = told.slice(0, -1).findLastIndex((one) => isNever(one) || !isSilent(one));

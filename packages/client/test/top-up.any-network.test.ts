@@ -23,7 +23,7 @@ type Story = typeof story extends fc.Arbitrary<infer Value> ? Value : never;
 interface Ending {
   readonly made: World;
   readonly clock: VirtualClock;
-  /** Of every life of the program but the last, `unknown` or what it came to; then nothing more is done. */
+  /** Of every life of the program but the last, `undecided` or what it came to; then nothing more is done. */
   readonly outcomes: readonly TopUpOutcome[];
   readonly resume: () => Promise<TopUpOutcome>;
 }
@@ -43,7 +43,7 @@ async function tell(kind: "topupd" | "foreign", { fates, startMs, price, stopsMs
     const options = { resumed: outcomes.length > 0, signal: controller.signal };
     const outcome = await clock.run(client().topUp(purchase, options));
     outcomes.push(outcome);
-    if (outcome.outcome !== "unknown") break;
+    if (outcome.outcome !== "undecided") break;
   }
   return { made, clock, outcomes, resume: () => clock.run(client().topUp(purchase, { resumed: true })) };
 }
@@ -60,10 +60,10 @@ async function verify({ made, clock, outcomes }: Ending): Promise<void> {
       return;
     }
     case "refused":
-    case "never":
+    case "never_topped_up":
       expect(made.charges).toEqual([]);
       return;
-    case "unknown":
+    case "undecided":
       expect(last.next.checkoutId).toBe(purchase.checkoutId);
   }
 }
@@ -81,22 +81,22 @@ describe("on any network", () => {
       { numRuns: RUNS },
     );
     // Else the stories would not tell much.
-    expect([...seen].sort()).toEqual(["never", "refused", "topped_up", "unknown"]);
+    expect([...seen].sort()).toEqual(["never_topped_up", "refused", "topped_up", "undecided"]);
   });
 
   test("a top-up at topupd is settled as soon as the network works again", async () => {
     await fc.assert(
       fc.asyncProperty(story, async (told) => {
         const ending = await tell("topupd", told);
-        if (ending.outcomes.at(-1)?.outcome !== "unknown") return;
+        if (ending.outcomes.at(-1)?.outcome !== "undecided") return;
         await ending.clock.run(ending.clock.sleep(1_000_000));
         let settled = await ending.resume();
         // A person fixes what a gateway forbids, and resumes; what is left of the bad network may take another call.
-        for (let tries = 0; tries < told.fates.length && settled.outcome === "unknown"; tries += 1) {
+        for (let tries = 0; tries < told.fates.length && settled.outcome === "undecided"; tries += 1) {
           expect(["fix_request", "query_again"]).toContain(settled.next.do);
           settled = await ending.resume();
         }
-        expect(["topped_up", "never"]).toContain(settled.outcome);
+        expect(["topped_up", "never_topped_up"]).toContain(settled.outcome);
         await verify({ ...ending, outcomes: [settled] });
       }),
       { numRuns: RUNS },
@@ -117,6 +117,6 @@ describe("on any network", () => {
       }),
       { numRuns: RUNS },
     );
-    expect([...seen].sort()).toEqual(["refused", "topped_up", "unknown"]);
+    expect([...seen].sort()).toEqual(["refused", "topped_up", "undecided"]);
   });
 });

@@ -26,7 +26,7 @@ describe("a result on record", () => {
     async (lost, resumed) => {
       const { outcome } = await topUp([...(lost ? [lost] : []), recorded({ service: "TV" })], { resumed });
       expect(outcome).toMatchObject({
-        outcome: "unknown",
+        outcome: "undecided",
         next: { do: "ask_provider" },
         failure: { kind: "used_otherwise", differs: ["service"] },
       });
@@ -35,7 +35,7 @@ describe("a result on record", () => {
 
   test("that topupd speaks of in one answer, and denies for ever in the next, is a matter for the provider", async () => {
     const { outcome } = await topUp([failure("400ab103"), NEVER]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "ask_provider" } });
   });
 
   test.each([1290, "1290", "1290.0", "1290.00"])("with the amount %j is the one of 1290.00", async (amt) => {
@@ -46,7 +46,7 @@ describe("a result on record", () => {
     const other = recorded({ amt: 1300 });
     const { outcome, sent } = await topUp([other, other]);
     expect(outcome).toMatchObject({
-      outcome: "unknown",
+      outcome: "undecided",
       next: { do: "ask_provider" },
       failure: { kind: "used_otherwise" },
     });
@@ -59,7 +59,7 @@ describe("a result on record", () => {
     async (status) => {
       const { outcome, sent } = await topUp([recorded({ status })]);
       expect(outcome).toMatchObject({
-        outcome: "unknown",
+        outcome: "undecided",
         next: { do: "query_again" },
         failure: { kind: "unsettled", recorded: { status } },
       });
@@ -70,7 +70,7 @@ describe("a result on record", () => {
 
   test("that disappears again is a matter for the provider, and nothing is sent again", async () => {
     const { outcome, sent } = await topUp(["hang", recorded({ status: "pending" }), NOT_YET, NEVER]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "ask_provider" } });
     expect(sent).toEqual([TOP_UP, QUERY, QUERY, QUERY]);
   });
 });
@@ -101,13 +101,13 @@ describe("a first refusal of another shape", () => {
   test("is not borne out by who answers nothing about the checkoutId", async () => {
     for (const shape of shapes) {
       const { outcome: unproved } = await topUp([shape, failure("400ab101")]);
-      expect(unproved).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
+      expect(unproved).toMatchObject({ outcome: "undecided", next: { do: "ask_provider" } });
       for (const answer of [failure("400ac003"), failure("400ad003"), otherFailure(401), page(403)]) {
         const { outcome, sent } = await topUp([shape, answer]);
-        expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "fix_request" } });
+        expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "fix_request" } });
         expect(sent).toEqual([TOP_UP, QUERY]);
       }
-      expect(await topUp([shape, page(404)])).toMatchObject({ outcome: { outcome: "unknown" } });
+      expect(await topUp([shape, page(404)])).toMatchObject({ outcome: { outcome: "undecided" } });
     }
   });
 
@@ -118,7 +118,7 @@ describe("a first refusal of another shape", () => {
     }
     for (const shape of shapes) {
       const { outcome, sent } = await topUp([shape, NOT_YET, shape, NOT_YET, NOT_YET, NEVER]);
-      expect(outcome).toMatchObject({ outcome: "never" });
+      expect(outcome).toMatchObject({ outcome: "never_topped_up" });
       expect(sent).toEqual([TOP_UP, QUERY, TOP_UP, QUERY, QUERY, QUERY, QUERY]);
     }
   });
@@ -126,14 +126,14 @@ describe("a first refusal of another shape", () => {
   test("that is a page of something on the way is no refusal at all", async () => {
     for (const shape of pages) {
       const { outcome, sent } = await topUp([shape, otherFailure(404)]);
-      expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
+      expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "ask_provider" } });
       expect(sent.filter((operation) => operation === TOP_UP)).toHaveLength(1);
     }
   });
 
   test("that is followed by a result which nobody can read stays open", async () => {
     const { outcome } = await topUp([otherFailure(400), recorded({ status: "pending" }), otherFailure(404)]);
-    expect(outcome).toMatchObject({ outcome: "unknown" });
+    expect(outcome).toMatchObject({ outcome: "undecided" });
   });
 
   test("is overruled by a result", async () => {
@@ -143,7 +143,7 @@ describe("a first refusal of another shape", () => {
   test("is not believed before txn-status has answered", async () => {
     const told = await topUp([otherFailure(400), "reset", page(502), failure("400ac006"), recorded()]);
     expect(told).toMatchObject({ outcome: FOUND, sent: [TOP_UP, QUERY, QUERY, QUERY, QUERY] });
-    expect(await topUp([otherFailure(400), "reset"])).toMatchObject({ outcome: { outcome: "unknown" } });
+    expect(await topUp([otherFailure(400), "reset"])).toMatchObject({ outcome: { outcome: "undecided" } });
   });
 });
 
@@ -185,6 +185,6 @@ describe("too many requests", () => {
 
   test("after a lost answer leave it open, for as long as they say", async () => {
     const { outcome } = await topUp(["hang", failure("400ac006", {}, { "retry-after": "500" })]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again", afterMs: 500_000 } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "query_again", afterMs: 500_000 } });
   });
 });

@@ -62,7 +62,7 @@ describe("after a lost answer", () => {
     "(%s) never_topped_up is the end",
     async (_, lost) => {
       const { outcome } = await topUp([lost, "reset", NEVER]);
-      expect(outcome).toMatchObject({ outcome: "never", failure: { reason: "never_topped_up" } });
+      expect(outcome).toMatchObject({ outcome: "never_topped_up", failure: { reason: "never_topped_up" } });
     },
   );
 
@@ -70,7 +70,7 @@ describe("after a lost answer", () => {
     const late = await topUp(["reset", NOT_YET, failure(code), NOT_YET, NOT_YET, recorded()]);
     expect(late).toMatchObject({ outcome: FOUND, sent: [TOP_UP, QUERY, TOP_UP, QUERY, QUERY, QUERY] });
     const dead = await topUp(["reset", NOT_YET, failure(code), NEVER]);
-    expect(dead).toMatchObject({ outcome: { outcome: "never" } });
+    expect(dead).toMatchObject({ outcome: { outcome: "never_topped_up" } });
   });
 
   test("a refusal of the repeat in another shape proves nothing either", async () => {
@@ -96,7 +96,7 @@ describe("after a lost answer", () => {
     ["a page with status 200", page(200), "query_again"],
   ])("txn-status that says %s is no proof, and nothing is sent again", async (_, answer, next) => {
     const { outcome, sent } = await topUp(["hang", answer]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: next, checkoutId: PURCHASE.checkoutId } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: next, checkoutId: PURCHASE.checkoutId } });
     expect(sent.filter((operation) => operation === TOP_UP)).toHaveLength(1);
     expect(sent.length).toBeGreaterThan(10);
   });
@@ -115,7 +115,7 @@ describe("after a lost answer", () => {
     for (const answer of [failure("400ac004"), failure("400ac005"), otherFailure(401), page(403)]) {
       const { outcome, sent } = await topUp(["hang", answer]);
       expect(outcome).toMatchObject({
-        outcome: "unknown",
+        outcome: "undecided",
         next: { do: "fix_request" },
         failure: { httpStatus: answer.status },
       });
@@ -126,7 +126,7 @@ describe("after a lost answer", () => {
   test("a checkoutId that txn-status does not know is a matter for the provider", async () => {
     const { outcome } = await topUp(["hang", failure("400ab101")]);
     expect(outcome).toMatchObject({
-      outcome: "unknown",
+      outcome: "undecided",
       next: { do: "ask_provider" },
       failure: { reason: "checkout_unknown" },
     });

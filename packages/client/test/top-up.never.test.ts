@@ -4,13 +4,13 @@ import { FOUND, NEVER, NOT_YET, QUERY, TOP_UP, topUp } from "./support/told.ts";
 import { failure, otherFailure, page, recorded } from "./support/wire.ts";
 
 /*
- * For `never` the money is given back. No field of the answer names the checkoutId, so that one which was mixed up on
+ * For `never_topped_up` the money is given back. No field of the answer names the checkoutId, so that one which was mixed up on
  * the way looks like any other: it takes two.
  */
 
-const NEVER_SAID = { outcome: "never", failure: { reason: "never_topped_up" } };
+const NEVER_SAID = { outcome: "never_topped_up", failure: { reason: "never_topped_up" } };
 
-describe("never", () => {
+describe("never_topped_up", () => {
   test("is said when txn-status has said so twice, after a wait", async () => {
     const { outcome, sent, times } = await topUp(["reset", NEVER, NEVER, recorded()]);
     expect(outcome).toMatchObject(NEVER_SAID);
@@ -44,19 +44,19 @@ describe("never", () => {
     ["belongs to another access token", failure("400ac004"), "fix_request"],
   ] as const)("is not said where the second answer is that the checkoutId %s", async (_, second, next) => {
     const { outcome, sent } = await topUp(["reset", NEVER, second]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: next } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: next } });
     expect(sent).toEqual([TOP_UP, QUERY, QUERY]);
   });
 
   test("is not said where the second answer cannot be had in time", async () => {
     for (const second of ["reset", "hang", page(503)] as const) {
       const { outcome, times } = await topUp(["reset", NEVER, second], { giveUpAfterMs: 90_000 });
-      expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+      expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "query_again" } });
       expect(Math.max(...times)).toBeLessThan(90_000);
     }
     // The wait before it would be longer than what is left.
     const { outcome, sent } = await topUp(["reset", NEVER], { giveUpAfterMs: 1_000 });
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "query_again" } });
     expect(sent).toEqual([TOP_UP, QUERY]);
   });
 });

@@ -39,7 +39,7 @@ describe("whatever a replaced fetch gives, a top-up that was sent ends as unknow
       },
     ],
   ])("%s", async (_, response) => {
-    expect(await topUpWith(response)).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(await topUpWith(response)).toMatchObject({ outcome: "undecided", next: { do: "query_again" } });
   });
 
   test("headers that are no text", async () => {
@@ -57,7 +57,7 @@ describe("whatever a replaced fetch gives, a top-up that was sent ends as unknow
     const fail = () => {
       throw new Error("no entropy");
     };
-    expect(await topUpWith(() => like(failure("400ae002")), fail)).toMatchObject({ outcome: "unknown" });
+    expect(await topUpWith(() => like(failure("400ae002")), fail)).toMatchObject({ outcome: "undecided" });
   });
 });
 

@@ -19,7 +19,7 @@ describe("a first refusal by topupd", () => {
 
   test.each(REFUSALS)("(%s) is not borne out by checkout_unknown, which proves nothing", async (code) => {
     const { outcome, sent } = await topUp([failure(code), UNKNOWN]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "ask_provider" } });
     expect(sent).toEqual([TOP_UP, QUERY]);
   });
 
@@ -45,12 +45,12 @@ describe("a first refusal by topupd", () => {
   test("is not borne out by who answers nothing about the checkoutId", async () => {
     for (const answer of [failure("400ac004"), failure("400ac007"), otherFailure(401), page(403)]) {
       const { outcome, sent } = await topUp([failure("400ab106"), answer]);
-      expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "fix_request" } });
+      expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "fix_request" } });
       expect(sent).toEqual([TOP_UP, QUERY]);
     }
     for (const answer of [page(403), otherFailure(401)]) {
       const { outcome } = await topUp([failure("400ac004"), answer]);
-      expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "fix_request" } });
+      expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "fix_request" } });
     }
   });
 
@@ -62,7 +62,7 @@ describe("a first refusal by topupd", () => {
     ["unavailable", failure("400ae002")],
   ])("is left open where txn-status says %s until the end", async (_, answer) => {
     const { outcome, sent } = await topUp([failure("400ab106"), answer]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "query_again" } });
     expect(sent.filter((operation) => operation === TOP_UP)).toHaveLength(1);
   });
 
@@ -78,13 +78,13 @@ describe("a first refusal by topupd", () => {
 
   test("is not final while a result is shown that nobody can read", async () => {
     const { outcome } = await topUp([failure("400ab106"), recorded({ status: "pending" }), NOT_YET, NEVER]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "ask_provider" } });
   });
 
   test("with another's result on record is a matter for the provider", async () => {
     const { outcome } = await topUp([failure("400ab106"), recorded({ amt: 450 })]);
     expect(outcome).toMatchObject({
-      outcome: "unknown",
+      outcome: "undecided",
       next: { do: "ask_provider" },
       failure: { kind: "used_otherwise", differs: ["amt"] },
     });
@@ -92,7 +92,7 @@ describe("a first refusal by topupd", () => {
 
   test("that there was no time to bear out is left open, and settled when it is resumed", async () => {
     const short = await topUp([failure("400ab106")], { giveUpAfterMs: 900 });
-    expect(short.outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(short.outcome).toMatchObject({ outcome: "undecided", next: { do: "query_again" } });
     expect(short.sent).toEqual([TOP_UP]);
     const again = await topUp([NOT_YET, recorded()], { resumed: true });
     expect(again).toMatchObject({ outcome: DONE, sent: [QUERY, TOP_UP] });

@@ -29,18 +29,18 @@ describe("a resumed top-up", () => {
 
   test("is never called refused for a refusal that only the repeat has met", async () => {
     const told = await resume([failure("400ab107"), failure("400ab102"), failure("400ab107"), failure("400ab108")]);
-    expect(told).toMatchObject({ outcome: { outcome: "never" }, sent: [QUERY, TOP_UP, QUERY, QUERY, QUERY] });
+    expect(told).toMatchObject({ outcome: { outcome: "never_topped_up" }, sent: [QUERY, TOP_UP, QUERY, QUERY, QUERY] });
   });
 
   test("at a deployment that does not say what became of it stays unknown, and is not sent", async () => {
     const { outcome, sent } = await resume([otherFailure(404)]);
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "ask_provider" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "ask_provider" } });
     expect(new Set(sent)).toEqual(new Set([QUERY]));
   });
 
   test("with a checkoutId that is not known is a matter for the provider", async () => {
     expect(await resume([failure("400ab101")])).toMatchObject({
-      outcome: { outcome: "unknown", next: { do: "ask_provider" } },
+      outcome: { outcome: "undecided", next: { do: "ask_provider" } },
     });
   });
 });
@@ -62,7 +62,7 @@ describe("the caller's signal", () => {
     };
     const { client, clock, sent } = scene([abort, recorded()]);
     const outcome = await clock.run(client.topUp(PURCHASE, { signal: controller.signal }));
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" }, failure: { why: "aborted" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "query_again" }, failure: { why: "aborted" } });
     expect(sent).toEqual([TOP_UP]);
   });
 
@@ -72,7 +72,7 @@ describe("the caller's signal", () => {
     const outcome = client.topUp(PURCHASE, { signal: controller.signal });
     await clock.run(clock.sleep(30_000));
     controller.abort();
-    expect(await clock.run(outcome)).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(await clock.run(outcome)).toMatchObject({ outcome: "undecided", next: { do: "query_again" } });
     expect(sent).toEqual([TOP_UP, QUERY]);
   });
 
@@ -82,7 +82,7 @@ describe("the caller's signal", () => {
       failure("400ac006", {}, { "retry-after": "60" }),
       "refused",
     ],
-    ["that txn-status has still to bear out", failure("400ab106"), "unknown"],
+    ["that txn-status has still to bear out", failure("400ab106"), "undecided"],
   ])("that aborts while it waits after a first refusal %s", async (_, answer, outcome) => {
     const controller = new AbortController();
     const { client, clock, sent } = scene([answer, recorded()]);
@@ -110,14 +110,14 @@ describe("time", () => {
       () => (clock.now() >= startedAt + 361_000 ? failure("400ab108") : failure("400ae002")),
     ]);
     const startedAt = clock.now();
-    expect(await clock.run(client.topUp(PURCHASE))).toMatchObject({ outcome: "never" });
+    expect(await clock.run(client.topUp(PURCHASE))).toMatchObject({ outcome: "never_topped_up" });
   });
 
   test("is up at the given moment, even while an answer is awaited", async () => {
     const { client, clock } = scene(["hang"]);
     const startedAt = clock.now();
     const outcome = await clock.run(client.topUp(PURCHASE, { giveUpAfterMs: 45_000 }));
-    expect(outcome).toMatchObject({ outcome: "unknown", failure: { kind: "no_answer", why: "timeout" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", failure: { kind: "no_answer", why: "timeout" } });
     expect(clock.now() - startedAt).toBeLessThanOrEqual(45_000);
   });
 
@@ -151,7 +151,7 @@ describe("time", () => {
     const fetch = () => Promise.reject(new TypeError("fetch failed"));
     const client = createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch, random: () => 0 });
     const outcome = await client.topUp(PURCHASE, { giveUpAfterMs: 600 });
-    expect(outcome).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "query_again" } });
     // The third wait ends after 350 ms; the fourth, of 400 ms, would not end in time.
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(340);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
@@ -171,7 +171,7 @@ describe("time", () => {
     };
     const client = createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch, clock });
     const startedAt = time.now();
-    expect(await time.run(client.topUp(PURCHASE))).toMatchObject({ outcome: "unknown" });
+    expect(await time.run(client.topUp(PURCHASE))).toMatchObject({ outcome: "undecided" });
     expect(time.now() - startedAt).toBeLessThanOrEqual(480_000);
   });
 
@@ -180,6 +180,6 @@ describe("time", () => {
       throw new Error("no timers here");
     };
     const { client } = scene(["reset"], { clock: { now: () => 0, sleep } });
-    expect(await client.topUp(PURCHASE)).toMatchObject({ outcome: "unknown", next: { do: "query_again" } });
+    expect(await client.topUp(PURCHASE)).toMatchObject({ outcome: "undecided", next: { do: "query_again" } });
   });
 });

@@ -28,7 +28,7 @@ const PARTNERS = 40;
 /** Three in ten of these is not as it should be. */
 const KINDS = [...Array<"good">(7).fill("good"), "wrong amount", "unknown bouquet", "expired"] as const;
 const VALID_MS = 300_000;
-/** Consecutive answers of `unknown` after which something is stuck. */
+/** Consecutive answers of `undecided` after which something is stuck. */
 const MOST_LIVES = 30;
 /** Lost look-ups and listings after which something is stuck. */
 const MOST_TRIES = 1_000;
@@ -131,7 +131,7 @@ async function playRound(
       await clock.sleep(1_000);
       continue;
     }
-    if (outcome.outcome !== "unknown") {
+    if (outcome.outcome !== "undecided") {
       if (kind !== "good" && outcome.outcome === "topped_up") throw new Error(`${where}: ${kind}, and topped up`);
       count(`${kind}: ${outcome.outcome}`);
       return { purchase: order.purchase(), outcome };
