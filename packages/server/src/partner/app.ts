@@ -1,10 +1,12 @@
 import { createServer, type Server } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import type { AddressList } from "../domain/address-list.ts";
+import { LATE_MS, type TrialCall } from "../domain/practice.ts";
+import type { RefusedCall } from "../store/store.ts";
 import { HEAD_LIMITS, urlOf } from "../system/port-guard.ts";
 import { type ServiceState, wellState } from "../system/service-state.ts";
 import { FastDoor } from "./fast-door.ts";
-import type { RefusedCallNotes } from "./gathering.ts";
+import type { CallNotes } from "./gathering.ts";
 import { NodeDoor } from "./node-door.ts";
 import { operationsOf } from "./operations.ts";
 import { contractPages, healthPages } from "./pages.ts";
@@ -18,7 +20,7 @@ import {
 } from "./pipeline.ts";
 import { AnswerText } from "./plain-http.ts";
 import { type Ports, Recording, tell } from "./ports.ts";
-import { logRequests, noteRefusedCalls, observeRequests } from "./request-observers.ts";
+import { logRequests, noteRefusedCalls, noteTrialCalls, observeRequests } from "./request-observers.ts";
 import { type Retirement, retirementHeaders, type Version } from "./versions/version.ts";
 
 export interface AppOptions {
@@ -40,11 +42,15 @@ export interface AppOptions {
   readonly logLine: ((line: string) => void) | undefined;
   readonly phase: () => Phase;
   /** Stores refused calls; undefined: they are not stored. */
-  readonly refusedCalls?: Pick<RefusedCallNotes, "note"> | undefined;
+  readonly refusedCalls?: Pick<CallNotes<RefusedCall>, "note"> | undefined;
+  /** Stores the calls of the trial environment; undefined: they are not stored. */
+  readonly trialCalls?: Pick<CallNotes<TrialCall>, "note"> | undefined;
   /** State shared by all processes of the service. */
   readonly state?: ServiceState | undefined;
   /** False sends every request to node:http, for tests that compare the doors. */
   readonly hasFastDoor?: boolean | undefined;
+  /** Age of a late answer to the practice customer (default {@link LATE_MS}). */
+  readonly lateMs?: number | undefined;
 }
 
 /** `draining` serves requests, but `/readyz` answers 503; `closing` ends every socket after its answer. */
@@ -66,7 +72,7 @@ export interface App {
 
 /** Builds the service, for production and for tests. */
 export function buildApp(options: AppOptions): App {
-  const { log, logLine, phase, refusedCalls, stopwatch, trustedProxies, state = wellState() } = options;
+  const { log, logLine, phase, refusedCalls, trialCalls, stopwatch, trustedProxies, state = wellState() } = options;
   const { store, clock, observer } = options.ports;
   const recording = new Recording(clock, state, (cause) => {
     tell(() => observer?.recordingChanged(state.recordingFailsSince));
@@ -84,8 +90,10 @@ export function buildApp(options: AppOptions): App {
       ...(logLine === undefined ? [] : [logRequests(clock, logLine)]),
       ...(observer === undefined ? [] : [observeRequests(observer)]),
       ...(refusedCalls === undefined ? [] : [noteRefusedCalls(clock, refusedCalls)]),
+      ...(trialCalls === undefined ? [] : [noteTrialCalls(clock, trialCalls)]),
     ],
     isClosing: () => isClosing || phase() === "closing",
+    lateMs: options.lateMs ?? LATE_MS,
   });
   const { prefix, lapsedDays, retirements } = options;
   const headersOf = ({ name, successor }: Version) => {

@@ -1,6 +1,7 @@
 import type { Peer } from "../domain/address-list.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { FailureReason } from "./failures.ts";
+import type { Answering } from "../domain/practice.ts";
+import type { FailureDetail, FailureReason } from "./failures.ts";
 import type { Caller, ServedOperation } from "./ports.ts";
 
 export interface Route {
@@ -17,6 +18,14 @@ export interface Answer {
   readonly headers: readonly string[];
   readonly body: string | Buffer;
 }
+
+/** How an answer is sent to the practice customer, if not whole and at once. */
+export type Sending = Extract<Answering, "nothing" | "half" | "late">;
+
+/** The outcome of an operation. */
+export type Outcome =
+  | { readonly ok: true; readonly answer: Answer; readonly isReplay: boolean; readonly sending?: Sending | undefined }
+  | ({ readonly ok: false; readonly reason: FailureReason } & FailureDetail);
 
 /**
  * How a call ended: the whole answer was written, or the caller left before. A caller that closes its own direction early
@@ -62,6 +71,9 @@ export abstract class Call implements Peer {
 
   /** @param isLast whether the socket ends with this answer. */
   abstract send(answer: Answer, isLast: boolean): void;
+
+  /** Sends half of an answer, and destroys the socket. */
+  abstract sendHalf(answer: Answer): void;
 
   /** Destroys the socket, because the answer cannot be written. */
   abstract abort(): void;

@@ -10,6 +10,7 @@ import {
   wireStatus,
 } from "../domain/customer.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
+import { faultOf } from "../domain/practice.ts";
 import type { Subscription } from "../domain/subscription.ts";
 import { DAY_MS } from "../domain/wall-time.ts";
 import type { Caller, Ports } from "./ports.ts";
@@ -84,9 +85,10 @@ export async function listPackages(
   const catalogue = (await store.currentCatalogue(caller.environment)) ?? NO_CATALOGUE;
   const secrets = await store.checkoutSecrets();
   const { zone, basePlans } = store.provider;
-  const issuedAt = clock();
-  const now = zone.wallTime(issuedAt);
-  const listedFrom = lapsedDays === 0 ? now : zone.wallTime(issuedAt - lapsedDays * DAY_MS);
+  const at = clock();
+  const now = zone.wallTime(at);
+  const listedFrom = lapsedDays === 0 ? now : zone.wallTime(at - lapsedDays * DAY_MS);
+  const issuedAt = caller.environment === "trial" ? at - (faultOf(key)?.issuedAgeMs ?? 0) : at;
   const quote = { revision: catalogue.revision, issuedAt, nonce: random(CHECKOUT_NONCE_BYTES) };
   return done({
     checkoutId: issueCheckout(sealingSecret(secrets, issuedAt), caller, key, quote),

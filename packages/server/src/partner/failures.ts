@@ -102,6 +102,8 @@ export interface FailureDetail {
   readonly fields?: readonly FieldProblem[];
   /** Whether the request was a top-up: its outcome may be unknown. */
   readonly isTopUp?: boolean;
+  /** Default 1. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** The answer for a failure, in the envelope. */
@@ -115,18 +117,24 @@ export function renderFailure(
   const advice = isUncertain ? UNAVAILABLE_TOP_UP : { message: MESSAGES[reason], retry };
   const fields = detail.fields === undefined ? {} : { fields: detail.fields.map(shorten) };
   const body = { reason, ...advice, requestId, ...fields };
-  return { status, headers: headersOf(reason), body: JSON.stringify({ success: false, code, body }) };
+  return {
+    status,
+    headers: headersOf(reason, detail.retryAfterSeconds),
+    body: JSON.stringify({ success: false, code, body }),
+  };
 }
 
 const JSON_HEADERS = ["content-type", JSON_TYPE, "cache-control", NEVER_KEPT];
 const UNAUTHORIZED_HEADERS = [...JSON_HEADERS, "www-authenticate", "Bearer"];
 const METHOD_HEADERS = [...JSON_HEADERS, "allow", "POST"];
-const LATER_HEADERS = [...JSON_HEADERS, "retry-after", String(RETRY_AFTER_SECONDS)];
+const laterHeaders = (seconds: number) => [...JSON_HEADERS, "retry-after", String(seconds)];
+const LATER_HEADERS = laterHeaders(RETRY_AFTER_SECONDS);
 
-function headersOf(reason: FailureReason): readonly string[] {
+function headersOf(reason: FailureReason, retryAfterSeconds?: number): readonly string[] {
   if (FAILURES[reason].status === 401) return UNAUTHORIZED_HEADERS;
   if (reason === "method_not_allowed") return METHOD_HEADERS;
-  return reason === "unavailable" || reason === "rate_limited" ? LATER_HEADERS : JSON_HEADERS;
+  if (reason !== "unavailable" && reason !== "rate_limited") return JSON_HEADERS;
+  return retryAfterSeconds === undefined ? LATER_HEADERS : laterHeaders(retryAfterSeconds);
 }
 
 /** Names of unknown fields come from the caller: cut them to the length of our longest. */

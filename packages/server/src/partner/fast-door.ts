@@ -247,6 +247,11 @@ class FastCall extends Call {
     if (!this.#lane.socket.destroyed) this.#lane.write(this, answer, isLast);
   }
 
+  sendHalf(answer: Answer): void {
+    const { answerText } = this.#door.options;
+    answerText.writeHalf(this.#lane.socket, this.id, this.head.operation.headers, answer);
+  }
+
   abort(): void {
     this.#lane.socket.destroy();
   }

@@ -1,24 +1,24 @@
 import type { Instant } from "../domain/wall-time.ts";
-import type { RefusedCall, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-interface GatheringOptions<Name extends keyof Store> {
-  readonly store: Pick<Store, Name>;
+interface GatheringOptions<Record> {
+  readonly record: Record;
   /** Called if the store could not write. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /** Collects facts about requests and writes them periodically. No request waits for this or fails because of it. */
-abstract class Gathering<Name extends keyof Store> {
-  protected readonly store: Pick<Store, Name>;
+abstract class Gathering<Record> {
+  protected readonly record: Record;
   protected abstract readonly everyMs: number;
   readonly #onFailure: (error: unknown) => void;
   readonly #closing = new AbortController();
   #writing: Promise<void> | undefined;
 
-  constructor({ store, onFailure }: GatheringOptions<Name>) {
-    this.store = store;
+  constructor({ record, onFailure }: GatheringOptions<Record>) {
+    this.record = record;
     this.#onFailure = onFailure;
   }
 
@@ -45,27 +45,27 @@ abstract class Gathering<Name extends keyof Store> {
   }
 }
 
-/** Further refused calls between two writes are dropped, to limit memory. */
+/** Further calls between two writes are dropped, to limit memory. */
 export const MOST_GATHERED = 10_000;
 
-/** Collects refused calls. They are dropped if the store cannot write them. */
-export class RefusedCallNotes extends Gathering<"recordRefusedCalls"> {
+/** Collects calls. They are dropped if the store cannot write them. */
+export class CallNotes<Noted> extends Gathering<(calls: readonly Noted[]) => Promise<void>> {
   protected override readonly everyMs = 1_000;
-  #gathered: RefusedCall[] = [];
+  #gathered: Noted[] = [];
 
-  note(refusedCall: RefusedCall): void {
-    if (this.#gathered.length < MOST_GATHERED) this.#gathered.push(refusedCall);
+  note(call: Noted): void {
+    if (this.#gathered.length < MOST_GATHERED) this.#gathered.push(call);
   }
 
   protected override async write(): Promise<void> {
-    const refusedCalls = this.#gathered;
+    const calls = this.#gathered;
     this.#gathered = [];
-    if (refusedCalls.length > 0) await this.store.recordRefusedCalls(refusedCalls);
+    if (calls.length > 0) await this.record(calls);
   }
 }
 
 /** Collects the last use of each token. A killed process loses what it collected. */
-export class TokenUses extends Gathering<"recordTokenUses"> {
+export class TokenUses extends Gathering<Store["recordTokenUses"]> {
   protected override readonly everyMs = 30_000;
   #gathered = new Map<string, Instant>();
 
@@ -78,7 +78,7 @@ export class TokenUses extends Gathering<"recordTokenUses"> {
     this.#gathered = new Map();
     if (uses.size === 0) return;
     try {
-      await this.store.recordTokenUses(uses);
+      await this.record(uses);
     } catch (error) {
       // Uses noted during the write are later, so they win.
       this.#gathered = new Map([...uses, ...this.#gathered]);

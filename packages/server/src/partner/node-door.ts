@@ -264,6 +264,10 @@ class NodeCall extends Call {
     response.writeHead(status, own).end(body);
   }
 
+  sendHalf(answer: Answer): void {
+    this.#door.options.answerText.writeHalf(this.request.socket, this.id, this.route?.headers ?? [], answer);
+  }
+
   abort(): void {
     this.response.destroy();
   }

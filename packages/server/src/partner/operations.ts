@@ -1,8 +1,7 @@
-import type { Refusal, Result } from "../domain/failure.ts";
-import type { FieldProblem } from "../domain/fields.ts";
+import type { Refusal } from "../domain/failure.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Transaction } from "../domain/top-up.ts";
-import type { Answer, Route } from "./call.ts";
+import type { Outcome, Route, Sending } from "./call.ts";
 import {
   type CustomerInformation,
   type LookUpRequest,
@@ -11,8 +10,9 @@ import {
   type Packages,
   type PackagesRequest,
 } from "./customers.ts";
-import { type FailureReason, JSON_TYPE, NEVER_KEPT } from "./failures.ts";
+import { JSON_TYPE, NEVER_KEPT } from "./failures.ts";
 import type { Caller, Ports } from "./ports.ts";
+import { type Faulty, faultyOutcome, practiseQuery, practiseTopUp } from "./practice.ts";
 import { LISTING, LOOK_UP, type RequestForm, TRANSACTION_QUERY } from "./requests.ts";
 import { queryTransaction, type TopUpAnswer, type TopUpRequest, type TransactionQuery, topUp } from "./top-ups.ts";
 import { type Rendering, VERSIONS, type Version } from "./versions/version.ts";
@@ -117,10 +117,6 @@ export function contractOf(version: Version): Contract {
 const SUCCESS_HEADERS = ["cache-control", NEVER_KEPT, "content-type", JSON_TYPE];
 const REPLAY_HEADERS = [...SUCCESS_HEADERS, "idempotent-replayed", "true"];
 
-type Outcome =
-  | { readonly ok: true; readonly answer: Answer; readonly isReplay: boolean }
-  | { readonly ok: false; readonly reason: FailureReason; readonly fields?: readonly FieldProblem[] };
-
 /** The route of one operation of one version. */
 export interface Operation extends Route {
   readonly isTopUp: boolean;
@@ -144,7 +140,7 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
   const make = <Request, Done>(
     version: Version,
     { name, code, request: form, rendering }: OperationContract<Request, Done>,
-    run: (caller: Caller, request: Request) => Promise<Result<Done>>,
+    run: (caller: Caller, request: Request) => Promise<Faulty<Done>>,
     isReplay: (done: Done) => boolean = () => false,
   ): Operation => {
     const writeWhole: typeof rendering.write = (ofSuccess, answer, exponent) =>
@@ -160,6 +156,8 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
         const reading = form.read(fields, currencyExponent);
         if (!reading.ok) return { ok: false, reason: "invalid_field", fields: reading.problems };
         const result = await run(caller, reading.value);
+        const faulty = result.answering && faultyOutcome(result.answering);
+        if (faulty !== undefined) return faulty;
         if (!result.ok) return { ok: false, reason: result.refusal };
         const replays = isReplay(result.value);
         const body = write(code, result.value, currencyExponent);
@@ -167,6 +165,7 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
           ok: true,
           answer: { status: 200, headers: replays ? REPLAY_HEADERS : SUCCESS_HEADERS, body },
           isReplay: replays,
+          sending: result.answering as Sending | undefined,
         };
       },
     };
@@ -179,10 +178,15 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
       make(
         version,
         purchase,
-        (caller, request) => topUp(ports, caller, request),
+        (caller, request) =>
+          caller.environment === "trial" ? practiseTopUp(ports, caller, request) : topUp(ports, caller, request),
         ({ replayed }) => replayed,
       ),
-      make(version, query, (caller, request) => queryTransaction(ports, caller, request)),
+      make(version, query, (caller, request) =>
+        caller.environment === "trial"
+          ? practiseQuery(ports, caller, request)
+          : queryTransaction(ports, caller, request),
+      ),
     ];
   });
 }

@@ -3,7 +3,7 @@ import type { Peer } from "../domain/address-list.ts";
 import type { Refusal } from "../domain/failure.ts";
 import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
 import { StoreUnavailable } from "../store/errors.ts";
-import type { Answer, Call, Ending } from "./call.ts";
+import type { Answer, Call, Ending, Sending } from "./call.ts";
 import { type FailureDetail, type FailureReason, renderFailure } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import type { Caller, Ports } from "./ports.ts";
@@ -32,6 +32,8 @@ export interface PipelineOptions {
   /** Whether every socket ends after its answer. */
   readonly isClosing: () => boolean;
   readonly log: (level: "warn" | "error", fields: object, message: string) => void;
+  /** Age of a late answer to the practice customer, in milliseconds. */
+  readonly lateMs: number;
 }
 
 /** Admits, serves, answers and observes every call, from either door. */
@@ -94,7 +96,8 @@ export class Pipeline {
       .then((outcome) => {
         if (call.answer !== undefined) return;
         call.isReplay = outcome.ok && outcome.isReplay;
-        if (outcome.ok) this.decide(call, outcome.answer);
+        if (outcome.ok && outcome.sending !== undefined) this.#sendWrongly(call, outcome.answer, outcome.sending);
+        else if (outcome.ok) this.decide(call, outcome.answer);
         else this.refuse(call, outcome.reason, outcome);
       })
       .catch((error: unknown) => this.fail(call, error));
@@ -132,6 +135,14 @@ export class Pipeline {
   decide(call: Call, answer: Answer): void {
     call.answer = answer;
     if (this.#decided.push(call) === 1) setImmediate(() => this.#release());
+  }
+
+  /** Sends an answer to the practice customer as its fault says. */
+  #sendWrongly(call: Call, answer: Answer, sending: Sending): void {
+    call.answer = answer;
+    if (sending === "nothing") call.abort();
+    else if (sending === "half") call.sendHalf(answer);
+    else setTimeout(() => this.#inHand.has(call) && this.decide(call, answer), this.#options.lateMs);
   }
 
   #release(): void {

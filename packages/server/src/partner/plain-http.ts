@@ -80,11 +80,30 @@ export class AnswerText {
     onWritten: (error?: Error | null) => void = () => {},
   ): void {
     const length = Buffer.byteLength(body);
-    const text =
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\n${linesOf(more)}${linesOf(headers)}` +
-      `content-length: ${length}\r\nDate: ${this.#now()}\r\n${isLast ? LAST_LINES : KEPT_LINES}\r\n${body.toString()}`;
+    const text = this.#headOf(requestId, more, status, headers, length, isLast) + body.toString();
     // Latin-1 strings are written without conversion.
     socket.write(text, length === body.length ? "latin1" : "utf8", onWritten);
+  }
+
+  /** Writes the head and half of the body, and destroys the socket. */
+  writeHalf(socket: Socket, requestId: string, more: readonly string[], { status, headers, body }: Answer): void {
+    const bytes = Buffer.from(body as string);
+    const head = this.#headOf(requestId, more, status, headers, bytes.length, true);
+    socket.write(head + bytes.toString("latin1", 0, bytes.length / 2), "latin1", () => socket.destroy());
+  }
+
+  #headOf(
+    requestId: string,
+    more: readonly string[],
+    status: number,
+    headers: readonly string[],
+    length: number,
+    isLast: boolean,
+  ): string {
+    return (
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\n${linesOf(more)}${linesOf(headers)}` +
+      `content-length: ${length}\r\nDate: ${this.#now()}\r\n${isLast ? LAST_LINES : KEPT_LINES}\r\n`
+    );
   }
 
   #now(): string {

@@ -1,10 +1,12 @@
 import { looksIssued } from "../domain/checkout.ts";
 import { JsonNumber } from "../domain/json.ts";
+import type { TrialCall } from "../domain/practice.ts";
 import { type Instant, isoTime } from "../domain/wall-time.ts";
+import type { RefusedCall } from "../store/store.ts";
 import { logUnauthenticated } from "../system/log.ts";
 import type { Call, Ending } from "./call.ts";
 import { FAILURES, type FailureReason } from "./failures.ts";
-import type { RefusedCallNotes } from "./gathering.ts";
+import type { CallNotes } from "./gathering.ts";
 import { TOP_UP_OPERATION } from "./operations.ts";
 import { type Caller, type Observer, tell } from "./ports.ts";
 
@@ -89,7 +91,10 @@ export function observeRequests(observer: Observer): RequestObserver {
 }
 
 /** Stores every refused call of a known partner, so that staff can search when a customer complains. */
-export function noteRefusedCalls(clock: () => Instant, refusedCalls: Pick<RefusedCallNotes, "note">): RequestObserver {
+export function noteRefusedCalls(
+  clock: () => Instant,
+  refusedCalls: Pick<CallNotes<RefusedCall>, "note">,
+): RequestObserver {
   return {
     ended: ({ id: requestId, outcome: reason, caller, refusedHolder, body, route }) => {
       if (reason === undefined) return;
@@ -103,11 +108,42 @@ export function noteRefusedCalls(clock: () => Instant, refusedCalls: Pick<Refuse
   };
 }
 
+/** Stores every call of the trial environment, for the practice report. */
+export function noteTrialCalls(clock: () => Instant, trialCalls: Pick<CallNotes<TrialCall>, "note">): RequestObserver {
+  return {
+    ended: ({ id: requestId, outcome, caller, body, route, answer, isReplay }, ending, ms) => {
+      const operation = route?.operation?.name;
+      if (caller?.environment !== "trial" || operation === undefined) return;
+      const sent = answer?.status === 502 ? "proxy_error" : (outcome ?? (isReplay ? "replayed" : "success"));
+      const { cuid, service, reqId, checkoutId, bouquetId, amt } = (body ?? {}) as Readonly<Record<string, unknown>>;
+      trialCalls.note({
+        at: Math.round(clock() - ms),
+        ms: Math.round(ms),
+        partnerId: caller.partnerId,
+        operation,
+        cuid: textOf(cuid),
+        service: textOf(service),
+        reqId: textOf(reqId),
+        checkoutId: textOf(checkoutId),
+        bouquetId: textOf(bouquetId),
+        amount: textOf(amt),
+        outcome: ending === "gave_up" ? "no_answer" : sent,
+        requestId,
+      });
+    },
+    refusedBare: () => {},
+  };
+}
+
 /** Searchable codes: short, and without control characters that a database would refuse. */
 const CODE = /^\P{Cc}{1,64}$/u;
 
 function codeIn(body: unknown): string | undefined {
   const { cuid, code } = (body ?? {}) as { readonly cuid?: unknown; readonly code?: unknown };
-  const texts = [cuid, code].map((each) => (each instanceof JsonNumber ? each.literal : each));
-  return texts.find((each) => typeof each === "string" && CODE.test(each)) as string | undefined;
+  return textOf(cuid) ?? textOf(code);
+}
+
+function textOf(value: unknown): string | undefined {
+  const text = value instanceof JsonNumber ? value.literal : value;
+  return typeof text === "string" && CODE.test(text) ? text : undefined;
 }

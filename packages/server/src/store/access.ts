@@ -2,9 +2,8 @@ import type { Kysely, OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner, TokenState } from "../domain/access-token.ts";
 import { AddressList } from "../domain/address-list.ts";
 import type { CheckoutSecret } from "../domain/checkout.ts";
-import { portionsOf } from "../domain/portions.ts";
 import type { Engine } from "./engine.ts";
-import type { RefusedCall, TokenUses } from "./store.ts";
+import type { TokenUses } from "./store.ts";
 import type { AccessTokenRow, PartnerRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
@@ -68,46 +67,4 @@ export function toPartner({ id, name, status, createdAt, allowedAddresses: allow
 /** Newest first. */
 export function listSecrets(db: Db): Promise<CheckoutSecret[]> {
   return db.selectFrom("checkoutSecret").selectAll().orderBy("createdAt", "desc").orderBy("id", "desc").execute();
-}
-
-/** Limits of kept refused calls: their age and their number. */
-export const REFUSED_CALLS_KEPT_MS = 30 * 86_400_000;
-export const MOST_REFUSED_CALLS = 1_000_000;
-
-/** Refused calls that one transaction writes: it delays top-ups by a few milliseconds at most. */
-const ROWS_AT_ONCE = 500;
-/** Refused calls that are deleted together: more than are written together. */
-const DELETED_AT_ONCE = 2_000;
-
-/** Records refused calls, and deletes some that are too old or too many. */
-export async function recordRefusedCalls(engine: Engine, calls: readonly RefusedCall[]): Promise<void> {
-  for (const some of portionsOf(calls, ROWS_AT_ONCE)) await recordSome(engine, some);
-}
-
-async function recordSome(engine: Engine, calls: readonly RefusedCall[]): Promise<void> {
-  await engine.transact(async (tx) => {
-    await engine.lockRefusedCalls(tx);
-    const newest = await tx.selectFrom("refusedCall").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
-    const first = (newest?.id ?? 0) + 1;
-    const rows = calls.map((call, index) => ({ ...call, id: first + index, code: call.code ?? null }));
-    await tx.insertInto("refusedCall").values(rows).execute();
-    const last = rows.at(-1);
-    if (last !== undefined) await deleteOldest(tx, last.at - REFUSED_CALLS_KEPT_MS, last.id - MOST_REFUSED_CALLS);
-  });
-}
-
-/** Deletes some of the oldest, if they are from before `from` or numbered up to `beyond`. */
-async function deleteOldest(tx: Db, from: number, beyond: number): Promise<void> {
-  const oldest = await tx
-    .selectFrom("refusedCall")
-    .select(["id", "at"])
-    .orderBy("id")
-    .limit(1)
-    .executeTakeFirstOrThrow();
-  if (oldest.at >= from && oldest.id > beyond) return;
-  await tx
-    .deleteFrom("refusedCall")
-    .where("id", "<", oldest.id + DELETED_AT_ONCE)
-    .where((eb) => eb.or([eb("at", "<", from), eb("id", "<=", beyond)]))
-    .execute();
 }

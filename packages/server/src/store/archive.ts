@@ -40,6 +40,22 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   lease: ["name", "holder", "held_until"],
   ends_told: ["only_row", "told_until"],
   refused_call: ["id", "at", "partner_id", "environment", "operation", "reason", "code", "request_id"],
+  trial_call: [
+    "id",
+    "at",
+    "ms",
+    "partner_id",
+    "operation",
+    "cuid",
+    "service",
+    "req_id",
+    "checkout_id",
+    "bouquet_id",
+    "amount",
+    "outcome",
+    "request_id",
+  ],
+  practice_checkout: ["checkout_id", "calls", "at", "reverse_at"],
   staff: [
     ...([
       "id",

@@ -16,6 +16,22 @@ export interface RefusedCallRow {
   requestId: string;
 }
 
+export interface TrialCallRow {
+  id: number;
+  at: Instant;
+  ms: number;
+  partnerId: number;
+  operation: string;
+  cuid: string | null;
+  service: string | null;
+  reqId: string | null;
+  checkoutId: string | null;
+  bouquetId: string | null;
+  amount: string | null;
+  outcome: string;
+  requestId: string;
+}
+
 export interface StaffRow {
   id: number;
   name: string;

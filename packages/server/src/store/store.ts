@@ -9,6 +9,7 @@ import type { CustomerImportRules } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { NormaliseMobile } from "../domain/names.ts";
+import type { TrialCall } from "../domain/practice.ts";
 import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, Moment, Zone } from "../domain/wall-time.ts";
 import type { Engine } from "./engine.ts";
@@ -33,6 +34,14 @@ export interface Store {
   recordTokenUses(uses: TokenUses): Promise<void>;
   /** Records refused calls, and deletes some that are too old or too many. */
   recordRefusedCalls(calls: readonly RefusedCall[]): Promise<void>;
+  /** The same for calls in the trial environment. */
+  recordTrialCalls(calls: readonly TrialCall[]): Promise<void>;
+  /**
+   * Counts a top-up of the practice customer.
+   * @param reverseAt when the provider reverses it; undefined: never.
+   * @returns the number of calls with this checkoutId, this one included.
+   */
+  practise(checkoutId: string, at: Instant, reverseAt?: Instant): Promise<number>;
   /** Newest first, and never empty. A new secret by any process shows within a second. */
   checkoutSecrets(): Promise<readonly CheckoutSecret[]>;
   /** The newest revision, or undefined before the first import. */

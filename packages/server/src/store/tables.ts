@@ -15,6 +15,7 @@ import type {
   StaffKeyRow,
   StaffRow,
   StaffSessionRow,
+  TrialCallRow,
 } from "./staff-tables.ts";
 
 /*
@@ -272,6 +273,8 @@ export interface Tables {
   lease: { name: string; holder: string; heldUntil: Instant };
   endsTold: { onlyRow: 1; toldUntil: WallTime };
   refusedCall: RefusedCallRow;
+  trialCall: TrialCallRow;
+  practiceCheckout: { checkoutId: string; calls: number; at: Instant; reverseAt: Instant | null };
   staff: StaffRow;
   staffSession: StaffSessionRow;
   logInFailure: LogInFailureRow;

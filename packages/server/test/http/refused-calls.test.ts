@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MOST_GATHERED, RefusedCallNotes } from "../../src/partner/gathering.ts";
+import { CallNotes, MOST_GATHERED } from "../../src/partner/gathering.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { RefusedCall } from "../../src/store/store.ts";
 import { partnersOf } from "../support/partners.ts";
@@ -49,12 +49,11 @@ function scene() {
   const failures: unknown[] = [];
   const asleep: { ms: number; wake: () => void }[] = [];
   const state = { fails: false };
-  const recordRefusedCalls = async (refusedCalls: readonly RefusedCall[]) => {
+  const record = async (refusedCalls: readonly RefusedCall[]) => {
     if (state.fails) throw new StoreUnavailable("away");
     written.push(refusedCalls);
   };
-  const store = { recordRefusedCalls } as unknown as ConstructorParameters<typeof RefusedCallNotes>[0]["store"];
-  const notes = new RefusedCallNotes({ store, onFailure: (error) => failures.push((error as Error).message) });
+  const notes = new CallNotes({ record, onFailure: (error) => failures.push((error as Error).message) });
   notes.keepWriting(
     (ms, signal) =>
       new Promise((resolve) => {

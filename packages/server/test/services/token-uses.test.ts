@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { TokenUses } from "../../src/partner/gathering.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
-import type { Store } from "../../src/store/store.ts";
 
 /** A store that only takes uses, and a sleep that the test ends. */
 function scene() {
@@ -24,7 +23,7 @@ function scene() {
     },
   };
   const uses = new TokenUses({
-    store: store as unknown as Store,
+    record: store.recordTokenUses,
     onFailure: (error) => failures.push((error as Error).message),
   });
   const sleep = (ms: number, signal: AbortSignal) =>

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import type { TrialCall } from "../../src/domain/practice.ts";
 import { countRefusedCalls, readRefusedCalls } from "../../src/office/customers/refused-calls.ts";
-import { MOST_REFUSED_CALLS, REFUSED_CALLS_KEPT_MS } from "../../src/store/access.ts";
+import { CALLS_KEPT_MS, MOST_CALLS } from "../../src/store/calls.ts";
 import type { RefusedCall } from "../../src/store/store.ts";
 import { countRows, type MakeDatabase, openStore, START } from "./database.ts";
 
@@ -12,7 +13,12 @@ function call(requestId: string, more: Partial<RefusedCall> = {}): RefusedCall {
   return { at: START, ...of, code: "2000001", requestId, ...more };
 }
 
-/** Refused calls of partners. */
+function trialCall(requestId: string, at = START): TrialCall {
+  const none = { cuid: undefined, service: undefined, reqId: undefined, bouquetId: undefined, amount: undefined };
+  return { ...none, at, ms: 1, partnerId: 1, operation: "txn-status", checkoutId: "c", outcome: "success", requestId };
+}
+
+/** Calls of partners that are kept. */
 export function testRefusedCalls(makeDatabase: MakeDatabase): void {
   test("refused calls of many processes are listed newest first, by filters", async () => {
     const { store, another } = await openStore(makeDatabase);
@@ -45,14 +51,33 @@ export function testRefusedCalls(makeDatabase: MakeDatabase): void {
     const opened = await openStore(makeDatabase);
     const { store, database } = opened;
     await store.recordRefusedCalls([call("a"), call("b", { at: START + 1 })]);
-    await store.recordRefusedCalls([call("c", { at: START + REFUSED_CALLS_KEPT_MS })]);
+    await store.recordRefusedCalls([call("c", { at: START + CALLS_KEPT_MS })]);
     expect(await countRows(opened, "refused_call")).toBe(3);
-    await store.recordRefusedCalls([call("d", { at: START + REFUSED_CALLS_KEPT_MS + 1 })]);
+    await store.recordRefusedCalls([call("d", { at: START + CALLS_KEPT_MS + 1 })]);
     const kept = async () =>
       (await readRefusedCalls(store.engine.db, PRODUCTION, PAGE)).map(({ requestId }) => requestId);
     expect(await kept()).toEqual(["d", "c", "b"]);
-    await database.tamper(`UPDATE refused_call SET id = ${MOST_REFUSED_CALLS + 2} WHERE request_id = 'd'`);
-    await store.recordRefusedCalls([call("e", { at: START + REFUSED_CALLS_KEPT_MS + 1 })]);
+    await database.tamper(`UPDATE refused_call SET id = ${MOST_CALLS + 2} WHERE request_id = 'd'`);
+    await store.recordRefusedCalls([call("e", { at: START + CALLS_KEPT_MS + 1 })]);
     expect(await kept()).toEqual(["e", "d"]);
+  });
+
+  test("trial calls of many processes are kept, and go when they are too old", async () => {
+    const opened = await openStore(makeDatabase);
+    const all = [opened.store, await opened.another()];
+    await Promise.all(all.map((store, index) => store.recordTrialCalls(Array(600).fill(trialCall(`${index}`)))));
+    expect(await countRows(opened, "trial_call")).toBe(1_200);
+    await opened.store.recordTrialCalls([trialCall("later", START + CALLS_KEPT_MS + 1)]);
+    expect(await countRows(opened, "trial_call")).toBe(1);
+  });
+
+  test("processes count the practice top-ups of a checkoutId together, and forget them after a month", async () => {
+    const opened = await openStore(makeDatabase);
+    const all = [opened.store, await opened.another(), await opened.another()];
+    const counted = await Promise.all(all.flatMap((store) => ["a", "a", "b"].map((id) => store.practise(id, START))));
+    expect(counted.toSorted()).toEqual([1, 1, 2, 2, 3, 3, 4, 5, 6]);
+    expect(await opened.store.practise("b", START + CALLS_KEPT_MS)).toBe(4);
+    expect(await opened.store.practise("c", START + CALLS_KEPT_MS + 1)).toBe(1);
+    expect(await countRows(opened, "practice_checkout")).toBe(1);
   });
 }

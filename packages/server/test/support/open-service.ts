@@ -93,6 +93,8 @@ export interface OpenOptions {
   readonly observer?: Observer;
   readonly observeBatch?: ObserveBatch;
   readonly refusedCalls?: AppOptions["refusedCalls"];
+  readonly trialCalls?: AppOptions["trialCalls"];
+  readonly lateMs?: number;
   readonly state?: AppOptions["state"];
   readonly hasFastDoor?: boolean;
   /** Builds the app: another build of it, to be held against this one. */
@@ -170,7 +172,8 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     log: (level, fields, message) => logger[level](fields, message),
     logLine: (line) => logs.push(line),
     phase: () => "serving",
-    ...{ refusedCalls: options.refusedCalls, state: options.state, hasFastDoor: options.hasFastDoor },
+    ...{ refusedCalls: options.refusedCalls, trialCalls: options.trialCalls, lateMs: options.lateMs },
+    ...{ state: options.state, hasFastDoor: options.hasFastDoor },
   });
   const found = await partnersOf(store).find("wallet");
   const wallet = found ?? (await service.addPartner("wallet"));

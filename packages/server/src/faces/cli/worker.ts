@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import type { Target } from "../../domain/target.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
-import { RefusedCallNotes, TokenUses } from "../../partner/gathering.ts";
+import { CallNotes, TokenUses } from "../../partner/gathering.ts";
 import type { Observer } from "../../partner/ports.ts";
 import { outboxOf } from "../../store/outbox.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
@@ -33,10 +33,17 @@ export async function serveWorker(
     logger.warn({ cause }, message);
   };
   const tokenUses = new TokenUses({
-    store,
+    record: store.recordTokenUses,
     onFailure: warnOf("the times of last use of tokens could not be written yet"),
   });
-  const refusedCalls = new RefusedCallNotes({ store, onFailure: warnOf("refused calls could not be recorded") });
+  const refusedCalls = new CallNotes({
+    record: store.recordRefusedCalls,
+    onFailure: warnOf("refused calls could not be recorded"),
+  });
+  const trialCalls = new CallNotes({
+    record: store.recordTrialCalls,
+    onFailure: warnOf("calls in the trial environment could not be recorded"),
+  });
   const app = buildApp({
     ports: { store, clock, random, tokenUses, observer },
     stopwatch,
@@ -49,11 +56,13 @@ export async function serveWorker(
     logLine,
     phase: () => phase,
     refusedCalls,
+    trialCalls,
     state,
   });
   const url = await listening(app.listen({ host: config.host, port: config.port }), config, "host", "port");
   tokenUses.keepWriting(sleep);
   refusedCalls.keepWriting(sleep);
+  trialCalls.keepWriting(sleep);
   const workerPorts = {
     store: { provider: store.provider, outbox: outboxOf(store.engine) },
     clock,
@@ -93,6 +102,7 @@ export async function serveWorker(
       await handedOver;
       await tokenUses.close();
       await refusedCalls.close();
+      await trialCalls.close();
     },
   };
 }

@@ -357,6 +357,37 @@ CREATE TABLE refused_call (
 
 CREATE INDEX refused_call_by_code ON refused_call (code, id) WHERE code IS NOT NULL;
 
+-- Recent calls of partners in the trial environment, for the practice report. Texts are as the partner sent them.
+CREATE TABLE trial_call (
+  id          INTEGER PRIMARY KEY,
+  -- Time of arrival, and milliseconds until the end of the answer.
+  at          INTEGER NOT NULL,
+  ms          INTEGER NOT NULL,
+  partner_id  INTEGER NOT NULL,
+  operation   TEXT    NOT NULL,
+  cuid        TEXT,
+  service     TEXT,
+  req_id      TEXT,
+  checkout_id TEXT,
+  bouquet_id  TEXT,
+  amount      TEXT,
+  outcome     TEXT    NOT NULL,
+  request_id  TEXT    NOT NULL
+) STRICT;
+
+CREATE INDEX trial_call_by_partner ON trial_call (partner_id, id);
+
+-- Top-ups of the practice customer: the number of calls with a checkoutId, and when the provider reverses its top-up.
+CREATE TABLE practice_checkout (
+  checkout_id TEXT    PRIMARY KEY,
+  calls       INTEGER NOT NULL,
+  at          INTEGER NOT NULL,
+  reverse_at  INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX practice_checkout_by_at ON practice_checkout (at);
+CREATE INDEX practice_checkout_by_reverse_at ON practice_checkout (reverse_at) WHERE reverse_at IS NOT NULL;
+
 -- People who work with the console.
 CREATE TABLE staff (
   id              INTEGER PRIMARY KEY,

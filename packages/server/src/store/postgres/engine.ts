@@ -11,10 +11,10 @@ import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./ledgers.ts";
 import {
   awaitCommits,
   LOCK_AUDIT,
+  LOCK_CALLS,
   LOCK_CUSTOMERS,
   LOCK_EVENTS,
   LOCK_REFERENCE,
-  LOCK_REFUSED_CALLS,
   SHARE_RECORDING,
 } from "./locks.ts";
 import { BEGIN, type Prepared, type Query, Session } from "./session.ts";
@@ -49,8 +49,8 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     async lockEvents(tx) {
       await run(tx, LOCK_EVENTS);
     },
-    async lockRefusedCalls(tx) {
-      await run(tx, LOCK_REFUSED_CALLS);
+    async lockCalls(tx) {
+      await run(tx, LOCK_CALLS);
     },
     async holderOf(tx, lease) {
       const [row] = await run<{ readonly holder: string }>(tx, { ...HOLDER, values: [lease] });

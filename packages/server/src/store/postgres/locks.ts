@@ -45,8 +45,8 @@ export const LOCK_AUDIT = lock("lock_audit", 7_461_004);
  * visible, so that a reader that continues from a number misses none.
  */
 export const LOCK_EVENTS = lock("lock_events", 7_461_006);
-/** One transaction at a time records refused calls, which are numbered. It takes no other lock. */
-export const LOCK_REFUSED_CALLS = lock("lock_refused_calls", 7_461_007);
+/** One transaction at a time records refused calls or trial calls, which are numbered. It takes no other lock. */
+export const LOCK_CALLS = lock("lock_calls", 7_461_007);
 
 function lock(name: string, number: number): Prepared {
   return { name, text: `SELECT pg_advisory_xact_lock(${number})` };

@@ -2,10 +2,11 @@ import type pg from "pg";
 import { customerDigestIn } from "../../domain/checkout.ts";
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { recordRefusedCalls, recordTokenUses } from "../access.ts";
+import { recordTokenUses } from "../access.ts";
 import { exportArchive } from "../archive.ts";
 import { importArchive } from "../archive-filling.ts";
 import { Batcher } from "../batcher.ts";
+import { practise, recordRefusedCalls, recordTrialCalls } from "../calls.ts";
 import { checkStore } from "../check.ts";
 import type { Engine } from "../engine.ts";
 import { StoreRefused } from "../errors.ts";
@@ -127,6 +128,8 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     },
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
     recordRefusedCalls: (calls) => recordRefusedCalls(engine, calls),
+    recordTrialCalls: (calls) => recordTrialCalls(engine, calls),
+    practise: (checkoutId, at, reverseAt) => practise(engine, checkoutId, at, reverseAt),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 

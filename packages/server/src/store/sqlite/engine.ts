@@ -51,7 +51,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     lockCustomers: async () => {},
     lockAuditTrail: async () => {},
     lockEvents: async () => {},
-    lockRefusedCalls: async () => {},
+    lockCalls: async () => {},
     async holderOf(tx, lease) {
       const row = await tx.selectFrom("lease").select("holder").where("name", "=", lease).executeTakeFirst();
       return row?.holder;

@@ -3,10 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { recordRefusedCalls, recordTokenUses } from "../access.ts";
+import { recordTokenUses } from "../access.ts";
 import { exportArchive } from "../archive.ts";
 import { importArchive } from "../archive-filling.ts";
 import { Batcher } from "../batcher.ts";
+import { practise, recordRefusedCalls, recordTrialCalls } from "../calls.ts";
 import { checkStore } from "../check.ts";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../migrations.ts";
@@ -123,6 +124,8 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     },
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
     recordRefusedCalls: (calls) => recordRefusedCalls(engine, calls),
+    recordTrialCalls: (calls) => recordTrialCalls(engine, calls),
+    practise: (checkoutId, at, reverseAt) => practise(engine, checkoutId, at, reverseAt),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 

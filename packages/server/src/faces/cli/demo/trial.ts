@@ -1,5 +1,6 @@
 import { type Bouquet, bouquetFinder } from "../../../domain/bouquet.ts";
 import { readCustomerRow, type StatedCustomer } from "../../../domain/customer-row.ts";
+import { FAULTS, PRACTICE_CUID } from "../../../domain/practice.ts";
 import { DAY_MS, type Instant, plus, type Zone } from "../../../domain/wall-time.ts";
 import { publishBouquets } from "../../../office/catalogue/publish.ts";
 import { type Actor, officeOf, perform } from "../../../office/office.ts";
@@ -13,10 +14,11 @@ import type { Ports } from "../../../store/ports.ts";
 import type { DeskSession } from "../command.ts";
 import { shellDesk } from "../desk.ts";
 
+/** The customers without faults. */
 export const TRIAL_CUIDS = ["1000001", "1000002", "1000003", "1000004", "1000005"] as const;
 
 /**
- * Resets the trial environment to its first state: its catalogue and its five customers without top-ups. Dates are
+ * Resets the trial environment to its first state: its catalogue and its six customers without top-ups. Dates are
  * relative to now, so the same subscriptions are always running and lapsed.
  */
 export async function resetTrial(ports: Ports, actor: Actor): Promise<void> {
@@ -105,6 +107,10 @@ function trialRows(zone: Zone, now: Instant): object[] {
       iptv: [{ username: "trial4-iptv", status: "active", subscriptions: [bought("TRIAL-ITV-1M", 10)] }],
     }),
     customer(4, "Esha", "inactive", { internet: internet("trial5", "inactive", 40) }),
+    {
+      ...{ cuid: PRACTICE_CUID, first_name: "Practice", last_name: "Trial", mobile: "9800000010", status: "active" },
+      connections: { internet: FAULTS.flatMap(({ name }) => internet(name, "active", 10)) },
+    },
   ];
 }
 

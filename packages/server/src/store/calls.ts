@@ -1,0 +1,95 @@
+import type { Kysely } from "kysely";
+import { portionsOf } from "../domain/portions.ts";
+import type { TrialCall } from "../domain/practice.ts";
+import type { Instant } from "../domain/wall-time.ts";
+import type { Engine } from "./engine.ts";
+import type { RefusedCall } from "./store.ts";
+import type { Tables } from "./tables.ts";
+
+/* Calls of partners that are kept for a while: refused ones, and all of the trial environment. */
+
+/** Limits of the calls that each table keeps: their age and their number. */
+export const CALLS_KEPT_MS = 30 * 86_400_000;
+export const MOST_CALLS = 1_000_000;
+
+/** Calls that one transaction writes: it delays top-ups by a few milliseconds at most. */
+const ROWS_AT_ONCE = 500;
+/** Calls that are deleted together: more than are written together. */
+const DELETED_AT_ONCE = 2_000;
+
+type Db = Kysely<Tables>;
+type CallTable = "refusedCall" | "trialCall";
+
+/** Records refused calls, and deletes some that are too old or too many. */
+export async function recordRefusedCalls(engine: Engine, calls: readonly RefusedCall[]): Promise<void> {
+  for (const some of portionsOf(calls, ROWS_AT_ONCE))
+    await recordSome(engine, "refusedCall", some.at(-1)?.at, async (tx, first) => {
+      const rows = some.map((call, index) => ({ ...call, id: first + index, code: call.code ?? null }));
+      await tx.insertInto("refusedCall").values(rows).execute();
+    });
+}
+
+/** Records calls in the trial environment, and deletes some that are too old or too many. */
+export async function recordTrialCalls(engine: Engine, calls: readonly TrialCall[]): Promise<void> {
+  for (const some of portionsOf(calls, ROWS_AT_ONCE))
+    await recordSome(engine, "trialCall", some.at(-1)?.at, async (tx, first) => {
+      const rows = some.map(({ cuid, service, reqId, checkoutId, bouquetId, amount, ...call }, index) => ({
+        ...{ ...call, id: first + index, cuid: cuid ?? null, service: service ?? null, reqId: reqId ?? null },
+        ...{ checkoutId: checkoutId ?? null, bouquetId: bouquetId ?? null, amount: amount ?? null },
+      }));
+      await tx.insertInto("trialCall").values(rows).execute();
+    });
+}
+
+/** @param write gets the id of the first row. */
+async function recordSome(
+  engine: Engine,
+  table: CallTable,
+  at: Instant = 0,
+  write: (tx: Db, first: number) => Promise<void>,
+): Promise<void> {
+  await engine.transact(async (tx) => {
+    await engine.lockCalls(tx);
+    const ids = tx.selectFrom(table).select("id").orderBy("id", "desc").limit(1);
+    await write(tx, ((await ids.executeTakeFirst())?.id ?? 0) + 1);
+    const { id } = await ids.executeTakeFirstOrThrow();
+    await deleteOldest(tx, table, at - CALLS_KEPT_MS, id - MOST_CALLS);
+  });
+}
+
+/** Deletes some of the oldest, if they are from before `from` or numbered up to `beyond`. */
+async function deleteOldest(tx: Db, table: CallTable, from: Instant, beyond: number): Promise<void> {
+  const oldest = await tx.selectFrom(table).select(["id", "at"]).orderBy("id").limit(1).executeTakeFirstOrThrow();
+  if (oldest.at >= from && oldest.id > beyond) return;
+  await tx
+    .deleteFrom(table)
+    .where("id", "<", oldest.id + DELETED_AT_ONCE)
+    .where((eb) => eb.or([eb("at", "<", from), eb("id", "<=", beyond)]))
+    .execute();
+}
+
+/** Counts a top-up of the practice customer, and forgets those of a month ago. @returns the number of its calls. */
+export function practise(
+  engine: Engine,
+  checkoutId: string,
+  at: Instant,
+  reverseAt: Instant | undefined,
+): Promise<number> {
+  return engine.transact(async (tx) => {
+    await tx
+      .deleteFrom("practiceCheckout")
+      .where("at", "<", at - CALLS_KEPT_MS)
+      .execute();
+    await tx
+      .insertInto("practiceCheckout")
+      .values({ checkoutId, calls: 1, at, reverseAt: reverseAt ?? null })
+      .onConflict((conflict) =>
+        conflict
+          .column("checkoutId")
+          .doUpdateSet((eb) => ({ calls: eb("practiceCheckout.calls", "+", 1), reverseAt: reverseAt ?? null })),
+      )
+      .execute();
+    const counted = tx.selectFrom("practiceCheckout").select("calls").where("checkoutId", "=", checkoutId);
+    return (await counted.executeTakeFirstOrThrow()).calls;
+  });
+}
