@@ -8,6 +8,7 @@ import { TRIAL_TOKEN_VALID_MS } from "../src/domain/access-token.ts";
 import { CHECKOUT_GRACE_MS, CHECKOUT_VALID_MS } from "../src/domain/checkout.ts";
 import { IDENTIFIER_MAX_LENGTH } from "../src/domain/fields.ts";
 import { MONEY_DIGITS } from "../src/domain/money.ts";
+import { FAULTS } from "../src/domain/practice.ts";
 import { BODY_MAX_BYTES, FAILURES, type FailureReason, renderFailure } from "../src/partner/failures.ts";
 import { ANSWERED_WITHIN_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from "../src/partner/pipeline.ts";
 import { LOG_FIELDS } from "../src/system/logger.ts";
@@ -60,6 +61,12 @@ test("docs/alerts.md names causes and log lines as the code writes them", () => 
   const words = [...causes.slice(1), ...lines].map((text) => text.replace(/^\.\.\. | \d.*$/g, ""));
   expect(words.length).toBeGreaterThan(12);
   expect(words.filter((text) => !code.includes(text))).toEqual([]);
+});
+
+test("the partner's guide lists every fault of the practice customer", () => {
+  const [, section = ""] = page("docs/partner-guide.md").text.split("## Practise faults\n");
+  const rows = tableRows(section.split("\n## ")[0] ?? "").filter(([name = ""]) => name.startsWith("`"));
+  expect(rows).toEqual(FAULTS.map(({ name, sent, recorded, next }) => [`\`${name}\``, sent, recorded, next]));
 });
 
 describe("docs/failures.md", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { FAULTS, PRACTICE_CUID } from "../../src/domain/practice.ts";
 import { resetTrial, TRIAL_CUIDS } from "../../src/faces/cli/demo/trial.ts";
 import { listPackages, lookUpCustomer } from "../../src/partner/customers.ts";
 import { trialCatalogue } from "../../src/partner/openapi/examples.ts";
@@ -50,7 +51,7 @@ async function subscriptionsOf(
 }
 
 describe("the trial environment", () => {
-  test("has five customers, each with a mobile number of its own, and none for production", async () => {
+  test("has six customers, each with a mobile number of its own, and none for production", async () => {
     const trial = await openTrial();
     expect(await lookUpAll(trial)).toEqual(FIRST_STATE);
     expect(
@@ -59,6 +60,10 @@ describe("the trial environment", () => {
         [1, 2, 3, 4, 5].map((number) => `980000000${number}`),
       ),
     ).toEqual(FIRST_STATE);
+    const practice = FAULTS.map(({ name }) => `internet ${name} active`);
+    expect(await lookUpAll(trial, [PRACTICE_CUID, "9800000010"])).toEqual(
+      Array(2).fill(["1000010 active", ...practice]),
+    );
     expect(await lookUp(trial.world, "1000001")).toBe("customer_not_found");
     expect((await subscriptionsOf(trial, "1000003", "tv", "000100000000003")).codes).toEqual([
       ...["TRIAL-TV-1M", "TRIAL-KIDS-1M"],

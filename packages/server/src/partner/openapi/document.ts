@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { type TSchema, Type } from "typebox";
 import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../../domain/fields.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
+import { FAULTS, PRACTICE_CUID } from "../../domain/practice.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { headerNames } from "../call.ts";
 import { FAILURES, type FailureReason, RETRIES, renderFailure } from "../failures.ts";
@@ -123,6 +124,7 @@ function introduce({ name, successor }: Version, { zone, currencyExponent }: Pro
       "1. `get-customer-information` finds the customer and the connections.\n2. `get-subscription-package` lists what can be bought for one of them, and gives a `checkoutId`: store it with your order before you go on.\n3. `subscription-package-topup` buys, and answers when that is safely on disk.\n4. `txn-status` says what became of it. Call it after every top-up, and whenever an answer was lost.",
       `Amounts are in major units with at most ${currencyExponent} decimals. Timestamps are in the time zone ${zone.name}.`,
       "A failure says in `body.retry` what a program does next. Paths that do not exist are answered with 404 `unknown_operation`, other methods than POST with 405 `method_not_allowed`.",
+      `In the trial environment, practise lost and late answers with customer \`${PRACTICE_CUID}\`. Each of its internet connections has one fault: ${FAULTS.map(({ name }) => `\`${name}\``).join(", ")}.`,
       "Put questions to the provider, with the `X-Request-Id` of the answer.",
     ].join("\n\n"),
     // No address: the provider of the deployment is the contact.

@@ -71,7 +71,7 @@ export function addTrialCommands(program: Command, runtime: Runtime): void {
     async run(session) {
       const { resetTrial } = await import("../demo/trial.ts");
       await resetTrial(session, session.actor);
-      runtime.stderr("The trial environment is in its first state: customers 1000001 to 1000005.\n");
+      runtime.stderr("The trial environment is in its first state: customers 1000001 to 1000005 and 1000010.\n");
     },
   });
 }
@@ -186,7 +186,7 @@ ${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID
 ${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
 
 Read and try the interface in a browser: ${url}/docs
-${served}${metrics}Trial customers: 1000001 to 1000005, and 2000001 to 2000500. The token ends in 7 days. Check the database: ${program} check --database ${showDatabaseAddress(database)}
+${served}${metrics}Trial customers: 1000001 to 1000005, 1000010 to practise failures, and 2000001 to 2000500. The token ends in 7 days. Check the database: ${program} check --database ${showDatabaseAddress(database)}
 `;
 }
 
