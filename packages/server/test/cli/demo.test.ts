@@ -94,7 +94,7 @@ async function expectLogIn(printed: string): Promise<void> {
 function expectHistory(path: string): void {
   const database = rawConnection(path);
   const row = (query: string) => ({ ...(database.prepare(query).get() as Record<string, number | string>) });
-  expect(row("SELECT count(*) AS customers FROM customer").customers).toBe(505);
+  expect(row("SELECT count(*) AS customers FROM customer").customers).toBe(506);
   const { topUps, first, last, reversed, partners } = row(
     "SELECT count(*) AS topUps, min(at) AS first, max(at) AS last, sum(status = 'reversed') AS reversed, count(DISTINCT partner_id) AS partners FROM top_up",
   );
