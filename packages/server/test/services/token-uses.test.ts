@@ -23,7 +23,7 @@ function scene() {
     },
   };
   const uses = new TokenUses({
-    record: store.recordTokenUses,
+    record: (uses) => store.recordTokenUses(uses),
     onFailure: (error) => failures.push((error as Error).message),
   });
   const sleep = (ms: number, signal: AbortSignal) =>

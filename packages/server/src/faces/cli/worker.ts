@@ -1,9 +1,11 @@
 import type { Config } from "../../config.ts";
+import type { TrialCall } from "../../domain/practice.ts";
 import type { Target } from "../../domain/target.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
 import { CallNotes, TokenUses } from "../../partner/gathering.ts";
 import type { Observer } from "../../partner/ports.ts";
 import { outboxOf } from "../../store/outbox.ts";
+import type { RefusedCall } from "../../store/store.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
 import { startTellingEnds } from "../../workers/tell-ends.ts";
 import { listening } from "./failures.ts";
@@ -33,15 +35,15 @@ export async function serveWorker(
     logger.warn({ cause }, message);
   };
   const tokenUses = new TokenUses({
-    record: store.recordTokenUses,
+    record: (uses) => store.recordTokenUses(uses),
     onFailure: warnOf("the times of last use of tokens could not be written yet"),
   });
   const refusedCalls = new CallNotes({
-    record: store.recordRefusedCalls,
+    record: (calls: readonly RefusedCall[]) => store.recordRefusedCalls(calls),
     onFailure: warnOf("refused calls could not be recorded"),
   });
   const trialCalls = new CallNotes({
-    record: store.recordTrialCalls,
+    record: (calls: readonly TrialCall[]) => store.recordTrialCalls(calls),
     onFailure: warnOf("calls in the trial environment could not be recorded"),
   });
   const app = buildApp({
