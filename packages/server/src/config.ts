@@ -16,6 +16,7 @@ import {
   readOrigin,
   readPrefix,
   readRoles,
+  readTextLine,
 } from "./system/setting-values.ts";
 
 /** An unknown setting, or a value that is not valid. */
@@ -99,6 +100,26 @@ const TABLE = {
     description:
       "country of mobile numbers without a country code, such as NP; if not set, the database's own, or none",
     read: (text) => (isCountry(text) ? text : mustBe("two capital letters of ISO 3166 such as NP")),
+  },
+  providerName: {
+    placeholder: "TEXT",
+    description: "the provider's name on printed settlements; if not set, none",
+    read: readTextLine,
+  },
+  providerAddress: {
+    placeholder: "TEXT",
+    description: "the provider's address on printed settlements; if not set, none",
+    read: readTextLine,
+  },
+  providerNumber: {
+    placeholder: "TEXT",
+    description: "the provider's registration on printed settlements, such as Reg. 12345/081; if not set, none",
+    read: readTextLine,
+  },
+  providerTax: {
+    placeholder: "TEXT",
+    description: "the provider's tax number on printed settlements, such as PAN 301234567; if not set, none",
+    read: readTextLine,
   },
   basePlans: {
     placeholder: "LIST",

@@ -1,7 +1,8 @@
 import type { Service } from "./bouquet.ts";
+import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
 import type { Transaction, TransactionStatus } from "./top-up.ts";
-import { type Instant, readDay, type Zone } from "./wall-time.ts";
+import { dayAfter, type Instant, readDay, type Zone } from "./wall-time.ts";
 
 /** Count and amount of the top-ups, or reversals, of one bouquet by one partner. */
 export interface SettlementSum {
@@ -50,6 +51,25 @@ export function addTotals(a: SettlementTotal, b: SettlementTotal): SettlementTot
     reversals: a.reversals + b.reversals,
     reversed: a.reversed + b.reversed,
   };
+}
+
+/** Days of a partner's settlement, both included. */
+export interface SettledDays {
+  readonly from: string;
+  readonly to: string;
+  readonly partnerId: number;
+  readonly environment: Environment;
+}
+
+/**
+ * The number of a settlement on paper, always the same for the same days: `2026-11-P7` for a whole month, or
+ * `20261101-20261115-P7`. The trial environment's end with `-T`.
+ */
+export function settlementNumber({ from, to, partnerId, environment }: SettledDays): string {
+  const month = from.slice(0, 7);
+  const isMonth = from.endsWith("-01") && to.startsWith(month) && dayAfter(to).endsWith("-01");
+  const days = isMonth ? month : `${from.replaceAll("-", "")}-${to.replaceAll("-", "")}`;
+  return `${days}-P${partnerId}${environment === "trial" ? "-T" : ""}`;
 }
 
 /** The lines of a day, ordered by partner, service and bouquet. */

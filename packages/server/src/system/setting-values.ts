@@ -13,6 +13,12 @@ export function integer(min: number, max: number): (text: string) => number {
   };
 }
 
+/** @returns one line of text without control characters. */
+export function readTextLine(text: string): string {
+  const line = text.trim();
+  return /^\P{Cc}{1,200}$/u.test(line) ? line : mustBe("one line of 1 to 200 characters");
+}
+
 export function readHost(text: string): string {
   return text === "" ? mustBe("an address") : text;
 }

@@ -31,6 +31,8 @@ import {
 import { deskOf, run } from "../support/desk.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 
+/** Pixels between the margins of the printed page. */
+const A4_WIDTH = Math.floor(((210 - 2 * 12) / 25.4) * 96);
 const FIGURES = {
   seconds: 300,
   topUps: 61,
@@ -415,6 +417,44 @@ describe("finance", () => {
     expect(told.text).toMatch(/^day,partner,/);
     expect(readFileSync(await download.path(), "utf8")).toBe(told.text);
     expect(download.suggestedFilename()).toMatch(/^settlement.*\.csv$/);
+  });
+
+  test("prints a settlement on A4, with the provider, a number and lines to sign, and nothing of the screen", async () => {
+    const visit = await at("/settlement?period=2026-11&partner=Blue%20Wallet", "finance");
+    const { page, main } = visit;
+    await page.setViewportSize({ width: A4_WIDTH, height: 990 });
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    const title = main.getByRole("heading", { name: /^Settlement \d/ });
+    expect(await title.innerText()).toMatch(/^Settlement 20261101-202611\d\d-P\d+ \(preliminary\)$/);
+    await visit.goTo("/settlement?period=days&from=2026-11-20&to=2026-11-21&partner=Blue%20Wallet&lines=bouquet");
+    await page.getByText("NET-1M").waitFor();
+    const printed = (await page.innerText("body")).replace(/-P\d+/, "-P7").split(/\n+/);
+    expect(printed.map((line) => line.replaceAll("\t", " "))).toEqual([
+      ...["Blue Cable", "Main Road 1, Kathmandu", "Reg. 12345/081", "PAN 301234567"],
+      ...[
+        "Settlement 20261120-20261121-P7",
+        "Partner",
+        "Blue Wallet",
+        "Period",
+        "2026-11-20 to 2026-11-21, days of UTC",
+      ],
+      ...["Date of issue", "2026-11-22", "Amount owed", "NPR 1,580.00"],
+      "By partner",
+      "Partner Top-ups Gross (NPR) Reversals Reversed (NPR) Net (NPR)",
+      "Blue Wallet 2 1,580.00 0 0.00 1,580.00",
+      "By day",
+      "Day Service Bouquet Top-ups Gross (NPR) Reversals Reversed (NPR) Net (NPR)",
+      "2026-11-20 Internet NET-1M 1 1,130.00 0 0.00 1,130.00",
+      "2026-11-21 TV TV-1M 1 450.00 0 0.00 450.00",
+      "Total   2 1,580.00 0 0.00 1,580.00",
+      ...["Blue Cable: name, signature, date", "Blue Wallet: name, signature, date"],
+    ]);
+    const [width, colours] = await page.evaluate<[number, string]>(
+      "[document.documentElement.scrollWidth, ['color', 'backgroundColor'].map((of) => getComputedStyle(document.body)[of]).join()]",
+    );
+    expect([width, colours]).toEqual([A4_WIDTH, "rgb(0, 0, 0),rgb(255, 255, 255)"]);
+    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString("latin1");
+    expect(pdf.match(/\/MediaBox \[0 0 594\.\d+ 841\.\d+\]/g)).toHaveLength(1);
   });
 
   test("holds a partner's file against what is on record, and is told what to do", async () => {

@@ -14,6 +14,7 @@ import {
   type SettlementSum,
   type SettlementTotal,
   settleDay,
+  settlementNumber,
   THEIR_STATUSES,
   type TheirRow,
   tally,
@@ -103,6 +104,18 @@ function joined(theirs: readonly Theirs[], ours: readonly OurRow[]): Answer[] {
 }
 
 const verdictsOf = (answers: readonly Answer[]) => answers.map(({ verdict }) => verdict);
+
+test.each([
+  ["2026-11-01", "2026-11-30", "production", "2026-11-P7"],
+  ["2028-02-01", "2028-02-29", "production", "2028-02-P7"],
+  ["2027-12-01", "2027-12-31", "trial", "2027-12-P7-T"],
+  ["2028-02-01", "2028-02-28", "production", "20280201-20280228-P7"],
+  ["2026-11-01", "2026-12-31", "production", "20261101-20261231-P7"],
+  ["2026-11-02", "2026-11-30", "production", "20261102-20261130-P7"],
+  ["2026-11-15", "2026-11-15", "trial", "20261115-20261115-P7-T"],
+] as const)("the settlement of %s to %s in %s has the number %s", (from, to, environment, number) => {
+  expect(settlementNumber({ from, to, partnerId: 7, environment })).toBe(number);
+});
 
 describe("a row and a top-up with one key", () => {
   test.each<[Verdict, Partial<TheirRow> | undefined, Partial<OurRow> | undefined]>([

@@ -28,7 +28,7 @@ describe("a settlement", () => {
     const none = { service: null, bouquetId: null, partner: "wallet" };
     world.now = Date.parse("2026-11-22T00:00:29.999Z");
     expect(await report()).toEqual({
-      ...{ ...DAYS, open: true, prunedBefore: null },
+      ...{ ...DAYS, number: null, open: true, prunedBefore: null },
       lines: [
         { ...none, day: "2026-11-20", topUps: 1, gross: "1130.00", reversals: 0, reversed: "0.00", net: "1130.00" },
         { ...none, day: "2026-11-21", topUps: 0, gross: "0.00", reversals: 1, reversed: "1130.00", net: "-1130.00" },
@@ -37,6 +37,18 @@ describe("a settlement", () => {
     });
     world.now += 1;
     expect(await report()).toMatchObject({ open: false });
+  });
+
+  test("has a number on paper if it is of one partner, always the same for its days", async () => {
+    const world = await openWorld();
+    const numberOf = async (input: object) =>
+      (await run(world.desk, reportSettlement, { from: "2026-11-01", to: "2026-11-30", ...input })).number;
+    expect(await numberOf({})).toBeNull();
+    const number = await numberOf({ partner: "wallet" });
+    expect(number).toMatch(/^2026-11-P[0-9]+$/);
+    world.now += DAY_MS;
+    expect(await numberOf({ partner: "wallet", detail: "day" })).toBe(number);
+    expect(await numberOf({ partner: "wallet", environment: "trial" })).toBe(`${number}-T`);
   });
 
   test("says that history was deleted, if it may lack some", async () => {

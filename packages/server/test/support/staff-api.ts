@@ -106,6 +106,12 @@ async function openStaffApi(
       currency: "NPR",
       numberGrouping: "western",
       totpRoles: new Set(),
+      letterhead: {
+        name: "Blue Cable",
+        address: "Main Road 1, Kathmandu",
+        number: "Reg. 12345/081",
+        tax: "PAN 301234567",
+      },
       limits: { supportGoodwillDays: 100 },
       readMigrations: async () => [],
       state: wellState(),

@@ -14,6 +14,7 @@ import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { daysOf } from "./days.ts";
+import { PaperHead, Signatures } from "./paper.tsx";
 import { PERIOD_NAMES, PeriodFilters } from "./period.tsx";
 
 const t = texts.settlement;
@@ -64,17 +65,26 @@ export default function Settlement() {
           onApply={setValues}
         />
       </search>
-      <Loaded of={settlement}>{(found) => <Shown settlement={found} showsLines={lines !== "partner"} />}</Loaded>
+      <Loaded of={settlement}>
+        {(found) => (
+          <>
+            <PaperHead settlement={found} partner={values.partner} today={today} />
+            <Shown settlement={found} showsLines={lines !== "partner"} />
+            {found.number !== null && <Signatures partner={values.partner} />}
+          </>
+        )}
+      </Loaded>
     </>
   );
 }
 
 function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLines: boolean }) {
-  const { to, open, lines, total } = settlement;
+  const { to, open, prunedBefore, lines, total } = settlement;
   const isOwed = useEnvironment() === "production";
   return (
     <>
       {open && <Note tone="warning">{t.open(to)}</Note>}
+      {prunedBefore !== null && <Note tone="warning">{t.pruned(prunedBefore)}</Note>}
       <Grid>
         <Stat label={t.gross} value={<Amount of={total.gross} />} note={countOf(total.topUps, t.topUp)} />
         <Stat label={t.reversed} value={<Amount of={total.reversed} />} note={countOf(total.reversals, t.reversal)} />
@@ -89,7 +99,7 @@ function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLi
       )}
       {showsLines && lines.length > 0 && (
         <Card title={t.byDay}>
-          <LinesTable lines={lines} />
+          <LinesTable lines={lines} total={total} />
         </Card>
       )}
     </>
@@ -129,25 +139,33 @@ function PartnersTable({ partners, total }: { partners: PartnerAmounts[]; total:
   );
 }
 
-function LinesTable({ lines }: { lines: SettlementLine[] }) {
+/** A row for each line, and the total below. */
+function LinesTable({ lines, total }: { lines: SettlementLine[]; total: SettlementAmounts }) {
+  const isTotal = ({ day }: SettlementLine) => day === "";
   const hasService = lines.some(({ service }) => service !== null);
+  const hasPartners = lines.some(({ partner }) => partner !== lines[0]?.partner);
   const hasBouquet = lines.some(({ bouquetId }) => bouquetId !== null);
   return (
     <LongTable
       label={t.byDay}
       atOnce={1_000}
-      rows={lines}
+      rows={[...lines, { day: "", partner: "", service: null, bouquetId: null, ...total }]}
       rowKey={({ day, partner, service, bouquetId }) => [day, partner, service, bouquetId].join(" ")}
       columns={[
-        { header: t.day, cell: ({ day }) => <span className="number">{day}</span> },
-        { header: t.partner, cell: ({ partner }) => partner },
+        {
+          header: t.day,
+          cell: (row) => (isTotal(row) ? <strong>{t.total}</strong> : <span className="number">{row.day}</span>),
+        },
+        ...(hasPartners ? [PARTNER] : []),
         ...(hasService ? [SERVICE] : []),
         ...(hasBouquet ? [BOUQUET] : []),
-        ...amountColumns<SettlementLine>(() => false),
+        ...amountColumns<SettlementLine>(isTotal),
       ]}
     />
   );
 }
+
+const PARTNER: Column<SettlementLine> = { header: t.partner, cell: ({ partner }) => partner };
 
 const SERVICE: Column<SettlementLine> = {
   header: t.service,

@@ -31,6 +31,12 @@ export async function serveConsole(
       currency: config.currency,
       numberGrouping: config.numberGrouping,
       totpRoles: config.requireTotp,
+      letterhead: {
+        name: config.providerName ?? null,
+        address: config.providerAddress ?? null,
+        number: config.providerNumber ?? null,
+        tax: config.providerTax ?? null,
+      },
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
     },

@@ -21,6 +21,8 @@ export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "t
   readonly currency: string | undefined;
   /** How the console groups digits. */
   readonly numberGrouping: NumberGrouping;
+  /** The provider's lines on printed settlements; null if not set. */
+  readonly letterhead: Readonly<Record<"name" | "address" | "number" | "tax", string | null>>;
   readonly storeKind: "sqlite" | "postgres";
   readonly readMigrations: () => Promise<MigrationState[]>;
   readonly state: Readonly<ServiceState>;

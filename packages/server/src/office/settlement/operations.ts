@@ -9,6 +9,7 @@ import {
   type SettlementLine,
   type SettlementTotal,
   settleDay,
+  settlementNumber,
   THEIR_STATUSES,
   type TheirStatus,
   type Verdict,
@@ -116,6 +117,8 @@ export const reportSettlement = operation({
     const { currencyExponent } = office.store.provider;
     const { from, to } = input;
     const days = await settledDays(office, input);
+    const [environment, partnerId] = [await environmentOf(office, input), await partnerIdOf(office, input)];
+    const number = partnerId === undefined ? null : settlementNumber({ from, to, partnerId, environment });
     const lines: Line[] = [];
     let total = NOTHING_SETTLED;
     for await (const settled of days) {
@@ -127,7 +130,7 @@ export const reportSettlement = operation({
           `there are more than ${MOST_LINES} lines: ask for fewer days, or by service or day`,
         );
     }
-    return { from, to, ...(await periodData(office, input)), lines, total: amountsOf(total, currencyExponent) };
+    return { number, from, to, ...(await periodData(office, input)), lines, total: amountsOf(total, currencyExponent) };
   },
 });
 

@@ -52,6 +52,9 @@ const OF_PERIOD = {
 
 export const SettlementSchema = Type.Object(
   {
+    number: orNull(
+      Type.String({ description: "The number on paper, the same for the same days; null without a partner." }),
+    ),
     from: Type.String(),
     to: Type.String(),
     ...OF_PERIOD,

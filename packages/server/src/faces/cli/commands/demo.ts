@@ -16,6 +16,9 @@ const FALLBACKS: Fallbacks = {
   currency: "NPR",
   numberGrouping: "indian",
   requireTotp: "none",
+  providerName: "Demo Cable and Internet",
+  providerAddress: "Main Road 1, Kathmandu",
+  providerTax: "PAN 000000000",
   logLevel: "warn",
   drainSeconds: "0",
 };

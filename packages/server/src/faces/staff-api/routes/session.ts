@@ -30,6 +30,8 @@ import { personOf, route, tooManyAttempts } from "../route.ts";
 
 const TAG = "Session and own account";
 
+const LineSchema = orNull(Type.String());
+
 export const MeSchema = Type.Object(
   {
     name: Type.String(),
@@ -48,6 +50,10 @@ export const MeSchema = Type.Object(
         timeZone: Type.String(),
         currencyExponent: Type.Integer({ description: "Decimals of the currency." }),
         currency: Type.Union([Type.String(), Type.Null()], { description: "ISO 4217; null if it is not set." }),
+        letterhead: Type.Object(
+          { name: LineSchema, address: LineSchema, number: LineSchema, tax: LineSchema },
+          { description: "The provider's lines on printed settlements; null if not set." },
+        ),
         numberGrouping: oneOf(NUMBER_GROUPINGS, "How digits are grouped: 1,234,567 or 12,34,567."),
         environment: EnvironmentSchema,
         version: Type.String({ description: "Version of topupd." }),
@@ -226,6 +232,7 @@ async function describe(ports: AdminPorts, { name, role, person }: Pick<Identity
       timeZone: zone.name,
       currencyExponent,
       currency: ports.currency ?? null,
+      letterhead: ports.letterhead,
       numberGrouping: ports.numberGrouping,
       environment,
       version: ports.version,
