@@ -3,7 +3,7 @@ import { type BasePlans, DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
 import { issueCheckout, openCheckout } from "../src/domain/checkout.ts";
 import { randomDigits, type Transaction } from "../src/domain/top-up.ts";
 import { readDay } from "../src/domain/wall-time.ts";
-import { reverseTransaction } from "../src/office/corrections/operations.ts";
+import { reverseTransaction } from "../src/office/corrections/reversal.ts";
 import { perform } from "../src/office/office.ts";
 import { Refused } from "../src/office/refused.ts";
 import { settleDays } from "../src/office/settlement/operations.ts";

@@ -17,6 +17,7 @@ import {
   readPrefix,
   readRoles,
   readTextLine,
+  readUnits,
 } from "./system/setting-values.ts";
 
 /** An unknown setting, or a value that is not valid. */
@@ -189,6 +190,11 @@ const TABLE = {
     fallback: "100",
     description: "most days of goodwill that one account or API key of the role support can give in a day",
     read: integer(0, 99_999),
+  },
+  secondPersonReversal: {
+    placeholder: "AMOUNT",
+    description: "reversals above this amount, in whole units of the currency, need a second person; if not set, none",
+    read: readUnits,
   },
   v100DeprecatedOn: {
     placeholder: "DATE",

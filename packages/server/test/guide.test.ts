@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { reverseTransaction } from "../src/office/corrections/operations.ts";
+import { reverseTransaction } from "../src/office/corrections/reversal.ts";
 import { FAILURES, RETRIES } from "../src/partner/failures.ts";
 import { deskOf, run } from "./support/desk.ts";
 import { readFences, tableRows } from "./support/markdown.ts";

@@ -41,6 +41,8 @@ export const audit = {
     "bulk.unblock": "Connections unblocked in bulk",
     "history.prune": "History deleted",
     "held_back.keep": "Held-back subscriptions kept",
+    "approval.request": "Second person requested",
+    "approval.refuse": "Request refused",
     "target.add": "Target added",
     "target.pause": "Target paused",
     "target.resume": "Target resumed",

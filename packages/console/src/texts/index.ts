@@ -1,4 +1,5 @@
 import { account } from "./account.ts";
+import { approvals } from "./approvals.ts";
 import { audit } from "./audit.ts";
 import { bulk } from "./bulk.ts";
 import { catalogue } from "./catalogue.ts";
@@ -24,6 +25,7 @@ export const texts = {
   overview,
   customers,
   transactions,
+  approvals,
   bulk,
   refusedCalls,
   partners,

@@ -54,6 +54,8 @@ export const AUDIT_ACTIONS = [
   "staff_key.add",
   "staff_key.remove",
   "held_back.keep",
+  "approval.request",
+  "approval.refuse",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -26,6 +26,8 @@ export interface Correcting {
   readonly authority: Authority | undefined;
   readonly reason: string;
   readonly at: Moment;
+  /** The account or API key that requested it, if the author is the second person. */
+  readonly requestedBy?: string | undefined;
 }
 
 /** A decided correction. The caller writes it and its audit entry in one transaction. */
@@ -45,7 +47,7 @@ export type TopUpReversalOutcome =
 export function reverseTopUp(
   transaction: Transaction | undefined,
   ledgers: readonly Ledger[],
-  { author, reason, at }: Correcting,
+  { author, reason, at, requestedBy }: Correcting,
 ): TopUpReversalOutcome {
   if (transaction === undefined) return { kind: "not_found" };
   if (transaction.status === "reversed") return { kind: "already_reversed" };
@@ -62,7 +64,7 @@ export function reverseTopUp(
     action: "transaction.reverse",
     subject,
     before: { status: "success" },
-    after: { status: "reversed" },
+    after: { status: "reversed", requestedBy },
   } as const;
   return { kind: "reversed", transaction: reversed, correction: correctionOf(transaction, ledger, entry, change) };
 }

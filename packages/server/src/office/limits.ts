@@ -1,3 +1,4 @@
+import type { Money } from "../domain/money.ts";
 import { rightsQuery } from "../store/audit.ts";
 import type { Db, Office } from "./office.ts";
 import { Refused } from "./refused.ts";
@@ -6,6 +7,8 @@ import { Refused } from "./refused.ts";
 export interface Limits {
   /** Days of goodwill that one account or key of the role support can give in a day. */
   readonly supportGoodwillDays: number;
+  /** A reversal of a larger amount needs a second person; undefined if none does. */
+  readonly secondPersonReversal: Money | undefined;
 }
 
 /**

@@ -35,7 +35,6 @@ export interface Desk extends Ports {
   readonly actor: Actor;
   /** Lowers the priority of the process, if possible. */
   readonly giveWay: () => void;
-  /** Undefined for the command line. */
   readonly limits: Limits | undefined;
   readonly accounts: AccountTools;
   readonly targets: TargetTools;

@@ -88,6 +88,20 @@ export interface StaffDayRow {
   goodwillDays: number;
 }
 
+export interface ApprovalRow {
+  id: string;
+  kind: "reversal";
+  subject: string;
+  environment: Environment;
+  reason: string;
+  requestedBy: string;
+  requestedAt: Instant;
+  state: "waiting" | "confirmed" | "refused";
+  decidedBy: string | null;
+  decidedAt: Instant | null;
+  refusal: string | null;
+}
+
 export interface ImportRunRow {
   id: number;
   kind: "customers" | "catalogue";

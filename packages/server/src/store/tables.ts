@@ -6,6 +6,7 @@ import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 import type {
+  ApprovalRow,
   HeldBackRow,
   ImportRunRow,
   LogInFailureRow,
@@ -281,6 +282,7 @@ export interface Tables {
   staffKey: StaffKeyRow;
   staffAnswer: StaffAnswerRow;
   staffDay: StaffDayRow;
+  approval: ApprovalRow;
   importRun: ImportRunRow;
   heldBack: HeldBackRow;
   checkPassed: { onlyRow: 1; at: Instant };

@@ -48,6 +48,7 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["console-port", "70000", "must be a whole number from 0 to 65535"],
   ["console-host", "", "must be an address"],
   ["support-goodwill-days", "some", "must be a whole number from 0 to 99999"],
+  ["second-person-reversal", "99.50", "must be a whole number of up to 11 digits"],
   ["v100-deprecated-on", "2027-02-30", "must be a date in the form YYYY-MM-DD"],
   ["v100-sunset-on", "soon", "must be a date in the form YYYY-MM-DD"],
 ];

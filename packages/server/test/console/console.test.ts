@@ -280,6 +280,31 @@ describe("support", () => {
     expect(await main.getByRole("button", { name: /^Reverse the top-up of/ }).count()).toBe(0);
   });
 
+  test("asks for a large reversal, which another person confirms on the overview", async () => {
+    const gita = { cuid: "2000003", service: "internet", reqId: "gita" };
+    const before = await endOf(api(), "2000003");
+    const { txnId } = await topUp(api(), gita, { bouquetId: "NET-3M", amt: "3220.50" });
+    const visit = await at(`/transactions/${txnId}`, "support");
+    await visit.press("Reverse");
+    await visit.dialog.getByText(/^The amount needs a second person/).waitFor();
+    await visit.dialog.getByLabel("Reason").fill("paid twice");
+    await visit.press("Reverse", visit.dialog);
+    await visit.expectToast("Requested: another person must confirm it.");
+    const asked = /^Bina asked .* to reverse NPR 3,220.50 of customer 2000003: paid twice/;
+    await visit.main.getByText(asked).waitFor();
+    expect(await buttonsOf(visit)).toEqual(["Withdraw"]);
+    expect(await endOf(api(), "2000003")).not.toBe(before);
+
+    const other = await at("/", "admin");
+    await other.main.getByText(asked).waitFor();
+    expect(await findViolations(other.page)).toEqual([]);
+    await other.press("Confirm");
+    await other.press("Confirm", other.dialog);
+    await other.expectToast("Confirmed: the top-up is reversed.");
+    await other.main.getByText(asked).waitFor({ state: "detached" });
+    expect(await endOf(api(), "2000003")).toBe(before);
+  });
+
   test("gives days, having seen the end that they come to, and blocks", async () => {
     const visit = await at("/customers/2000002", "support");
     const { page, main, dialog } = visit;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { reverseTransaction } from "../../src/office/corrections/operations.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { MOST_KEPT } from "../../src/office/imports/rows.ts";
 import { listTransactions } from "../../src/office/transactions/operations.ts";
 import { findCustomer } from "../../src/store/customers.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "../../src/domain/settlement.ts";
-import { reverseTransaction } from "../../src/office/corrections/operations.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { exportSettlement, reconcilePartner, reportSettlement } from "../../src/office/settlement/operations.ts";
 import { reconcile } from "../../src/office/settlement/reconcile.ts";
 import { customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../services/world.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reverseTransaction } from "../../src/office/corrections/operations.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { StatisticsCache } from "../../src/office/statistics/cache.ts";
 import * as sql from "../../src/office/statistics/sql.ts";
 import { run } from "../support/desk.ts";

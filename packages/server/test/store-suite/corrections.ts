@@ -2,12 +2,8 @@ import { expect, test } from "vitest";
 import { ENVIRONMENTS } from "../../src/domain/customer.ts";
 import { RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
-import {
-  blockConnection,
-  grantGoodwill,
-  reverseGoodwill,
-  reverseTransaction,
-} from "../../src/office/corrections/operations.ts";
+import { blockConnection, grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { findBlocks } from "../../src/office/customers/sql.ts";
 import { findReversals } from "../../src/office/transactions/sql.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";

@@ -4,6 +4,7 @@ import { AddressList } from "../../src/domain/address-list.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { beginRun, endRun, replaceHeldBack } from "../../src/office/imports/runs.ts";
 import { noteBackup, noteCheck } from "../../src/office/maintenance/backups.ts";
 import { rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts";
@@ -58,7 +59,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   await restateAndReset(opened);
   const [reversed, used] = [opened.command(RAM_NET, "NET-3M"), opened.command(SITA_IPTV, "ITV-1M")];
   for (const command of [reversed, used]) expectRecorded(await store.settleTopUp(command));
-  await correct(opened, reversed.checkoutId);
+  await correct(opened, { reversed: reversed.checkoutId, used: used.checkoutId });
   await failToDeliver(opened, targetId);
   const retired = opened.command(SITA_NET, "NET-1M");
   await store.concludeCheckout(retired.checkoutId);
@@ -109,11 +110,17 @@ function plain(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
 }
 
-async function correct({ store, now, reverse, grant, block, desk }: OpenedProvider, checkoutId: string): Promise<void> {
-  await reverse(checkoutId, "paid twice");
+async function correct(
+  { store, now, reverse, grant, block, desk }: OpenedProvider,
+  { reversed, used }: { readonly reversed: string; readonly used: string },
+): Promise<void> {
+  await reverse(reversed, "paid twice");
   const support = { name: "key desk", authority: { keyHash: await staffOf(store).addKey("desk", "support", by(now)) } };
-  const limited = deskOf({ store, clock: () => now }, support, { limits: { supportGoodwillDays: 1 } });
+  const limited = deskOf({ store, clock: () => now }, support, {
+    limits: { supportGoodwillDays: 1, secondPersonReversal: 1n },
+  });
   await run(limited, grantGoodwill, { ...RAM_TV, days: 1, reason: "outage" });
+  await run(limited, reverseTransaction, { id: used, reason: "paid twice" });
   await grant(RAM_TV, 10);
   await run(desk(), reverseGoodwill, { ...RAM_TV, reason: "3 were meant" });
   await block(RAM_TV, true);

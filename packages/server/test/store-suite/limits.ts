@@ -17,7 +17,7 @@ const words = (left: number) => `${left} of your 10 days of goodwill are left to
 async function openLimited(makeDatabase: MakeDatabase) {
   const opened = await openProvider(makeDatabase);
   const { store } = opened;
-  const limits: Limits = { supportGoodwillDays: 10 };
+  const limits: Limits = { supportGoodwillDays: 10, secondPersonReversal: undefined };
   const person = async (name: string, role: Role): Promise<Actor> => {
     const { id: staffId } = await staffOf(store).add(name, role, by(opened.now));
     return { name, authority: { staffId, role, sessionId: undefined } satisfies Authority };

@@ -21,7 +21,8 @@ import {
   type Transaction,
 } from "../../src/domain/top-up.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
-import { blockConnection, grantGoodwill, reverseTransaction } from "../../src/office/corrections/operations.ts";
+import { blockConnection, grantGoodwill } from "../../src/office/corrections/operations.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { ledgersOfConnection } from "../../src/store/customers.ts";
 import type { FileRules, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { prune } from "../../src/office/maintenance/operations.ts";
 import * as sql from "../../src/office/settlement/reconcile.ts";
 import { readHorizon } from "../../src/store/settings.ts";
@@ -60,7 +61,10 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     const { store } = opened;
     const old = await opened.topUp(RAM_NET, "NET-1M");
     const reversed = await opened.topUp(RAM_NET, "NET-1M");
+    const limited = { ...opened.desk(), limits: { supportGoodwillDays: 0, secondPersonReversal: 0n } };
+    await run(limited, reverseTransaction, { id: reversed.txnId, reason: "paid twice" });
     await opened.reverse(reversed.checkoutId);
+    expect(await countRows(opened, "approval")).toBe(1);
     opened.now = BEFORE_HORIZON;
     await opened.topUp(RAM_NET, "NET-1M");
     opened.now = YEAR_LATER;
@@ -77,7 +81,7 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     expect(ledger?.entries.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6].slice(pruned.entries));
     for (const gone of [old, reversed]) expect(await store.findTransaction(gone.checkoutId)).toBeUndefined();
     expect(await store.findTransaction(young.checkoutId)).toEqual(young);
-    expect(await countRows(opened, "reversal")).toBe(0);
+    for (const table of ["reversal", "approval"]) expect(await countRows(opened, table)).toBe(0);
     expect(await pruneHistory(opened, HORIZON)).toEqual({ entries: 0, topUps: 0, retiredCheckouts: 0 });
     expect(await findWrong(store)).toEqual([]);
     await opened.topUp(RAM_NET, "NET-1M");

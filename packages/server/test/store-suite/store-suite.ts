@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { testAccess } from "./access.ts";
+import { testApprovals } from "./approvals.ts";
 import { testArchives } from "./archives.ts";
 import { testAuditTrail } from "./audit-trail.ts";
 import { testBatches } from "./batches.ts";
@@ -50,6 +51,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("customers of the office", () => testCustomerOperations(makeDatabase));
     describe("bulk corrections", () => testBulk(makeDatabase));
     describe("limits", () => testLimits(makeDatabase));
+    describe("approvals", () => testApprovals(makeDatabase));
     describe("targets", () => testTargets(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));

@@ -8,6 +8,7 @@ import { countOf, formatAge, formatBytes, formatTime } from "../../format.ts";
 import { partnerHref, targetHref } from "../../links.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
+import { Approvals } from "./approvals.tsx";
 
 const t = texts.overview.attention;
 
@@ -39,9 +40,11 @@ export function Attention({ title, nothing, advice }: AttentionProps) {
 
 function Item({ item, advice }: { item: AttentionItem; advice: string | undefined }) {
   const { timeZone } = useMe().provider;
-  const { text, href, link } = describe(item, timeZone);
+  const { kind } = item;
+  if (kind === "second_person") return <Approvals />;
+  const { text, href, link } = describe(kind, item, timeZone);
   return (
-    <Note tone={item.kind === "recording_fails" ? "danger" : "warning"}>
+    <Note tone={kind === "recording_fails" ? "danger" : "warning"}>
       <p className={advice && "strong"}>
         {text} {(advice === undefined || href !== "/health") && <Link href={href}>{link}</Link>}
       </p>
@@ -59,7 +62,9 @@ interface Described {
   readonly link: string;
 }
 
-function describe({ kind, count, subject, at }: AttentionItem, timeZone: string): Described {
+type DescribedKind = Exclude<AttentionItem["kind"], "second_person">;
+
+function describe(kind: DescribedKind, { count, subject, at }: AttentionItem, timeZone: string): Described {
   const name = subject ?? "";
   const age = at === null ? "" : formatAge(at);
   const events = countOf(count ?? 0, "event");

@@ -36,8 +36,16 @@ export function ReversalDialog({ topUp, onClose }: ReversalDialogProps) {
       description={t.reverseText}
       submit={t.reverse}
       danger
-      show={({ before, after }) => <RunChange before={before} after={after} />}
-      done={({ after }) => (after === null ? t.doneAll(name) : t.done(name, minuteOf(after.end)))}
+      show={({ status, before, after }) => (
+        <>
+          <RunChange before={before} after={after} />
+          {status === "success" && <p>{t.secondPerson}</p>}
+        </>
+      )}
+      done={({ status, after }) => {
+        if (status === "success") return t.requested;
+        return after === null ? t.doneAll(name) : t.done(name, minuteOf(after.end));
+      }}
       onClose={onClose}
     >
       <KeyValue>

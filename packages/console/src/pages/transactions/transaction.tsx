@@ -5,13 +5,14 @@ import { useMay } from "../../api/session.tsx";
 import type { TransactionDetail } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Amount, Card, Code, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
-import { EmptyState, Loaded } from "../../components/states.tsx";
+import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { customerHref, partnerHref } from "../../links.ts";
 import type { PageProps } from "../../routes.ts";
 import { OtherEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
+import { WaitingApproval } from "../overview/approvals.tsx";
 import { ReversalDialog, TransactionBadge } from "./top-up.tsx";
 
 const t = texts.transactions;
@@ -21,6 +22,7 @@ export default function Transaction({ params: { id = "" } }: PageProps) {
   const mayCorrect = useMay("correct");
   const [isReversing, setReversing] = useState(false);
   const { data } = transaction;
+  const isWaiting = data?.approval?.state === "waiting";
   const isGone = data === undefined && transaction.error?.code === "not_found";
   return (
     <>
@@ -30,7 +32,8 @@ export default function Transaction({ params: { id = "" } }: PageProps) {
         up={{ href: "/transactions", title: texts.shell.pages.transactions }}
         actions={
           mayCorrect &&
-          data?.status === "success" && (
+          data?.status === "success" &&
+          !isWaiting && (
             <Button kind="danger" onClick={() => setReversing(true)}>
               {t.reverse}
             </Button>
@@ -46,6 +49,7 @@ export default function Transaction({ params: { id = "" } }: PageProps) {
           {(found) => (
             <>
               <OtherEnvironment of={found.environment} />
+              <Request of={found} />
               <Fields transaction={found} />
               <Effect transaction={found} />
               {found.reversal !== null && <Reversal reversal={found.reversal} />}
@@ -58,6 +62,13 @@ export default function Transaction({ params: { id = "" } }: PageProps) {
       )}
     </>
   );
+}
+
+/** The request to reverse a top-up, while it waits or after a refusal. */
+function Request({ of: { status, approval } }: { of: TransactionDetail }) {
+  if (approval?.state === "waiting") return <WaitingApproval approval={approval} />;
+  if (approval?.state !== "refused" || status === "reversed") return null;
+  return <Note>{texts.approvals.wasRefused(approval.decidedBy ?? "", approval.refusal ?? "")}</Note>;
 }
 
 function Fields({ transaction }: { transaction: TransactionDetail }) {

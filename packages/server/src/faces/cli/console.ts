@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../config.ts";
+import type { Limits } from "../../office/limits.ts";
+import type { Store } from "../../store/store.ts";
 import { urlOf } from "../../system/port-guard.ts";
 import { buildAdminApp } from "../staff-api/app.ts";
 import { listening } from "./failures.ts";
@@ -21,7 +23,7 @@ export async function serveConsole(
       clock,
       random,
       sleep,
-      limits: { supportGoodwillDays: config.supportGoodwillDays },
+      limits: limitsOf(config, store),
       accounts,
       targets,
       version,
@@ -51,6 +53,11 @@ export async function serveConsole(
   await listening(app.listen({ host, port, exclusive: true }), config, "consoleHost", "consolePort");
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return { url: urlOf(app.server), stop: () => close(app, runtime, config) };
+}
+
+function limitsOf({ supportGoodwillDays, secondPersonReversal: units }: Config, { provider }: Store): Limits {
+  const secondPersonReversal = units === undefined ? undefined : units * 10n ** BigInt(provider.currencyExponent);
+  return { supportGoodwillDays, secondPersonReversal };
 }
 
 async function close(app: FastifyInstance, { sleep }: Runtime, { shutdownSeconds }: Config): Promise<void> {

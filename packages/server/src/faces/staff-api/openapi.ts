@@ -61,6 +61,7 @@ function describe(route: Route, components: Components): Json {
   const status = String(route.status ?? (answer === undefined ? 204 : 200));
   const takesKey = takesIdempotencyKey(route);
   const isOpen = permission === "public";
+  const content = answer !== undefined && { content: answerContent(answer, components) };
   const parameters = [...parametersOf("path", params), ...parametersOf("query", query)];
   if (takesKey) parameters.push(IDEMPOTENCY_KEY);
   return {
@@ -72,10 +73,8 @@ function describe(route: Route, components: Components): Json {
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: { required: true, content: requestContent(body, components) } }),
     responses: {
-      [status]: {
-        description: "Success.",
-        ...(answer !== undefined && { content: answerContent(answer, components) }),
-      },
+      [status]: { description: "Success.", ...content },
+      ...(route.isPending && { 202: { description: "Accepted: it is not done yet.", ...content } }),
       ...failures(
         [
           ...ALWAYS,

@@ -46,7 +46,7 @@ export function addRoute(
       ...(params !== undefined && { params: closed(params) }),
       querystring: closed(query ?? NO_QUERY),
       ...(typeof body === "object" && { body: closed(body) }),
-      ...(typeof answer === "object" && { response: { [status]: answer } }),
+      ...(typeof answer === "object" && { response: { "2xx": answer } }),
     },
     async onRequest(request, reply) {
       request.identity = await admit(ports, route, request, trustedProxies);
@@ -81,7 +81,7 @@ export function addRoute(
         query: request.query,
         body: request.body,
       });
-      reply.code(status);
+      reply.code(route.isPending?.(done) === true ? 202 : status);
       if (answer === undefined) return reply.send();
       return answer === "csv" ? sendCsv(reply, done as StreamedText) : reply.send(done);
     },

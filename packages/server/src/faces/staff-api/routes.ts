@@ -1,3 +1,4 @@
+import * as approvals from "../../office/approvals/operations.ts";
 import * as audit from "../../office/audit/operations.ts";
 import * as bulk from "../../office/bulk/operations.ts";
 import * as catalogue from "../../office/catalogue/operations.ts";
@@ -24,6 +25,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...customers.operations,
   ...corrections.operations,
   ...bulk.operations,
+  ...approvals.operations,
   ...transactions.operations,
   ...refusedCalls.operations,
   ...audit.operations,

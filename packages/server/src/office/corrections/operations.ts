@@ -1,12 +1,8 @@
 import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import * as decided from "../../domain/correction.ts";
-import { type ConnectionKey, ENVIRONMENTS, withHead } from "../../domain/customer.ts";
-import { eventOf } from "../../domain/event.ts";
-import { headOf, type Ledger } from "../../domain/ledger.ts";
-import type { Transaction } from "../../domain/top-up.ts";
-import { GONE } from "../../store/customer-files.ts";
-import { findConnection, findConnectionWithHeads, ledgersOfConnection } from "../../store/customers.ts";
+import { ENVIRONMENTS } from "../../domain/customer.ts";
+import { findConnection, findConnectionWithHeads } from "../../store/customers.ts";
 import {
   CodeSchema,
   EnvironmentSchema,
@@ -16,19 +12,16 @@ import {
   PREVIEW,
   ReasonSchema,
   RunSchema,
-  runOf,
   ServiceSchema,
 } from "../common.ts";
 import { countGoodwill } from "../limits.ts";
-import { correctingBy, type Db, type Decision, decide, type Office } from "../office.ts";
+import { correctingBy, decide } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { noTransaction } from "../transactions/operations.ts";
-import { presenterOf, transactionData } from "../transactions/presenter.ts";
-import { amountOf, IdSchema, TransactionReversalSchema } from "../transactions/schemas.ts";
-import { findReversals, findTransaction } from "../transactions/sql.ts";
-import { blockEvents, connectionMeant, markReversed, noConnection, writeBlock } from "./sql.ts";
-import { goodwillLines, notCorrected, planUnclear, REFUSALS, reversalLines } from "./words.ts";
+import { changeOf, correct, effectOf } from "./correct.ts";
+import { reverseTransaction } from "./reversal.ts";
+import { blockEvents, connectionMeant, noConnection, writeBlock } from "./sql.ts";
+import { goodwillLines, notCorrected, planUnclear, REFUSALS } from "./words.ts";
 
 /** Names a connection. If several fit, the correction is refused. */
 export const CONNECTION = {
@@ -82,57 +75,6 @@ export const BlockEffectSchema = Type.Object(
 const AS = { tag: "Corrections", permission: "correct", refuses: ["not_found", "conflict"] } as const;
 const BY_NAME = { arguments: ["service", "reqId"] } as const;
 
-export const reverseTransaction = operation({
-  ...AS,
-  tag: "Transactions",
-  http: "POST /transactions/:id/reversal",
-  summary: "Reverse a top-up permanently: partners see it as reversed",
-  input: Type.Object({
-    id: IdSchema,
-    reason: ReasonSchema,
-    ...PREVIEW,
-    partner: Type.Optional(
-      Type.String({ maxLength: 200, description: "Partner of the top-up; another partner's top-up is not reversed." }),
-    ),
-    amount: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        description: "Amount of the top-up, such as 1130.50; a top-up of another amount is not reversed.",
-      }),
-    ),
-  }),
-  answer: TransactionReversalSchema,
-  cli: [
-    {
-      words: "transaction reverse",
-      arguments: ["id"],
-      show: reversalLines,
-      examples: ['topupd transaction reverse 01M7W2Y7M0D61P39294S26KB1Y --reason "paid twice"'],
-    },
-  ],
-  async run(office, { id, partner, amount }) {
-    const meant = (await findTransaction(office.store.engine.db, id)) ?? noTransaction();
-    const presenter = await presenterOf(office.store, meant.environment);
-    const data = transactionData(meant, presenter);
-    const which = `top-up of ${data.amount} of ${data.partner}`;
-    const expected = amountOf(office, amount) ?? meant.amount;
-    if ((partner ?? data.partner) !== data.partner || expected !== meant.amount)
-      throw new Refused("conflict", `nothing was reversed: this is a ${which}`);
-    return correct(office, meant, async (tx, ledgers) => {
-      const found = decided.reverseTopUp(await findTransaction(tx, meant.txnId), ledgers, correctingBy(office));
-      if (found.kind === "reversed") {
-        const answer = { ...transactionData(found.transaction, presenter), ...effectOf(found.correction) };
-        return [found.correction, answer, found.transaction];
-      }
-      if (found.kind === "not_found") return noTransaction();
-      if (found.kind === "history_gone") throw new Refused("conflict", REFUSALS.history_gone);
-      const { wall, author, reason } = (await findReversals(tx, [meant.txnId])).get(meant.txnId) ?? {};
-      const how = wall === undefined ? "" : `, ${wall} by ${author}: ${reason}`;
-      throw new Refused("conflict", `this ${which} was reversed already${how}`);
-    });
-  },
-});
-
 export const grantGoodwill = operation({
   ...AS,
   http: "POST /customers/:cuid/goodwill",
@@ -155,7 +97,8 @@ export const grantGoodwill = operation({
       const found = decided.grantGoodwill(connection, ledgers, { ...key, days, plan }, correctingBy(office));
       if (found.kind !== "granted") throw notCorrected(found, input);
       await countGoodwill(office, tx, days);
-      return [found.correction, { ...key, days, ...effectOf(found.correction) }];
+      const answer = { ...key, days, ...effectOf(found.correction) };
+      return { answer, change: await changeOf(office, tx, ledgers, found.correction) };
     });
   },
 });
@@ -182,12 +125,12 @@ export const reverseGoodwill = operation({
   async run(office, input) {
     const { plan, seq } = input;
     const key = await connectionMeant(office, input);
-    return correct(office, key, async (_, ledgers) => {
+    return correct(office, key, async (tx, ledgers) => {
       const found = decided.reverseGoodwill(ledgers, { ...key, plan, seq }, correctingBy(office));
-      if (found.kind === "reversed")
-        return [found.correction, { ...key, days: found.days, ...effectOf(found.correction) }];
       if ("plans" in found) throw planUnclear(found, plan);
-      throw new Refused("conflict", REFUSALS.goodwill[found.kind]);
+      if (found.kind !== "reversed") throw new Refused("conflict", REFUSALS.goodwill[found.kind]);
+      const answer = { ...key, days: found.days, ...effectOf(found.correction) };
+      return { answer, change: await changeOf(office, tx, ledgers, found.correction) };
     });
   },
 });
@@ -231,35 +174,5 @@ export const blockConnection = operation({
     });
   },
 });
-
-type Decided<Answer> = readonly [correction: decided.Correction, answer: Answer, reversed?: Transaction];
-
-/** Decides on the ledgers of a connection, and appends the entry that was decided. */
-function correct<Answer>(
-  office: Office,
-  { environment, cuid, service, reqId }: ConnectionKey,
-  work: (tx: Db, ledgers: readonly Ledger[]) => Promise<Decided<Answer>>,
-): Promise<Answer> {
-  const { engine } = office.store;
-  const key = { environment, cuid, service, reqId };
-  return decide(office, [key], async (tx): Promise<Decision<Answer>> => {
-    const ledgers = ledgersOfConnection(await engine.readLedgers(tx, environment, [cuid]), key);
-    const [{ plan, entry, audited }, answer, reversed] = await work(tx, ledgers);
-    const by = correctingBy(office);
-    const before = (await findConnection(tx, key, ledgers)) ?? { ...GONE, ledgers: ledgers.map(headOf) };
-    const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
-    const kind = reversed === undefined ? "subscription.changed" : "topup.reversed";
-    const write = async () => {
-      if (reversed !== undefined) await markReversed(tx, reversed, by);
-      await engine.appendEntry(tx, key, plan, entry);
-    };
-    const events = [eventOf(kind, by.at.instant, key, after, reversed)];
-    return { answer, change: { write, audit: [audited], events } };
-  });
-}
-
-function effectOf({ plan, before, entry }: decided.Correction) {
-  return { plan, before: runOf(before), after: runOf(entry.after) };
-}
 
 export const operations: readonly Operation[] = [grantGoodwill, reverseGoodwill, blockConnection, reverseTransaction];

@@ -13,6 +13,7 @@ import type { Transaction } from "../../domain/top-up.ts";
 import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import { flag } from "../../store/rows.ts";
+import { endRequest } from "../approvals/sql.ts";
 import { findCuids } from "../customers/sql.ts";
 import type { Db } from "../office.ts";
 import { Refused } from "../refused.ts";
@@ -125,4 +126,5 @@ export async function markReversed(
   await tx.updateTable("topUp").set({ status: "reversed" }).where("checkoutId", "=", checkoutId).execute();
   const reversal = { txnId, at: at.instant, wall: at.wall, author, reason };
   await tx.insertInto("reversal").values(reversal).execute();
+  await endRequest(tx, { kind: "reversal", subject: txnId }, { decidedBy: author, decidedAt: at.instant });
 }

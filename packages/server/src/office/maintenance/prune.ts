@@ -98,6 +98,7 @@ function deleteGone(office: Decider, environment: Environment, cuids: readonly s
         if (txnIds.length === 0) continue;
         await tx.deleteFrom("reversal").where("txnId", "in", txnIds).execute();
         await tx.deleteFrom("topUp").where("txnId", "in", txnIds).execute();
+        await tx.deleteFrom("approval").where("kind", "=", "reversal").where("subject", "in", txnIds).execute();
       }
     };
     return { answer: all.flatMap(({ gone }) => gone), change: { write, audit: [] } };

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Service } from "../../domain/bouquet.ts";
 import { DAY_MS, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import { countWaiting } from "../approvals/sql.ts";
 import {
   AmountSchema,
   ENVIRONMENT,
@@ -37,6 +38,7 @@ const FEWEST_ANSWERS = 20;
 
 const KINDS = [
   "held_back",
+  "second_person",
   "failed_deliveries",
   "target_behind",
   "token_ending",
@@ -93,6 +95,8 @@ export const listAttention = operation({
     }
     const heldBack = await countHeldBack(store.engine.db, environment);
     if (heldBack > 0) add("held_back", { count: heldBack });
+    const waiting = await countWaiting(store.engine.db, environment, now);
+    if (waiting > 0) add("second_person", { count: waiting });
     // Trial tokens end every week. A database without a production catalogue needs no backup.
     const uses = await readLastUses(store.engine.db);
     for (const token of await readTokens(store.engine.db)) {

@@ -3,6 +3,8 @@ import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
+import { approvalData } from "../approvals/schemas.ts";
+import { approvalOf } from "../approvals/sql.ts";
 import { environmentOf, limitOf, PAGE, pageUpTo, readIsoInstant, runOf } from "../common.ts";
 import { explainEntries } from "../customers/ledgers.ts";
 import { readNames } from "../customers/sql.ts";
@@ -204,7 +206,8 @@ export const showTransaction = operation({
       examples: ["topupd transaction show 01M7W2Y7M0D61P39294S26KB1Y"],
     },
   ],
-  async run({ store }, { id }) {
+  async run(office, { id }) {
+    const { store } = office;
     const { engine } = store;
     const transaction = (await sql.findTransaction(engine.db, id)) ?? noTransaction();
     const { txnId } = transaction;
@@ -214,6 +217,7 @@ export const showTransaction = operation({
     const entries = ledgersOfConnection(all, transaction).flatMap((ledger) =>
       explainEntries(ledger).map((each) => ({ ...each, plan: ledger.plan })),
     );
+    const request = await approvalOf(engine.db, { kind: "reversal", subject: txnId });
     const made = entries.find(({ entry }) => entry.kind === "top_up" && entry.txnId === txnId);
     const taken = entries.find(({ entry, plan }) => plan === made?.plan && entry.seq === made.reversedBy);
     const { firstName, lastName, mobile = null } = customer ?? {};
@@ -223,6 +227,7 @@ export const showTransaction = operation({
       plan: made?.plan ?? null,
       before: runOf(made?.before),
       after: runOf(made?.entry.after),
+      approval: request === undefined ? null : approvalData(office, request, transaction),
       reversal:
         recorded === undefined
           ? null

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import { type Money, parseMoney } from "../../domain/money.ts";
 import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
+import { ApprovalSchema } from "../approvals/schemas.ts";
 import {
   AmountSchema,
   CodeSchema,
@@ -109,13 +110,18 @@ export const TransactionDetailSchema = Type.Object(
         ...EFFECT,
       }),
     ),
+    approval: orNull(ApprovalSchema),
   },
   { title: "TransactionDetail" },
 );
 
 export const TransactionReversalSchema = Type.Object(
-  { ...TransactionSchema.properties, plan: Type.String(), ...EFFECT },
-  { title: "TransactionReversal" },
+  { ...TransactionSchema.properties, plan: Type.String(), ...EFFECT, approval: orNull(ApprovalSchema) },
+  {
+    title: "TransactionReversal",
+    description:
+      "With the status `success`, nothing is reversed: a second person must confirm the request in `approval`.",
+  },
 );
 
 export const ExportedTransactionSchema = Type.Object(

@@ -468,6 +468,24 @@ CREATE TABLE staff_day (
   PRIMARY KEY (author, day)
 ) STRICT, WITHOUT ROWID;
 
+-- Changes that wait for a second person, or have been confirmed or refused: for each subject, the last request.
+CREATE TABLE approval (
+  id           TEXT    PRIMARY KEY,
+  kind         TEXT    NOT NULL CHECK (kind IN ('reversal')),
+  -- The txnId of the top-up.
+  subject      TEXT    NOT NULL,
+  environment  TEXT    NOT NULL,
+  reason       TEXT    NOT NULL,
+  -- An account or API key.
+  requested_by TEXT    NOT NULL,
+  requested_at INTEGER NOT NULL,
+  state        TEXT    NOT NULL CHECK (state IN ('waiting', 'confirmed', 'refused')),
+  decided_by   TEXT,
+  decided_at   INTEGER,
+  refusal      TEXT,
+  UNIQUE (kind, subject)
+) STRICT, WITHOUT ROWID;
+
 -- The last imports of files.
 CREATE TABLE import_run (
   id          INTEGER PRIMARY KEY,

@@ -9,7 +9,8 @@ import {
   planDemo,
 } from "@topupd/demo/plan";
 import { DAY_MS, type Instant, plus } from "../../../domain/wall-time.ts";
-import { blockConnection, grantGoodwill, reverseTransaction } from "../../../office/corrections/operations.ts";
+import { blockConnection, grantGoodwill } from "../../../office/corrections/operations.ts";
+import { reverseTransaction } from "../../../office/corrections/reversal.ts";
 import { importCustomers } from "../../../office/imports/customers.ts";
 import { type Actor, type Desk, officeOf, perform } from "../../../office/office.ts";
 import { addPartner } from "../../../office/partners/operations.ts";

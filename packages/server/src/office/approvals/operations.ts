@@ -1,0 +1,78 @@
+import { type Static, Type } from "typebox";
+import { subjectOf } from "../../domain/correction.ts";
+import { ENVIRONMENT, environmentOf, ReasonSchema } from "../common.ts";
+import { reverse } from "../corrections/reversal.ts";
+import { decide, type Office } from "../office.ts";
+import { type Operation, operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { noTransaction } from "../transactions/operations.ts";
+import { findByTxnIds, findTransaction } from "../transactions/sql.ts";
+import { decideRequest, noApproval } from "./requests.ts";
+import { ApprovalSchema, approvalData } from "./schemas.ts";
+import { findApproval, readApprovals } from "./sql.ts";
+
+const AS = { tag: "Second person", permission: "correct", refuses: ["not_found", "conflict"] } as const;
+const IdSchema = Type.String({ maxLength: 64, description: "The id of a request." });
+
+export const listApprovals = operation({
+  tag: AS.tag,
+  permission: "read",
+  http: "GET /approvals",
+  summary: "List changes that wait for a second person, then those that were decided, newest first",
+  input: Type.Object(ENVIRONMENT),
+  answer: Type.Object({ items: Type.Array(ApprovalSchema) }),
+  async run(office, input) {
+    const { db } = office.store.engine;
+    const approvals = await readApprovals(db, await environmentOf(office, input));
+    const topUps = await findByTxnIds(
+      db,
+      approvals.map(({ subject }) => subject),
+    );
+    return { items: approvals.map((each) => approvalData(office, each, topUps.get(each.subject))) };
+  },
+});
+
+export const confirmChange = operation({
+  ...AS,
+  http: "POST /approvals/:id/confirm",
+  summary: "Confirm a change that another person requested, and make it. Keys cannot confirm",
+  input: Type.Object({ id: IdSchema }),
+  answer: ApprovalSchema,
+  async run(office, { id }) {
+    const { db } = office.store.engine;
+    const { author, authority } = office.by;
+    const approval = (await findApproval(db, id)) ?? noApproval();
+    if (authority !== undefined && "keyHash" in authority)
+      throw new Refused("forbidden", "only people can confirm, not keys");
+    if (author === approval.requestedBy)
+      throw new Refused("forbidden", "you requested it yourself: another person must confirm it");
+    const confirming = { ...office, by: { ...office.by, reason: approval.reason } };
+    await reverse(confirming, (await findTransaction(db, approval.subject)) ?? noTransaction(), approval);
+    return showOne(office, id);
+  },
+});
+
+export const refuseChange = operation({
+  ...AS,
+  http: "POST /approvals/:id/refuse",
+  summary: "Refuse a change that waits for a second person, or withdraw it",
+  input: Type.Object({ id: IdSchema, reason: ReasonSchema }),
+  answer: ApprovalSchema,
+  async run(office, { id }) {
+    await decide(office, [], async (tx) => {
+      const { subject: txnId, requestedBy } = (await findApproval(tx, id)) ?? noApproval();
+      const transaction = await findTransaction(tx, txnId);
+      const subject = transaction === undefined ? txnId : `${txnId} ${subjectOf(transaction)}`;
+      const audited = { action: "approval.refuse", subject, before: { requestedBy }, after: undefined } as const;
+      return { answer: undefined, change: { write: () => decideRequest(office, tx, id, "refused"), audit: [audited] } };
+    });
+    return showOne(office, id);
+  },
+});
+
+async function showOne(office: Office, id: string): Promise<Static<typeof ApprovalSchema>> {
+  const approval = (await findApproval(office.store.engine.db, id)) ?? noApproval();
+  return approvalData(office, approval, await findTransaction(office.store.engine.db, approval.subject));
+}
+
+export const operations: readonly Operation[] = [listApprovals, confirmChange, refuseChange];

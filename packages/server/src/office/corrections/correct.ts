@@ -1,0 +1,45 @@
+import type { Correction } from "../../domain/correction.ts";
+import { type ConnectionKey, withHead } from "../../domain/customer.ts";
+import { eventOf } from "../../domain/event.ts";
+import { headOf, type Ledger } from "../../domain/ledger.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import { GONE } from "../../store/customer-files.ts";
+import { findConnection, ledgersOfConnection } from "../../store/customers.ts";
+import { runOf } from "../common.ts";
+import { type Change, correctingBy, type Db, type Decision, decide, type Office } from "../office.ts";
+import { markReversed } from "./sql.ts";
+
+/** Decides on the ledgers of a connection. */
+export function correct<Answer>(
+  office: Office,
+  { environment, cuid, service, reqId }: ConnectionKey,
+  work: (tx: Db, ledgers: readonly Ledger[]) => Promise<Decision<Answer>>,
+): Promise<Answer> {
+  const key = { environment, cuid, service, reqId };
+  return decide(office, [key], async (tx) =>
+    work(tx, ledgersOfConnection(await office.store.engine.readLedgers(tx, environment, [cuid]), key)),
+  );
+}
+
+/** The change that appends the entry of a correction. @param ledgers all ledgers of the connection. */
+export async function changeOf(
+  office: Office,
+  tx: Db,
+  ledgers: readonly Ledger[],
+  { key, plan, entry, audited }: Correction,
+  reversed?: Transaction,
+): Promise<Change> {
+  const by = correctingBy(office);
+  const before = (await findConnection(tx, key, ledgers)) ?? { ...GONE, ledgers: ledgers.map(headOf) };
+  const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
+  const kind = reversed === undefined ? "subscription.changed" : "topup.reversed";
+  const write = async () => {
+    if (reversed !== undefined) await markReversed(tx, reversed, by);
+    await office.store.engine.appendEntry(tx, key, plan, entry);
+  };
+  return { write, audit: [audited], events: [eventOf(kind, by.at.instant, key, after, reversed)] };
+}
+
+export function effectOf({ plan, before, entry }: Correction) {
+  return { plan, before: runOf(before), after: runOf(entry.after) };
+}

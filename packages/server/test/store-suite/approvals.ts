@@ -1,0 +1,180 @@
+import { expect, test } from "vitest";
+import type { Role } from "../../src/domain/staff.ts";
+import { confirmChange, listApprovals, refuseChange } from "../../src/office/approvals/operations.ts";
+import { listEntries } from "../../src/office/audit/sql.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
+import type { Actor } from "../../src/office/office.ts";
+import { showTransaction } from "../../src/office/transactions/operations.ts";
+import { RightsEnded } from "../../src/store/errors.ts";
+import { by } from "../support/by.ts";
+import { deskOf, refusal, run } from "../support/desk.ts";
+import { seededRandom } from "../support/random.ts";
+import { staffOf } from "../support/staff.ts";
+import { countRows, findWrong, type MakeDatabase } from "./database.ts";
+import { endOf, FIBER, openProvider, SITA_NET } from "./provider.ts";
+
+const DAY_MS = 86_400_000;
+const [PAID, REVERSED] = ["2027-01-10 09:00:00", "2026-12-10 09:00:00"];
+
+/** A top-up whose reversal needs a second person, and some people. */
+async function openApprovals(makeDatabase: MakeDatabase) {
+  const opened = await openProvider(makeDatabase);
+  const { store } = opened;
+  const people = staffOf(store);
+  const person = async (name: string, role: Role): Promise<Actor> => {
+    const { id: staffId } = await people.add(name, role, by(opened.now));
+    return { name, authority: { staffId, role, sessionId: undefined } };
+  };
+  const [maya, ravi] = [await person("maya", "support"), await person("ravi", "support")];
+  const { txnId } = await opened.topUp(SITA_NET, "NET-1M");
+  const random = seededRandom(5);
+  const limits = { supportGoodwillDays: 0, secondPersonReversal: 112_999n };
+  const deskFor = (actor: Actor, on = store) =>
+    deskOf({ store: on, clock: () => opened.now, random }, actor, { limits });
+  const ask = (actor: Actor, more: object = {}, on = store) =>
+    run(deskFor(actor, on), reverseTransaction, { id: txnId, reason: "paid twice", ...more });
+  /** @returns the id of the request. */
+  const request = async (actor: Actor) => (await ask(actor)).approval?.id ?? "";
+  const confirm = (actor: Actor, id: string, on = store) => run(deskFor(actor, on), confirmChange, { id });
+  const refuse = (actor: Actor, id: string, on = store) =>
+    run(deskFor(actor, on), refuseChange, { id, reason: "the customer paid once" });
+  const list = async () => (await run(deskFor(maya), listApprovals, {})).items;
+  const end = () => endOf(store, SITA_NET, FIBER);
+  return { opened, store, people, person, maya, ravi, txnId, deskFor, ask, request, confirm, refuse, list, end };
+}
+
+/** A second person confirms what one person may not do alone. */
+export function testApprovals(makeDatabase: MakeDatabase): void {
+  test("a large reversal waits until a second person confirms it, and the audit trail names both", async () => {
+    const { store, maya, ravi, txnId, ask, request, confirm, list, end, deskFor } = await openApprovals(makeDatabase);
+    expect(await ask(maya, { preview: true })).toMatchObject({
+      ...{ status: "success", approval: null, before: { end: PAID }, after: { end: REVERSED } },
+    });
+    const id = await request(maya);
+    const waiting = {
+      ...{ id, kind: "reversal", subject: txnId, cuid: "2000001", amount: "1130.00", reason: "paid twice" },
+      ...{ requestedBy: "maya", state: "waiting", decidedBy: null },
+    };
+    expect(await list()).toMatchObject([waiting]);
+    expect((await ask(ravi)).approval).toMatchObject(waiting);
+    expect(await run(deskFor(maya), showTransaction, { id: txnId })).toMatchObject({
+      ...{ status: "success", approval: waiting },
+    });
+    expect(await end()).toBe(PAID);
+    expect(await confirm(ravi, id)).toMatchObject({ state: "confirmed", decidedBy: "ravi" });
+    expect(await end()).toBe(REVERSED);
+    const subject = `${txnId} production 2000001 internet sita`;
+    expect(await listEntries(store.engine.db, { subject }, 5)).toMatchObject([
+      {
+        ...{ action: "transaction.reverse", author: "ravi", reason: "paid twice" },
+        after: expect.stringContaining('"requestedBy":"maya"'),
+      },
+      { action: "approval.request", author: "maya", reason: "paid twice", after: '{"amount":"1130.00"}' },
+    ]);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("up to the amount, and in the shell, one person reverses alone; that ends a request", async () => {
+    const { opened, maya, ravi, ask, request, confirm, list } = await openApprovals(makeDatabase);
+    const { txnId: small } = await opened.topUp({ ...SITA_NET, service: "iptv", reqId: "sita-iptv" }, "ITV-1M");
+    expect(await ask(maya, { id: small })).toMatchObject({ status: "reversed", approval: null });
+    const id = await request(maya);
+    await opened.reverse((await list())[0]?.subject ?? "");
+    expect(await list()).toMatchObject([{ state: "confirmed", decidedBy: "tester" }]);
+    expect(await refusal(confirm(ravi, id))).toMatchObject({
+      ...{ code: "conflict", words: "this request was confirmed already, by tester" },
+    });
+  });
+
+  test("neither the requester nor a key can confirm, nor a person without the rights", async () => {
+    const { opened, people, maya, ravi, person, request, confirm, end } = await openApprovals(makeDatabase);
+    const keyHash = await people.addKey("desk", "admin", by(opened.now));
+    const key: Actor = { name: "key desk", authority: { keyHash } };
+    const id = await request(maya);
+    const own = { code: "forbidden", words: "you requested it yourself: another person must confirm it" };
+    expect(await refusal(confirm(maya, id))).toMatchObject(own);
+    const notKeys = { code: "forbidden", words: "only people can confirm, not keys" };
+    expect(await refusal(confirm(key, id))).toMatchObject(notKeys);
+    await people.change("ravi", ["staff.role", { role: "viewer" }], by(opened.now));
+    await expect(confirm(ravi, id)).rejects.toBeInstanceOf(RightsEnded);
+    expect(await refusal(confirm(ravi, "unknown"))).toMatchObject({ code: "not_found" });
+    expect(await end()).toBe(PAID);
+    await confirm(await person("asha", "admin"), id);
+    expect(await end()).toBe(REVERSED);
+  });
+
+  test("a key can request", async () => {
+    const { opened, people, ravi, request, confirm, list, end } = await openApprovals(makeDatabase);
+    const keyHash = await people.addKey("desk", "support", by(opened.now));
+    const id = await request({ name: "key desk", authority: { keyHash } });
+    expect(await list()).toMatchObject([{ requestedBy: "key desk" }]);
+    await confirm(ravi, id);
+    expect(await end()).toBe(REVERSED);
+  });
+
+  test("a request counts only as long as its author has the rights", async () => {
+    const { opened, people, maya, ravi, request, confirm, refuse, end } = await openApprovals(makeDatabase);
+    const gone = {
+      code: "conflict",
+      words: "maya may not do this any more: refuse the request, and make it again",
+    };
+    const id = await request(maya);
+    await people.change("maya", ["staff.role", { role: "finance" }], by(opened.now));
+    expect(await refusal(confirm(ravi, id))).toMatchObject(gone);
+    await people.remove("maya", by(opened.now));
+    expect(await refusal(confirm(ravi, id))).toMatchObject(gone);
+    opened.now += 1;
+    await people.add("maya", "admin", by(opened.now));
+    expect(await refusal(confirm(ravi, id))).toMatchObject(gone);
+    expect(await refuse(ravi, id)).toMatchObject({ state: "refused", decidedBy: "ravi" });
+    expect(await end()).toBe(PAID);
+  });
+
+  test("a refused request can be made again, and an old one expires", async () => {
+    const { opened, store, maya, ravi, request, confirm, refuse, list, end } = await openApprovals(makeDatabase);
+    const first = await request(maya);
+    await refuse(ravi, first);
+    const [entry] = await listEntries(store.engine.db, {}, 1);
+    expect(entry).toMatchObject({
+      ...{ action: "approval.refuse", author: "ravi", reason: "the customer paid once" },
+      before: '{"requestedBy":"maya"}',
+    });
+    const refused = { code: "conflict", words: "this request was refused already, by ravi" };
+    expect(await refusal(confirm(ravi, first))).toMatchObject(refused);
+    expect(await list()).toMatchObject([{ state: "refused", refusal: "the customer paid once" }]);
+    const second = await request(maya);
+    expect(await refusal(confirm(ravi, first))).toMatchObject({ code: "not_found" });
+    opened.now += 7 * DAY_MS + 1;
+    expect(await list()).toMatchObject([{ id: second, state: "expired" }]);
+    const expired = { code: "conflict", words: "this request is older than 7 days: make it again" };
+    expect(await refusal(confirm(ravi, second))).toMatchObject(expired);
+    expect(await refusal(refuse(ravi, second))).toMatchObject(expired);
+    const third = await request(maya);
+    expect(third).not.toBe(second);
+    opened.now += 7 * DAY_MS;
+    await confirm(ravi, third);
+    expect(await end()).toBe(REVERSED);
+  });
+
+  test("of parallel requests one is kept, and of parallel decisions, through two stores, one counts", async () => {
+    const { opened, store, person, maya, ravi, ask, confirm, refuse, list } = await openApprovals(makeDatabase);
+    const [asha, other] = [await person("asha", "admin"), await opened.another()];
+    const asked = await Promise.all([ask(maya), ask(ravi, {}, other), ask(maya, {}, other)]);
+    const [id = "", another] = [...new Set(asked.map(({ approval }) => approval?.id))];
+    expect(another).toBeUndefined();
+    const requester = (await list())[0]?.requestedBy;
+    const second = requester === "maya" ? ravi : maya;
+    const decided = await Promise.allSettled([
+      ...[confirm(asha, id), confirm(second, id, other), refuse(asha, id, other), refuse(second, id)],
+    ]);
+    expect(decided.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of decided)
+      if (outcome.status === "rejected")
+        expect(await refusal(Promise.reject(outcome.reason))).toMatchObject({
+          ...{ code: "conflict", words: expect.stringMatching(/^this request was \w+ already, by \w+$/) },
+        });
+    const [approval] = await list();
+    expect(await countRows(opened, "reversal")).toBe(approval?.state === "confirmed" ? 1 : 0);
+    expect(await findWrong(store)).toEqual([]);
+  });
+}
