@@ -200,6 +200,16 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   await beginAnswer(engine, asked, 1);
   const call = { at: now, partnerId: partner.id, environment: "production", operation: "top-up" } as const;
   await store.recordRefusedCalls([{ ...call, reason: "unknown_bouquet", code: undefined, requestId: "r1" }]);
+  const unknown = {
+    service: undefined,
+    reqId: undefined,
+    checkoutId: undefined,
+    bouquetId: undefined,
+    amount: undefined,
+  };
+  const lookUp = { operation: "get-customer-information", cuid: "1000001", outcome: "success", requestId: "r2" };
+  await store.practise("practice", now);
+  await store.recordTrialCalls([{ at: now, ms: 3, partnerId: partner.id, ...lookUp, ...unknown }]);
   const run = {
     kind: "customers",
     environment: "production",
