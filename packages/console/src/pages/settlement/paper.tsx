@@ -31,7 +31,7 @@ export function PaperHead({ settlement, partner, today }: PaperHeadProps) {
   return (
     <header className="paper stack">
       <div>
-        <p className="strong">{name}</p>
+        {name !== null && <p className="strong">{name}</p>}
         {[address, registration, tax].map((line) => line !== null && <p key={line}>{line}</p>)}
       </div>
       <h2>{title}</h2>
