@@ -231,9 +231,10 @@ export function targetRotated({ name, secrets: [, former] }: Target): AuditedCha
   return { action: "target.rotate", subject: name, before: undefined, after };
 }
 
-/** @param resent number of deliveries that were set aside and are retried. */
-export function targetResent({ name }: Target, resent: number): AuditedChange {
-  return { action: "target.resend", subject: name, before: undefined, after: { resent } };
+/** @param resent number of deliveries that are retried. @param event the id if only one event is sent again. */
+export function targetResent({ name }: Target, resent: number, event?: string): AuditedChange {
+  const after = event === undefined ? { resent } : { resent, event };
+  return { action: "target.resend", subject: name, before: undefined, after };
 }
 
 /** The entry before a correction starts, so that an interrupted run is recorded too. */

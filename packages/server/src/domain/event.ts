@@ -17,11 +17,15 @@ export const EVENT_KINDS = [
   "subscription.ended",
   "connection.blocked",
   "connection.unblocked",
+  "test",
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** Lifetime of undelivered events. */
 export const EVENTS_KEPT_MS = 30 * DAY_MS;
+
+/** The number of each test event. */
+export const TEST_SEQ = 0;
 
 /** An event and the state of the connection after it. */
 export interface NewEvent {
@@ -73,6 +77,13 @@ export function eventOf(
   const subscriptions = subscriptionsOf(connection).map(toEventSubscription);
   const state = { blocked: isBlocked(connection), subscriptions };
   return { kind, at, key: { environment, cuid, service, reqId }, state, topUp };
+}
+
+/** Makes the event by which staff try out a webhook. It is not stored, and looks like one of a trial customer. */
+export function testEvent(at: Instant): RecordedEvent {
+  const key = { environment: "trial", cuid: "test", service: "internet", reqId: "test" } as const;
+  const state = { blocked: false, subscriptions: [] };
+  return { seq: TEST_SEQ, kind: "test", at, key, state, topUp: undefined, partner: undefined };
 }
 
 function toEventSubscription({ plan, bouquet, start, end, goodwillDays }: Subscription): EventSubscription {
@@ -131,8 +142,10 @@ export function eventMessage(event: RecordedEvent, zone: Zone, exponent: Currenc
   };
 }
 
+export type EventNumber = Pick<RecordedEvent, "seq" | "at">;
+
 /** The id contains the time: after a restore from a backup, numbers repeat, and receivers would ignore the event. */
-export function eventId({ seq, at }: Pick<RecordedEvent, "seq" | "at">): string {
+export function eventId({ seq, at }: EventNumber): string {
   return `evt_${at}_${seq}`;
 }
 

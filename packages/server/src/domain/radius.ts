@@ -203,6 +203,12 @@ export interface RadiusDifference {
   readonly kept: RadiusRow | undefined;
 }
 
+/** One difference, in words. */
+export function differenceText({ username, kind, found, wanted }: RadiusDifference): string {
+  const had = found.length === 0 ? "nothing" : found.map(({ value }) => value).join(", ");
+  return `${username}  ${kind}: ${had} -> ${wanted ?? "nothing"}`;
+}
+
 /** @param rows all rows of the user, oldest first. */
 export function radiusDifferences(user: RadiusUser, rows: readonly RadiusRow[]): RadiusDifference[] {
   const { username, blocked, expiration, group } = user;

@@ -81,6 +81,28 @@ export interface WaitingDelivery {
   readonly problem: string | undefined;
 }
 
+/** A waiting event that is due when it is the first of its connection. */
+export function untried(seq: number, now: Instant): WaitingDelivery {
+  return { seq, attempts: 0, failedAt: undefined, nextAt: now, setAside: false, problem: undefined };
+}
+
+/** An attempt to deliver an event, for staff. */
+export interface LoggedAttempt extends Exchange {
+  /** Start of the attempt. */
+  readonly at: Instant;
+  /** Number of the event; 0 for a test event. */
+  readonly seq: number;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Why the attempt failed. */
+  readonly problem: string | undefined;
+  readonly durationMs: number;
+}
+
+/** The last attempts that are kept for each target, and for how long. */
+export const MOST_LOGGED = 50;
+export const LOG_KEPT_MS = 7 * DAY_MS;
+
 const RETRY_SECONDS = [1, 5, 30, 120, 600, 3600] as const;
 const SET_ASIDE_AFTER_MS = 3 * DAY_MS;
 
@@ -95,13 +117,27 @@ export function isHopeless(failedAt: Instant, now: Instant): boolean {
   return now - failedAt >= SET_ASIDE_AFTER_MS;
 }
 
+/** Texts of an attempt, for staff. They contain no header and no secret. */
+export interface Exchange {
+  /** The sent body, or the written rows of RADIUS. */
+  readonly request?: string | undefined;
+  /** The HTTP status. */
+  readonly status?: number | undefined;
+  /** The beginning of the answer's body. */
+  readonly answer?: string | undefined;
+}
+
+/** An exchange that a sender fills in. */
+export type OpenExchange = { -readonly [Field in keyof Exchange]: Exchange[Field] };
+
 /** Sends events to one target: up to 32 connections at a time, the events of each in order. */
 export interface Sender {
   /**
    * Resolves once the target has the event.
+   * @param exchange is filled in as it becomes known, also if the attempt fails; empty if the event is not for this target.
    * @throws DeliveryFailed, with a reason for staff that contains no secret and no stored data.
    */
-  send(event: RecordedEvent, signal: AbortSignal): Promise<void>;
+  send(event: RecordedEvent, signal: AbortSignal, exchange?: OpenExchange): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -37,6 +37,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   target: ["id", "name", "config", "secrets", "billing", "paused", "created_at", "resent_at", "place"],
   event: EVENT_COLUMNS,
   delivery: ["target_id", "seq", "attempts", "failed_at", "next_at", "set_aside", "problem"],
+  delivery_log: ["target_id", "at", "seq", "attempt", "status", "request", "answer", "problem", "duration_ms"],
   lease: ["name", "holder", "held_until"],
   ends_told: ["only_row", "told_until"],
   refused_call: ["id", "at", "partner_id", "environment", "operation", "reason", "code", "request_id"],
@@ -129,6 +130,7 @@ const KEY_COLUMNS: Readonly<Partial<Record<keyof RawTables, number>>> = {
   connection: 4,
   subscription: 5,
   delivery: 2,
+  delivery_log: 3,
 };
 
 /** The maximum number of rows in a chunk. */

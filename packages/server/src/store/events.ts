@@ -5,7 +5,9 @@ import { portionsOf } from "../domain/portions.ts";
 import type { Target, WaitingDelivery } from "../domain/target.ts";
 import { appendAudit } from "./audit.ts";
 import { type Engine, withRawNames } from "./engine.ts";
-import type { DeliveryRow, EventRow, Raw, Tables, TargetRow } from "./tables.ts";
+import { flag } from "./rows.ts";
+import type { Raw, Tables } from "./tables.ts";
+import type { DeliveryRow, EventRow, TargetRow } from "./target-tables.ts";
 
 type Db = Kysely<Tables>;
 
@@ -101,6 +103,16 @@ export async function placeOf(db: Db, id: number): Promise<number> {
 /** The waiting deliveries of a target, in the order of their events. */
 export function deliveries(db: Db, targetId: number) {
   return db.selectFrom("delivery").selectAll().where("targetId", "=", targetId).orderBy("seq");
+}
+
+export async function putDelivery(tx: Db, targetId: number, waiting: WaitingDelivery): Promise<void> {
+  const { seq, attempts, failedAt = null, nextAt, setAside, problem = null } = waiting;
+  const changes = { attempts, failedAt, nextAt, setAside: flag(setAside), problem };
+  await tx
+    .insertInto("delivery")
+    .values({ targetId, seq, ...changes })
+    .onConflict((on) => on.columns(["targetId", "seq"]).doUpdateSet(changes))
+    .execute();
 }
 
 export function toTarget({ place: _, ...row }: TargetRow): Target {

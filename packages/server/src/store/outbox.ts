@@ -1,10 +1,11 @@
 import { type Kysely, sql } from "kysely";
 import { type ConnectionKey, ENVIRONMENTS } from "../domain/customer.ts";
-import { eventOf, type NewEvent, type RecordedEvent } from "../domain/event.ts";
+import { EVENTS_KEPT_MS, eventOf, type NewEvent, type RecordedEvent, TEST_SEQ } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
-import type { Target, WaitingDelivery } from "../domain/target.ts";
+import { LOG_KEPT_MS, type LoggedAttempt, type Target, type WaitingDelivery } from "../domain/target.ts";
 import type { Instant, Moment, WallTime } from "../domain/wall-time.ts";
 import { CONNECTION_KEY, findConnectionsWithHeads } from "./customers.ts";
+import { logAttempts } from "./delivery-log.ts";
 import type { Engine } from "./engine.ts";
 import {
   appendEvents,
@@ -14,9 +15,9 @@ import {
   lastEvent,
   listTargets,
   placeOf,
+  putDelivery,
   toWaiting,
 } from "./events.ts";
-import { flag } from "./rows.ts";
 import { putOnlyRow } from "./settings.ts";
 import type { Tables } from "./tables.ts";
 
@@ -41,6 +42,8 @@ export interface SavedProgress extends HeldLease {
   readonly waiting: readonly WaitingDelivery[];
   /** The numbers of events that no longer wait. */
   readonly done: readonly number[];
+  /** The last attempts since the previous save. */
+  readonly logged: readonly LoggedAttempt[];
 }
 
 export interface ConnectionEnd {
@@ -75,7 +78,7 @@ export function outboxOf(engine: Engine) {
     eventsOf: (seqs: readonly number[]): Promise<readonly RecordedEvent[]> => eventsOf(db, seqs),
     lastEvent: () => lastEvent(db),
     saveProgress: (progress: SavedProgress) => saveProgress(engine, progress),
-    forget: (before: Instant) => forgetEvents(engine, before),
+    forget: (now: Instant) => forgetEvents(engine, now),
     /** Events for ends were written up to this wall time; undefined if none was. */
     async endsToldUntil(): Promise<WallTime | undefined> {
       return (await db.selectFrom("endsTold").select("toldUntil").executeTakeFirst())?.toldUntil;
@@ -112,7 +115,7 @@ async function holdLease(engine: Engine, name: string, holder: string, now: Inst
 /** Records how far a target is. @returns false, and writes nothing, if another process has the lease by now. */
 function saveProgress(
   engine: Engine,
-  { targetId, place, waiting, done, lease, holder }: SavedProgress,
+  { targetId, place, waiting, done, logged, lease, holder }: SavedProgress,
 ): Promise<boolean> {
   return engine.transact(async (tx) => {
     if ((await engine.holderOf(tx, lease)) !== holder) return false;
@@ -122,18 +125,24 @@ function saveProgress(
     for (const some of portionsOf(done, ROWS_AT_ONCE))
       await tx.deleteFrom("delivery").where("targetId", "=", targetId).where("seq", "in", some).execute();
     for (const each of waiting) await putDelivery(tx, targetId, each);
+    await logAttempts(tx, targetId, logged);
     return true;
   });
 }
 
-/** Deletes some events that every target has, or that are older than `before`. @returns their number. */
-function forgetEvents(engine: Engine, before: Instant): Promise<number> {
+/** Deletes old logged attempts, and some events that every target has, or that are old. @returns the number of events. */
+function forgetEvents(engine: Engine, now: Instant): Promise<number> {
   return engine.transact(async (tx) => {
-    const neededFrom = await firstNeeded(tx, before);
+    await tx
+      .deleteFrom("deliveryLog")
+      .where("at", "<", now - LOG_KEPT_MS)
+      .execute();
+    const neededFrom = await firstNeeded(tx, now - EVENTS_KEPT_MS);
     const some = tx.selectFrom("event").select("seq").where("seq", "<", neededFrom).orderBy("seq");
     const last = (await some.limit(FORGOTTEN_AT_ONCE).execute()).at(-1)?.seq;
     if (last === undefined) return 0;
     await tx.deleteFrom("delivery").where("seq", "<=", last).execute();
+    await tx.deleteFrom("deliveryLog").where("seq", "<=", last).where("seq", ">", TEST_SEQ).execute();
     const { numDeletedRows } = await tx.deleteFrom("event").where("seq", "<=", last).executeTakeFirst();
     return Number(numDeletedRows);
   });
@@ -207,25 +216,16 @@ function customersOf(ends: readonly ConnectionEnd[]) {
   return [...new Map(ends.map(({ key }) => [`${key.environment} ${key.cuid}`, key])).values()];
 }
 
-async function putDelivery(tx: Db, targetId: number, waiting: WaitingDelivery): Promise<void> {
-  const { seq, attempts, failedAt = null, nextAt, setAside, problem = null } = waiting;
-  const changes = { attempts, failedAt, nextAt, setAside: flag(setAside), problem };
-  await tx
-    .insertInto("delivery")
-    .values({ targetId, seq, ...changes })
-    .onConflict((on) => on.columns(["targetId", "seq"]).doUpdateSet(changes))
-    .execute();
-}
-
 /**
- * The number of the first event to keep: the first event that a target lacks, if it is young or the target is billing; the
- * last event if no target lacks any.
+ * The number of the first event to keep: the first young event that a target lacks or that is logged, or that billing lacks;
+ * the last event if there is none.
  */
 async function firstNeeded(tx: Db, before: Instant): Promise<number> {
   const last = await lastEvent(tx);
   const young = tx.selectFrom("event").select("seq").where("at", ">=", before).orderBy("seq").limit(1);
   const firstYoung = (await young.executeTakeFirst())?.seq ?? last;
-  let first = last;
+  const logged = tx.selectFrom("deliveryLog").select("seq").where("seq", ">", TEST_SEQ).orderBy("seq").limit(1);
+  let first = Math.min(last, Math.max((await logged.executeTakeFirst())?.seq ?? last, firstYoung));
   // Read the places first: a delivery that starts to wait later then has a number after its target's place.
   const targets = await tx.selectFrom("target").select(["id", "billing", "place"]).execute();
   for (const { id, billing, place } of targets) {

@@ -1,6 +1,5 @@
 import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionStatus, Environment, WireStatus } from "../domain/customer.ts";
-import type { EventKind } from "../domain/event.ts";
 import type { Event, GoodwillReading } from "../domain/ledger.ts";
 import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
@@ -18,6 +17,7 @@ import type {
   StaffSessionRow,
   TrialCallRow,
 } from "./staff-tables.ts";
+import type { DeliveryLogRow, DeliveryRow, EventRow, TargetRow } from "./target-tables.ts";
 
 /*
  * The tables of both engines, with the names that Kysely's plugin gives them (`topUp.txnId` is `top_up.txn_id`). A flag is
@@ -213,40 +213,6 @@ export interface AuditEntryRow {
   hash: string;
 }
 
-export interface TargetRow {
-  id: number;
-  name: string;
-  config: string;
-  secrets: string;
-  billing: Flag;
-  paused: Flag;
-  createdAt: Instant;
-  resentAt: Instant | null;
-  place: number;
-}
-
-export interface EventRow {
-  seq: number;
-  kind: EventKind;
-  at: Instant;
-  environment: Environment;
-  cuid: string;
-  service: Service;
-  reqId: string;
-  partnerId: number | null;
-  state: string;
-}
-
-export interface DeliveryRow {
-  targetId: number;
-  seq: number;
-  attempts: number;
-  failedAt: Instant | null;
-  nextAt: Instant;
-  setAside: Flag;
-  problem: string | null;
-}
-
 /** All tables that are copied and backed up. */
 export interface Tables {
   provider: ProviderRow;
@@ -271,6 +237,7 @@ export interface Tables {
   target: TargetRow;
   event: EventRow;
   delivery: DeliveryRow;
+  deliveryLog: DeliveryLogRow;
   lease: { name: string; holder: string; heldUntil: Instant };
   endsTold: { onlyRow: 1; toldUntil: WallTime };
   refusedCall: RefusedCallRow;

@@ -4,6 +4,7 @@ import { eventOf } from "../domain/event.ts";
 import { foldName } from "../domain/names.ts";
 import { portionsOf } from "../domain/portions.ts";
 import {
+  differenceText,
   managedGroups,
   type RadiusDifference,
   type RadiusRow,
@@ -35,11 +36,12 @@ const MOST_ROUNDS = 5;
 export function createRadiusSender(config: RadiusConfig, { zone }: { readonly zone: Zone }): Sender {
   const users = new RadiusUsers(config, zone);
   return {
-    async send(event, signal) {
+    async send(event, signal, exchange = {}) {
       const { environment, service } = event.key;
       if (environment !== "production" || service !== config.service) return;
       const user = radiusUserOf(event, users.rules);
-      await users.settle(user, signal);
+      const written = await users.settle(user, signal);
+      exchange.request = written.map(differenceText).join("\n");
     },
     close: () => users.close(),
   };
@@ -58,16 +60,18 @@ class RadiusUsers {
     this.#database = new RadiusDatabase(config.database);
   }
 
-  /** Corrects a user's rows. */
-  async settle(user: RadiusUser, signal?: AbortSignal): Promise<void> {
-    let differences = await this.differencesOf([user], signal);
+  /** Corrects a user's rows. @returns the first differences. */
+  async settle(user: RadiusUser, signal?: AbortSignal): Promise<readonly RadiusDifference[]> {
+    const first = await this.differencesOf([user], signal);
+    let differences = first;
     for (let round = 1; differences.length > 0; round += 1) {
       if (round > MOST_ROUNDS) throw new DeliveryFailed("others keep writing the same rows of the RADIUS database");
       await this.write(differences, signal);
-      if (!differences.some(({ wanted, kept }) => wanted !== undefined && kept === undefined)) return;
+      if (!differences.some(({ wanted, kept }) => wanted !== undefined && kept === undefined)) return first;
       // No unique index prevents two writers from adding the same row: remove duplicates, and leave other changes to others.
       differences = (await this.differencesOf([user], signal)).filter(({ found }) => found.length > 1);
     }
+    return first;
   }
 
   /** @param users at most one portion. Names are folded: a database may ignore case. */

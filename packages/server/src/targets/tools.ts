@@ -38,7 +38,7 @@ function onceLoaded(load: () => Promise<Sender>): Sender {
     return loading;
   };
   return {
-    send: async (event, signal) => (await loaded()).send(event, signal),
+    send: async (...given) => (await loaded()).send(...given),
     close: async () => (await loading)?.close(),
   };
 }

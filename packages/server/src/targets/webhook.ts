@@ -3,7 +3,7 @@ import { promises as dns, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import { AddressList, canonicalAddress } from "../domain/address-list.ts";
-import { eventMessage, type RecordedEvent } from "../domain/event.ts";
+import { eventId, eventMessage } from "../domain/event.ts";
 import type { CurrencyExponent } from "../domain/money.ts";
 import {
   DeliveryFailed,
@@ -106,8 +106,12 @@ const PRIVATE_ADDRESS = "the address is private";
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 const MOST_CONNECTIONS = 32;
-/** The body of an answer is ignored; a longer one closes the connection. */
+/** A longer answer closes the connection. */
 const MOST_ANSWER_BYTES = 16_384;
+/** Bytes of an answer that staff see. */
+const SHOWN_BYTES = 4_096;
+/** A slower answer does not delay the next event. */
+const ANSWER_MS = 1_000;
 /** Time limit for one address of several. The default of 250 ms is too short for another continent. */
 const CONNECTING_MS = 2000;
 
@@ -153,32 +157,33 @@ export function createWebhookSender(
   });
 
   return {
-    async send(event, signal) {
+    async send(event, signal, exchange = {}) {
       // A socket looks up only names, so a literal address is checked here.
       if (isRefused) throw new DeliveryFailed(PRIVATE_ADDRESS);
       const limit = limitOf(limitMs, signal);
-      try {
-        const { statusCode, body } = await Promise.race([post(event, limit.signal), limit.ended]);
-        // The status is the whole answer: errors in the body do not matter.
-        void body.dump({ limit: MOST_ANSWER_BYTES, signal: AbortSignal.timeout(limitMs) }).catch(() => {});
-        if (statusCode < 200 || statusCode > 299) throw new DeliveryFailed(`status ${statusCode}`, { isAnswer: true });
-      } finally {
+      const message = JSON.stringify(eventMessage(event, zone, currencyExponent));
+      exchange.request = message;
+      const response = await Promise.race([post(eventId(event), message, limit.signal), limit.ended]).catch((error) => {
         limit.clear();
-      }
+        throw error;
+      });
+      const { statusCode: status, body } = response;
+      exchange.status = status;
+      exchange.answer = await readBeginning(body, limit.clear);
+      // The status is the whole answer: errors in the body do not matter.
+      if (status < 200 || status > 299) throw new DeliveryFailed(`status ${status}`, { isAnswer: true });
     },
     close: () => pool.destroy(),
   };
 
-  async function post(event: RecordedEvent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const told = eventMessage(event, zone, currencyExponent);
-    const body = JSON.stringify(told);
+  async function post(id: string, body: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const now = clock();
     const timestamp = String(Math.floor(now / 1000));
     const signatures = secrets
       .filter(({ until }) => until === undefined || now < until)
-      .map(({ secret }) => `v1,${sign(secret, `${told.id}.${timestamp}.${body}`)}`);
+      .map(({ secret }) => `v1,${sign(secret, `${id}.${timestamp}.${body}`)}`);
     const headers = {
-      "webhook-id": told.id,
+      "webhook-id": id,
       "webhook-timestamp": timestamp,
       "webhook-signature": signatures.join(" "),
       "content-type": "application/json",
@@ -190,6 +195,28 @@ export function createWebhookSender(
       throw error instanceof DeliveryFailed ? error : new DeliveryFailed(reasonOf(error));
     }
   }
+}
+
+/** @param onClosed called when the whole answer is there, or is given up. */
+function readBeginning(body: Dispatcher.ResponseData["body"], onClosed: () => void): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const show = () => resolve(Buffer.concat(chunks).toString("utf8", 0, SHOWN_BYTES));
+    const timer = setTimeout(show, ANSWER_MS);
+    body
+      .on("data", (chunk: Buffer) => {
+        if (bytes < SHOWN_BYTES) chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > MOST_ANSWER_BYTES) body.destroy();
+      })
+      .on("error", () => {})
+      .on("close", () => {
+        clearTimeout(timer);
+        onClosed();
+        show();
+      });
+  });
 }
 
 function sign(secret: string, message: string): string {

@@ -1,8 +1,8 @@
-import type { WaitingDelivery } from "../domain/target.ts";
+import { type LoggedAttempt, MOST_LOGGED, untried, type WaitingDelivery } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { SavedProgress } from "../store/outbox.ts";
 
-export type ProgressChanges = Pick<SavedProgress, "place" | "waiting" | "done">;
+export type ProgressChanges = Pick<SavedProgress, "place" | "waiting" | "done" | "logged">;
 
 /** Progress through the events that were read, and the changes not saved yet. */
 export class DeliveryProgress {
@@ -12,6 +12,8 @@ export class DeliveryProgress {
   readonly #open = new Map<number, Instant>();
   readonly #changed = new Map<number, WaitingDelivery>();
   readonly #done = new Set<number>();
+  /** The last attempts that are not saved yet. */
+  #logged: LoggedAttempt[] = [];
   #lastRead: number;
   #savedPlace: number;
 
@@ -61,6 +63,10 @@ export class DeliveryProgress {
     this.#done.add(seq);
   }
 
+  log(attempt: LoggedAttempt): void {
+    if (this.#logged.push(attempt) > MOST_LOGGED) this.#logged.shift();
+  }
+
   /** Turns all open events into waiting ones, so that the place covers all events that are done. */
   putBack(now: Instant): void {
     for (const seq of this.#open.keys()) this.put(untried(seq, now));
@@ -70,18 +76,15 @@ export class DeliveryProgress {
   /** Undefined if nothing changed. */
   changes(): ProgressChanges | undefined {
     const { place } = this;
-    if (place === this.#savedPlace && this.#changed.size === 0 && this.#done.size === 0) return undefined;
-    return { place, waiting: [...this.#changed.values()], done: [...this.#done] };
+    const isSaved = place === this.#savedPlace && this.#changed.size === 0 && this.#done.size === 0;
+    if (isSaved && this.#logged.length === 0) return undefined;
+    return { place, waiting: [...this.#changed.values()], done: [...this.#done], logged: this.#logged.slice() };
   }
 
-  saved({ place, waiting, done }: ProgressChanges): void {
+  saved({ place, waiting, done, logged }: ProgressChanges): void {
     this.#savedPlace = place;
     for (const row of waiting) if (this.#changed.get(row.seq) === row) this.#changed.delete(row.seq);
     for (const seq of done) this.#done.delete(seq);
+    this.#logged = this.#logged.filter((attempt) => !logged.includes(attempt));
   }
-}
-
-/** A waiting event that is due when it is the first of its connection. */
-export function untried(seq: number, now: Instant): WaitingDelivery {
-  return { seq, attempts: 0, failedAt: undefined, nextAt: now, setAside: false, problem: undefined };
 }

@@ -1,8 +1,8 @@
 import type { ConnectionKey } from "../domain/customer.ts";
 import type { RecordedEvent } from "../domain/event.ts";
-import { type DeliveryFailed, isHopeless, nextAttempt, type WaitingDelivery } from "../domain/target.ts";
+import { type DeliveryFailed, isHopeless, nextAttempt, untried, type WaitingDelivery } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import { DeliveryProgress, untried } from "./delivery-progress.ts";
+import { DeliveryProgress } from "./delivery-progress.ts";
 
 /** Most open attempts. A connection has at most one. */
 const MOST_UNDER_WAY = 32;
@@ -25,6 +25,8 @@ export interface Attempt {
   readonly event: RecordedEvent;
   readonly connection: QueuedConnection;
   readonly isRetry: boolean;
+  /** 1 for the first attempt of the event. */
+  readonly number: number;
 }
 
 interface QueuedConnection {
@@ -38,7 +40,6 @@ interface QueuedConnection {
 
 interface Waiting {
   row: WaitingDelivery;
-  /** Time of the event. */
   readonly at: Instant;
 }
 
@@ -121,7 +122,7 @@ export class DeliveryQueue {
       if (event === undefined) continue;
       this.#fresh -= 1;
       this.#nextProbe = now + this.#probedEvery;
-      const attempt = this.#begin({ event, connection, isRetry: false });
+      const attempt = this.#begin({ event, connection, isRetry: false, number: 1 });
       // An event contains the whole state, so earlier failed ones are not needed. For billing, nothing waits here.
       while (connection.waiting.length > 0) this.#dropFirst(connection);
       return attempt;
@@ -153,7 +154,7 @@ export class DeliveryQueue {
     if (connection === undefined || row?.seq !== event.seq || !this.#mayRetry(connection, row)) return undefined;
     if (this.#underWay >= MOST_UNDER_WAY) return undefined;
     this.#retries += 1;
-    return this.#begin({ event, connection, isRetry: true });
+    return this.#begin({ event, connection, isRetry: true, number: row.attempts + 1 });
   }
 
   /** Drops waiting events that were deleted. */

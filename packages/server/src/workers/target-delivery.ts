@@ -1,5 +1,12 @@
 import { portionsOf } from "../domain/portions.ts";
-import { DeliveryFailed, SENDING_LIMIT_MS, type Sender, type Target } from "../domain/target.ts";
+import {
+  DeliveryFailed,
+  type Exchange,
+  type OpenExchange,
+  SENDING_LIMIT_MS,
+  type Sender,
+  type Target,
+} from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Outbox } from "../store/outbox.ts";
@@ -226,15 +233,22 @@ class TargetDelivery {
 
   #begin(attempt: Attempt): void {
     const interrupt = new AbortController();
-    const ended = this.#send(attempt, interrupt).then((failure) => {
+    const [at, exchange]: [Instant, OpenExchange] = [this.#ports.clock(), {}];
+    const ended = this.#send(attempt, interrupt, exchange).then((failure) => {
       this.#attempts.delete(ended);
-      if (!this.#isOver) this.#end(attempt, failure);
+      if (this.#isOver) return;
+      this.#log(attempt, at, exchange, failure?.message);
+      this.#end(attempt, failure);
     });
     this.#attempts.set(ended, interrupt);
   }
 
   /** @returns the failure; undefined if the event was delivered. */
-  async #send({ event }: Attempt, interrupt: AbortController): Promise<DeliveryFailed | undefined> {
+  async #send(
+    { event }: Attempt,
+    interrupt: AbortController,
+    exchange: OpenExchange,
+  ): Promise<DeliveryFailed | undefined> {
     const timer = new AbortController();
     const late = this.#ports.sleep(SENDING_LIMIT_MS, timer.signal).then(() => {
       if (timer.signal.aborted) return;
@@ -242,7 +256,7 @@ class TargetDelivery {
       throw new DeliveryFailed(`no answer within ${SENDING_LIMIT_MS / 1000} seconds`);
     });
     try {
-      await Promise.race([this.#parts.sender.send(event, interrupt.signal), late]);
+      await Promise.race([this.#parts.sender.send(event, interrupt.signal, exchange), late]);
       return undefined;
     } catch (error) {
       if (error instanceof DeliveryFailed) return error;
@@ -251,6 +265,12 @@ class TargetDelivery {
     } finally {
       timer.abort();
     }
+  }
+
+  #log({ event, number }: Attempt, at: Instant, exchange: Exchange, problem: string | undefined): void {
+    if (exchange.request === undefined && problem === undefined) return;
+    const durationMs = this.#ports.clock() - at;
+    this.#parts.queue.progress.log({ ...exchange, at, seq: event.seq, attempt: number, problem, durationMs });
   }
 
   #end(attempt: Attempt, failure: DeliveryFailed | undefined): void {

@@ -1,5 +1,5 @@
 import type { ConnectionKey } from "../domain/customer.ts";
-import { EVENTS_KEPT_MS, type RecordedEvent } from "../domain/event.ts";
+import type { RecordedEvent } from "../domain/event.ts";
 import {
   type Instant,
   type Moment,
@@ -121,7 +121,7 @@ class Ends {
 
   async #forget(now: Instant): Promise<boolean> {
     if (now - this.#forgottenAt < FORGOTTEN_EVERY_MS) return false;
-    if ((await this.#ports.store.outbox.forget(now - EVENTS_KEPT_MS)) > 0) return true;
+    if ((await this.#ports.store.outbox.forget(now)) > 0) return true;
     this.#forgottenAt = now;
     return false;
   }

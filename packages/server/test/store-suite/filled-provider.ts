@@ -165,6 +165,9 @@ async function failToDeliver({ store, now }: OpenedProvider, targetId: number): 
     place: 1,
     waiting: [{ seq: 1, ...failed }],
     done: [],
+    logged: [
+      { at: now, seq: 1, attempt: 1, request: "{}", status: 500, answer: "no", problem: "status 500", durationMs: 9 },
+    ],
   });
   await outboxOf(store.engine).tellEnds([], moment(store, now), end);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import { eventId, type RecordedEvent } from "../../src/domain/event.ts";
+import { EVENTS_KEPT_MS, eventId, type RecordedEvent } from "../../src/domain/event.ts";
 import { portionsOf } from "../../src/domain/portions.ts";
 import type { WaitingDelivery } from "../../src/domain/target.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
@@ -150,9 +150,9 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
       { seq: 1, ...failed },
       { seq: 2, ...failed, setAside: true },
     ];
-    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [] })).toBe(false);
+    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [], logged: [] })).toBe(false);
     await outbox.hold(lease.lease, "a", opened.now, opened.now + 20_000);
-    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [] })).toBe(true);
+    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [], logged: [] })).toBe(true);
     expect(await outbox.waiting(target.id)).toEqual(waiting);
     expect(await outbox.place(target.id)).toBe(2);
     expect(await progress()).toMatchObject({ behind: 1, failing: 1, setAside: 1 });
@@ -161,10 +161,10 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     const again = { attempts: 0, failedAt: undefined, nextAt: opened.now, setAside: false };
     expect(await outbox.waiting(target.id)).toMatchObject([again, again]);
     expect(await outbox.targets()).toMatchObject([{ resentAt: opened.now }]);
-    expect(await outbox.saveProgress({ ...lease, place: 3, waiting: [], done: [1, 2] })).toBe(true);
+    expect(await outbox.saveProgress({ ...lease, place: 3, waiting: [], done: [1, 2], logged: [] })).toBe(true);
     expect(await progress()).toMatchObject({ behind: 0, failing: 0, setAside: 0, oldestAt: null });
     await run(opened.desk(), removeTarget, { name: "billing" });
-    expect(await outbox.saveProgress({ ...lease, place: 3, waiting, done: [] })).toBe(false);
+    expect(await outbox.saveProgress({ ...lease, place: 3, waiting, done: [], logged: [] })).toBe(false);
   });
 
   test("events go once every target has them, or once they are old, and the last one stays", async () => {
@@ -177,11 +177,11 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await outboxOf(store.engine).forget(0)).toBe(2);
     expect(await seqs()).toEqual([3, 4]);
     // Events for billing stay, however old they are.
-    expect(await outboxOf(store.engine).forget(opened.now + 1)).toBe(0);
+    expect(await outboxOf(store.engine).forget(opened.now + EVENTS_KEPT_MS + 1)).toBe(0);
     await run(opened.desk(), addTarget, { name: "tv" });
     await run(opened.desk(), removeTarget, { name: "billing" });
-    expect(await outboxOf(store.engine).forget(opened.now + 1)).toBe(1);
-    expect(await outboxOf(store.engine).forget(opened.now + 1)).toBe(0);
+    expect(await outboxOf(store.engine).forget(opened.now + EVENTS_KEPT_MS + 1)).toBe(1);
+    expect(await outboxOf(store.engine).forget(opened.now + EVENTS_KEPT_MS + 1)).toBe(0);
     expect(await seqs()).toEqual([4]);
     await opened.topUp(SITA_NET, "NET-1M");
     expect(await seqs()).toEqual([4, 5]);
@@ -199,9 +199,10 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
       place: 1,
       waiting: [waiting],
       done: [],
+      logged: [],
     });
-    expect(await outboxOf(store.engine).forget(opened.now)).toBe(0);
-    expect(await outboxOf(store.engine).forget(opened.now + 1)).toBe(2);
+    expect(await outboxOf(store.engine).forget(opened.now + EVENTS_KEPT_MS)).toBe(0);
+    expect(await outboxOf(store.engine).forget(opened.now + EVENTS_KEPT_MS + 1)).toBe(2);
     expect(await progress()).toMatchObject({ behind: 1, setAside: 0 });
   });
 

@@ -15,6 +15,7 @@ import { testCustomerImports } from "./customer-imports.ts";
 import { testCustomerOperations } from "./customer-operations.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
+import { testDeliveries } from "./deliveries.ts";
 import { testImports } from "./imports.ts";
 import { testLimits } from "./limits.ts";
 import { testOutbox } from "./outbox.ts";
@@ -53,6 +54,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("limits", () => testLimits(makeDatabase));
     describe("approvals", () => testApprovals(makeDatabase));
     describe("targets", () => testTargets(makeDatabase));
+    describe("deliveries", () => testDeliveries(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));
     describe("refused calls", () => testRefusedCalls(makeDatabase));

@@ -33,7 +33,9 @@ async function deliver({ store, now }: OpenedProvider, targetId: number, waiting
   const held = { lease: `target:${targetId}`, holder: "test" };
   const place = await lastEvent(store.engine.db);
   await outboxOf(store.engine).hold(held.lease, held.holder, now, now + 20_000);
-  expect(await outboxOf(store.engine).saveProgress({ ...held, targetId, place, waiting, done: [] })).toBe(true);
+  expect(await outboxOf(store.engine).saveProgress({ ...held, targetId, place, waiting, done: [], logged: [] })).toBe(
+    true,
+  );
 }
 
 function failing(seq: number, now: number, setAside = false): WaitingDelivery {

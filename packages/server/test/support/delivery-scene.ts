@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import type { RecordedEvent } from "../../src/domain/event.ts";
-import { DeliveryFailed, type Sender, type Target } from "../../src/domain/target.ts";
+import { DeliveryFailed, type OpenExchange, type Sender, type Target } from "../../src/domain/target.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
 import type { TargetFigures } from "../../src/workers/target-delivery.ts";
 import { keyOf, MemoryOutbox, targetWith } from "./memory-outbox.ts";
@@ -35,7 +35,7 @@ export function deliveryScene(changes: Partial<Target> = {}) {
     ...{ time, outbox, target, arrived, logged, figures, outcomes, senders },
     closed: () => closed,
     /** What the target does; throws where it does not take an event. */
-    answer: async (_event: RecordedEvent, _signal: AbortSignal): Promise<void> => {},
+    answer: async (_event: RecordedEvent, _signal: AbortSignal, _exchange: OpenExchange): Promise<void> => {},
     under: 0,
     mostUnder: 0,
     /** Of which customer something is under way. */
@@ -48,7 +48,7 @@ export function deliveryScene(changes: Partial<Target> = {}) {
     timesOf: (seq: number) => arrived.filter((each) => each.seq === seq).map(({ at }) => (at - START) / 1000),
   };
 
-  const send: Sender["send"] = async (event, signal) => {
+  const send: Sender["send"] = async (event, signal, exchange = {}) => {
     const { cuid } = event.key;
     if (scene.busy.has(cuid)) overlaps.push(event.seq);
     scene.busy.add(cuid);
@@ -56,7 +56,7 @@ export function deliveryScene(changes: Partial<Target> = {}) {
     scene.mostUnder = Math.max(scene.mostUnder, scene.under);
     arrived.push({ seq: event.seq, at: time.clock(), cuid });
     try {
-      await Promise.race([scene.answer(event, signal), interrupted(signal)]);
+      await Promise.race([scene.answer(event, signal, exchange), interrupted(signal)]);
     } finally {
       scene.under -= 1;
       scene.busy.delete(cuid);
@@ -88,7 +88,7 @@ export function deliveryScene(changes: Partial<Target> = {}) {
       createSender: (created) => {
         senders.push(created);
         return {
-          send: (event, signal) => (isDead ? never : send(event, signal)),
+          send: (...given) => (isDead ? never : send(...given)),
           close: async () => {
             closed += 1;
           },

@@ -1,5 +1,5 @@
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import type { EventSubscription, NewEvent, RecordedEvent } from "../../src/domain/event.ts";
+import { EVENTS_KEPT_MS, type EventSubscription, type NewEvent, type RecordedEvent } from "../../src/domain/event.ts";
 import type { Target, WaitingDelivery } from "../../src/domain/target.ts";
 import type { Instant, Moment, WallTime } from "../../src/domain/wall-time.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
@@ -84,10 +84,10 @@ export class MemoryOutbox implements Outbox {
   }
 
   /** One by one, so that it takes a while. */
-  async forget(before: Instant): Promise<number> {
+  async forget(now: Instant): Promise<number> {
     this.#expectUp();
     const [first] = this.events;
-    if (first === undefined || first.at >= before) return 0;
+    if (first === undefined || first.at >= now - EVENTS_KEPT_MS) return 0;
     this.events.shift();
     this.deliveries.delete(first.seq);
     return 1;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EVENT_KINDS, eventMessage } from "../../src/domain/event.ts";
-import { DeliveryFailed, type WebhookSecret } from "../../src/domain/target.ts";
+import { DeliveryFailed, type OpenExchange, type WebhookSecret } from "../../src/domain/target.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import {
   createWebhookSender,
@@ -99,6 +99,27 @@ describe("a delivery", () => {
     expect(receiver.deliveries.length).toBe(5);
     // A connection may still be busy when the next delivery begins.
     expect(receiver.connections()).toBeLessThan(3);
+  });
+});
+
+describe("staff see of a delivery", () => {
+  test("the body as sent, the status and the answer, but no header and no secret", async () => {
+    const receiver = await startReceiver((response) => response.writeHead(202).end("applied: ठीक छ"));
+    const exchange: OpenExchange = {};
+    await senderTo(receiver.url).send(eventWith(), never, exchange);
+    expect(exchange).toEqual({ request: receiver.deliveries[0]?.body, status: 202, answer: "applied: ठीक छ" });
+  });
+
+  test("the beginning of the answer also if its status is a failure, and the body if there is no answer", async () => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end("é".repeat(10_000)));
+    const sender = senderTo(receiver.url);
+    const refused: OpenExchange = {};
+    expect(await failureOf(sender.send(eventWith(), never, refused))).toBe("status 500");
+    expect(refused).toEqual({ request: receiver.deliveries[0]?.body, status: 500, answer: "é".repeat(2048) });
+    await receiver.close();
+    const unanswered: OpenExchange = {};
+    await failureOf(sender.send(eventWith(), never, unanswered));
+    expect(unanswered).toEqual({ request: receiver.deliveries[0]?.body });
   });
 });
 

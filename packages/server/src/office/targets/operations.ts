@@ -7,6 +7,7 @@ import { type Change, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { count } from "../text.ts";
+import { eventToResend, listDeliveries, testTarget } from "./deliveries.ts";
 import { listEvents } from "./events.ts";
 import {
   detailData,
@@ -168,21 +169,31 @@ export const rotateTargetSecret = operation({
 export const resendToTarget = operation({
   ...CHANGES,
   http: "POST /targets/:name/resend",
-  refuses: ["not_found"],
-  summary: "Retry all failed events now, also those set aside",
-  input: NAMED,
+  refuses: ["not_found", "conflict"],
+  summary: "Retry all failed events now, also those set aside; or send one event again",
+  input: Type.Object({
+    ...schemas.NAME,
+    event: Type.Optional(
+      Type.String({ description: "Id of the only event to send again, in its order, also if it was delivered." }),
+    ),
+  }),
   answer: Type.Object({ resent: Type.Integer({ description: "Number of events." }) }),
   cli: [
     {
       ...BY_NAME,
       words: "target resend",
-      examples: ["topupd target resend tv"],
+      examples: ["topupd target resend tv", "topupd target resend tv --event evt_1795413600000_7"],
       show: ({ resent }: { readonly resent: number }) => ({ out: `${count(resent, "event")} will be sent again.\n` }),
     },
   ],
-  run: (office, { name }) =>
+  run: (office, { name, event: id }) =>
     decide(office, "reference", async (tx) => {
       const target = await sql.targetNamed(tx, name);
+      if (id !== undefined) {
+        const event = await eventToResend(tx, target, id);
+        const write = () => sql.resendOne(tx, target, event, office.by.at);
+        return changed({ resent: 1 }, write, audited.targetResent(target, 1, id));
+      }
       const resent = await sql.countDeliveries(tx, target);
       const write = () => sql.resendAll(tx, target, office.by.at);
       return {
@@ -230,5 +241,7 @@ export const operations: readonly Operation[] = [
   rotateTargetSecret,
   resendToTarget,
   listFailedDeliveries,
+  listDeliveries,
+  testTarget,
   listEvents,
 ];

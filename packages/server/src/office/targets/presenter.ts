@@ -1,15 +1,22 @@
 import type { Static } from "typebox";
-import { eventId } from "../../domain/event.ts";
+import { eventId, type RecordedEvent } from "../../domain/event.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
-import type { RadiusDifference } from "../../domain/radius.ts";
+import { differenceText, type RadiusDifference } from "../../domain/radius.ts";
 import { addressOf, type Target } from "../../domain/target.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { listTargets } from "../../store/events.ts";
 import type { Db } from "../office.ts";
 import type { Shown } from "../operation.ts";
 import { count, fieldLines, printable, table } from "../text.ts";
-import type { AddedTargetSchema, FailedDeliverySchema, RotatedSecretSchema, TargetDetailSchema } from "./schemas.ts";
-import { type FailedDelivery, readProgress, type TargetProgress } from "./sql.ts";
+import type {
+  AddedTargetSchema,
+  DeliverySchema,
+  FailedDeliverySchema,
+  RotatedSecretSchema,
+  TargetDetailSchema,
+  TestedSchema,
+} from "./schemas.ts";
+import { type Delivery, type FailedDelivery, readProgress, type TargetProgress } from "./sql.ts";
 
 export interface TargetStatus {
   readonly target: Target;
@@ -61,15 +68,19 @@ function acknowledgedUntil(
   return billing && until >= createdAt ? until : undefined;
 }
 
-export function failedData({ event, attempts, failedAt, nextAt, setAside, problem }: FailedDelivery) {
+function eventData(event: RecordedEvent) {
   const { environment, cuid, service, reqId } = event.key;
+  return { id: eventId(event), kind: event.kind, environment, cuid, service, reqId };
+}
+
+export function deliveryData({ event, at, attempt, status, request, answer, problem, durationMs }: Delivery) {
+  const texts = { problem: problem ?? null, request: request ?? null, answer: answer ?? null };
+  return { at: isoTime(at), ...eventData(event), attempt, status: status ?? null, durationMs, ...texts };
+}
+
+export function failedData({ event, attempts, failedAt, nextAt, setAside, problem }: FailedDelivery) {
   return {
-    id: eventId(event),
-    kind: event.kind,
-    environment,
-    cuid,
-    service,
-    reqId,
+    ...eventData(event),
     attempts,
     failedAt: isoTimeOrNull(failedAt),
     nextAt: isoTime(nextAt),
@@ -121,21 +132,33 @@ export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
 export const MOST_FAILED = 1_000;
 
 export function failedLines({ items }: { readonly items: readonly Static<typeof FailedDeliverySchema>[] }): Shown {
-  const rows = items.map(({ id: event, kind, environment, cuid, service, reqId, attempts, ...rest }) => {
-    const connection = `${cuid} ${service} ${reqId}${environment === "trial" ? " (trial)" : ""}`;
-    return {
-      event,
-      kind,
-      connection,
-      attempts,
-      next: rest.setAside ? "set aside" : rest.nextAt,
-      problem: rest.problem,
-    };
+  const rows = items.map(({ id: event, kind, attempts, setAside, nextAt, problem, ...of }) => {
+    return { event, kind, connection: connectionOf(of), attempts, next: setAside ? "set aside" : nextAt, problem };
   });
   const out = table(["event", "kind", "connection", "attempts", "next", "problem"], rows);
   return items.length < MOST_FAILED
     ? { out }
     : { out, note: `These are the oldest ${MOST_FAILED}; there may be more.\n` };
+}
+
+export function deliveryLines({ items }: { readonly items: readonly Static<typeof DeliverySchema>[] }): Shown {
+  const rows = items.map((item) => ({ ...item, event: item.id, connection: connectionOf(item), ms: item.durationMs }));
+  return { out: table(["at", "event", "kind", "connection", "attempt", "status", "ms", "problem"], rows) };
+}
+
+function connectionOf({
+  environment,
+  cuid,
+  service,
+  reqId,
+}: Record<"environment" | "cuid" | "service" | "reqId", string>) {
+  return `${cuid} ${service} ${reqId}${environment === "trial" ? " (trial)" : ""}`;
+}
+
+export function testedLines({ status, durationMs, problem, answer }: Static<typeof TestedSchema>): Shown {
+  const out =
+    status === null ? "" : `status ${status} after ${durationMs} ms\n${answer ? `${printable(answer)}\n` : ""}`;
+  return { out, wrong: problem === null ? undefined : `the target did not accept the test event: ${problem}` };
 }
 
 /** One difference of a user of RADIUS, as JSON. */
@@ -144,7 +167,5 @@ export function differenceData({ username, kind, found, wanted }: RadiusDifferen
 }
 
 export function differenceLine(difference: RadiusDifference): string {
-  const { username, kind, found, wanted } = differenceData(difference);
-  const had = found.length === 0 ? "nothing" : found.join(", ");
-  return `${printable(`${username}  ${kind}: ${had} -> ${wanted ?? "nothing"}`)}\n`;
+  return `${printable(differenceText(difference))}\n`;
 }

@@ -103,14 +103,41 @@ export const RotatedSecretSchema = Type.Object(
   { title: "RotatedSecret" },
 );
 
+const EVENT = {
+  id: Type.String({ description: "Id of the event." }),
+  kind: Type.String({ description: "Kind of the event." }),
+  environment: EnvironmentSchema,
+  cuid: Type.String(),
+  service: ServiceSchema,
+  reqId: Type.String(),
+};
+
+/** The outcome of an attempt. */
+const OUTCOME = {
+  status: orNull(Type.Integer({ description: "HTTP status; null for RADIUS, and if there was no answer." })),
+  durationMs: Type.Integer(),
+  problem: orNull(Type.String({ description: "Why the attempt failed; null if it did not." })),
+  answer: orNull(Type.String({ description: "The first 4,096 bytes of the answer's body." })),
+};
+
+export const DeliverySchema = Type.Object(
+  {
+    ...EVENT,
+    at: InstantSchema,
+    attempt: Type.Integer({ description: "1 for the first attempt." }),
+    request: orNull(
+      Type.String({ description: "The first 4,096 characters of the sent body; for RADIUS, the changed rows." }),
+    ),
+    ...OUTCOME,
+  },
+  { title: "Delivery" },
+);
+
+export const TestedSchema = Type.Object(OUTCOME, { title: "TestedTarget" });
+
 export const FailedDeliverySchema = Type.Object(
   {
-    id: Type.String({ description: "Id of the event." }),
-    kind: Type.String({ description: "Kind of the event." }),
-    environment: EnvironmentSchema,
-    cuid: Type.String(),
-    service: ServiceSchema,
-    reqId: Type.String(),
+    ...EVENT,
     attempts: Type.Integer(),
     failedAt: orNull(InstantSchema),
     nextAt: InstantSchema,

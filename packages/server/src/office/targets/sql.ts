@@ -1,9 +1,10 @@
-import type { RecordedEvent } from "../../domain/event.ts";
-import type { Target, WaitingDelivery } from "../../domain/target.ts";
+import { type EventNumber, type RecordedEvent, TEST_SEQ, testEvent } from "../../domain/event.ts";
+import { type LoggedAttempt, type Target, untried, type WaitingDelivery } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { deliveries, eventsOf, lastEvent, placeOf, toTarget, toWaiting } from "../../store/events.ts";
+import { loggedAttempts } from "../../store/delivery-log.ts";
+import { deliveries, eventsOf, lastEvent, placeOf, putDelivery, toTarget, toWaiting } from "../../store/events.ts";
 import { flag } from "../../store/rows.ts";
-import type { TargetRow } from "../../store/tables.ts";
+import type { TargetRow } from "../../store/target-tables.ts";
 import type { Db } from "../office.ts";
 import { Refused } from "../refused.ts";
 
@@ -40,6 +41,7 @@ export async function updateTarget(tx: Db, { id }: Target, values: Partial<Targe
 
 export async function deleteTarget(tx: Db, { id }: Target): Promise<void> {
   await tx.deleteFrom("delivery").where("targetId", "=", id).execute();
+  await tx.deleteFrom("deliveryLog").where("targetId", "=", id).execute();
   await tx.deleteFrom("target").where("id", "=", id).execute();
 }
 
@@ -56,6 +58,26 @@ export async function resendAll(tx: Db, target: Target, now: Instant): Promise<v
   await updateTarget(tx, target, { resentAt: now });
   const again = { setAside: flag(false), attempts: 0, failedAt: null, nextAt: now };
   await tx.updateTable("delivery").set(again).where("targetId", "=", target.id).execute();
+}
+
+/** Sends one event again, in the target's queue. */
+export async function resendOne(tx: Db, target: Target, { seq }: RecordedEvent, now: Instant): Promise<void> {
+  await updateTarget(tx, target, { resentAt: now });
+  await putDelivery(tx, target.id, untried(seq, now));
+}
+
+/** The last event of an event's connection; the event itself if there is no later one. */
+export async function lastOfConnection(db: Db, { seq, at, key }: RecordedEvent): Promise<EventNumber> {
+  const { environment, service, reqId } = key;
+  const later = await db
+    .selectFrom("event")
+    .select(["seq", "at"])
+    .where("seq", ">", seq)
+    .where((eb) => eb.and({ environment, service, reqId }))
+    .orderBy("seq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return later ?? { seq, at };
 }
 
 /** Moves the place of a feed forward, never back. */
@@ -100,11 +122,28 @@ export type FailedDelivery = WaitingDelivery & { readonly event: RecordedEvent }
 
 /** Deliveries that failed, or wait behind a failed one, oldest first. */
 export async function failedDeliveries(db: Db, { id }: Target, limit: number): Promise<FailedDelivery[]> {
-  const rows = await deliveries(db, id).limit(limit).execute();
-  const numbers = rows.map(({ seq }) => seq);
-  const events = new Map((await eventsOf(db, numbers)).map((event) => [event.seq, event]));
+  return withEvents(db, (await deliveries(db, id).limit(limit).execute()).map(toWaiting));
+}
+
+export type Delivery = LoggedAttempt & { readonly event: RecordedEvent };
+
+/** The last attempts at a target, newest first. */
+export async function lastDeliveries(db: Db, { id }: Target): Promise<Delivery[]> {
+  return withEvents(db, await loggedAttempts(db, id));
+}
+
+/** Leaves out rows whose event was deleted meanwhile. */
+async function withEvents<Row extends { readonly seq: number; readonly at?: Instant }>(db: Db, rows: readonly Row[]) {
+  const events = new Map(
+    (
+      await eventsOf(
+        db,
+        rows.map(({ seq }) => seq),
+      )
+    ).map((event) => [event.seq, event]),
+  );
   return rows.flatMap((row) => {
-    const event = events.get(row.seq);
-    return event === undefined ? [] : [{ ...toWaiting(row), event }];
+    const event = row.seq === TEST_SEQ ? testEvent(row.at ?? 0) : events.get(row.seq);
+    return event === undefined ? [] : [{ ...row, event }];
   });
 }

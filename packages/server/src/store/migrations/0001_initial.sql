@@ -327,6 +327,26 @@ CREATE TABLE delivery (
   PRIMARY KEY (target_id, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- The last attempts at each target, for staff. They have no names, no mobile numbers and no secrets of topupd.
+CREATE TABLE delivery_log (
+  target_id   INTEGER NOT NULL REFERENCES target,
+  -- Start of the attempt.
+  at          INTEGER NOT NULL,
+  -- The number of the event; 0 for a test event.
+  seq         INTEGER NOT NULL,
+  attempt     INTEGER NOT NULL,
+  -- The HTTP status; null for RADIUS, and if there was no answer.
+  status      INTEGER,
+  -- The beginning of the sent body, or the written rows of RADIUS; null if nothing was sent.
+  request     TEXT,
+  -- The beginning of the answer's body.
+  answer      TEXT,
+  -- Why the attempt failed; null if it did not.
+  problem     TEXT,
+  duration_ms INTEGER NOT NULL,
+  PRIMARY KEY (target_id, at, seq)
+) STRICT, WITHOUT ROWID;
+
 -- Tasks that only one process at a time may do.
 CREATE TABLE lease (
   name       TEXT    PRIMARY KEY,

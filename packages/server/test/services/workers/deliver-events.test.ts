@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { EVENTS_KEPT_MS } from "../../../src/domain/event.ts";
 import { DAY_MS } from "../../../src/domain/wall-time.ts";
 import { deliveryScene, fail, START } from "../../support/delivery-scene.ts";
 
@@ -83,6 +84,44 @@ describe("a target that takes events", () => {
   });
 });
 
+describe("attempts are logged", () => {
+  test("with their number and duration, in the save of the progress", async () => {
+    const scene = deliveryScene();
+    const [seq = 0] = scene.add("c1");
+    scene.answer = async (_event, _signal, exchange) => {
+      exchange.request = "body";
+      await scene.time.sleep(40);
+      if (scene.arrived.length === 1) fail();
+      exchange.status = 204;
+    };
+    scene.start();
+    await scene.time.pass(5_000);
+    const at = expect.any(Number);
+    const sent = { at, seq, request: "body", durationMs: 40 };
+    expect(scene.outbox.calls.saveProgress.flatMap(({ logged }) => logged)).toEqual([
+      { ...sent, attempt: 1, problem: "status 500" },
+      { ...sent, attempt: 2, status: 204, problem: undefined },
+    ]);
+  });
+
+  test("only the last 50 in one save, again after a save that failed, and none if nothing was sent", async () => {
+    const scene = deliveryScene();
+    scene.answer = async ({ key }, _signal, exchange) => {
+      if (key.cuid !== "other") exchange.request = key.cuid;
+    };
+    scene.start();
+    await scene.time.pass(1_100);
+    scene.add(...names(120), "other");
+    await scene.time.pass(300);
+    scene.outbox.isAway = true;
+    await scene.time.pass(2_000);
+    scene.outbox.isAway = false;
+    await scene.time.pass(2_000);
+    const saved = scene.outbox.calls.saveProgress.map(({ logged }) => logged.map(({ request }) => request));
+    expect(saved).toEqual([names(50, 70)]);
+  });
+});
+
 describe("an event that fails", () => {
   test("is left out once a later one of its connection is there, which is tried at once", async () => {
     const scene = deliveryScene();
@@ -134,7 +173,7 @@ describe("an event that fails", () => {
     scene.answer = async () => fail();
     scene.start();
     await scene.time.pass(10_000);
-    await scene.outbox.forget(scene.time.clock());
+    await scene.outbox.forget(scene.time.clock() + EVENTS_KEPT_MS);
     const tries = scene.timesOf(seq).length;
     await scene.time.pass(5 * MINUTE_MS);
     expect(scene.timesOf(seq)).toHaveLength(tries);

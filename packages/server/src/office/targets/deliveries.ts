@@ -1,0 +1,92 @@
+import { Type } from "typebox";
+import { eventId, type RecordedEvent, seqOfEventId, testEvent } from "../../domain/event.ts";
+import { DeliveryFailed, type OpenExchange, type Target } from "../../domain/target.ts";
+import { logAttempts } from "../../store/delivery-log.ts";
+import { eventsOf, placeOf } from "../../store/events.ts";
+import { onePage, pageOf } from "../common.ts";
+import { type Db, decide, type Office } from "../office.ts";
+import { operation } from "../operation.ts";
+import { Refused } from "../refused.ts";
+import { deliveryData, deliveryLines, testedLines } from "./presenter.ts";
+import { DeliverySchema, NAME, TestedSchema } from "./schemas.ts";
+import { lastDeliveries, lastOfConnection, targetNamed } from "./sql.ts";
+
+const TAG = "Targets and events";
+
+export const listDeliveries = operation({
+  http: "GET /targets/:name/deliveries",
+  tag: TAG,
+  permission: "read",
+  refuses: ["not_found"],
+  summary: "List the last 50 attempts at a target, newest first, with body and answer; they are kept for 7 days",
+  input: Type.Object(NAME),
+  answer: pageOf(DeliverySchema),
+  cli: [
+    {
+      words: "target deliveries",
+      arguments: ["name"],
+      show: deliveryLines,
+      examples: ["topupd target deliveries tv", "topupd target deliveries tv --json"],
+    },
+  ],
+  async run({ store: { engine } }, { name }) {
+    const target = await targetNamed(engine.db, name);
+    return onePage((await lastDeliveries(engine.db, target)).map(deliveryData));
+  },
+});
+
+/** Sends at once, beside the queue: a test event has no number and no place in it. */
+export const testTarget = operation({
+  http: "POST /targets/:name/test",
+  tag: TAG,
+  permission: "administer",
+  refuses: ["not_found", "conflict"],
+  summary: "Send a webhook a test event now, once, also while it is paused",
+  input: Type.Object(NAME),
+  answer: TestedSchema,
+  cli: [{ words: "target test", arguments: ["name"], show: testedLines, examples: ["topupd target test tv"] }],
+  async run(office, { name }) {
+    const target = await targetNamed(office.store.engine.db, name);
+    if (target.config.kind !== "webhook")
+      throw new Refused("conflict", `${name} is no webhook, and gets no test event`);
+    const event = testEvent(office.by.at);
+    const sent = await send(office, target, event);
+    await decide(office, "reference", async (tx) => {
+      const { id } = await targetNamed(tx, name);
+      const logged = { ...sent, at: event.at, seq: event.seq, attempt: 1 };
+      return { answer: undefined, change: { write: () => logAttempts(tx, id, [logged]), audit: [] } };
+    });
+    const { status = null, durationMs, problem = null, answer = null } = sent;
+    return { status, durationMs, problem, answer };
+  },
+});
+
+async function send({ targets, store, clock }: Office, target: Target, event: RecordedEvent) {
+  const sender = targets.createSender(target, store.provider);
+  const [begun, exchange]: [number, OpenExchange] = [clock(), {}];
+  let problem: string | undefined;
+  try {
+    await sender.send(event, new AbortController().signal, exchange);
+  } catch (error) {
+    if (!(error instanceof DeliveryFailed)) throw error;
+    problem = error.message;
+  } finally {
+    await sender.close();
+  }
+  return { ...exchange, problem, durationMs: clock() - begun };
+}
+
+/** Reads an event that a target had, and that may be sent to it again without breaking the order. @throws Refused */
+export async function eventToResend(tx: Db, target: Target, id: string): Promise<RecordedEvent> {
+  const { name, config, billing } = target;
+  if (config.kind === "feed") throw new Refused("conflict", `${name} is a feed: it reads its events itself`);
+  const [event] = await eventsOf(tx, [seqOfEventId(id) ?? 0]);
+  if (event === undefined || eventId(event) !== id)
+    throw new Refused("not_found", `the event ${id} does not exist, or was deleted: see the deliveries of ${name}`);
+  if (event.seq > (await placeOf(tx, target.id)))
+    throw new Refused("conflict", `${id} was not sent yet, and comes in order`);
+  const last = eventId(await lastOfConnection(tx, event));
+  if (!billing && last !== id)
+    throw new Refused("conflict", `a later event of this connection replaces ${id}: send ${last} again`);
+  return event;
+}
