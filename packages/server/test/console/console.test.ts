@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import type { Role } from "../../src/domain/staff.ts";
 import { readPartners } from "../../src/office/partners/sql.ts";
 import { addStaff } from "../../src/office/staff/operations.ts";
+import { outboxOf } from "../../src/store/outbox.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import {
@@ -30,6 +31,7 @@ import {
 } from "../support/console-visit.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
+import { startReceiver } from "../targets/receivers.ts";
 
 /** Pixels between the margins of the printed page. */
 const A4_WIDTH = Math.floor(((210 - 2 * 12) / 25.4) * 96);
@@ -613,6 +615,51 @@ describe("the console", () => {
     await dialog.getByLabel("Price").fill("460");
     await visit.press("Show the change", dialog);
     await dialog.locator("ins", { hasText: "460.00" }).waitFor();
+  });
+
+  test("sends a test event to a webhook, shows its body and answer, and sends an event again", async () => {
+    const { call, service } = api();
+    const receiver = await startReceiver((response) => response.end("thank you"));
+    const webhook = { url: receiver.url, allowPrivate: true };
+    const { id } = (await call("POST /targets", { body: { name: "tv", webhook } })).json.target;
+    onTestFinished(async () => void (await call("DELETE /targets/tv")));
+    const visit = await at("/targets/tv", "admin");
+    const { page, main, dialog } = visit;
+    await main.getByText("No deliveries in the last 7 days").waitFor();
+    const block = { service: "internet", reqId: "gita", reason: "for an event" };
+    for (const blocked of [true, false]) await call("POST /customers/2000003/block", { body: { ...block, blocked } });
+    const outbox = outboxOf(service.store.engine);
+    const held = { lease: `target:${id}`, holder: "test" };
+    await outbox.hold(held.lease, held.holder, service.now, service.now + 20_000);
+    const place = await outbox.lastEvent();
+    const failed = {
+      at: service.now + 1,
+      seq: place,
+      attempt: 3,
+      request: "{}",
+      durationMs: 5,
+      problem: "connection refused",
+    };
+    await outbox.saveProgress({ ...held, targetId: id, place, waiting: [], done: [], logged: [failed] });
+    await visit.press("Send a test event");
+    await visit.expectToast("The target answered 200 after 0 ms.");
+    await visit.press("Body and answer", rowOf(visit, "Last deliveries", "Test event"));
+    expect(await dialog.getByLabel("Body").inputValue()).toBe(receiver.deliveries[0]?.body);
+    expect(await dialog.getByLabel("Answer").inputValue()).toBe("thank you");
+    expect(await dialog.getByRole("button", { name: "Send again" }).count()).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    await visit.press("Close", dialog);
+
+    await visit.press("Body and answer", rowOf(visit, "Last deliveries", "connection refused"));
+    await visit.press("Send again", dialog);
+    await visit.expectToast("1 event is tried again now.");
+    expect((await call("GET /targets/tv/failed")).json.items).toMatchObject([
+      { id: expect.stringMatching(`_${place}$`) },
+    ]);
+    const viewer = await at("/targets/tv", "viewer");
+    await viewer.press("Body and answer", rowOf(viewer, "Last deliveries", "connection refused"));
+    await viewer.dialog.getByLabel("Body").waitFor();
+    expect(await viewer.page.getByRole("button", { name: /^Send/ }).count()).toBe(0);
   });
 
   test("shows names and free fields of partners as the text that they are", async () => {

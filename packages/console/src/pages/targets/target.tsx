@@ -12,6 +12,7 @@ import type { PageProps } from "../../routes.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
+import { Deliveries } from "./deliveries.tsx";
 import { kindOf, StateBadge, stateOf, toneOf } from "./state.tsx";
 import { TargetActions } from "./target-actions.tsx";
 
@@ -85,6 +86,7 @@ function Shown({ target }: { target: TargetData }) {
           <EmptyState title={t.failedEmptyTitle}>{t.failedEmpty}</EmptyState>
         )}
       </Card>
+      {kind !== "feed" && <Deliveries target={target} />}
     </>
   );
 }

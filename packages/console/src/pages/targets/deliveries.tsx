@@ -1,0 +1,98 @@
+import { useState } from "react";
+import { useLive, useSend } from "../../api/hooks.ts";
+import { useMay } from "../../api/session.tsx";
+import type { Delivery, Target } from "../../api/staff-api.d.ts";
+import { Button } from "../../components/button.tsx";
+import { TextArea } from "../../components/controls.tsx";
+import { type Column, LoadedTable } from "../../components/data-table.tsx";
+import { ActionButton, Dialog } from "../../components/dialog.tsx";
+import { Badge, Card, Code, Time } from "../../components/display.tsx";
+import { Field } from "../../components/form.tsx";
+import { EmptyState } from "../../components/states.tsx";
+import { formatCount } from "../../format.ts";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.targets;
+
+/** The last attempts at a target. Each opens with its body and answer. */
+export function Deliveries({ target: { name, kind } }: { target: Target }) {
+  const deliveries = useLive("GET /targets/:name/deliveries", { name });
+  const testing = useSend("POST /targets/:name/test");
+  const mayTest = useMay("administer") && kind === "webhook";
+  const [opened, setOpened] = useState<Delivery>();
+  const test = async () => {
+    const { status, durationMs, problem } = await testing.mutateAsync({ name });
+    return problem === null ? t.tested(status, formatCount(durationMs)) : t.testFailed(problem);
+  };
+  const button: Column<Delivery> = {
+    header: t.details,
+    hideHeader: true,
+    cell: (delivery) => <Button onClick={() => setOpened(delivery)}>{t.details}</Button>,
+  };
+  return (
+    <Card title={t.deliveries} actions={mayTest ? <ActionButton action={test}>{t.test}</ActionButton> : undefined}>
+      <LoadedTable
+        label={t.deliveries}
+        columns={[...COLUMNS, button]}
+        list={deliveries}
+        rowKey={({ at, id }) => `${at} ${id}`}
+        empty={<EmptyState title={t.deliveriesEmptyTitle}>{t.deliveriesEmpty}</EmptyState>}
+      />
+      {opened && <Details of={opened} name={name} onClose={() => setOpened(undefined)} />}
+    </Card>
+  );
+}
+
+const eventOf = ({ kind }: Delivery) => t.events[kind] ?? kind;
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  { header: t.time, cell: ({ at }) => <Time of={at} exact /> },
+  { header: t.event, cell: eventOf },
+  { header: t.connection, cell: ({ service, reqId }) => `${texts.common.services[service]} ${reqId}` },
+  { header: t.attempt, isNumber: true, cell: ({ attempt }) => formatCount(attempt) },
+  {
+    header: t.status,
+    cell: ({ status, problem }) =>
+      problem === null ? (
+        <Badge tone="success">{status ?? t.delivered}</Badge>
+      ) : (
+        <Badge tone="danger">{status ?? problem}</Badge>
+      ),
+  },
+];
+
+interface DetailsProps {
+  readonly of: Delivery;
+  /** Name of the target. */
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+function Details({ of: delivery, name, onClose }: DetailsProps) {
+  const { id, kind, request, answer, problem, status } = delivery;
+  const resending = useSend("POST /targets/:name/resend");
+  const mayResend = useMay("administer") && kind !== "test";
+  const resend = async () => {
+    const { resent } = await resending.mutateAsync({ name, event: id });
+    onClose();
+    return t.resent(formatCount(resent));
+  };
+  return (
+    <Dialog title={eventOf(delivery)} description={<Code>{id}</Code>} onClose={onClose}>
+      <p>{problem ?? (status === null ? t.delivered : t.statusIs(status))}</p>
+      <Field name="request" label={t.request}>
+        <TextArea readOnly rows={10} value={request ?? ""} />
+      </Field>
+      <Field name="answer" label={t.answer}>
+        <TextArea readOnly value={answer ?? ""} />
+      </Field>
+      {mayResend && (
+        <div className="row">
+          <ActionButton kind="primary" action={resend}>
+            {t.sendAgain}
+          </ActionButton>
+        </div>
+      )}
+    </Dialog>
+  );
+}
