@@ -34,8 +34,8 @@ interface Page {
 
 const pages: readonly Page[] = [
   ...readdirSync(ROOT),
-  ...["docs", "bench", "packages/client", "packages/conformance", "contract/collections"].flatMap((folder) =>
-    readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  ...["docs", "bench", "packages/client", "packages/conformance", "contract/collections", "clients/python"].flatMap(
+    (folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
   ),
 ]
   .filter((path) => path.endsWith(".md"))

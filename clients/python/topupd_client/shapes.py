@@ -1,0 +1,125 @@
+"""Reads the bodies of successes. A value that differs from the interface is refused."""
+
+import re
+from decimal import Decimal
+from typing import Any, Callable, List, Mapping, Optional, Sequence
+
+from .values import Bouquet, Connection, Customer, PackageListing, Subscription, TransactionResult
+
+Json = Mapping[str, Any]
+# Fields that name a connection.
+NAMES = {"tv": ("stb",), "internet": ("username",), "iptv": ("username", "stb")}
+
+
+class WrongShape(Exception):
+    """The message names the field, never its value."""
+
+
+def _field(what: str, accepts: Callable[[Any], bool]) -> Callable[[Json, str], Any]:
+    def read(parent: Json, name: str) -> Any:
+        if not accepts(parent.get(name)):
+            raise WrongShape(f"{name}: not {what}")
+        return parent[name]
+
+    return read
+
+
+_object = _field("an object", lambda value: isinstance(value, dict))
+_list = _field("a list of objects", lambda value: isinstance(value, list) and all(isinstance(i, dict) for i in value))
+_text = _field("text", lambda value: isinstance(value, str))
+_identifier = _field("an identifier", lambda value: isinstance(value, str) and value != "")
+
+
+def digits_of(text: str) -> int:
+    return len(text.replace(".", ""))
+
+
+def shortest_amount(text: str) -> Optional[str]:
+    """The shortest form, so that equal amounts are equal; None if it is no plain decimal, or not exact as a number."""
+    match = re.fullmatch(r"0*([0-9]+?)(?:\.(?=[0-9])([0-9]*?)0*)?", text) if len(text) <= 40 else None
+    amount = "" if match is None else f"{match[1]}.{match[2]}" if match[2] else match[1]
+    return amount if 0 < digits_of(amount) <= 15 else None
+
+
+def _amount(parent: Json, name: str) -> str:
+    """A JSON number, or text if a deployment sends it."""
+    value = parent.get(name)
+    text = str(value) if type(value) in (int, float, str) else ""
+    # Some programs write a double with more digits than it has: 2847.1500000000001 is 2847.15.
+    if isinstance(value, float) or (re.fullmatch(r"[0-9]+\.[0-9]+", text) and digits_of(text) in (16, 17)):
+        text = format(Decimal(repr(float(text))), "f")
+    amount = shortest_amount(text)
+    if amount is None:
+        raise WrongShape(f"{name}: not an exact amount")
+    return amount
+
+
+def read_customer(body: Json, version: str) -> Customer:
+    """In v1.0.0, `connection` is beside `customer`."""
+    customer = _object(body, "customer")
+    listed = _object(customer, "connections") if version == "v1.0.1" else _object(body, "connection")
+    return _customer(customer, {service: _connections(listed, service) for service in NAMES})
+
+
+def read_listing(body: Json, version: str, asked: Mapping[str, str]) -> PackageListing:
+    """A listing of another customer or connection is refused: its checkoutId would top up another customer."""
+    service, req_id = asked["service"], asked["reqId"]
+    listing = _object(body, service)
+    customer = _customer(_object(body, "customer"), {})
+    if customer.cuid != asked["cuid"]:
+        raise WrongShape("cuid: the listing is of another customer")
+    shown = _object(listing, "connection")
+    # An iptv connection may have both names, and the request may use either; the interface does not show its fields.
+    if _connection(shown, service) and req_id not in [shown.get(name) for name in NAMES[service]]:
+        raise WrongShape("connection: the listing is of another connection")
+    price = "price" if version == "v1.0.1" else "amt"
+    return PackageListing(
+        _identifier(body, "checkoutId"),
+        customer,
+        service,
+        Connection(req_id, _text(shown, "status")),
+        [
+            Subscription(_identifier(item, "code"), *(_text(item, name) for name in ("name", "startdate", "enddate")))
+            for item in _list(listing, "subscriptions")
+        ],
+        [
+            Bouquet(_identifier(item, "code"), _text(item, "name"), _amount(item, price))
+            for item in _list(listing, "bouquets")
+        ],
+    )
+
+
+def read_result(body: Json, checkout_id: str) -> TransactionResult:
+    result = _object(body, "result")
+    if _identifier(result, "orderId") != checkout_id:
+        raise WrongShape("orderId: the result is of another checkoutId")
+    return TransactionResult(
+        order_id=checkout_id,
+        txn_id=_identifier(result, "txnId"),
+        cuid=_identifier(result, "cuid"),
+        req_id=_identifier(result, "reqId"),
+        bouquet_id=_identifier(result, "bouquetId"),
+        amt=_amount(result, "amt"),
+        txn_date=_text(result, "txnDate"),
+        status=_identifier(result, "status"),
+        service=_identifier(result, "service"),
+    )
+
+
+def _customer(customer: Json, connections: Mapping[str, Sequence[Connection]]) -> Customer:
+    names = _text(customer, "first_name"), _text(customer, "last_name")
+    return Customer(_identifier(customer, "cuid"), *names, _text(customer, "status"), connections)
+
+
+def _connections(connections: Json, service: str) -> List[Connection]:
+    """A deployment without a service may omit its list: digital TV exists only since v1.0.1."""
+    items = [] if connections.get(service) is None else _list(connections, service)
+    return [found for found in (_connection(item, service) for item in items) if found is not None]
+
+
+def _connection(item: Json, service: str) -> Optional[Connection]:
+    """None for an iptv item without a known name: the interface does not show one, and the others must be read."""
+    name = next((name for name in NAMES[service] if name in item), None)
+    if name is None and service == "iptv":
+        return None
+    return Connection(_identifier(item, name or NAMES[service][0]), _text(item, "status"))

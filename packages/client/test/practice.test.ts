@@ -1,0 +1,61 @@
+import { expect, onTestFinished, test } from "vitest";
+import { FAULTS, PRACTICE_CUID } from "../../server/src/domain/practice.ts";
+import { START, startTestService } from "../../server/test/support/service.ts";
+import { DRIVERS } from "./support/drivers.ts";
+
+/* Each client against a running service, with the practice customer: every fault ends in the right outcome. */
+
+const [SENT, FOUND] = [
+  { outcome: "topped_up", replayed: false },
+  { outcome: "topped_up", replayed: true },
+];
+
+const OUTCOMES: Readonly<Record<string, object>> = {
+  "lost-before": SENT,
+  "lost-after": FOUND,
+  "half-answer": FOUND,
+  slow: FOUND,
+  "busy-before": SENT,
+  "busy-after": FOUND,
+  "proxy-error": FOUND,
+  limited: SENT,
+  "ask-fails": FOUND,
+  expired: { outcome: "refused", failure: { reason: "checkout_expired" } },
+  undecided: { outcome: "never_topped_up", failure: { reason: "never_topped_up" } },
+  withdrawn: { outcome: "refused", failure: { reason: "bouquet_unavailable" } },
+  reversed: SENT,
+};
+
+for (const [language, isHere, start] of DRIVERS) {
+  test.skipIf(!isHere)(`the client in ${language} ends every fault of the practice customer well`, async () => {
+    // The waits of the clients take no time, so each call takes some of the service's.
+    const trialCalls = {
+      note: () => {
+        service.now += 15_000;
+      },
+    };
+    const service = await startTestService({ lateMs: 500, trialCalls });
+    const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
+    const driver = start();
+    onTestFinished(driver.stop);
+    const call = (action: string, values: object) => {
+      const options = { baseUrl, token: service.trialToken, timeoutMs: 300 };
+      return driver.call({ do: action, with: values, options, nowMs: START });
+    };
+
+    const outcomes: Record<string, object> = {};
+    for (const { name } of FAULTS) {
+      const connection = { cuid: PRACTICE_CUID, service: "internet", reqId: name };
+      const { outcome: listed } = await call("listPackages", connection);
+      const { checkoutId, bouquets } = listed["value"] as {
+        checkoutId: string;
+        bouquets: { code: string; price: string }[];
+      };
+      const [bouquet] = bouquets;
+      const purchase = { ...connection, checkoutId, bouquetId: bouquet?.code, amt: bouquet?.price };
+      outcomes[name] = (await call("topUp", purchase)).outcome;
+    }
+    expect(outcomes).toMatchObject(OUTCOMES);
+    expect(Object.keys(OUTCOMES)).toEqual(FAULTS.map(({ name }) => name));
+  });
+}

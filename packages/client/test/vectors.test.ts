@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DRIVERS, type Driver } from "./support/drivers.ts";
+import { type ScriptedServer, scriptedServer } from "./support/scripted-server.ts";
+import { scripted, VECTORS, type Vector } from "./support/vectors.ts";
+
+/* The clients in all languages do the same: each makes the calls of one file against a server that answers by script. */
+
+const TOP_UP = "subscription-package-topup";
+const { nowMs, token, purchase, vectors } = VECTORS;
+
+for (const [language, isHere, start] of DRIVERS) {
+  describe.skipIf(!isHere)(`the client in ${language}`, () => {
+    let [server, driver] = [undefined as unknown as ScriptedServer, undefined as unknown as Driver];
+    beforeAll(async () => {
+      server = await scriptedServer();
+      driver = start();
+    });
+    afterAll(() => {
+      driver.stop();
+      server.close();
+    });
+
+    test.each(vectors.map((vector) => [vector.name, vector] as const))("%s", async (_, vector) => {
+      const arrived = server.begin(vector.answers.map(scripted));
+      const values = vector.do === undefined ? { ...purchase, ...vector.with } : { ...vector.with };
+      const { calls, outcome, resumed, giveUpAfterMs } = vector;
+      const options = { baseUrl: server.url, token, ...vector.options };
+      const call = { do: vector.do ?? "topUp", with: values, resumed, giveUpAfterMs, options, nowMs };
+      const answer = await driver.call(call);
+      const { raised, ...expected } = outcome;
+      if (raised === undefined) expect(answer.outcome).toMatchObject(expected);
+      else expect(String(answer.outcome["raised"]).toLowerCase()).toContain(raised);
+      expect(answer.waitsMs).toEqual(calls.slice(1).map(([, waitMs]) => waitMs));
+      expect(arrived).toEqual(calls.map(([operation]) => requestOf(vector, operation, values)));
+      expect(JSON.stringify(answer)).not.toContain(token.slice(0, 20));
+      if (language !== "TypeScript") expect(answer.shown).not.toContain("Asha");
+    });
+  });
+}
+
+/** Whatever is sent, it is the same purchase: another one might be a second top-up. */
+function requestOf({ do: action, options }: Vector, operation: string, values: Readonly<Record<string, string>>) {
+  const isQueryOfTopUp = action === undefined && operation !== TOP_UP;
+  return {
+    line: `POST /staging/api/third-party/${options?.version ?? "v1.0.1"}/${operation}`,
+    authorization: `Bearer ${token}`,
+    contentType: "application/json",
+    body: isQueryOfTopUp ? { checkoutId: values["checkoutId"] } : values,
+  };
+}
