@@ -1,7 +1,10 @@
 import type { Money } from "../domain/money.ts";
 import { rightsQuery } from "../store/audit.ts";
-import type { Db, Office } from "./office.ts";
+import type { Db, Decider, Office } from "./office.ts";
 import { Refused } from "./refused.ts";
+
+/** The part of the office that a correction needs. */
+export type Corrector = Decider & Pick<Office, "random" | "limits">;
 
 /** Limits of accounts and API keys. The command line has none, because its user controls the database. */
 export interface Limits {

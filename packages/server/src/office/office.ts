@@ -79,7 +79,7 @@ export function officeOf<Of extends Pick<Desk, "actor" | "store" | "clock">>(
 }
 
 /** Attributes a correction, with the time on the provider's wall. */
-export function correctingBy({ by, store }: Office): Correcting {
+export function correctingBy({ by, store }: Decider): Correcting {
   const { author, authority, reason = "" } = by;
   return { author, authority, reason, at: store.provider.zone.moment(by.at) };
 }

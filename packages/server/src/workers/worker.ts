@@ -83,3 +83,29 @@ export function failureLog({ clock, log }: Pick<WorkerPorts, "clock" | "log">) {
     log("warn", { ...fields, ...reason }, message);
   };
 }
+
+/** Repeats work in every process, until it is stopped. @param of.failure logged if the work fails. */
+export function startRepeating(
+  ports: WorkerPorts,
+  {
+    everyMs,
+    work,
+    failure,
+  }: { readonly everyMs: number; readonly work: () => Promise<void>; readonly failure: string },
+): Worker {
+  const logFailure = failureLog(ports);
+  const stopping = new AbortController();
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      await work().catch((error: unknown) => logFailure(error, {}, failure));
+      await ports.sleep(everyMs, stopping.signal);
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { FAULTS, PRACTICE_CUID, type TrialCall } from "../../src/domain/practice.ts";
+import { listAudit } from "../../src/office/audit/operations.ts";
+import { reversePractised } from "../../src/office/practice/reversals.ts";
+import { deskOf, run } from "../support/desk.ts";
 import { PREFIX, startTestService, type TestService } from "../support/service.ts";
 
 const TOP_UP = "subscription-package-topup";
@@ -108,6 +111,24 @@ describe.each([
     }
     expect(client.service.app.fastCalls() > 0).toBe(hasFastDoor);
   });
+});
+
+test("the provider reverses the top-up of one connection after 10 seconds, once", async () => {
+  const { service, ...client } = await startClient("v1.0.1");
+  const request = await list({ ...client, service }, "reversed");
+  await send({ ...client, service }, TOP_UP, request);
+  const ask = async () => (await send({ ...client, service }, "txn-status", request)).json.body.result.status;
+  const pass = async (ms: number) => {
+    service.now += ms;
+    await Promise.all([reversePractised(service.ports), reversePractised(service.ports)]);
+    return ask();
+  };
+  expect(await pass(9_999)).toBe("success");
+  expect(await pass(1)).toBe("reversed");
+  await send({ ...client, service }, TOP_UP, request);
+  expect(await pass(10_000)).toBe("reversed");
+  const audit = await run(deskOf(service.ports, service.actor), listAudit, { action: "transaction.reverse" });
+  expect(audit.items.map(({ author }) => author)).toEqual(["practice"]);
 });
 
 test("all calls of the trial environment are noted, with what the caller got", async () => {

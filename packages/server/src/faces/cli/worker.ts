@@ -1,6 +1,7 @@
 import type { Config } from "../../config.ts";
 import type { TrialCall } from "../../domain/practice.ts";
 import type { Target } from "../../domain/target.ts";
+import { reversePractised } from "../../office/practice/reversals.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
 import { CallNotes, TokenUses } from "../../partner/gathering.ts";
 import type { Observer } from "../../partner/ports.ts";
@@ -8,6 +9,7 @@ import { outboxOf } from "../../store/outbox.ts";
 import type { RefusedCall } from "../../store/store.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
 import { startTellingEnds } from "../../workers/tell-ends.ts";
+import { startRepeating } from "../../workers/worker.ts";
 import { listening } from "./failures.ts";
 import type { ChildParts, Served } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
@@ -75,7 +77,12 @@ export async function serveWorker(
     createSender: (target: Target) => targets.createSender(target, store.provider),
     log: (level: "info" | "warn", fields: object, message: string) => logger[level](fields, message),
   };
-  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts)];
+  const reversing = startRepeating(workerPorts, {
+    everyMs: 1_000,
+    work: () => reversePractised({ store, clock, random }),
+    failure: "practice top-ups are reversed late",
+  });
+  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing];
   // One failed connection must not end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return {

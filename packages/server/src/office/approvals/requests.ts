@@ -1,6 +1,7 @@
 import { PERMISSIONS } from "../../domain/staff.ts";
 import type { ApprovalRow } from "../../store/staff-tables.ts";
-import type { Change, Db, Office } from "../office.ts";
+import type { Corrector } from "../limits.ts";
+import type { Change, Db } from "../office.ts";
 import { Refused } from "../refused.ts";
 import { approvalOf, findApproval, recordDecision, roleAt, type Subject, stateOf, writeRequest } from "./sql.ts";
 
@@ -13,7 +14,7 @@ const ID_BYTES = 9;
  * @param audited the subject and values of the audit entry.
  */
 export async function requestChange(
-  { by, random }: Office,
+  { by, random }: Corrector,
   tx: Db,
   of: Subject & Pick<ApprovalRow, "environment">,
   audited: { readonly subject: string; readonly after: object },
@@ -29,7 +30,7 @@ export async function requestChange(
 }
 
 /** Confirms a request, in the transaction that makes its change. @throws Refused */
-export async function confirmRequest(office: Office, tx: Db, approval: ApprovalRow): Promise<void> {
+export async function confirmRequest(office: Corrector, tx: Db, approval: ApprovalRow): Promise<void> {
   const { id, requestedBy, requestedAt } = approval;
   const role = await roleAt(tx, requestedBy, requestedAt);
   if (role === undefined || !PERMISSIONS[role].includes("correct"))
@@ -38,7 +39,12 @@ export async function confirmRequest(office: Office, tx: Db, approval: ApprovalR
 }
 
 /** Records a decision on a request. @throws Refused if it does not wait any more. */
-export async function decideRequest({ by }: Office, tx: Db, id: string, state: "confirmed" | "refused"): Promise<void> {
+export async function decideRequest(
+  { by }: Corrector,
+  tx: Db,
+  id: string,
+  state: "confirmed" | "refused",
+): Promise<void> {
   const refusal = state === "refused" ? (by.reason ?? null) : null;
   if (await recordDecision(tx, id, { state, refusal, decidedBy: by.author, decidedAt: by.at })) return;
   const found = (await findApproval(tx, id)) ?? noApproval();

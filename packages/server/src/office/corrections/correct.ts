@@ -6,12 +6,13 @@ import type { Transaction } from "../../domain/top-up.ts";
 import { GONE } from "../../store/customer-files.ts";
 import { findConnection, ledgersOfConnection } from "../../store/customers.ts";
 import { runOf } from "../common.ts";
-import { type Change, correctingBy, type Db, type Decision, decide, type Office } from "../office.ts";
+import type { Corrector } from "../limits.ts";
+import { type Change, correctingBy, type Db, type Decision, decide } from "../office.ts";
 import { markReversed } from "./sql.ts";
 
 /** Decides on the ledgers of a connection. */
 export function correct<Answer>(
-  office: Office,
+  office: Corrector,
   { environment, cuid, service, reqId }: ConnectionKey,
   work: (tx: Db, ledgers: readonly Ledger[]) => Promise<Decision<Answer>>,
 ): Promise<Answer> {
@@ -23,7 +24,7 @@ export function correct<Answer>(
 
 /** The change that appends the entry of a correction. @param ledgers all ledgers of the connection. */
 export async function changeOf(
-  office: Office,
+  office: Corrector,
   tx: Db,
   ledgers: readonly Ledger[],
   { key, plan, entry, audited }: Correction,

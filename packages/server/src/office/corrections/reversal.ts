@@ -6,7 +6,8 @@ import type { ApprovalRow } from "../../store/staff-tables.ts";
 import { confirmRequest, requestChange } from "../approvals/requests.ts";
 import { approvalData } from "../approvals/schemas.ts";
 import { PREVIEW, ReasonSchema } from "../common.ts";
-import { correctingBy, type Db, type Office } from "../office.ts";
+import type { Corrector } from "../limits.ts";
+import { correctingBy, type Db } from "../office.ts";
 import { operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { noTransaction } from "../transactions/operations.ts";
@@ -62,7 +63,7 @@ export const reverseTransaction = operation({
  * @throws Refused
  */
 export async function reverse(
-  office: Office,
+  office: Corrector,
   meant: Transaction,
   request?: ApprovalRow,
 ): Promise<Static<typeof TransactionReversalSchema>> {
