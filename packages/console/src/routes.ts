@@ -27,6 +27,7 @@ export const ROUTES: readonly PageRoute[] = [
   page("/transactions/:id", "transaction", "read", () => import("./pages/transactions/transaction.tsx")),
   page("/refused-calls", "refusedCalls", "read", () => import("./pages/refused-calls/refused-calls.tsx"), "work", "f"),
   page("/bulk", "bulk", "correct", () => import("./pages/bulk/bulk.tsx"), "work", "b"),
+  page("/bulk/:id", "bulkRun", "correct", () => import("./pages/bulk/bulk-run.tsx")),
   page("/partners", "partners", "read", () => import("./pages/partners/partners.tsx"), "provider", "p"),
   page("/partners/:name", "partner", "read", () => import("./pages/partners/partner.tsx")),
   page("/catalogue", "catalogue", "read", () => import("./pages/catalogue/catalogue.tsx"), "provider", "k"),

@@ -22,7 +22,7 @@ export function useWrongRequests() {
   // @ts-expect-error It answers no list.
   usePages("GET /health", {});
   // @ts-expect-error The answer has no such field.
-  usePoll("GET /bulk/:id", { id: "1" }, ({ finished }) => finished);
+  usePoll("GET /bulk/:id", { id: 1 }, ({ finished }) => finished);
   // @ts-expect-error It is no download.
   apiUrl("GET /transactions", {});
   // @ts-expect-error No filter has this name.

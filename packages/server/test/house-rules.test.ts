@@ -145,9 +145,9 @@ describe("the house", () => {
       paths.map((path) => linesOf(sources.find((source) => source.path === path)?.text)).reduce((a, b) => a + b);
     const renderers = ["office/operation.ts", "faces/staff-api/operation-route.ts", "faces/cli/operation-command.ts"];
     expect(lines(...renderers)).toBeLessThanOrEqual(250);
-    const others = ["office/office.ts", "office/refused.ts", "office/fields.ts", "office/jobs.ts", "faces/rows.ts"];
+    const others = ["office/office.ts", "office/refused.ts", "office/fields.ts", "faces/rows.ts"];
     const more = ["faces/staff-api/declaration.ts", "faces/cli/desk.ts"];
-    expect(lines(...renderers, ...others, ...more)).toBeLessThanOrEqual(640);
+    expect(lines(...renderers, ...others, ...more)).toBeLessThanOrEqual(550);
   });
 
   test("has no file of over 300 lines", () => {

@@ -10,6 +10,7 @@ export const shell = {
     transactions: "Transactions",
     transaction: "Transaction",
     bulk: "Bulk changes",
+    bulkRun: "Bulk change",
     partners: "Partners",
     partner: "Partner",
     catalogue: "Catalogue",

@@ -193,10 +193,7 @@ export function subjectOf({ environment, cuid, service, reqId }: ConnectionKey):
   return `${environment} ${cuid} ${service} ${reqId}`;
 }
 
-/*
- * Bulk changes. Each connection is decided like a single correction. One audit entry names all connections and is
- * written before the first change.
- */
+/* Bulk changes. Each connection is decided like a single correction. An audit entry names the connections of a portion. */
 
 export type BulkOrder =
   | ({ readonly action: "goodwill" } & Pick<GoodwillCommand, "days" | "plan">)
@@ -223,8 +220,8 @@ export function hadGoodwillLately(ledgers: readonly Ledger[], now: Instant): boo
   return ledgers.some(isLate);
 }
 
-/** The audit entry of a bulk change: the connections of each customer, and the change. */
-export function bulkAnnounced(
+/** The audit entry of a portion: the connections of each customer, and the change. */
+export function bulkCorrected(
   order: BulkOrder,
   environment: Environment,
   connections: readonly ConnectionKey[],
@@ -236,4 +233,22 @@ export function bulkAnnounced(
   for (const { cuid, service, reqId } of connections)
     customers.set(cuid, { ...customers.get(cuid), [`${service} ${reqId}`]: ordered });
   return { action, subject: environment, before: undefined, after: Object.fromEntries(customers) };
+}
+
+/** The audit entry of a step of a whole bulk change. */
+export function bulkSteered(
+  step: "start" | "pause" | "continue" | "cancel",
+  { id, environment, count, done }: BulkExtent,
+  order: BulkOrder,
+): AuditedChange {
+  const after = { environment, ...order, connections: count, done };
+  return { action: `bulk.${step}`, subject: String(id), before: undefined, after };
+}
+
+interface BulkExtent {
+  readonly id: number;
+  readonly environment: Environment;
+  /** Connections to correct, and those that were corrected or left out. */
+  readonly count: number;
+  readonly done: number;
 }

@@ -13,7 +13,6 @@ import type { Ports } from "../store/ports.ts";
 import type { Tables } from "../store/tables.ts";
 import type { ServiceState } from "../system/service-state.ts";
 import type { Uploads } from "./imports/uploads.ts";
-import type { Jobs } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import type { AnswerOf, Operation } from "./operation.ts";
 import type { AccountTools } from "./staff/passwords.ts";
@@ -38,7 +37,6 @@ export interface Desk extends Ports {
   readonly limits: Limits | undefined;
   readonly accounts: AccountTools;
   readonly targets: TargetTools;
-  readonly jobs: Jobs;
   readonly uploads: Uploads;
   readonly statistics: StatisticsCache;
   readonly state: Readonly<ServiceState>;
@@ -79,9 +77,21 @@ export function officeOf<Of extends Pick<Desk, "actor" | "store" | "clock">>(
 }
 
 /** Attributes a correction, with the time on the provider's wall. */
-export function correctingBy({ by, store }: Decider): Correcting {
+export function correctingBy({ by, store }: Pick<Office, "by" | "store">): Correcting {
   const { author, authority, reason = "" } = by;
   return { author, authority, reason, at: store.provider.zone.moment(by.at) };
+}
+
+/** The rights of a session end with it; those of its account last while it has its role. */
+export function beyondSession<Of extends Pick<Office, "by">>(office: Of): Of {
+  const { authority } = office.by;
+  if (authority === undefined || !("staffId" in authority)) return office;
+  return { ...office, by: { ...office.by, authority: { ...authority, sessionId: undefined } } };
+}
+
+/** Gives a transaction its own time: the request may have begun long before. */
+export function atNow<Of extends Pick<Office, "by" | "clock">>(office: Of): Of {
+  return { ...office, by: { ...office.by, at: office.clock() } };
 }
 
 /** An answer, and the change to write for it. */

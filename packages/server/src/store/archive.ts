@@ -115,6 +115,30 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
     "line",
     "source_row",
   ],
+  bulk_run: [
+    "id",
+    "environment",
+    "action",
+    "days",
+    "plan",
+    "reason",
+    "author",
+    "staff_id",
+    "role",
+    "key_hash",
+    "state",
+    "created_at",
+    "started_at",
+    "changed_at",
+    "lines",
+    "count",
+    "repeated",
+    "problems",
+    "place",
+    "done",
+    "problem",
+  ],
+  bulk_line: ["run_id", "number", "line", "text", "whole", "cuid", "service", "req_id", "problem"],
   check_passed: ["only_row", "at"],
   backup_taken: ["only_row", "at"],
 };
@@ -131,6 +155,7 @@ const KEY_COLUMNS: Readonly<Partial<Record<keyof RawTables, number>>> = {
   subscription: 5,
   delivery: 2,
   delivery_log: 3,
+  bulk_line: 2,
 };
 
 /** The maximum number of rows in a chunk. */

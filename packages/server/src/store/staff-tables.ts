@@ -5,7 +5,7 @@ import type { Instant, WallTime } from "../domain/wall-time.ts";
 
 /* The tables of the staff's side. tables.ts has the others. */
 
-export interface RefusedCallRow {
+interface RefusedCallRow {
   id: number;
   at: Instant;
   partnerId: number;
@@ -16,7 +16,7 @@ export interface RefusedCallRow {
   requestId: string;
 }
 
-export interface TrialCallRow {
+interface TrialCallRow {
   id: number;
   at: Instant;
   ms: number;
@@ -58,7 +58,7 @@ export interface StaffSessionRow {
   userAgent: string | null;
 }
 
-export interface LogInFailureRow {
+interface LogInFailureRow {
   id: string;
   at: Instant;
   name: string;
@@ -73,7 +73,7 @@ export interface StaffKeyRow {
   lastUsedAt: Instant | null;
 }
 
-export interface StaffAnswerRow {
+interface StaffAnswerRow {
   hash: Uint8Array;
   owner: string;
   request: Uint8Array;
@@ -82,7 +82,7 @@ export interface StaffAnswerRow {
   body: string | null;
 }
 
-export interface StaffDayRow {
+interface StaffDayRow {
   author: string;
   day: string;
   goodwillDays: number;
@@ -134,4 +134,57 @@ export interface HeldBackRow {
   line: number;
   /** A JSON object. */
   sourceRow: string;
+}
+
+export interface BulkRunRow {
+  id: number;
+  environment: Environment;
+  action: "goodwill" | "block" | "unblock";
+  days: number | null;
+  plan: string | null;
+  reason: string;
+  author: string;
+  staffId: number | null;
+  role: Role | null;
+  keyHash: Uint8Array | null;
+  state: "reading" | "ready" | "waiting" | "running" | "paused" | "done" | "cancelled" | "failed";
+  createdAt: Instant;
+  startedAt: Instant | null;
+  changedAt: Instant;
+  lines: number;
+  count: number;
+  repeated: number;
+  problems: number;
+  place: number;
+  done: number;
+  problem: string | null;
+}
+
+/** The connection is null if none was found. */
+export interface BulkLineRow {
+  runId: number;
+  number: number;
+  line: number;
+  text: string;
+  whole: number | null;
+  cuid: string | null;
+  service: Service | null;
+  reqId: string | null;
+  problem: string | null;
+}
+
+export interface StaffTables {
+  refusedCall: RefusedCallRow;
+  trialCall: TrialCallRow;
+  staff: StaffRow;
+  staffSession: StaffSessionRow;
+  logInFailure: LogInFailureRow;
+  staffKey: StaffKeyRow;
+  staffAnswer: StaffAnswerRow;
+  staffDay: StaffDayRow;
+  approval: ApprovalRow;
+  importRun: ImportRunRow;
+  heldBack: HeldBackRow;
+  bulkRun: BulkRunRow;
+  bulkLine: BulkLineRow;
 }

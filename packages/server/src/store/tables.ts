@@ -4,19 +4,7 @@ import type { Event, GoodwillReading } from "../domain/ledger.ts";
 import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
-import type {
-  ApprovalRow,
-  HeldBackRow,
-  ImportRunRow,
-  LogInFailureRow,
-  RefusedCallRow,
-  StaffAnswerRow,
-  StaffDayRow,
-  StaffKeyRow,
-  StaffRow,
-  StaffSessionRow,
-  TrialCallRow,
-} from "./staff-tables.ts";
+import type { StaffTables } from "./staff-tables.ts";
 import type { DeliveryLogRow, DeliveryRow, EventRow, TargetRow } from "./target-tables.ts";
 
 /*
@@ -214,7 +202,7 @@ export interface AuditEntryRow {
 }
 
 /** All tables that are copied and backed up. */
-export interface Tables {
+export interface Tables extends StaffTables {
   provider: ProviderRow;
   checkoutSecret: CheckoutSecretRow;
   retention: { onlyRow: 1; prunedBefore: Instant };
@@ -240,18 +228,7 @@ export interface Tables {
   deliveryLog: DeliveryLogRow;
   lease: { name: string; holder: string; heldUntil: Instant };
   endsTold: { onlyRow: 1; toldUntil: WallTime };
-  refusedCall: RefusedCallRow;
-  trialCall: TrialCallRow;
   practiceCheckout: { checkoutId: string; calls: number; at: Instant; reverseAt: Instant | null };
-  staff: StaffRow;
-  staffSession: StaffSessionRow;
-  logInFailure: LogInFailureRow;
-  staffKey: StaffKeyRow;
-  staffAnswer: StaffAnswerRow;
-  staffDay: StaffDayRow;
-  approval: ApprovalRow;
-  importRun: ImportRunRow;
-  heldBack: HeldBackRow;
   checkPassed: { onlyRow: 1; at: Instant };
   backupTaken: { onlyRow: 1; at: Instant };
 }

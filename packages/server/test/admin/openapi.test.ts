@@ -27,7 +27,7 @@ test("the document is read without a log-in, and has every route with its failur
     const expected = ["422", "500", "503", ...(isOpen ? [] : ["401"]), ...(isChanging ? ["403"] : [])];
     expect(responses, name).toEqual(expect.arrayContaining(expected));
     const hasKey = JSON.stringify(operation.parameters ?? []).includes("Idempotency-Key");
-    const isReading = ["POST /audit/verification", "POST /bulk/preview", "POST /reconciliations"].includes(name);
+    const isReading = ["POST /audit/verification", "POST /reconciliations"].includes(name);
     expect(hasKey, name).toBe(isChanging && !isOpen && !isReading);
   }
   const codes = json.components.schemas.Problem.properties.code.enum;

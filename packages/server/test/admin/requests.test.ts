@@ -256,7 +256,7 @@ describe("an Idempotency-Key", () => {
   });
 
   test.each<readonly [string, object | string, number]>([
-    ["/bulk/preview", { action: "block", connections: ["net-9"], reason: "unpaid" }, 200],
+    ["/audit/verification", {}, 200],
     ["/reconciliations?partner=nobody&from=2026-11-01&to=2026-11-02", "checkoutId,amount", 422],
   ])("is ignored by %s, which changes nothing", async (path, body, status) => {
     const headers = { "idempotency-key": path, ...(typeof body === "string" && { "content-type": "text/csv" }) };
@@ -281,22 +281,11 @@ describe("an Idempotency-Key", () => {
 });
 
 test("an answer of more than 64 KiB is not kept for its Idempotency-Key, but that there was one", async () => {
-  const connections = ["trial1", ...Array.from({ length: 1_500 }, (_, index) => `unknown-${index}`)];
-  const body = { action: "block", connections, reason: "unpaid" };
-  const headers = { "idempotency-key": "block" };
-  const block = () => shared().call("POST /bulk?environment=trial", { body, headers });
-  expect((await block()).status).toBe(202);
-  expect((await block()).json).toMatchObject({ status: 409, code: "already_answered" });
-});
-
-test("a list of 20,000 lines may be sent for a bulk correction, and 1,000 problems are shown", async () => {
-  const connections = Array.from(
-    { length: 20_000 },
-    (_, index) => `${"9".repeat(30)}${index} internet ${"x".repeat(60)}`,
-  );
-  const body = { action: "block", connections, reason: "unpaid" };
-  const { json } = await shared().call("POST /bulk/preview", { body });
-  expect([json.count, json.problemCount, json.problems.length]).toEqual([0, 20_000, 1_000]);
+  const api = await startStaffApi();
+  const headers = { "idempotency-key": "bad", ...NDJSON_TYPE };
+  const send = () => api.call("POST /catalogue", { body: '{"service":"dsl"}\n'.repeat(1_500), headers });
+  expect(await send()).toMatchObject({ status: 422, json: { code: "invalid" } });
+  expect((await send()).json).toMatchObject({ status: 409, code: "already_answered" });
 });
 
 const FILE = { headers: NDJSON_TYPE };

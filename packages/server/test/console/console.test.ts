@@ -331,18 +331,23 @@ describe("support", () => {
     expect(json.body.reason).toBe("connection_blocked");
   });
 
-  test("gives days to a pasted list, of which unclear lines are told and left out", async () => {
+  test("gives days to a pasted list: a number means all connections, and unclear lines are listed and left out", async () => {
     const visit = await at("/bulk", "support");
-    const { main, dialog } = visit;
-    await main.getByLabel("Connections").fill("img\nnobody\n");
+    const { page, main, dialog } = visit;
+    await main.getByLabel("Connections").fill("2000004\n\nnobody\n");
     await main.getByLabel("Days").fill("2");
     await main.getByLabel("Reason").fill("storm");
     await visit.press("Preview");
-    await rowOf(visit, "Connections that would change", "2000004").getByText("2027-01-03 10:00").waitFor();
-    await rowOf(visit, "Lines left out", "nobody").waitFor();
+    const effect = rowOf(visit, "Connections that would change", "2000004");
+    await effect.getByText("2027-01-03 10:00").waitFor();
+    await effect.getByText("2000004: the only connection of").waitFor();
+    await rowOf(visit, "Lines left out", "nobody").getByText("3", { exact: true }).waitFor();
     await visit.press("Give 2 days to 1 connection");
     await visit.press("Give 2 days to 1 connection", dialog);
     await main.getByText("1 of 1 connection").waitFor();
+    await rowOf(visit, "Bulk changes so far", "storm").getByRole("link").click();
+    await main.getByText("Done", { exact: true }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
     expect(await endOf(api(), "2000004")).toBe("2027-01-03 10:00:00");
   });
 });

@@ -21,6 +21,15 @@ export async function run<Input extends TObject, Answer extends TSchema | undefi
   return answer;
 }
 
+/** A sent file with these lines. */
+export const listOf = (lines: readonly string[]) => ({
+  name: "list.txt",
+  isCsv: false,
+  open: async function* () {
+    yield Buffer.from(lines.join("\n"));
+  },
+});
+
 /** Why an operation is refused: its code, words and problems. @throws if it is not refused. */
 export async function refusal(work: Promise<unknown>) {
   const error = await work.then(

@@ -1,5 +1,4 @@
 import { Uploads } from "../../src/office/imports/uploads.ts";
-import { Jobs } from "../../src/office/jobs.ts";
 import type { Actor, Db, Desk } from "../../src/office/office.ts";
 import { StatisticsCache } from "../../src/office/statistics/cache.ts";
 import type { Engine } from "../../src/store/engine.ts";
@@ -26,7 +25,6 @@ export function deskOf(
     clock,
     random,
     actor,
-    jobs: new Jobs(),
     uploads: new Uploads(),
     goOn: (work) => work(new AbortController().signal),
     progress() {},

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useApi } from "../../api/hooks.ts";
 import type { Input } from "../../api/request.ts";
-import { Checkbox, Select, TextArea, TextInput } from "../../components/controls.tsx";
+import { FileInput, Select, TextArea, TextInput } from "../../components/controls.tsx";
 import { Grid } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { Loaded } from "../../components/states.tsx";
@@ -14,6 +14,8 @@ const t = texts.bulk;
 
 export type BulkRequest = Omit<Input<"POST /bulk">, "environment">;
 
+type Target = keyof typeof t.targets;
+
 interface BulkFormProps {
   readonly onPreview: (request: BulkRequest) => Promise<unknown>;
   readonly onChange: () => void;
@@ -22,11 +24,11 @@ interface BulkFormProps {
 /** Form of a bulk change: action, connections, reason. */
 export function BulkForm({ onPreview, onChange }: BulkFormProps) {
   const [action, setAction] = useState<BulkRequest["action"]>("goodwill");
-  const [target, setTarget] = useState<"list" | "segment">("list");
+  const [target, setTarget] = useState<Target>("list");
   const [days, setDays] = useState("1");
   const isGoodwill = action === "goodwill";
   return (
-    <Form submit={t.preview} onChange={onChange} onSubmit={(values) => onPreview(requestOf(values, action))}>
+    <Form submit={t.preview} onChange={onChange} onSubmit={(values) => onPreview(requestOf(values, action, target))}>
       <Grid>
         <Field name="action" label={t.action}>
           <Select
@@ -43,29 +45,30 @@ export function BulkForm({ onPreview, onChange }: BulkFormProps) {
           />
         </Field>
       </Grid>
-      {target === "list" ? (
-        <Field name="connections" label={t.connections} hint={t.connectionsHint}>
-          <TextArea required rows={6} spellCheck={false} className="control" />
-        </Field>
-      ) : (
+      {target === "segment" ? (
         <SegmentField />
+      ) : (
+        <Field name="connections" label={t.connections} hint={t.connectionsHint}>
+          {target === "file" ? (
+            <FileInput required accept=".csv,.txt" />
+          ) : (
+            <TextArea required rows={6} spellCheck={false} className="control" />
+          )}
+        </Field>
       )}
       {isGoodwill && (
-        <>
-          <Grid>
-            <DaysField
-              days={days}
-              onChange={(next) => {
-                setDays(next);
-                onChange();
-              }}
-            />
-            <Field name="plan" label={t.plan} hint={t.planHint}>
-              <TextInput maxLength={200} />
-            </Field>
-          </Grid>
-          <Checkbox name="skipRepeated" label={t.skipRepeated} defaultChecked />
-        </>
+        <Grid>
+          <DaysField
+            days={days}
+            onChange={(next) => {
+              setDays(next);
+              onChange();
+            }}
+          />
+          <Field name="plan" label={t.plan} hint={t.planHint}>
+            <TextInput maxLength={200} />
+          </Field>
+        </Grid>
       )}
       <Field name="reason" label={texts.common.reason} hint={texts.common.reasonHint}>
         <TextInput required maxLength={200} />
@@ -99,19 +102,14 @@ function SegmentField() {
   );
 }
 
-function requestOf(values: FormValues, action: BulkRequest["action"]): BulkRequest {
-  const lines = values
-    .text("connections")
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-  const [segment, plan] = [values.optional("segment"), values.optional("plan")];
+function requestOf(values: FormValues, action: BulkRequest["action"], target: Target): BulkRequest {
+  // Untrimmed, so that its lines keep their numbers.
+  const text = target === "segment" ? `segment ${values.text("segment")}` : values.raw("connections");
+  const plan = values.optional("plan");
   return {
     action,
+    file: values.file("connections") ?? new File([text], "list.txt"),
     reason: values.text("reason"),
-    ...(lines.length > 0 && { connections: lines }),
-    ...(segment !== undefined && { segment }),
-    ...(action === "goodwill" && { days: values.number("days"), skipRepeated: values.checked("skipRepeated") }),
-    ...(action === "goodwill" && plan !== undefined && { plan }),
+    ...(action === "goodwill" && { days: values.number("days"), ...(plan !== undefined && { plan }) }),
   };
 }

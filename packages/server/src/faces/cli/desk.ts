@@ -1,5 +1,4 @@
 import { Uploads } from "../../office/imports/uploads.ts";
-import { Jobs } from "../../office/jobs.ts";
 import type { Desk } from "../../office/office.ts";
 import { StatisticsCache } from "../../office/statistics/cache.ts";
 import { wellState } from "../../system/service-state.ts";
@@ -16,7 +15,7 @@ export function shellDesk({ store, clock, random, actor, runtime }: DeskSession)
   };
   const { accounts, targets, sleep, lowerPriority: giveWay } = runtime;
   const statistics = new StatisticsCache({ store, clock });
-  const known = { jobs: new Jobs(), uploads: new Uploads(), statistics, state: wellState(), limits: undefined };
+  const known = { uploads: new Uploads(), statistics, state: wellState(), limits: undefined };
   const tools = { accounts, targets, ...known };
   return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words), giveWay, sleep };
 }

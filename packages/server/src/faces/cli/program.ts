@@ -16,7 +16,7 @@ const COMMANDS: readonly (readonly [heading: string, words: readonly string[]])[
   ["Set up partners and the catalogue:", ["partner", "token", "import", "catalogue", "trial"]],
   ["Set up staff:", ["staff"]],
   ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
-  ["Make corrections:", ["connection", "subscription"]],
+  ["Make corrections:", ["connection", "subscription", "bulk"]],
   ["Send events to other systems:", ["target", "events"]],
   ["Settle with partners:", ["report", "reconcile"]],
   ["Maintain the database:", ["migrate", "check", "prune", "secret", "copy", "backup", "restore"]],
@@ -33,6 +33,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   transaction: "list, show and reverse top-ups",
   connection: "block and unblock connections",
   subscription: "give goodwill days, and reverse them",
+  bulk: "give goodwill, block or unblock for a list of connections",
   catalogue: "change one bouquet, or go back to an earlier catalogue",
   import: "import a catalogue or customers from an NDJSON or CSV file",
   report: "report what partners owe",
@@ -44,6 +45,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 
 type Add = (program: Command, runtime: Runtime) => void;
 
+const bulk = () => import("../../office/bulk/operations.ts");
 const audit = () => import("../../office/audit/operations.ts");
 const partners = () => import("../../office/partners/operations.ts");
 const staff = () => import("../../office/staff/operations.ts");
@@ -84,6 +86,7 @@ const SUBJECTS: Readonly<
   transaction: { office: [transactions, corrections] },
   connection: { office: [corrections] },
   subscription: { office: [corrections] },
+  bulk: { office: [bulk] },
   customer: { office: [customers], byHand: async () => (await import("./commands/customer.ts")).addCustomerCommands },
   why: { byHand: async () => (await import("./commands/customer.ts")).addWhyCommand },
   report: { office: [settlement] },

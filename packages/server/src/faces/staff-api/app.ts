@@ -5,6 +5,7 @@ import fastifyStatic from "@fastify/static";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { AddressList } from "../../domain/address-list.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
+import { keepBulk } from "../../office/bulk/keep.ts";
 import { logUnauthenticated } from "../../system/log.ts";
 import { HEAD_LIMITS, PortGuard } from "../../system/port-guard.ts";
 import { receiveFiles, receiveJson, type TemporaryFile } from "./bodies.ts";
@@ -85,6 +86,8 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   for (const hook of ["preClose", "onClose"] as const) app.addHook(hook, () => ports.background.end());
   // Statistics are gathered at the start, so that the first page does not wait for them.
   app.addHook("onListen", async () => ports.background.begin(() => ports.statistics.gather()));
+  const goOn = async (work: (ending: AbortSignal) => Promise<void>) => ports.background.begin(work);
+  app.addHook("onReady", async () => ports.background.begin((ending) => keepBulk({ ...ports, goOn }, ending)));
   await app.register(fastifyCookie);
   app.get("/healthz", async () => ({ status: "ok" }));
 

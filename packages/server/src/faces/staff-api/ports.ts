@@ -1,6 +1,5 @@
 import type { NumberGrouping } from "../../domain/money.ts";
 import { Uploads } from "../../office/imports/uploads.ts";
-import { Jobs } from "../../office/jobs.ts";
 import type { Limits } from "../../office/limits.ts";
 import type { Actor, Desk } from "../../office/office.ts";
 import type { FailedLogIn, StaffIdentity } from "../../office/session/log-in.ts";
@@ -37,7 +36,6 @@ export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "t
 export interface AdminPorts extends AdminWorld, OwnAccountPorts {
   /** Work that continues after the answer. */
   readonly background: Background;
-  readonly jobs: Jobs;
   readonly uploads: Uploads;
   readonly statistics: StatisticsCache;
 }
@@ -81,18 +79,17 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
     totpOffers: new TotpOffers(clock),
     statistics: new StatisticsCache(world),
     background,
-    jobs: new Jobs(),
     uploads: new Uploads(),
   };
 }
 
 /** The desk that the service gives an operation. Long work continues after the answer, with the rights of the account. */
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
-  const { store, clock, random, accounts, targets, sleep, background, jobs } = ports;
+  const { store, clock, random, accounts, targets, sleep, background } = ports;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
   const { uploads, statistics, state, limits } = ports;
   const known = { uploads, statistics, state, limits };
-  return { store, clock, random, accounts, targets, actor, sleep, jobs, ...known, goOn, progress() {}, giveWay() {} };
+  return { store, clock, random, accounts, targets, actor, sleep, ...known, goOn, progress() {}, giveWay() {} };
 }
 
 /** The caller. */

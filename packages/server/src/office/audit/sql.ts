@@ -32,34 +32,37 @@ export async function readEntries(db: Db, after: number, limit: number): Promise
 }
 
 /**
- * Lists entries, newest first. Without a reason or a cuid in the filter, the last entry of a customers import represents
- * all entries of the import.
+ * Lists entries, newest first. Without a reason or a cuid in the filter, the last entry of a customers import or bulk change
+ * represents all of its entries.
  */
 export async function listEntries(db: Db, filter: AuditFilter, limit: number): Promise<ListedAuditEntry[]> {
   const query = filtered(db, filter).orderBy("seq", "desc").limit(limit);
   const entries = (await query.execute()).map(toAuditEntry);
   const parts = standsForAll(filter) ? await countParts(db, entries) : undefined;
   return entries.map((entry) => {
-    return { ...entry, parts: (entry.action === IMPORT && parts?.get(entry.reason ?? "")) || 1 };
+    return { ...entry, parts: (isInPortions(entry.action) && parts?.get(entry.reason ?? "")) || 1 };
   });
 }
 
-const IMPORT: AuditAction = "customers.import";
+/** Actions with an entry for each portion. The entries of one import or bulk change have the same reason. */
+const IN_PORTIONS: readonly AuditAction[] = ["customers.import", "bulk.goodwill", "bulk.block", "bulk.unblock"];
 
-/** Whether the last entry of an import represents all of its entries. */
+/** Whether the last entry of an import or bulk change represents all of its entries. */
 function standsForAll({ reason, cuid }: AuditFilter): boolean {
   return reason === undefined && cuid === undefined;
 }
 
-/** Counts the entries of imports by their reason, which all entries of an import share. */
+/** Counts the entries in portions by their reason. */
 async function countParts(db: Db, entries: readonly AuditEntry[]): Promise<ReadonlyMap<string, number>> {
-  const reasons = entries.flatMap(({ action, reason }) => (action === IMPORT && reason !== undefined ? [reason] : []));
+  const reasons = entries.flatMap(({ action, reason }) =>
+    isInPortions(action) && reason !== undefined ? [reason] : [],
+  );
   if (reasons.length === 0) return new Map();
   const rows = await db
     .selectFrom("auditEntry")
     .select((eb) => ["reason", eb.fn.countAll<number>().as("count")])
     .where("reason", "in", reasons)
-    .where("action", "=", IMPORT)
+    .where("action", "in", IN_PORTIONS)
     .groupBy("reason")
     .execute();
   return new Map(rows.map(({ reason, count }) => [reason ?? "", Number(count)]));
@@ -68,7 +71,8 @@ async function countParts(db: Db, entries: readonly AuditEntry[]): Promise<Reado
 function filtered(db: Db, filter: AuditFilter) {
   const { upTo, author, action, subject, reason, cuid, from, until } = filter;
   let query = db.selectFrom("auditEntry").selectAll();
-  if (standsForAll(filter)) query = query.where((eb) => eb.or([eb("action", "!=", IMPORT), eb.not(isFollowed())]));
+  if (standsForAll(filter))
+    query = query.where((eb) => eb.or([eb("action", "not in", IN_PORTIONS), eb.not(isFollowed())]));
   if (upTo !== undefined) query = query.where("seq", "<=", upTo);
   if (author !== undefined) query = query.where("author", "=", author);
   if (action !== undefined) query = query.where("action", "=", action);
@@ -81,10 +85,14 @@ function filtered(db: Db, filter: AuditFilter) {
   return query.where((eb) => eb.or([holds("subject", ` ${cuid} `), holds("after", `${JSON.stringify(cuid)}:`)]));
 }
 
-/** Whether the same import has a later entry. */
+function isInPortions(action: string): boolean {
+  return IN_PORTIONS.some((known) => known === action);
+}
+
+/** Whether the same import or bulk change has a later entry. */
 function isFollowed() {
   return sql<boolean>`EXISTS (SELECT 1 FROM audit_entry AS later
-    WHERE later.reason = audit_entry.reason AND later.seq > audit_entry.seq AND later.action = ${IMPORT})`;
+    WHERE later.reason = audit_entry.reason AND later.seq > audit_entry.seq AND later.action = audit_entry.action)`;
 }
 
 /** Whether a text contains another. `replace` respects the case in every database; LIKE does not. */

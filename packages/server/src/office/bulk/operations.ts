@@ -1,166 +1,258 @@
 import { type Static, Type } from "typebox";
-import { type BulkOrder, bulkAnnounced, type Correcting } from "../../domain/correction.ts";
-import { type ConnectionKey, withHead } from "../../domain/customer.ts";
-import { eventOf, type NewEvent } from "../../domain/event.ts";
+import { bulkSteered } from "../../domain/correction.ts";
 import { portionsOf } from "../../domain/portions.ts";
-import type { Engine } from "../../store/engine.ts";
-import { ENVIRONMENT, environmentOf, runOf } from "../common.ts";
-import { blockEvents, writeBlock } from "../corrections/sql.ts";
-import type { Job } from "../jobs.ts";
-import { correctingBy, type Db, decide, type Office } from "../office.ts";
+import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, pageOf, pageUpTo, runOf } from "../common.ts";
+import { readNames } from "../customers/sql.ts";
+import { type Rows, rowsOf } from "../fields.ts";
+import { beyondSession, correctingBy, type Db, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
+import { correctRun, failed, keyOf } from "./correct.ts";
+import { type BulkEffect, decidePortion, lineOf, orderOf, PORTION } from "./plan.ts";
+import { readList } from "./read.ts";
 import {
-  type BulkEffect,
-  type BulkProblem,
-  decidePortion,
-  lineOf,
-  listSegments,
-  PORTION,
-  planBulk,
-  problemOf,
-} from "./plan.ts";
-import { BulkPreviewSchema, BulkRequestSchema, BulkRunSchema, MOST_SHOWN, SegmentsSchema } from "./schemas.ts";
+  BulkIdSchema,
+  BulkLineSchema,
+  BulkRequestSchema,
+  BulkRunSchema,
+  ExportedBulkLineSchema,
+  SegmentsSchema,
+} from "./schemas.ts";
+import * as sql from "./sql.ts";
 
-/* One correction of many connections of one environment. */
+/* Bulk changes: one correction of many connections. A preview is stored, and exactly its connections are corrected. */
 
-const AS = { tag: "Bulk corrections", permission: "correct" } as const;
-const KIND = "bulk correction";
-/** Largest body in bytes. The most lines, each of the greatest length, fit. */
-const BODY_MAX_BYTES = 4 * 1024 * 1024;
-const IdSchema = Type.String({ maxLength: 64, description: "The id of a bulk correction." });
-
-interface Progress {
-  readonly action: BulkOrder["action"];
-  readonly failed: readonly BulkProblem[];
-}
+const TAG = "Bulk changes";
+const READ = { tag: TAG, permission: "read" } as const;
+const CHANGE = { tag: TAG, permission: "correct" } as const;
+const OF_RUN = { id: BulkIdSchema };
+const RUN_COLUMNS = ["id", "author", "action", "reason", "state", "done", "count", "problems"];
+const RUN_SHOWN = [...RUN_COLUMNS.slice(0, 4), "environment", "days", "plan", ...RUN_COLUMNS.slice(4), "problem"];
 
 export const showSegments = operation({
-  ...AS,
-  permission: "read",
+  ...READ,
   http: "GET /segments",
   summary: "List segments with their numbers of connections",
   input: Type.Object(ENVIRONMENT),
   answer: SegmentsSchema,
   async run(office, input) {
-    return { items: await listSegments(office.store.engine.db, await environmentOf(office, input)) };
+    return { items: await sql.listSegments(office.store.engine.db, await environmentOf(office, input)) };
   },
 });
 
 export const previewBulk = operation({
-  ...AS,
-  http: "POST /bulk/preview",
-  changesNothing: true,
-  mostBytes: BODY_MAX_BYTES,
-  summary: "Preview a bulk correction",
-  input: BulkRequestSchema,
-  answer: BulkPreviewSchema,
-  async run(office, input) {
-    const { effects, problems } = await planBulk(office, input);
-    const shown = effects.slice(0, MOST_SHOWN).map(({ key: { cuid, service, reqId }, outcome, repeated }) => {
-      const { plan = null, before, entry } = outcome.kind === "granted" ? outcome.correction : {};
-      return { cuid, service, reqId, plan, before: runOf(before), after: runOf(entry?.after), repeated };
-    });
-    const problemCount = problems.length;
-    return { effects: shown, count: effects.length, problems: problems.slice(0, MOST_SHOWN), problemCount };
-  },
-});
-
-export const startBulk = operation({
-  ...AS,
+  ...CHANGE,
   http: "POST /bulk",
   status: 202,
-  mostBytes: BODY_MAX_BYTES,
-  refuses: ["conflict"],
-  summary: "Start a bulk correction: it continues after the answer and skips what a preview lists as problems",
+  summary: "Preview a bulk change: the list is read after the answer, and kept for an hour",
   input: BulkRequestSchema,
   answer: BulkRunSchema,
-  async run(office, input) {
-    const job = await office.jobs.start<Progress>(office, KIND, async () => {
-      const { environment, order, effects, problems } = await planBulk(office, input);
-      if (effects.length === 0) throw new Refused("conflict", "there is nothing to do: a preview shows why");
-      const keys = effects.map(({ key }) => key);
-      // The audit trail names all connections before the first is corrected.
-      const announced = { write: async () => {}, audit: [bulkAnnounced(order, environment, keys)] };
-      await decide(office, [], async () => ({ answer: undefined, change: announced }));
-      const progress = { action: order.action, failed: problems };
-      return { count: keys.length, result: progress, steps: (later) => correctAll(later, order, keys, progress) };
+  cli: [
+    {
+      words: "bulk preview",
+      summary: "read the list of a bulk change: bulk start then corrects its connections",
+      arguments: ["action", "file"],
+      show: RUN_SHOWN,
+      examples: ["topupd bulk preview goodwill outage.txt --days 2 --reason outage"],
+    },
+  ],
+  async run(office, { file, ...input }) {
+    const { action, reason } = input;
+    if (action === "goodwill" && input.days === undefined) throw Refused.field("days", "is required");
+    const { days = null, plan = null } = action === "goodwill" ? input : {};
+    const environment = await environmentOf(office, input);
+    const account = beyondSession(office);
+    const order = { environment, action, days, plan, reason: reason.trim(), ...rightsOf(account) };
+    const run = await decide(office, "reference", async (tx) => {
+      const answer = await sql.insertRun(tx, order, office.by.at);
+      return { answer, change: { write: async () => {}, audit: [] } };
     });
-    return runData(job);
+    const release = file.keep?.() ?? (async () => {});
+    await office.goOn(async (ending) => {
+      try {
+        await readList(account, run, file, ending);
+      } catch (error) {
+        await failed(office, run, error);
+      } finally {
+        await release();
+      }
+    });
+    return runData(await theRun(office.store.engine.db, run.id));
   },
 });
 
-/** Corrects each portion in its own transaction, at its own time. */
-async function* correctAll(office: Office, order: BulkOrder, keys: readonly ConnectionKey[], progress: Progress) {
-  let [done, failed] = [0, progress.failed];
-  for (const portion of portionsOf(keys, PORTION)) {
-    const now = { ...office, by: { ...office.by, at: office.clock() } };
-    failed = [...failed, ...(await correctPortion(now, order, portion))];
-    done += portion.length;
-    yield { done, result: { ...progress, failed } };
-  }
+function rightsOf({ by: { author, authority } }: Office) {
+  const none = { author, staffId: null, role: null, keyHash: null };
+  if (authority === undefined) return none;
+  if ("keyHash" in authority) return { ...none, keyHash: authority.keyHash };
+  return { ...none, staffId: authority.staffId, role: authority.role };
 }
 
-/** @returns problems of connections that were not corrected. */
-function correctPortion(
-  office: Office,
-  order: BulkOrder,
-  keys: readonly ConnectionKey[],
-): Promise<readonly BulkProblem[]> {
-  const { engine } = office.store;
-  const by = correctingBy(office);
-  return decide(office, keys, async (tx) => {
-    const effects = await decidePortion(engine, tx, order, keys, by);
-    const answer = effects.flatMap((effect) => {
-      const problem = problemOf(order, effect);
-      return problem === undefined ? [] : [{ line: lineOf(effect.key), problem }];
-    });
-    const write = async () => {
-      for (const effect of effects) await writeEffect(engine, tx, order, effect, by);
-    };
-    return { answer, change: { write, audit: [], events: effects.flatMap((each) => eventsOf(order, each, by)) } };
+const STEPS = {
+  start: { from: ["ready"], to: "running", summary: "Start a bulk change as previewed" },
+  pause: { from: ["running"], to: "paused", summary: "Pause a bulk change" },
+  continue: { from: ["paused", "failed"], to: "running", summary: "Continue a bulk change that was paused or failed" },
+  cancel: {
+    from: ["waiting", "running", "paused"],
+    to: "cancelled",
+    summary: "Cancel a bulk change: corrections that were made stay",
+  },
+} as const;
+
+/** An operation that changes the state of a run. A run that is running by then is corrected after the answer. */
+function stepOf(step: keyof typeof STEPS) {
+  const { to, summary } = STEPS[step];
+  const from: readonly BulkRunRow["state"][] = STEPS[step].from;
+  return operation({
+    ...CHANGE,
+    http: `POST /bulk/:id/${step}`,
+    refuses: ["not_found", "conflict"],
+    summary,
+    input: Type.Object(OF_RUN),
+    answer: BulkRunSchema,
+    cli: [{ words: `bulk ${step}`, arguments: ["id"], show: RUN_SHOWN, examples: [`topupd bulk ${step} 7`] }],
+    async run(office, { id }) {
+      const { db } = office.store.engine;
+      await decide(office, [], async (tx) => {
+        const run = await theRun(tx, id);
+        const { state, startedAt, count } = run;
+        const isPossible = from.includes(state) && (startedAt !== null || step === "start");
+        if (!isPossible) throw new Refused("conflict", `this bulk change is ${state}`);
+        if (step === "start" && count === 0)
+          throw new Refused("conflict", "there is nothing to do: a preview shows why");
+        if (step === "start" && run.author !== office.by.author)
+          throw new Refused("conflict", `this is the preview of ${run.author}: make one`);
+        const now = office.by.at;
+        const rights = step === "continue" ? rightsOf(office) : {};
+        const changes = { state: to, startedAt: startedAt ?? now, changedAt: now, problem: null, ...rights };
+        const write = async () => {
+          if (!(await sql.updateRun(tx, { id, state }, changes)))
+            throw new Refused("conflict", "this bulk change has changed meanwhile: look again");
+        };
+        return { answer: undefined, change: { write, audit: [bulkSteered(step, run, orderOf(run))] } };
+      });
+      await office.goOn((ending) => correctRun(office, id, ending));
+      return runData(await theRun(db, id));
+    },
   });
 }
 
-async function writeEffect(engine: Engine, tx: Db, order: BulkOrder, { key, outcome }: BulkEffect, by: Correcting) {
-  if (outcome.kind === "granted") await engine.appendEntry(tx, key, outcome.correction.plan, outcome.correction.entry);
-  if (outcome.kind === "done" && outcome.audited !== undefined) await writeBlock(tx, key, order.action === "block", by);
-}
+export const startBulk = stepOf("start");
+export const pauseBulk = stepOf("pause");
+export const continueBulk = stepOf("continue");
+export const cancelBulk = stepOf("cancel");
 
-function eventsOf(order: BulkOrder, { key, outcome, before }: BulkEffect, by: Correcting): NewEvent[] {
-  if (before === undefined) return [];
-  if (outcome.kind === "granted") {
-    const { plan, entry } = outcome.correction;
-    const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
-    return [eventOf("subscription.changed", by.at.instant, key, after)];
-  }
-  const isChange = outcome.kind === "done" && outcome.audited !== undefined;
-  return isChange ? blockEvents(key, before, order.action === "block", by) : [];
-}
+export const listBulk = operation({
+  ...READ,
+  http: "GET /bulk",
+  summary: "List bulk changes that were started, newest first",
+  input: Type.Object(PAGE),
+  answer: pageOf(BulkRunSchema),
+  cli: [{ words: "bulk list", show: RUN_COLUMNS, examples: ["topupd bulk list"] }],
+  async run({ store }, input) {
+    const limit = limitOf(input);
+    const found = await sql.listRuns(store.engine.db, numberCursor(input), limit + 1);
+    return pageUpTo(limit, found.map(runData), ({ id }) => String(id));
+  },
+});
 
 export const showBulk = operation({
-  ...AS,
+  ...READ,
   http: "GET /bulk/:id",
-  summary: "Show the progress of a bulk correction",
+  summary: "Show a bulk change and its progress",
   refuses: ["not_found"],
-  input: Type.Object({ id: IdSchema }),
+  input: Type.Object(OF_RUN),
   answer: BulkRunSchema,
-  run: async ({ jobs }, { id }) => runData(jobs.find<Progress>(KIND, id)),
+  cli: [{ words: "bulk show", arguments: ["id"], show: RUN_SHOWN, examples: ["topupd bulk show 7"] }],
+  run: async ({ store }, { id }) => runData(await theRun(store.engine.db, id)),
 });
 
-export const cancelBulk = operation({
-  ...AS,
-  http: "DELETE /bulk/:id",
-  refuses: ["not_found", "conflict"],
-  summary: "Cancel a bulk correction: corrections that were made stay",
-  input: Type.Object({ id: IdSchema }),
-  answer: BulkRunSchema,
-  run: async ({ jobs }, { id }) => runData(jobs.cancel<Progress>(KIND, id)),
+export const listBulkLines = operation({
+  ...READ,
+  http: "GET /bulk/:id/lines",
+  summary: "List the connections of a bulk change, or the lines that are left out",
+  refuses: ["not_found"],
+  input: Type.Object({
+    ...OF_RUN,
+    problems: Type.Optional(Type.Boolean({ description: "Lists the lines that are left out." })),
+    ...PAGE,
+  }),
+  answer: pageOf(BulkLineSchema),
+  async run(office, { id, problems = false, ...input }) {
+    const { db } = office.store.engine;
+    const run = await theRun(db, id);
+    const limit = limitOf(input);
+    const found = await sql.linesAfter(db, id, { after: numberCursor(input) ?? 0, limit: limit + 1, problems });
+    const page = pageUpTo(limit, found, ({ number }) => String(number));
+    return { ...page, items: await lineData(office, run, page.items) };
+  },
 });
 
-function runData({ id, author, state, done, count, result, problem }: Job<Progress>): Static<typeof BulkRunSchema> {
-  const failed = result.failed.map(({ line, problem: why }) => ({ connection: line, problem: why }));
-  return { id, action: result.action, author, state, done, count, failed, problem };
+export const exportBulkLines = operation({
+  ...READ,
+  http: "GET /bulk/:id/lines.csv",
+  summary: "Export all connections and lines of a bulk change, each with its outcome",
+  refuses: ["not_found"],
+  input: Type.Object(OF_RUN),
+  answer: rowsOf(ExportedBulkLineSchema),
+  cli: [{ words: "bulk lines", arguments: ["id"], examples: ["topupd bulk lines 7 --output lines.csv"] }],
+  run: async ({ store }, { id }) => exported(store.engine.db, await theRun(store.engine.db, id)),
+});
+
+const LINES_AT_ONCE = 1_000;
+
+async function* exported(db: Db, run: BulkRunRow): Rows<Static<typeof ExportedBulkLineSchema>> {
+  for (let after = 0; ; ) {
+    const lines = await sql.linesAfter(db, run.id, { after, limit: LINES_AT_ONCE });
+    const last = lines.at(-1);
+    if (last === undefined) return undefined;
+    yield lines.map((line) => exportedLine(run, line));
+    after = last.number;
+  }
 }
 
-export const operations: readonly Operation[] = [showSegments, previewBulk, startBulk, showBulk, cancelBulk];
+function exportedLine(run: BulkRunRow, { runId: _, number, ...line }: BulkLineRow) {
+  const outcome = line.problem !== null ? "left_out" : number <= run.place ? "corrected" : "open";
+  return { ...line, outcome } as const;
+}
+
+/** Lines with the names of their customers and, before the start, the effects of the correction. */
+async function lineData(office: Office, run: BulkRunRow, lines: readonly BulkLineRow[]) {
+  const { engine } = office.store;
+  const isPreview = run.state === "ready" || run.state === "waiting";
+  const names = await readNames(
+    engine.db,
+    run.environment,
+    lines.flatMap(({ cuid }) => cuid ?? []),
+  );
+  const keys = lines.flatMap((line) => (isPreview && line.problem === null ? [keyOf(run, line)] : []));
+  const effects = new Map<string, BulkEffect>();
+  for (const some of portionsOf(keys, PORTION))
+    for (const effect of await decidePortion(engine, engine.db, orderOf(run), some, correctingBy(office)))
+      effects.set(lineOf(effect.key), effect);
+  return lines.map((line) => {
+    const { outcome, repeated = false } = effects.get(`${line.cuid} ${line.service} ${line.reqId}`) ?? {};
+    const { plan = null, before, entry } = outcome?.kind === "granted" ? outcome.correction : {};
+    const effect = { plan, before: runOf(before), after: runOf(entry?.after), repeated };
+    return { ...exportedLine(run, line), customer: names.get(line.cuid ?? "") ?? null, ...effect };
+  });
+}
+
+async function theRun(db: Db, id: number): Promise<BulkRunRow> {
+  const run = await sql.findRun(db, id);
+  if (run === undefined) throw new Refused("not_found", "there is no bulk change with this id");
+  return run;
+}
+
+function runData(run: BulkRunRow): Static<typeof BulkRunSchema> {
+  const { staffId: _, role: __, keyHash: ___, place: ____, createdAt, startedAt, changedAt, ...shown } = run;
+  const times = { createdAt: isoTime(createdAt), startedAt: isoTimeOrNull(startedAt ?? undefined) };
+  return { ...shown, ...times, changedAt: isoTime(changedAt) };
+}
+
+export const operations: readonly Operation[] = [
+  ...[showSegments, previewBulk, startBulk, pauseBulk, continueBulk, cancelBulk],
+  ...[listBulk, showBulk, listBulkLines, exportBulkLines],
+];

@@ -1,6 +1,3 @@
-import { sql } from "kysely";
-import type { Static } from "typebox";
-import { SERVICES } from "../../domain/bouquet.ts";
 import {
   type BulkOrder,
   type BulkOutcome,
@@ -10,26 +7,15 @@ import {
 } from "../../domain/correction.ts";
 import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
-import { portionsOf } from "../../domain/portions.ts";
-import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { Engine } from "../../store/engine.ts";
 import { CONNECTION_STATE, toConnectionState } from "../../store/rows.ts";
-import { environmentOf } from "../common.ts";
-import { noConnection } from "../corrections/sql.ts";
+import type { BulkRunRow } from "../../store/staff-tables.ts";
 import { notCorrected } from "../corrections/words.ts";
-import { correctingBy, type Db, type Office } from "../office.ts";
-import { type Naming, Refused } from "../refused.ts";
-import { type BulkRequestSchema, MOST_CONNECTIONS } from "./schemas.ts";
-
-type Request = Static<typeof BulkRequestSchema>;
+import type { Db } from "../office.ts";
+import type { Naming } from "../refused.ts";
 
 /** Connections that one transaction corrects. Top-ups wait for at most a tenth of a second. */
 export const PORTION = 200;
-
-export interface BulkProblem {
-  readonly line: string;
-  readonly problem: string;
-}
 
 /** A decision on one connection. */
 export interface BulkEffect {
@@ -41,40 +27,8 @@ export interface BulkEffect {
   readonly repeated: boolean;
 }
 
-export interface BulkPlan {
-  readonly environment: Environment;
-  readonly order: BulkOrder;
-  /** Decisions that change a connection. */
-  readonly effects: readonly BulkEffect[];
-  readonly problems: readonly BulkProblem[];
-}
-
-/** Finds the connections of a request, each once and without a guess, and decides on each. @throws Refused */
-export async function planBulk(office: Office, request: Request): Promise<BulkPlan> {
-  const { connections: lines = [], segment, skipRepeated = false } = request;
-  if (lines.length === 0 && segment === undefined) throw Refused.field("connections", "or a segment is required");
-  const order = orderOf(request);
-  const environment = await environmentOf(office, request);
-  const { engine } = office.store;
-  const meant = await connectionsMeant(engine.db, environment, lines, segment);
-  if (meant.keys.length > MOST_CONNECTIONS)
-    throw Refused.field("segment", `has, together with the listed ones, more than ${MOST_CONNECTIONS} connections`);
-  const effects: BulkEffect[] = [];
-  const problems = [...meant.problems];
-  for (const portion of portionsOf(meant.keys, PORTION))
-    for (const effect of await decidePortion(engine, engine.db, order, portion, correctingBy(office))) {
-      const isSkipped = skipRepeated && order.action === "goodwill" && effect.repeated;
-      const problem = isSkipped ? "was given goodwill in the last day" : problemOf(order, effect);
-      if (problem === undefined) effects.push(effect);
-      else problems.push({ line: lineOf(effect.key), problem });
-    }
-  return { environment, order, effects, problems };
-}
-
-function orderOf({ action, days, plan }: Request): BulkOrder {
-  if (action !== "goodwill") return { action };
-  if (days === undefined) throw Refused.field("days", "is required");
-  return { action, days, plan };
+export function orderOf({ action, days, plan }: Pick<BulkRunRow, "action" | "days" | "plan">): BulkOrder {
+  return action === "goodwill" ? { action, days: days ?? 0, plan: plan ?? undefined } : { action };
 }
 
 /** Decides on some connections of one environment, in their order. */
@@ -124,96 +78,8 @@ export function lineOf({ cuid, service, reqId }: Pick<ConnectionKey, "cuid" | "s
   return `${cuid} ${service} ${reqId}`;
 }
 
-/** Names that one statement looks up. */
-const NAMES_AT_ONCE = 500;
-
-/** Finds connections. @param lines each a reqId, or a cuid, a service and a reqId. */
-async function connectionsMeant(
-  db: Db,
-  environment: Environment,
-  lines: readonly string[],
-  segment: string | undefined,
-): Promise<{ readonly keys: readonly ConnectionKey[]; readonly problems: readonly BulkProblem[] }> {
-  const [keys, names] = [new Map<string, ConnectionKey>(), new Set<string>()];
-  const problems: BulkProblem[] = [];
-  const add = (key: ConnectionKey) => keys.set(lineOf(key), key);
-  for (const line of lines.map((each) => each.trim())) {
-    const words = line.split(/[\s,]+/).filter(Boolean);
-    const [first, second, reqId] = words;
-    const service = SERVICES.find((known) => known === second);
-    if (first === undefined) continue;
-    if (words.length === 1) names.add(first);
-    else if (words.length === 3 && service !== undefined && reqId !== undefined)
-      add({ environment, cuid: first, service, reqId });
-    else problems.push({ line, problem: "must be a reqId, or a cuid, a service and a reqId" });
-  }
-  for (const some of portionsOf([...names], NAMES_AT_ONCE)) {
-    const byName = new Map<string, ConnectionKey[]>();
-    for (const key of await findConnectionsNamed(db, environment, some))
-      byName.set(key.reqId, [...(byName.get(key.reqId) ?? []), key]);
-    for (const name of some) {
-      const found = byName.get(name) ?? [];
-      const [connection] = found;
-      if (connection === undefined)
-        problems.push({ line: name, problem: noConnection({ reqId: name }).words(plainly) });
-      else if (found.length === 1) add(connection);
-      else problems.push({ line: name, problem: `several connections fit: ${found.map(lineOf).join("; ")}` });
-    }
-  }
-  if (segment !== undefined)
-    for (const key of await listConnectionsOfSegment(db, environment, segment, MOST_CONNECTIONS + 1)) add(key);
-  return { keys: [...keys.values()], problems };
-}
-
-/** Finds connections of all customers by their names. */
-export function findConnectionsNamed(
-  db: Db,
-  environment: Environment,
-  reqIds: readonly string[],
-): Promise<ConnectionKey[]> {
-  return db
-    .selectFrom("customerCode as c")
-    .innerJoin("connection as n", (join) =>
-      join.onRef("n.cuid", "=", "c.cuid").onRef("n.environment", "=", "c.environment").onRef("n.reqId", "=", "c.code"),
-    )
-    .select(CONNECTION_KEY.map((column) => `n.${column}` as const))
-    .where("c.code", "in", reqIds)
-    .where("c.environment", "=", environment)
-    .execute();
-}
-
-export function listConnectionsOfSegment(
-  db: Db,
-  environment: Environment,
-  segment: string,
-  limit: number,
-): Promise<ConnectionKey[]> {
-  return db
-    .selectFrom("connection")
-    .select(CONNECTION_KEY)
-    .where("environment", "=", environment)
-    .where("segment", "=", segment)
-    .orderBy(sql`cuid, service, req_id`)
-    .limit(limit)
-    .execute();
-}
-
-/** Lists segments by name, each with the number of its connections. */
-export async function listSegments(db: Db, environment: Environment) {
-  const query = db
-    .selectFrom("connection")
-    .select((eb) => ["segment", eb.fn.countAll<number>().as("connections")])
-    .where("environment", "=", environment)
-    .where("segment", "is not", null)
-    .groupBy("segment")
-    .orderBy("segment");
-  return (await query.execute()).map(({ segment, connections }) => {
-    return { segment: segment ?? "", connections: Number(connections) };
-  });
-}
-
 /** All connections of some customers. */
-export async function readConnections(
+async function readConnections(
   db: Db,
   environment: Environment,
   cuids: readonly string[],

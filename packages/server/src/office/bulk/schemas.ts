@@ -1,7 +1,9 @@
 import { Type } from "typebox";
+import type { BulkRunRow } from "../../store/staff-tables.ts";
 import {
-  CodeSchema,
   ENVIRONMENT,
+  EnvironmentSchema,
+  InstantSchema,
   oneOf,
   orNull,
   PlanSchema,
@@ -10,69 +12,75 @@ import {
   ServiceSchema,
 } from "../common.ts";
 import { DaysSchema } from "../corrections/operations.ts";
+import { fileOf } from "../fields.ts";
+import { CustomerNameSchema } from "../transactions/schemas.ts";
 
-/** Most connections of a bulk correction. */
-export const MOST_CONNECTIONS = 20_000;
-/** Most effects, and most problems, that an answer lists. */
-export const MOST_SHOWN = 1_000;
-const LINE_MAX_LENGTH = 200;
 const ACTIONS = ["goodwill", "block", "unblock"] as const;
+const STATES = ["reading", "ready", "waiting", "running", "paused", "done", "cancelled", "failed"] as const;
 
 export const BulkRequestSchema = Type.Object({
   ...ENVIRONMENT,
   action: oneOf(ACTIONS, "What is done with each connection."),
-  connections: Type.Optional(
-    Type.Array(Type.String({ maxLength: LINE_MAX_LENGTH, pattern: "^[\\t\\P{Cc}]*$" }), {
-      maxItems: MOST_CONNECTIONS,
-      description: "One line for each: `reqId`, or `cuid service reqId`.",
-    }),
+  file: fileOf(
+    "The list, one line for each: a set-top box number or username; `cuid service reqId`; a mobile number or cuid, for all connections of the customer; or `segment NAME`.",
   ),
-  segment: Type.Optional(Type.String({ ...CodeSchema, description: "All connections of this segment." })),
   days: Type.Optional(DaysSchema),
   plan: Type.Optional(PlanSchema),
   reason: ReasonSchema,
-  skipRepeated: Type.Optional(
-    Type.Boolean({
-      description: "Skips connections that got goodwill in the last day, to continue a bulk correction that failed.",
-    }),
-  ),
 });
 
-export const BulkPreviewSchema = Type.Object(
-  {
-    effects: Type.Array(
-      Type.Object({
-        cuid: Type.String(),
-        service: ServiceSchema,
-        reqId: Type.String(),
-        plan: orNull(Type.String()),
-        before: orNull(RunSchema),
-        after: orNull(RunSchema),
-        repeated: Type.Boolean({ description: "Whether the connection already got goodwill in the last day." }),
-      }),
-      { description: `At most ${MOST_SHOWN} are listed.` },
-    ),
-    count: Type.Integer({ description: "Number of connections that would be corrected." }),
-    problems: Type.Array(Type.Object({ line: Type.String(), problem: Type.String() }), {
-      description: `At most ${MOST_SHOWN} are listed.`,
-    }),
-    problemCount: Type.Integer({ description: "Number of problems." }),
-  },
-  { title: "BulkPreview" },
-);
+export const BulkIdSchema = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "Id of a bulk change.",
+});
 
 export const BulkRunSchema = Type.Object(
   {
-    id: Type.String(),
+    id: Type.Integer(),
+    environment: EnvironmentSchema,
     action: oneOf(ACTIONS),
+    days: orNull(Type.Integer()),
+    plan: orNull(Type.String()),
+    reason: Type.String(),
     author: Type.String(),
-    state: oneOf(["running", "done", "failed", "cancelled"]),
-    done: Type.Integer(),
-    count: Type.Integer(),
-    failed: Type.Array(Type.Object({ connection: Type.String(), problem: Type.String() })),
+    state: oneOf(STATES, "reading: the list is read; ready: the preview is complete; failed: problem says why."),
+    createdAt: InstantSchema,
+    startedAt: orNull(InstantSchema),
+    changedAt: Type.String({ ...InstantSchema, description: "Time of the last progress, or of the end." }),
+    lines: Type.Integer({ description: "Number of lines that were read." }),
+    count: Type.Integer({ description: "Number of connections to correct." }),
+    repeated: Type.Integer({ description: "Those among them that already got goodwill in the last day." }),
+    problems: Type.Integer({ description: "Number of lines and connections that are left out." }),
+    done: Type.Integer({ description: "Number of connections that were corrected, or left out since the preview." }),
     problem: orNull(Type.String()),
-  },
+  } satisfies Partial<Record<keyof BulkRunRow, unknown>>,
   { title: "BulkRun" },
+);
+
+const LINE = {
+  line: Type.Integer({ description: "Line of the list, counted from 1." }),
+  text: Type.String(),
+  whole: orNull(Type.Integer({ description: "Number of connections that the line means, if more than one." })),
+  cuid: orNull(Type.String()),
+  service: orNull(ServiceSchema),
+  reqId: orNull(Type.String()),
+  outcome: oneOf(["open", "corrected", "left_out"]),
+  problem: orNull(Type.String({ description: "Why the line or connection is left out." })),
+};
+
+export const ExportedBulkLineSchema = Type.Object(LINE, { title: "ExportedBulkLine" });
+
+export const BulkLineSchema = Type.Object(
+  {
+    ...LINE,
+    customer: CustomerNameSchema,
+    plan: orNull(Type.String({ description: "Plan of the goodwill, in a preview." })),
+    before: orNull(RunSchema),
+    after: orNull(RunSchema),
+    repeated: Type.Boolean({ description: "Whether the connection already got goodwill in the last day." }),
+  },
+  { title: "BulkLine" },
 );
 
 export const SegmentsSchema = Type.Object({

@@ -5,7 +5,7 @@ import { type Entry, keptEntries } from "../../domain/ledger.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
 import { CUSTOMERS_AT_ONCE, type CustomerLedger, nextCuids, readLedgers } from "../../store/customers.ts";
 import { putOnlyRow, readHorizon } from "../../store/settings.ts";
-import { type Db, type Decider, decide } from "../office.ts";
+import { atNow, type Db, type Decider, decide } from "../office.ts";
 
 /* Pruning first moves the horizon, then deletes the history before it in portions. */
 
@@ -44,11 +44,6 @@ export async function pruneHistory(office: Decider, before: Instant): Promise<Pr
       return { answer: undefined, change: { write: async () => {}, audit: [historyPruned(pruned)] } };
     });
   return pruned;
-}
-
-/** Gives each transaction its own time: the request may have begun long before. */
-function atNow(office: Decider): Decider {
-  return { ...office, by: { ...office.by, at: office.clock() } };
 }
 
 async function* goneLedgers(office: Decider, horizon: Moment): AsyncGenerator<readonly Entry[]> {

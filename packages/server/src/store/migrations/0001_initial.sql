@@ -547,6 +547,57 @@ CREATE TABLE held_back (
   source_row  TEXT    NOT NULL
 ) STRICT;
 
+-- Bulk changes. A preview is a run that was not started.
+CREATE TABLE bulk_run (
+  id          INTEGER PRIMARY KEY,
+  environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  action      TEXT    NOT NULL CHECK (action IN ('goodwill', 'block', 'unblock')),
+  days        INTEGER,
+  plan        TEXT,
+  reason      TEXT    NOT NULL,
+  author      TEXT    NOT NULL,
+  -- Rights of the author, checked in each portion; all are null for the command line.
+  staff_id    INTEGER,
+  role        TEXT,
+  key_hash    BLOB,
+  state       TEXT    NOT NULL
+    CHECK (state IN ('reading', 'ready', 'waiting', 'running', 'paused', 'done', 'cancelled', 'failed')),
+  created_at  INTEGER NOT NULL,
+  started_at  INTEGER,
+  -- Time of the last progress or change of the state.
+  changed_at  INTEGER NOT NULL,
+  -- Lines of the list that were read; connections to correct, of which some got goodwill in the last day; lines left out.
+  lines       INTEGER NOT NULL,
+  count       INTEGER NOT NULL,
+  repeated    INTEGER NOT NULL,
+  problems    INTEGER NOT NULL,
+  -- Number of the last line whose connection was corrected or left out, and how many such lines there were.
+  place       INTEGER NOT NULL,
+  done        INTEGER NOT NULL,
+  -- Why it failed.
+  problem     TEXT
+) STRICT;
+
+-- The connections of a bulk change, each once, and its lines without a connection.
+CREATE TABLE bulk_line (
+  run_id  INTEGER NOT NULL REFERENCES bulk_run,
+  number  INTEGER NOT NULL,
+  -- The line of the list and its text.
+  line    INTEGER NOT NULL,
+  text    TEXT    NOT NULL,
+  -- Number of connections that the line means, if it names a customer or a segment.
+  whole   INTEGER,
+  cuid    TEXT,
+  service TEXT,
+  req_id  TEXT,
+  -- Why the connection is left out.
+  problem TEXT,
+  PRIMARY KEY (run_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX bulk_line_by_connection ON bulk_line (run_id, cuid, service, req_id);
+CREATE INDEX bulk_line_problem ON bulk_line (run_id, number) WHERE problem IS NOT NULL;
+
 -- Time of the last check that found nothing wrong.
 CREATE TABLE check_passed (
   only_row INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),

@@ -1,0 +1,201 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import { apiUrl } from "../../api/client.ts";
+import { usePages, usePoll, useSend } from "../../api/hooks.ts";
+import type { BulkLine, BulkRun } from "../../api/staff-api.d.ts";
+import { Button, DownloadButton } from "../../components/button.tsx";
+import { type Column, PagedTable } from "../../components/data-table.tsx";
+import { ActionButton, ActionDialog } from "../../components/dialog.tsx";
+import { Badge, Card, CustomerName, Fact, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
+import { EmptyState, Loaded, Note, Progress } from "../../components/states.tsx";
+import { countOf, formatCount } from "../../format.ts";
+import { customerHref } from "../../links.ts";
+import type { PageProps } from "../../routes.ts";
+import { PageHead } from "../../shell/page-head.tsx";
+import { texts } from "../../texts/index.ts";
+import { connectionName } from "../customers/connection-badge.tsx";
+
+const t = texts.bulk;
+
+export const TONES = {
+  reading: "info",
+  ready: "warning",
+  waiting: "warning",
+  running: "info",
+  paused: "warning",
+  done: "success",
+  cancelled: "warning",
+  failed: "danger",
+} as const;
+
+export default function BulkRunPage({ params: { id = "" } }: PageProps) {
+  const { bulk, bulkRun } = texts.shell.pages;
+  return (
+    <>
+      <PageHead title={`${bulkRun} ${id}`} up={{ href: "/bulk", title: bulk }} />
+      <BulkState id={Number(id)} />
+    </>
+  );
+}
+
+/** A bulk change: its preview, and its progress once it is started. */
+export function BulkState({ id }: { id: number }) {
+  const run = usePoll("GET /bulk/:id", { id }, ({ state }) => state !== "reading" && state !== "running");
+  return <Loaded of={run}>{(found) => <Shown run={found} />}</Loaded>;
+}
+
+function Shown({ run }: { run: BulkRun }) {
+  const { id, action, author, reason, environment, days, plan, state, createdAt, startedAt, problem } = run;
+  const isPreview = state === "ready" || state === "waiting";
+  const count = countOf(run.count, "connection");
+  return (
+    <>
+      <Card title={startedAt === null ? t.preview : t.run} actions={<Steps run={run} />}>
+        <KeyValue>
+          <Fact label={t.state} value={<Badge tone={TONES[state]}>{t.states[state]}</Badge>} />
+          <Fact label={t.action} value={t.orders[action](countOf(days ?? 0, "day"), count)} />
+          {plan !== null && <Fact label={t.plan} value={plan} />}
+          <Fact label={t.reason} value={reason} />
+          <Fact label={t.environment} value={texts.common.environments[environment]} />
+          <Fact label={t.author} value={author} />
+          <Fact
+            label={startedAt === null ? t.createdAt : t.startedAt}
+            value={<Time of={startedAt ?? createdAt} exact />}
+          />
+        </KeyValue>
+        {state === "reading" && <p role="status">{t.reading(countOf(run.lines, "line"))}</p>}
+        {startedAt !== null && (
+          <Progress label={t.progress(formatCount(run.done), count)} share={run.done / run.count} />
+        )}
+        <Grid>
+          <Stat label={t.count} value={formatCount(run.count)} />
+          <Stat label={t.unclear} value={formatCount(run.problems)} />
+          {action === "goodwill" && <Stat label={t.repeated} value={formatCount(run.repeated)} />}
+        </Grid>
+        {state === "running" && <p className="muted">{t.runLeave}</p>}
+        {isPreview && run.repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
+        {state === "failed" && <Note tone="danger">{problem}</Note>}
+        {state === "cancelled" && <Note tone="warning">{startedAt === null ? t.expired : t.cancelled}</Note>}
+      </Card>
+      {isPreview && <Lines title={t.effects} id={id} columns={action === "goodwill" ? [...WHOM, ...ENDS] : WHOM} />}
+      {run.problems > 0 && state !== "reading" && (
+        <Lines key={run.problems} title={t.problems} id={id} problems columns={PROBLEMS} />
+      )}
+    </>
+  );
+}
+
+/** The next steps of a bulk change. */
+function Steps({ run: { id, action, days, count, state, startedAt } }: { run: BulkRun }) {
+  const start = useSend("POST /bulk/:id/start");
+  const pause = useSend("POST /bulk/:id/pause");
+  const goOn = useSend("POST /bulk/:id/continue");
+  const cancel = useSend("POST /bulk/:id/cancel");
+  const [isAsking, setAsking] = useState(false);
+  const order = t.orders[action](countOf(days ?? 0, "day"), countOf(count, "connection"));
+  const danger = action === "block";
+  const step = (send: Pick<typeof pause, "mutateAsync">, label: string) => (
+    <ActionButton kind="quiet" action={async () => t.states[(await send.mutateAsync({ id })).state]}>
+      {label}
+    </ActionButton>
+  );
+  return (
+    <>
+      {startedAt !== null && (
+        <DownloadButton href={apiUrl("GET /bulk/:id/lines.csv", { id })}>{texts.common.download}</DownloadButton>
+      )}
+      {state === "ready" && count > 0 && (
+        <Button kind={danger ? "danger" : "primary"} onClick={() => setAsking(true)}>
+          {order}
+        </Button>
+      )}
+      {state === "running" && step(pause, t.pause)}
+      {(state === "paused" || (state === "failed" && startedAt !== null)) && step(goOn, t.continue)}
+      {(state === "waiting" || state === "running" || state === "paused") && step(cancel, texts.common.cancel)}
+      {isAsking && (
+        <ActionDialog
+          title={order}
+          description={t.confirmText}
+          submit={order}
+          danger={danger}
+          onSubmit={async () => {
+            await start.mutateAsync({ id });
+            return {};
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+interface LinesProps {
+  readonly title: string;
+  readonly id: number;
+  readonly problems?: boolean;
+  readonly columns: readonly Column<BulkLine>[];
+}
+
+function Lines({ title, id, problems = false, columns }: LinesProps) {
+  const pages = usePages("GET /bulk/:id/lines", { id, problems });
+  return (
+    <Card title={title}>
+      <PagedTable
+        pages={pages}
+        label={title}
+        columns={columns}
+        rowKey={({ line, service, reqId }) => `${line} ${service} ${reqId}`}
+        empty={<EmptyState title={t.nothingTitle}>{t.nothingText}</EmptyState>}
+      />
+    </Card>
+  );
+}
+
+/** The text of a line; if it means several connections, with all that it means. */
+function textOf({ text, whole, cuid, customer }: BulkLine): string {
+  if (whole === null) return text;
+  const connections = whole === 1 ? t.onlyOne : t.allOf(countOf(whole, "connection"));
+  const isOfCustomer = customer !== null && !text.startsWith("segment ");
+  return t.whole(
+    text,
+    connections,
+    isOfCustomer ? t.ofCustomer(`${customer.firstName} ${customer.lastName}`, cuid) : "",
+  );
+}
+
+const GIVEN: readonly Column<BulkLine>[] = [
+  { header: t.line, isNumber: true, cell: ({ line }) => formatCount(line) },
+  { header: t.text, isWide: true, cell: textOf },
+];
+
+const CONNECTION: Column<BulkLine> = {
+  header: t.connection,
+  cell: ({ service, reqId }) => service !== null && reqId !== null && connectionName({ service, reqId }),
+};
+
+const WHOM: readonly Column<BulkLine>[] = [
+  ...GIVEN,
+  {
+    header: t.customer,
+    cell: ({ cuid, customer }) =>
+      cuid !== null && (
+        <Link href={customerHref({ cuid })}>
+          <CustomerName cuid={cuid} customer={customer} />
+        </Link>
+      ),
+  },
+  CONNECTION,
+];
+
+const ENDS: readonly Column<BulkLine>[] = [
+  { header: t.subscription, cell: ({ after, plan }) => after?.name ?? plan ?? "–" },
+  { header: t.before, cell: ({ before }) => <Time of={before?.end ?? null} /> },
+  { header: t.after, cell: ({ after }) => <Time of={after?.end ?? null} /> },
+  { header: t.note, cell: ({ repeated }) => repeated && <Badge tone="warning">{t.repeatedBadge}</Badge> },
+];
+
+const PROBLEMS: readonly Column<BulkLine>[] = [
+  ...GIVEN,
+  CONNECTION,
+  { header: t.problem, cell: ({ problem }) => problem },
+];

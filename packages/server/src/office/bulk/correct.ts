@@ -1,0 +1,120 @@
+import { type BulkOrder, bulkCorrected, type Correcting } from "../../domain/correction.ts";
+import { type ConnectionKey, withHead } from "../../domain/customer.ts";
+import { eventOf, type NewEvent } from "../../domain/event.ts";
+import type { Authority } from "../../domain/staff.ts";
+import type { Engine } from "../../store/engine.ts";
+import { StoreUnavailable } from "../../store/errors.ts";
+import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import { blockEvents, writeBlock } from "../corrections/sql.ts";
+import { failureWords } from "../imports/runs.ts";
+import { correctingBy, type Db, type Desk, decide } from "../office.ts";
+import { type BulkEffect, decidePortion, orderOf, PORTION, problemOf } from "./plan.ts";
+import { PAUSE_MS } from "./read.ts";
+import * as sql from "./sql.ts";
+
+/*
+ * The work of a running bulk change. Each portion is corrected in one transaction that also moves the place of the run. So
+ * several processes may work on a run, and one may end at any time: no connection is corrected twice.
+ */
+
+type Ports = Pick<Desk, "store" | "clock" | "sleep" | "progress">;
+
+/** Corrects portions until the run is over or not running, or another process corrects it. */
+export async function correctRun(ports: Ports, id: number, ending: AbortSignal): Promise<void> {
+  const { db } = ports.store.engine;
+  for (;;) {
+    const run = await sql.findRun(db, id);
+    if (run?.state !== "running" || ending.aborted) return;
+    const after = await correctPortion(ports, run).catch((error: unknown) => failed(ports, run, error));
+    ports.progress(`${run.done} of ${run.count}`);
+    if (after !== "running") return;
+    await ports.sleep(PAUSE_MS, ending);
+  }
+}
+
+/** Ends a run that cannot continue. @throws StoreUnavailable, because the run continues later. */
+export async function failed({ store, clock }: Pick<Ports, "store" | "clock">, run: BulkRunRow, error: unknown) {
+  if (error instanceof StoreUnavailable) throw error;
+  const problem = failureWords(error);
+  const changes = {
+    state: "failed",
+    problem: problem ?? "topupd failed: its log says more",
+    changedAt: clock(),
+  } as const;
+  await store.engine.transact((tx) => sql.updateRun(tx, { id: run.id, state: run.state }, changes));
+  if (problem === undefined) throw error;
+  return changes.state;
+}
+
+/** @returns the state of the run; undefined if it changed meanwhile, so that nothing is corrected. */
+async function correctPortion({ store, clock }: Ports, run: BulkRunRow): Promise<BulkRunRow["state"] | undefined> {
+  const { engine } = store;
+  const order = orderOf(run);
+  const lines = await sql.linesAfter(engine.db, run.id, { after: run.place, limit: PORTION, problems: false });
+  const state = lines.length < PORTION ? "done" : "running";
+  const keys = lines.map((line) => keyOf(run, line));
+  // Entries of the trail with the same reason are those of one run.
+  const by = { ...attributionOf(run), at: clock(), reason: `bulk ${run.id}: ${run.reason}` };
+  const correcting = { ...correctingBy({ by, store }), reason: run.reason };
+  return decide({ store, clock, by, isPreview: false }, keys, async (tx) => {
+    const effects = await decidePortion(engine, tx, order, keys, correcting);
+    const problems = effects.map((effect) => problemOf(order, effect));
+    const corrected = effects.filter((_, index) => problems[index] === undefined);
+    const isOurs = await sql.updateRun(tx, run, {
+      place: lines.at(-1)?.number ?? run.place,
+      done: run.done + lines.length,
+      problems: run.problems + effects.length - corrected.length,
+      state,
+      changedAt: by.at,
+    });
+    if (!isOurs) return { answer: undefined };
+    const write = async () => {
+      for (const effect of corrected) await writeEffect(engine, tx, order, effect, correcting);
+      for (const [index, { number }] of lines.entries()) {
+        const problem = problems[index];
+        if (problem !== undefined) await sql.setProblem(tx, run.id, number, problem);
+      }
+    };
+    const audit =
+      corrected.length === 0
+        ? []
+        : [
+            bulkCorrected(
+              order,
+              run.environment,
+              corrected.map(({ key }) => key),
+            ),
+          ];
+    const events = corrected.flatMap((each) => eventsOf(order, each, correcting));
+    return { answer: state, change: { write, audit, events } };
+  });
+}
+
+export function keyOf({ environment }: Pick<BulkRunRow, "environment">, line: BulkLineRow): ConnectionKey {
+  const { cuid, service, reqId } = line;
+  if (cuid === null || service === null || reqId === null) throw new Error("a line without a connection has a problem");
+  return { environment, cuid, service, reqId };
+}
+
+function attributionOf({ author, staffId, role, keyHash }: BulkRunRow) {
+  const authority: Authority | undefined =
+    keyHash !== null
+      ? { keyHash }
+      : staffId === null || role === null
+        ? undefined
+        : { staffId, role, sessionId: undefined };
+  return { author, authority };
+}
+
+async function writeEffect(engine: Engine, tx: Db, order: BulkOrder, { key, outcome }: BulkEffect, by: Correcting) {
+  if (outcome.kind === "granted") await engine.appendEntry(tx, key, outcome.correction.plan, outcome.correction.entry);
+  if (outcome.kind === "done") await writeBlock(tx, key, order.action === "block", by);
+}
+
+function eventsOf(order: BulkOrder, { key, outcome, before }: BulkEffect, by: Correcting): NewEvent[] {
+  if (before === undefined) return [];
+  if (outcome.kind !== "granted") return blockEvents(key, before, order.action === "block", by);
+  const { plan, entry } = outcome.correction;
+  const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
+  return [eventOf("subscription.changed", by.at.instant, key, after)];
+}

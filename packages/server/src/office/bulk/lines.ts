@@ -1,0 +1,124 @@
+import { SERVICES } from "../../domain/bouquet.ts";
+import type { ConnectionKey, Environment } from "../../domain/customer.ts";
+import { portionsOf } from "../../domain/portions.ts";
+import { codesToFind } from "../../store/settings.ts";
+import type { Store } from "../../store/store.ts";
+import { type Line, readLines } from "../imports/file.ts";
+import { lineOf, PORTION } from "./plan.ts";
+import { connectionsOfCustomers, countSegment, findHolders, pagesOfSegment } from "./sql.ts";
+
+/* The connections that the lines of a list mean. Nothing is guessed. */
+
+/** A line of a list with its connection, or with its problem. A line that means several connections is here several times. */
+export interface MeantLine {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly text: string;
+  /** Number of connections, if the line names a customer or a segment. */
+  readonly whole?: number;
+  readonly meant: ConnectionKey | { readonly problem: string };
+}
+
+type Meaning = Omit<MeantLine, "line" | "text">;
+type Place = Pick<Store, "engine" | "provider">;
+
+/** Bytes of a line. A connection's name needs far fewer. */
+const LINE_MAX_BYTES = 1_000;
+const TEXT_LENGTH = 200;
+const SEGMENT = /^segment\s+(.+)$/;
+const MOST_NAMED = 10;
+
+/** Reads a list, some hundred lines at a time. */
+export async function* readMeant(
+  store: Place,
+  environment: Environment,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly MeantLine[]> {
+  for await (const lines of readLines(pieces, LINE_MAX_BYTES))
+    for (const some of portionsOf(lines, PORTION)) {
+      const texts = some.map(textOf);
+      const codes = texts.filter(({ text }) => !SEGMENT.test(text));
+      yield await meaningOf(store, environment, codes);
+      for (const { line, text } of texts) {
+        const [, segment] = SEGMENT.exec(text) ?? [];
+        if (segment !== undefined)
+          for await (const meanings of meaningOfSegment(store, environment, segment))
+            yield meanings.map((meaning) => ({ line, text, ...meaning }));
+      }
+    }
+}
+
+interface TextLine {
+  readonly line: number;
+  readonly text: string;
+  /** Why the text cannot be read. */
+  readonly problem?: string;
+}
+
+function textOf(line: Line): TextLine {
+  if (line.text === undefined) return { line: line.number, text: "", problem: line.problem };
+  // PostgreSQL cannot store NUL.
+  const text = line.text.replace(/\p{Cc}+/gu, " ").trim();
+  return { line: line.number, text: text.slice(0, TEXT_LENGTH) };
+}
+
+async function meaningOf(store: Place, environment: Environment, lines: readonly TextLine[]): Promise<MeantLine[]> {
+  const { db } = store.engine;
+  const codes = lines.filter(({ text, problem }) => problem === undefined && keyOf(text, environment) === undefined);
+  const codesOf = new Map(codes.map(({ text }) => [text, codesToFind(text, store.provider)]));
+  const holders = await findHolders(db, environment, [...new Set([...codesOf.values()].flat())]);
+  const cuidsOf = (text: string) => [...new Set((codesOf.get(text) ?? []).flatMap((code) => holders.get(code) ?? []))];
+  const cuids = new Set([...codesOf.keys()].map(cuidsOf).flatMap((fitting) => (fitting.length === 1 ? fitting : [])));
+  const customers = await connectionsOfCustomers(db, environment, [...cuids]);
+  return lines.flatMap(({ line, text, problem }) => {
+    const meanings = (): readonly Meaning[] => {
+      if (problem !== undefined) return [{ meant: { problem } }];
+      const key = keyOf(text, environment);
+      if (key !== undefined) return [{ meant: key }];
+      const [cuid = "", ...others] = cuidsOf(text);
+      if (cuid === "") return [{ meant: { problem: `no ${environment} customer has the code ${text}` } }];
+      if (others.length > 0) return [{ meant: { problem: severalFit([cuid, ...others]) } }];
+      const { codes: own = [], connections = [] } = customers.get(cuid) ?? {};
+      const isWhole = codesOf.get(text)?.some((code) => own.includes(code)) === true;
+      return meaningOfCode(text, cuid, connections, isWhole);
+    };
+    return meanings().map((meaning) => ({ line, text, ...meaning }));
+  });
+}
+
+function severalFit(cuids: readonly string[]): string {
+  const more = cuids.length > MOST_NAMED ? ", …" : "";
+  return `several customers have this code: ${cuids.slice(0, MOST_NAMED).join(", ")}${more}`;
+}
+
+/** @param isWhole whether the text is the customer's id or mobile number. */
+function meaningOfCode(
+  text: string,
+  cuid: string,
+  connections: readonly ConnectionKey[],
+  isWhole: boolean,
+): readonly Meaning[] {
+  const named = connections.filter(({ reqId }) => reqId === text);
+  const [only, another] = named;
+  if (connections.length === 0) return [{ meant: { problem: `customer ${cuid} has no connection` } }];
+  if (another !== undefined)
+    return [{ meant: { problem: `several connections fit: ${named.map(lineOf).join("; ")}` } }];
+  if (only !== undefined && (!isWhole || connections.length === 1)) return [{ meant: only }];
+  if (only !== undefined)
+    return [{ meant: { problem: `a connection and its customer have this code: write ${lineOf(only)}, or ${cuid}` } }];
+  return connections.map((meant) => ({ whole: connections.length, meant }));
+}
+
+async function* meaningOfSegment({ engine: { db } }: Place, environment: Environment, segment: string) {
+  const whole = await countSegment(db, environment, segment);
+  if (whole === 0) yield [{ meant: { problem: `no ${environment} connection has the segment ${segment}` } }];
+  for await (const keys of pagesOfSegment(db, environment, segment, PORTION))
+    yield keys.map((meant): Meaning => ({ whole, meant }));
+}
+
+/** Reads `cuid service reqId`. */
+function keyOf(text: string, environment: Environment): ConnectionKey | undefined {
+  const [cuid = "", named, reqId = "", ...others] = text.split(/[\s,]+/).filter(Boolean);
+  const service = SERVICES.find((known) => known === named);
+  return service === undefined || reqId === "" || others.length > 0 ? undefined : { environment, cuid, service, reqId };
+}
