@@ -50,9 +50,7 @@ const MOST_WORKERS = 8;
 const SETTLER_FLAGS = ["--max-semi-space-size=4"];
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-const { version } = JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as {
-  version: string;
-};
+const { version } = JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { version: string };
 /*
  * The log is written without blocking. If the disk is full or the reader of stderr hangs, lines are dropped: the service
  * matters more. The process also ends without waiting for such a reader.
@@ -206,16 +204,15 @@ const CONSOLE = { TOPUPD_PROCESS: "console" };
 const STDIO_OF_CHILD = ["ignore", "ignore", "pipe", "ipc"] as const;
 
 function prepareProcesses({ database }: Config, provider: ProviderSettings): ServiceProcesses {
-  cluster.setupPrimary({ stdio: [...STDIO_OF_CHILD] });
   if (database.store !== "sqlite")
-    return { startWorker, startConsole: () => startWorker(CONSOLE), startSettler: undefined, clearUp: () => {} };
+    return { startWorker: starter(), startConsole: starter(CONSOLE), startSettler: undefined, clearUp: () => {} };
   const folder = makeSocketFolder({ place: tmpdir(), pid: process.pid, isRunning });
   const socketPath = join(folder, "settler");
   const { zone, currencyExponent, defaultCountry, basePlans } = provider;
   const data = { path: database.path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans };
   return {
-    startWorker: () => startWorker({ TOPUPD_SETTLER_SOCKET: socketPath }),
-    startConsole: () => startWorker({ ...CONSOLE, TOPUPD_SETTLER_SOCKET: socketPath }),
+    startWorker: starter({ TOPUPD_SETTLER_SOCKET: socketPath }),
+    startConsole: starter({ ...CONSOLE, TOPUPD_SETTLER_SOCKET: socketPath }),
     startSettler: () => {
       // A killed settler leaves its socket.
       rmSync(socketPath, { force: true });
@@ -240,8 +237,11 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function startWorker(extra: Readonly<Record<string, string>> = {}): ChildProcess {
-  return childOf(cluster.fork(extra).process);
+function starter(extra: Readonly<Record<string, string>> = {}): ServiceProcesses["startWorker"] {
+  return (flags) => {
+    cluster.setupPrimary({ stdio: [...STDIO_OF_CHILD], args: [...process.argv.slice(2), ...flags] });
+    return childOf(cluster.fork(extra).process);
+  };
 }
 
 function childOf(child: NodeChildProcess): ChildProcess {

@@ -109,6 +109,15 @@ describe("topupd serve --workers 2", () => {
     expect(json).toMatchObject({ success: true });
   });
 
+  test("has the free ports that it took also after its only worker and its console were killed", async () => {
+    const { service, topUp } = await startWorkers("--workers", "1", "--console-port", "0");
+    await service.untilSaid(/serving the console/);
+    const { url } = logLines(service.stderr()).find(({ msg }) => msg === "serving the console") as { url: string };
+    for (const { pid } of childrenOf(service).filter((each) => !isSettler(each))) process.kill(pid, "SIGKILL");
+    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200), { timeout: 10_000 });
+  });
+
   test("shows at /readyz that its settler hangs, and replaces it", async () => {
     const { service, scrape, call, topUp, ready } = await startWorkers();
     const settler = childrenOf(service).find(isSettler)?.pid as number;

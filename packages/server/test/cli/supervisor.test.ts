@@ -29,10 +29,12 @@ class FakeChild {
   #receive: (message: ToChild) => void = () => {};
   #end: (how: string) => void = () => {};
   readonly role: Role;
+  readonly flags: readonly string[];
   readonly process: ChildProcess;
 
-  constructor(role: Role) {
+  constructor(role: Role, flags: readonly string[] = []) {
     this.role = role;
+    this.flags = flags;
     this.process = {
       send: (message) => this.#receive(sent(message)),
       onMessage: (hear) => {
@@ -62,12 +64,12 @@ class FakeChild {
   }
 }
 
-async function superviseFakes() {
+async function superviseFakes({ workers = 2 } = {}) {
   const time = new VirtualTime(START);
   const children: FakeChild[] = [];
   const set = { back: 0, longer: 0 };
-  const start = (role: Role) => () => {
-    const child = new FakeChild(role);
+  const start = (role: Role) => (flags?: readonly string[]) => {
+    const child = new FakeChild(role, flags);
     children.push(child);
     return child.process;
   };
@@ -86,7 +88,7 @@ async function superviseFakes() {
   } as unknown as Runtime;
   const logger = createLogger("info", { write: (line) => logs.push(line) });
   const config = readConfig({}, { consolePort: "0" }, {});
-  const service = await superviseService(runtime, config, { logger, logLine: undefined }, 2);
+  const service = await superviseService(runtime, config, { logger, logLine: undefined }, workers);
   /** Those that run. */
   const running = (role: Role) => children.filter((child) => child.role === role && !child.wasKilled);
   const said = () => logs.map((line) => JSON.parse(line) as { msg: string; cause?: string });
@@ -112,6 +114,20 @@ test.each(["settler", "worker", "console"] as const)("a %s that hangs is replace
   await time.pass(60_000);
   expect(running(role)).toHaveLength(role === "worker" ? 2 : 1);
   await service.stop({ drainSeconds: 0 });
+});
+
+test("the console and a single worker are restarted on their ports; of several, each shares that of the others", async () => {
+  for (const workers of [1, 2]) {
+    const { time, children } = await superviseFakes({ workers });
+    for (const child of [...children]) child.process.kill();
+    await time.pass(5_000);
+    const restarted = children.slice(workers + 2).filter(({ role }) => role !== "settler");
+    const port = workers === 1 ? ["--port", "1"] : [];
+    expect(restarted.map(({ flags }) => flags)).toEqual([
+      ...Array.from({ length: workers }, () => port),
+      ["--console-port", "1"],
+    ]);
+  }
 });
 
 test("a child that answers again in time is left alone", async () => {

@@ -32,18 +32,23 @@ export interface MemberHooks {
   readonly onEnded: (how: string) => void;
 }
 
+/** @param url where the previous process of the member listened. */
+export type StartMember = (url?: string) => ChildProcess;
+
 /** One role in the service: its current process, and the counters of its previous ones. */
 export class Member {
   readonly what: Role;
   restarts = 0;
   /** Start of an end or silence of the process; undefined while it works, and before it is first ready. */
   unavailableSince: Instant | undefined;
-  readonly #start: () => ChildProcess;
+  readonly #start: StartMember;
   readonly #runtime: Pick<Runtime, "clock" | "sleep">;
   readonly #hooks: MemberHooks;
   readonly #collecting = new Map<number, (families: readonly Family[]) => void>();
   readonly #stopping = new AbortController();
   #process: ChildProcess | undefined;
+  /** Where a process was last ready. */
+  #url: string | undefined;
   /** Whether the process serves and can receive messages. */
   #isReady = false;
   /** Number of unanswered pings. */
@@ -54,7 +59,7 @@ export class Member {
   #departed: readonly Family[] = [];
   #lastId = 0;
 
-  constructor(what: Role, start: () => ChildProcess, runtime: Pick<Runtime, "clock" | "sleep">, hooks: MemberHooks) {
+  constructor(what: Role, start: StartMember, runtime: Pick<Runtime, "clock" | "sleep">, hooks: MemberHooks) {
     this.what = what;
     this.#start = start;
     this.#runtime = runtime;
@@ -121,7 +126,7 @@ export class Member {
     const { signal } = this.#stopping;
     for (let pause = 0; !signal.aborted; ) {
       const begun = clock();
-      const child = this.#start();
+      const child = this.#start(this.#url);
       this.#process = child;
       child.onMessage((message) => this.#receive(message));
       const ended = await child.ended;
@@ -143,6 +148,7 @@ export class Member {
   #receive(message: FromChild): void {
     if (message.kind === "ready") {
       this.#isReady = true;
+      this.#url = message.url;
       this.#works();
       this.#hooks.onReady(message.url);
     }

@@ -68,11 +68,11 @@ export interface Served {
   readonly stop: (options: { readonly drainSeconds: number }) => Promise<void>;
 }
 
-/** Starts the processes of a service. */
+/** Starts the processes of a service. `flags` are added to those of the service. */
 export interface ServiceProcesses {
-  readonly startWorker: () => ChildProcess;
+  readonly startWorker: (flags: readonly string[]) => ChildProcess;
   /** Starts the process of the console and the staff API. */
-  readonly startConsole: () => ChildProcess;
+  readonly startConsole: (flags: readonly string[]) => ChildProcess;
   /** Undefined if there is no settler (PostgreSQL). */
   readonly startSettler: (() => ChildProcess) | undefined;
   /** Removes temporary files. Call it when all processes have ended. */

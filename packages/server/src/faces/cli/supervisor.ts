@@ -7,8 +7,8 @@ import { readStaff } from "../../office/staff/sql.ts";
 import type { ProviderSettings, Store } from "../../store/store.ts";
 import { type ProcessCount, type ServiceState, wellState } from "../../system/service-state.ts";
 import { CommandFailed, listening } from "./failures.ts";
-import { Member } from "./member.ts";
-import type { ChildProcess, Role, Served, ServiceProcesses } from "./processes.ts";
+import { Member, type StartMember } from "./member.ts";
+import type { Role, Served, ServiceProcesses } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
 
 /*
@@ -83,7 +83,7 @@ async function supervise(
     state.recordingFailsSince = failsSince ?? members.find(isSettler)?.unavailableSince;
     for (const member of members) member.send({ kind: "state", state: { ...state } });
   };
-  const add = (what: Role, start: () => ChildProcess) =>
+  const add = (what: Role, start: StartMember) =>
     new Promise<string>((onReady, onFailed) => {
       const member = new Member(what, start, runtime, {
         onReady: (url) => {
@@ -153,8 +153,11 @@ async function supervise(
   try {
     metricsServer = await serveMetricsOf(members, state, runtime, config);
     const settler = startSettler === undefined ? [] : [add("settler", startSettler)];
-    const serving = Array.from({ length: workers }, () => add("worker", startWorker));
-    const staff = config.consolePort === undefined ? undefined : add("console", startConsole);
+    // Several workers share a socket as long as one of them runs.
+    const portOf = (url: string | undefined) => (workers === 1 ? portFlags("--port", url) : []);
+    const serving = Array.from({ length: workers }, () => add("worker", (url) => startWorker(portOf(url))));
+    const startStaff: StartMember = (url) => startConsole(portFlags("--console-port", url));
+    const staff = config.consolePort === undefined ? undefined : add("console", startStaff);
     void keepChecking();
     if (staff !== undefined) void keepMeasuring();
     const [url, consoleUrl] = await Promise.all([serving[0], staff, ...serving, ...settler]);
@@ -163,6 +166,11 @@ async function supervise(
     await stop({ drainSeconds: 0 });
     throw error;
   }
+}
+
+/** Flags by which a process listens where the previous one did, if that one had a free port. */
+function portFlags(flag: string, url: string | undefined): string[] {
+  return url === undefined ? [] : [flag, new URL(url).port || "80"];
 }
 
 const isSettler = ({ what }: Member) => what === "settler";
