@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connectionOf, makeProvider, PartnerClient } from "../../campaign/partner.ts";
 import { expectTopupd, startServing } from "../../campaign/processes.ts";
-import { DeliveryFailed, type RadiusConfig, type Sender } from "../../src/domain/target.ts";
+import { DeliveryFailed, type OpenExchange, type RadiusConfig, type Sender } from "../../src/domain/target.ts";
 import { createRadiusSender } from "../../src/targets/radius.ts";
 import { isInstalled } from "../support/debian-programs.ts";
 import { PASSWORD, startFreeRadius } from "../support/freeradius.ts";
@@ -57,7 +57,12 @@ describe.each(there)("RADIUS on $name", ({ name, start }) => {
   /** A sender of events, and its database. */
   function open(changes: Partial<RadiusConfig> = {}) {
     const sender = senderTo(configOf(server.url, changes));
-    return { ...server, send: (event: RadiusEvent) => sender.send(radiusEvent(event), never) };
+    const send = async (event: RadiusEvent) => {
+      const exchange: OpenExchange = {};
+      await sender.send(radiusEvent(event), never, exchange);
+      return exchange;
+    };
+    return { ...server, send };
   }
 
   async function rowsOf({ query }: Pick<RadiusServer, "query">): Promise<{ checks: string[]; groups: string[] }> {
@@ -67,11 +72,12 @@ describe.each(there)("RADIUS on $name", ({ name, start }) => {
 
   test("a top-up sets the end and the group, and a second time nothing", async () => {
     const radius = open();
-    await radius.send({ end: NOON });
+    const added = ["fiber1  Expiration: nothing -> 01 Dec 2026 12:00:00", "fiber1  group: nothing -> 60M"];
+    expect(await radius.send({ end: NOON })).toEqual({ request: added.join("\n") });
     const rows = { checks: ["fiber1 Expiration := 01 Dec 2026 12:00:00"], groups: ["fiber1 60M 1"] };
     expect(await rowsOf(radius)).toEqual(rows);
     const before = await radius.query("SELECT * FROM radcheck");
-    await radius.send({ end: NOON });
+    expect(await radius.send({ end: NOON })).toEqual({ request: "" });
     expect(await radius.query("SELECT * FROM radcheck")).toEqual(before);
   });
 
