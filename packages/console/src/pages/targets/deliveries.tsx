@@ -16,7 +16,7 @@ const t = texts.targets;
 
 /** The last attempts at a target. Each opens with its body and answer. */
 export function Deliveries({ target: { name, kind } }: { target: Target }) {
-  const deliveries = useLive("GET /targets/:name/deliveries", { name });
+  const deliveries = useLive("GET /targets/:name/deliveries", { name }, { seconds: 10 });
   const testing = useSend("POST /targets/:name/test");
   const mayTest = useMay("administer") && kind === "webhook";
   const [opened, setOpened] = useState<Delivery>();
