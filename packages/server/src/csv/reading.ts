@@ -4,6 +4,7 @@ import { SERVICES, type Service } from "../domain/bouquet.ts";
 import type { FieldProblem } from "../domain/fields.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { type CurrencyExponent, parseMoney } from "../domain/money.ts";
+import { LISTED_OUTCOMES, type ListedOutcome } from "../domain/practice-report.ts";
 import type { TheirRow, TheirStatus, UnreadableRow } from "../domain/settlement.ts";
 import type { SourceRow } from "../office/imports/file.ts";
 import { Refused } from "../office/refused.ts";
@@ -175,6 +176,29 @@ async function* textOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string
   const decoder = new TextDecoder();
   for await (const piece of pieces) yield decoder.decode(piece, { stream: true }).replaceAll("\r", "");
   yield decoder.decode();
+}
+
+/** Reads a partner's list of practice orders: their outcomes, by checkoutId. @throws Refused if a line is wrong. */
+export async function readPracticeList(bytes: AsyncIterable<Uint8Array>): Promise<Map<string, ListedOutcome>> {
+  const list = new Map<string, ListedOutcome>();
+  let columns: readonly number[] | undefined;
+  for await (const { cells, line } of readRows(bytes, ",")) {
+    const texts = cells.map((cell) => cell.trim());
+    if (columns === undefined) {
+      columns = ["checkoutId", "outcome"].map((name) => texts.indexOf(name));
+      if (columns.includes(-1)) throw new Refused("invalid", "the first line must name order,checkoutId,outcome");
+      continue;
+    }
+    const [checkoutId = "", word = ""] = columns.map((index) => texts[index] ?? "");
+    const outcome = LISTED_OUTCOMES.find((each) => each === word.toLowerCase());
+    if (outcome === undefined)
+      throw new Refused("invalid", `the outcome on line ${line} must be one of ${LISTED_OUTCOMES.join(", ")}`);
+    if (checkoutId === "" || list.has(checkoutId))
+      throw new Refused("invalid", `line ${line} must have a checkoutId that is on no other line`);
+    list.set(checkoutId, outcome);
+  }
+  if (columns === undefined) throw new Refused("invalid", "the list is empty: it must begin with its column names");
+  return list;
 }
 
 /** How to read a partner's CSV. */

@@ -25,6 +25,8 @@ export interface Partner {
   readonly createdAt: Instant;
   /** Addresses that may send requests; undefined means any. */
   readonly allowedAddresses: AddressList | undefined;
+  /** Time of the first practice report without a complaint. */
+  readonly certifiedAt: Instant | undefined;
 }
 
 /** Record of an access token. The token itself is shown once and never stored. */

@@ -19,6 +19,7 @@ export const AUDIT_ACTIONS = [
   "partner.suspend",
   "partner.resume",
   "partner.allow",
+  "partner.certify",
   "token.issue",
   "token.rotate",
   "token.revoke",
@@ -148,6 +149,10 @@ function toJson(value: unknown): string | undefined {
 
 export function partnerAdded({ name, id, status }: Partner): AuditedChange {
   return { action: "partner.add", subject: name, before: undefined, after: { id, status } };
+}
+
+export function partnerCertified({ name }: Partner, at: Instant): AuditedChange {
+  return { action: "partner.certify", subject: name, before: undefined, after: { certifiedAt: isoTimeOrNull(at) } };
 }
 
 export function partnerStatusSet({ name, status: before }: Partner, after: PartnerStatus): AuditedChange {

@@ -150,6 +150,8 @@ export interface TrialCall {
   /** Milliseconds until the answer was written, or the caller left. */
   readonly ms: number;
   readonly partnerId: number;
+  /** Version of the interface. */
+  readonly version: string;
   readonly operation: string;
   readonly cuid: string | undefined;
   readonly service: string | undefined;
@@ -160,5 +162,7 @@ export interface TrialCall {
   readonly amount: string | undefined;
   /** `success`, `replayed`, the reason of a failure, `no_answer`, or `proxy_error`. */
   readonly outcome: string;
+  /** Seconds in `Retry-After`. */
+  readonly retryAfter: number | undefined;
   readonly requestId: string;
 }

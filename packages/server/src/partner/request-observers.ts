@@ -4,7 +4,7 @@ import type { TrialCall } from "../domain/practice.ts";
 import { type Instant, isoTime } from "../domain/wall-time.ts";
 import type { RefusedCall } from "../store/store.ts";
 import { logUnauthenticated } from "../system/log.ts";
-import type { Call, Ending } from "./call.ts";
+import type { Answer, Call, Ending } from "./call.ts";
 import { FAILURES, type FailureReason } from "./failures.ts";
 import type { CallNotes } from "./gathering.ts";
 import { TOP_UP_OPERATION } from "./operations.ts";
@@ -112,15 +112,15 @@ export function noteRefusedCalls(
 export function noteTrialCalls(clock: () => Instant, trialCalls: Pick<CallNotes<TrialCall>, "note">): RequestObserver {
   return {
     ended: ({ id: requestId, outcome, caller, body, route, answer, isReplay }, ending, ms) => {
-      const operation = route?.operation?.name;
-      if (caller?.environment !== "trial" || operation === undefined) return;
+      if (caller?.environment !== "trial" || route?.operation === undefined) return;
       const sent = answer?.status === 502 ? "proxy_error" : (outcome ?? (isReplay ? "replayed" : "success"));
       const { cuid, service, reqId, checkoutId, bouquetId, amt } = (body ?? {}) as Readonly<Record<string, unknown>>;
       trialCalls.note({
         at: Math.round(clock() - ms),
         ms: Math.round(ms),
         partnerId: caller.partnerId,
-        operation,
+        version: route.operation.version,
+        operation: route.operation.name,
         cuid: textOf(cuid),
         service: textOf(service),
         reqId: textOf(reqId),
@@ -128,11 +128,18 @@ export function noteTrialCalls(clock: () => Instant, trialCalls: Pick<CallNotes<
         bouquetId: textOf(bouquetId),
         amount: textOf(amt),
         outcome: ending === "gave_up" ? "no_answer" : sent,
+        retryAfter: ending === "gave_up" ? undefined : retryAfterOf(answer),
         requestId,
       });
     },
     refusedBare: () => {},
   };
+}
+
+function retryAfterOf(answer: Answer | undefined): number | undefined {
+  const { headers = [] } = answer ?? {};
+  const name = headers.indexOf("retry-after");
+  return name === -1 ? undefined : Number(headers[name + 1]);
 }
 
 /** Searchable codes: short, and without control characters that a database would refuse. */

@@ -34,11 +34,12 @@ export function tokensIn(db: Db) {
     .selectFrom("accessToken as t")
     .innerJoin("partner as p", "p.id", "t.partnerId")
     .select(["t.id", "t.environment", "t.createdAt", "t.expiresAt", "t.revokedAt", "t.replacedBy"])
-    .select(["p.id as partnerId", "p.name", "p.status", "p.createdAt as partnerCreatedAt", "p.allowedAddresses"]);
+    .select(["p.id as partnerId", "p.name", "p.status", "p.createdAt as partnerCreatedAt", "p.allowedAddresses"])
+    .select("p.certifiedAt");
 }
 
 export type TokenRow = Omit<AccessTokenRow, "hash"> &
-  Pick<PartnerRow, "name" | "status" | "allowedAddresses"> & { readonly partnerCreatedAt: number };
+  Pick<PartnerRow, "name" | "status" | "allowedAddresses" | "certifiedAt"> & { readonly partnerCreatedAt: number };
 
 export function toAccessToken(row: TokenRow): AccessToken {
   const { id, environment, createdAt, expiresAt, revokedAt, replacedBy } = row;
@@ -59,9 +60,10 @@ export function toTokenState({ expiresAt, revokedAt, status }: TokenStateRow): T
   return { expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined, partner: { status } };
 }
 
-export function toPartner({ id, name, status, createdAt, allowedAddresses: allowed }: PartnerRow): Partner {
+export function toPartner({ allowedAddresses: allowed, certifiedAt, ...partner }: PartnerRow): Partner {
+  const { id, name, status, createdAt } = partner;
   const allowedAddresses = allowed === null ? undefined : new AddressList(JSON.parse(allowed) as string[]);
-  return { id, name, status, createdAt, allowedAddresses };
+  return { id, name, status, createdAt, allowedAddresses, certifiedAt: certifiedAt ?? undefined };
 }
 
 /** Newest first. */

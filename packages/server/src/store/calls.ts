@@ -34,7 +34,8 @@ export async function recordTrialCalls(engine: Engine, calls: readonly TrialCall
   for (const some of portionsOf(calls, ROWS_AT_ONCE))
     await recordSome(engine, "trialCall", some.at(-1)?.at, async (tx, first) => {
       const rows = some.map(({ cuid, service, reqId, checkoutId, bouquetId, amount, ...call }, index) => ({
-        ...{ ...call, id: first + index, cuid: cuid ?? null, service: service ?? null, reqId: reqId ?? null },
+        ...{ ...call, id: first + index, retryAfter: call.retryAfter ?? null },
+        ...{ cuid: cuid ?? null, service: service ?? null, reqId: reqId ?? null },
         ...{ checkoutId: checkoutId ?? null, bouquetId: bouquetId ?? null, amount: amount ?? null },
       }));
       await tx.insertInto("trialCall").values(rows).execute();

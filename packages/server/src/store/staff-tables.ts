@@ -21,6 +21,7 @@ interface TrialCallRow {
   at: Instant;
   ms: number;
   partnerId: number;
+  version: string;
   operation: string;
   cuid: string | null;
   service: string | null;
@@ -29,6 +30,7 @@ interface TrialCallRow {
   bouquetId: string | null;
   amount: string | null;
   outcome: string;
+  retryAfter: number | null;
   requestId: string;
 }
 

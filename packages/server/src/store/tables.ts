@@ -35,6 +35,7 @@ export interface PartnerRow {
   createdAt: Instant;
   /** A JSON list of CIDR ranges; null if requests may come from anywhere. */
   allowedAddresses: string | null;
+  certifiedAt: Instant | null;
 }
 
 export interface AccessTokenRow {

@@ -25,7 +25,14 @@ const anyEnvironment = fc.constantFrom("trial" as const, "production" as const);
 
 const STORED: AccessToken = {
   id: "t1",
-  partner: { id: 7, name: "wallet", status: "active", createdAt: ISSUED_AT, allowedAddresses: undefined },
+  partner: {
+    id: 7,
+    name: "wallet",
+    status: "active",
+    createdAt: ISSUED_AT,
+    allowedAddresses: undefined,
+    certifiedAt: undefined,
+  },
   environment: "trial",
   createdAt: ISSUED_AT,
   expiresAt: ISSUED_AT + TRIAL_TOKEN_VALID_MS,

@@ -136,8 +136,14 @@ test("all calls of the trial environment are noted, with what the caller got", a
   const { request } = await play(client, "half-answer", EXPECTED["half-answer"]);
   await send({ ...client, token: client.service.liveToken }, "txn-status", request);
   await send(client, "txn-status", {});
+  await play(client, "busy-after", [BUSY]);
+  expect(calls.pop()).toMatchObject({ outcome: "unavailable", retryAfter: 2 });
+  calls.pop();
   const { amt: amount, ...fields } = request;
-  const of = { at: expect.any(Number), ms: expect.any(Number), partnerId: 1, requestId: expect.any(String) };
+  const of = {
+    ...{ at: expect.any(Number), ms: expect.any(Number), partnerId: 1, requestId: expect.any(String) },
+    ...{ version: "v1.0.1", retryAfter: undefined },
+  };
   const none = { checkoutId: undefined, bouquetId: undefined, amount: undefined };
   const { cuid, service, reqId } = request;
   expect(calls).toEqual([

@@ -20,7 +20,14 @@ const iso = (at: number) => new Date(at).toISOString();
 export function testAccess(makeDatabase: MakeDatabase): void {
   test("a partner that was added is active, and found by its name alone", async () => {
     const { desk, actions } = await openAccess(makeDatabase);
-    const wallet = { id: 1, name: "wallet", status: "active", createdAt: iso(START), allowedAddresses: null };
+    const wallet = {
+      id: 1,
+      name: "wallet",
+      status: "active",
+      createdAt: iso(START),
+      allowedAddresses: null,
+      certifiedAt: null,
+    };
     expect(await run(desk, addPartner, { name: "wallet" })).toEqual(wallet);
     expect(await run(desk, showPartner, { name: "wallet" })).toEqual(wallet);
     expect(await refusal(run(desk, addPartner, { name: "wallet" }))).toMatchObject({
@@ -96,6 +103,7 @@ export function testAccess(makeDatabase: MakeDatabase): void {
         revokedAt: null,
         replacedBy: null,
         lastUsedAt: null,
+        isCertified: false,
       },
       token: expect.stringMatching(/^topup_live_[0-9A-Za-z]{49}$/),
     });

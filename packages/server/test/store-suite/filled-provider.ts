@@ -214,7 +214,9 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   };
   const lookUp = { operation: "get-customer-information", cuid: "1000001", outcome: "success", requestId: "r2" };
   await store.practise("practice", now);
-  await store.recordTrialCalls([{ at: now, ms: 3, partnerId: partner.id, ...lookUp, ...unknown }]);
+  await store.recordTrialCalls([
+    { at: now, ms: 3, partnerId: partner.id, version: "v1.0.1", ...lookUp, ...unknown, retryAfter: 2 },
+  ]);
   const run = {
     kind: "customers",
     environment: "production",

@@ -15,7 +15,18 @@ function call(requestId: string, more: Partial<RefusedCall> = {}): RefusedCall {
 
 function trialCall(requestId: string, at = START): TrialCall {
   const none = { cuid: undefined, service: undefined, reqId: undefined, bouquetId: undefined, amount: undefined };
-  return { ...none, at, ms: 1, partnerId: 1, operation: "txn-status", checkoutId: "c", outcome: "success", requestId };
+  const also = { version: "v1.0.1", retryAfter: undefined };
+  return {
+    ...none,
+    ...also,
+    at,
+    ms: 1,
+    partnerId: 1,
+    operation: "txn-status",
+    checkoutId: "c",
+    outcome: "success",
+    requestId,
+  };
 }
 
 /** Calls of partners that are kept. */

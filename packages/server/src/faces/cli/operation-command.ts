@@ -46,7 +46,7 @@ export function addOperation(group: Command, runtime: Runtime, operation: Operat
       const { [file ?? ""]: path, ...others } = Object.fromEntries(given) as Given;
       const work = async () => {
         const input = { ...readInput(plain, others), ...always };
-        const files = file === undefined ? {} : { [file]: await fileAt(runtime, String(path)) };
+        const files = file === undefined || path === undefined ? {} : { [file]: await fileAt(runtime, path as string) };
         return perform(operation, shellDesk(session), { ...input, ...files });
       };
       const done = await withFile(String(path), "be read", work).catch((error: unknown) => {
@@ -68,8 +68,8 @@ function argumentOf(field: string, { enum: choices, description }: Said, isNeede
   return choices === undefined ? argument : argument.choices(choices);
 }
 
-function optionOf(field: string, { type, enum: choices, description }: Said, isNeeded: boolean): Option {
-  const [kind = ""] = /[A-Z]?[^A-Z]*$/.exec(field) ?? [];
+function optionOf(field: string, { type, enum: choices, description, isFile }: Said, isNeeded: boolean): Option {
+  const [kind = ""] = isFile ? ["file"] : (/[A-Z]?[^A-Z]*$/.exec(field) ?? []);
   const value = type === "boolean" ? "" : ` <${kind.toUpperCase()}>`;
   const option = new Option(`${flagOf(field)}${value}`, spoken(description));
   if (type === "array")

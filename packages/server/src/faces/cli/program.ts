@@ -48,6 +48,7 @@ type Add = (program: Command, runtime: Runtime) => void;
 const bulk = () => import("../../office/bulk/operations.ts");
 const audit = () => import("../../office/audit/operations.ts");
 const partners = () => import("../../office/partners/operations.ts");
+const practice = () => import("../../office/practice/operations.ts");
 const staff = () => import("../../office/staff/operations.ts");
 const tokens = () => import("../../office/partners/tokens.ts");
 const transactions = () => import("../../office/transactions/operations.ts");
@@ -73,7 +74,10 @@ const SUBJECTS: Readonly<
   demo: { byHand: async () => (await import("./commands/demo.ts")).addDemoCommand },
   trial: { byHand: async () => (await import("./commands/demo.ts")).addTrialCommands },
   audit: { office: [audit] },
-  partner: { office: [partners], byHand: async () => (await import("./commands/partner.ts")).addPartnerAllow },
+  partner: {
+    office: [partners, practice],
+    byHand: async () => (await import("./commands/partner.ts")).addPartnerAllow,
+  },
   staff: { office: [staff], byHand: async () => (await import("./commands/staff.ts")).addPasswordCommands },
   token: { office: [tokens] },
   migrate: { byHand: async () => (await import("./commands/database.ts")).addMigrateCommand },

@@ -9,6 +9,7 @@ import * as imports from "../../office/imports/operations.ts";
 import type { Operation } from "../../office/operation.ts";
 import * as partners from "../../office/partners/operations.ts";
 import * as tokens from "../../office/partners/tokens.ts";
+import * as practice from "../../office/practice/operations.ts";
 import * as settlement from "../../office/settlement/operations.ts";
 import * as staff from "../../office/staff/operations.ts";
 import * as statistics from "../../office/statistics/operations.ts";
@@ -31,6 +32,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...audit.operations,
   ...partners.operations,
   ...tokens.operations,
+  ...practice.operations,
   ...staff.operations,
   ...catalogue.operations,
   ...imports.operations,

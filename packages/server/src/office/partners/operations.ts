@@ -25,7 +25,7 @@ const AS = { tag: "Partners", permission: "administer" } as const;
 const BY_NAME = ["name"] as const;
 const READ = { tag: "Partners", permission: "read" } as const;
 /** Partners as a table; `-` means any address. */
-export const PARTNER_COLUMNS = ["id", "name", "status", "createdAt", "allowedAddresses"];
+export const PARTNER_COLUMNS = ["id", "name", "status", "createdAt", "certifiedAt", "allowedAddresses"];
 
 export const listPartners = operation({
   ...READ,
@@ -80,7 +80,10 @@ export const addPartner = operation({
       if ((await sql.findPartner(tx, name)) !== undefined)
         throw new Refused("conflict", `there is a partner named ${name} already`);
       const id = await sql.nextPartnerId(tx);
-      const partner: Partner = { id, name, status: "active", createdAt: office.by.at, allowedAddresses: undefined };
+      const partner: Partner = {
+        ...{ id, name, status: "active", createdAt: office.by.at },
+        ...{ allowedAddresses: undefined, certifiedAt: undefined },
+      };
       const write = () => sql.insertPartner(tx, partner);
       return { answer: partnerData(partner), change: { write, audit: [partnerAdded(partner)] } };
     });

@@ -27,6 +27,7 @@ export const PartnerSchema = Type.Object(
     status: StatusSchema,
     createdAt: InstantSchema,
     allowedAddresses: orNull(Type.Array(Type.String(), { description: "Null means any address." })),
+    certifiedAt: orNull(InstantSchema),
   },
   { title: "Partner" },
 );
@@ -63,7 +64,10 @@ const TOKEN = {
 export const AccessTokenSchema = Type.Object(TOKEN, { title: "AccessToken" });
 
 const ISSUED = { ...TOKEN, token: Type.String({ description: "Shown only once." }) };
-export const IssuedTokenSchema = Type.Object(ISSUED, { title: "IssuedToken" });
+export const IssuedTokenSchema = Type.Object(
+  { ...ISSUED, isCertified: Type.Boolean({ description: "Whether the partner has a practice certificate." }) },
+  { title: "IssuedToken" },
+);
 export const RotatedTokenSchema = Type.Object(
   { ...ISSUED, formerId: Type.String(), formerUntil: InstantSchema },
   { title: "RotatedToken" },
@@ -71,9 +75,10 @@ export const RotatedTokenSchema = Type.Object(
 
 /* Partners and tokens in answers and on terminals. */
 
-export function partnerData({ id, name, status, createdAt, allowedAddresses }: Partner) {
+export function partnerData({ id, name, status, createdAt, allowedAddresses, certifiedAt }: Partner) {
   const addresses = allowedAddresses === undefined ? null : [...allowedAddresses.ranges];
-  return { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: addresses };
+  const common = { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: addresses };
+  return { ...common, certifiedAt: isoTimeOrNull(certifiedAt) };
 }
 
 /** @param lastUse the last accepted request; requests of the last half minute may be missing. */
@@ -119,8 +124,18 @@ export function tokenLines(token: TokenData, provider: ProviderSettings): Shown 
   return tokenTable({ items: [token] }, provider);
 }
 
+type IssuedToken = Static<typeof IssuedTokenSchema>;
+
+export function issuedLines(issued: IssuedToken, provider: ProviderSettings): Shown {
+  const { partner, environment, isCertified } = issued;
+  const { out, note } = newTokenLines(issued, provider);
+  const isWarned = environment === "production" && !isCertified;
+  const warning = `${printable(partner)} has no practice certificate: see topupd partner practice --help.\n`;
+  return { out, note: isWarned ? note + warning : note };
+}
+
 /** Only the token goes to stdout, so that a shell can use it. */
-export function issuedLines(issued: Static<typeof IssuedTokenSchema>, provider: ProviderSettings): Shown {
+function newTokenLines(issued: Omit<IssuedToken, "isCertified">, provider: ProviderSettings) {
   const { token, id, partner, environment, expiresAt } = issued;
   const end = expiresAt === null ? "until it is revoked" : `until ${wallTime(expiresAt, provider)}`;
   const of = `a ${environment} token of ${printable(partner)}, has the id ${id}, and is valid ${end}`;
@@ -128,7 +143,7 @@ export function issuedLines(issued: Static<typeof IssuedTokenSchema>, provider: 
 }
 
 export function rotatedLines(rotated: Static<typeof RotatedTokenSchema>, provider: ProviderSettings): Shown {
-  const { out, note } = issuedLines(rotated, provider);
+  const { out, note } = newTokenLines(rotated, provider);
   const until = wallTime(rotated.formerUntil, provider);
   return { out, note: `${note}The old token ${rotated.formerId} is valid until ${until}.\n` };
 }

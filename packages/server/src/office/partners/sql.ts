@@ -34,9 +34,9 @@ export async function updatePartner(tx: Db, partner: Partner): Promise<void> {
   await tx.updateTable("partner").set(values).where("id", "=", id).execute();
 }
 
-function partnerRow({ id, name, status, createdAt, allowedAddresses: allowed }: Partner): PartnerRow {
+function partnerRow({ allowedAddresses: allowed, certifiedAt, ...partner }: Partner): PartnerRow {
   const addresses = allowed === undefined ? null : JSON.stringify(allowed.ranges);
-  return { id, name, status, createdAt, allowedAddresses: addresses };
+  return { ...partner, allowedAddresses: addresses, certifiedAt: certifiedAt ?? null };
 }
 
 /** Tokens, oldest first. @param partner undefined for all partners. */

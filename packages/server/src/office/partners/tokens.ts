@@ -103,7 +103,8 @@ export const issueToken = operation({
         replacedBy: undefined,
       };
       const write = () => sql.insertToken(tx, issued, hashSecret(token));
-      return { answer: { ...tokenData(issued, at), token }, change: { write, audit: [tokenIssued(issued)] } };
+      const answer = { ...tokenData(issued, at), token, isCertified: partner.certifiedAt !== undefined };
+      return { answer, change: { write, audit: [tokenIssued(issued)] } };
     });
   },
 });

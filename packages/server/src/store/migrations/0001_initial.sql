@@ -35,7 +35,9 @@ CREATE TABLE partner (
   status     TEXT    NOT NULL CHECK (status IN ('active', 'suspended')),
   created_at INTEGER NOT NULL,
   -- A JSON list of CIDR ranges that may send requests; null means any address.
-  allowed_addresses TEXT
+  allowed_addresses TEXT,
+  -- The first practice report without a complaint.
+  certified_at INTEGER
 ) STRICT;
 
 CREATE TABLE access_token (
@@ -384,6 +386,7 @@ CREATE TABLE trial_call (
   at          INTEGER NOT NULL,
   ms          INTEGER NOT NULL,
   partner_id  INTEGER NOT NULL,
+  version     TEXT    NOT NULL,
   operation   TEXT    NOT NULL,
   cuid        TEXT,
   service     TEXT,
@@ -392,6 +395,8 @@ CREATE TABLE trial_call (
   bouquet_id  TEXT,
   amount      TEXT,
   outcome     TEXT    NOT NULL,
+  -- Seconds in the answer's header.
+  retry_after INTEGER,
   request_id  TEXT    NOT NULL
 ) STRICT;
 

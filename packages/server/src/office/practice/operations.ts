@@ -1,0 +1,141 @@
+import { type Static, Type } from "typebox";
+import type { Partner } from "../../domain/access-token.ts";
+import { partnerCertified } from "../../domain/audit.ts";
+import type { TrialCall } from "../../domain/practice.ts";
+import { type ListedOutcome, PRACTICE_RULES, practiceReport } from "../../domain/practice-report.ts";
+import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import type { ProviderSettings } from "../../store/store.ts";
+import { fileOf } from "../fields.ts";
+import { decide, type Office } from "../office.ts";
+import { type Operation, operation, type Shown } from "../operation.ts";
+import { noPartner, PartnerName } from "../partners/presenter.ts";
+import { findPartner, updatePartner } from "../partners/sql.ts";
+import { count, printable, table } from "../text.ts";
+import { PracticeReportSchema } from "./schemas.ts";
+import { readPracticeCalls, readPracticeTopUps } from "./sql.ts";
+
+/* The report on a partner's practice with faults, and its certificate. */
+
+type Report = Static<typeof PracticeReportSchema>;
+
+const MOST_SHOWN = 10;
+
+export const showPractice = operation({
+  tag: "Partners",
+  permission: "read",
+  http: "GET /partners/:name/practice",
+  summary: "Report a partner's practice with faults, without its list",
+  input: Type.Object({ name: PartnerName }),
+  answer: PracticeReportSchema,
+  run: async (office, { name }) => reportOn(office, await partnerNamed(office, name)),
+});
+
+export const certifyPractice = operation({
+  tag: "Partners",
+  permission: "administer",
+  http: "POST /partners/:name/practice",
+  summary: "Report a partner's practice with faults, and certify the partner if all are passed with its list",
+  input: Type.Object({
+    name: PartnerName,
+    list: Type.Optional(fileOf("The partner's own list, a CSV file: order,checkoutId,outcome (paid, refunded, open).")),
+  }),
+  answer: PracticeReportSchema,
+  cli: [
+    {
+      words: "partner practice",
+      arguments: ["name"],
+      show: reportLines,
+      summary:
+        "report a partner's practice with faults, and certify the partner if all are passed (exit code 3: failed)",
+      examples: ['topupd partner practice "Blue Wallet"', 'topupd partner practice "Blue Wallet" --list orders.csv'],
+    },
+  ],
+  async run(office, { name, list: file }) {
+    const partner = await partnerNamed(office, name);
+    if (file === undefined) return reportOn(office, partner);
+    // The CSV reader is loaded only if it is needed.
+    const { readPracticeList } = await import("../../csv/reading.ts");
+    const report = await reportOn(office, partner, await readPracticeList(file.open()));
+    return report.passed ? certified(office, report) : report;
+  },
+});
+
+/** Certifies a partner. The first certificate stays. */
+function certified(office: Office, report: Report): Promise<Report> {
+  return decide(office, "reference", async (tx) => {
+    const before = (await findPartner(tx, report.partner)) ?? noPartner(report.partner);
+    if (before.certifiedAt !== undefined) return { answer: report };
+    const { at } = office.by;
+    const write = () => updatePartner(tx, { ...before, certifiedAt: at });
+    return {
+      answer: { ...report, certifiedAt: isoTime(at) },
+      change: { write, audit: [partnerCertified(before, at)] },
+    };
+  });
+}
+
+async function partnerNamed({ store }: Office, name: string): Promise<Partner> {
+  return (await findPartner(store.engine.db, name)) ?? noPartner(name);
+}
+
+async function reportOn(
+  { store: { engine }, by: { at: now } }: Office,
+  { id, name, certifiedAt }: Partner,
+  list?: ReadonlyMap<string, ListedOutcome>,
+): Promise<Report> {
+  const calls = await readPracticeCalls(engine.db, id);
+  const topUps = await readPracticeTopUps(engine, id, now);
+  const faults = practiceReport({ calls, topUps, list, now }).map(({ checkoutId, listed, broken, ...result }) => ({
+    ...{ ...result, checkoutId: checkoutId ?? null, listed: listed ?? null },
+    calls: [...result.calls.slice(0, MOST_SHOWN), ...result.calls.slice(MOST_SHOWN).slice(-MOST_SHOWN)].map(callData),
+    broken: broken.map(({ rule, detail, calls: proof }) => {
+      return { rule, problem: detail ?? PRACTICE_RULES[rule], calls: proof.map(callData) };
+    }),
+  }));
+  return {
+    ...{ partner: name, at: isoTime(now), versions: [...new Set(calls.map(({ version }) => version))].sort() },
+    ...{ calls: calls.length, topUps: topUps.length, hasList: list !== undefined },
+    passed: list !== undefined && faults.every(({ verdict }) => verdict === "passed"),
+    certifiedAt: isoTimeOrNull(certifiedAt),
+    faults,
+  };
+}
+
+function callData({ at, operation: called, checkoutId = "", outcome }: TrialCall) {
+  return { at: isoTime(at), operation: called, checkoutId, outcome };
+}
+
+const COLUMNS = ["fault", "verdict", "recorded", "listed", "checkoutId"] as const;
+
+function reportLines(report: Report, { zone }: ProviderSettings): Shown {
+  const { faults, passed, certifiedAt, hasList } = report;
+  const rows = faults.map(({ fault, verdict, recorded, listed, checkoutId }) => {
+    return { fault, verdict: verdict.replace("_", " "), recorded, listed, checkoutId };
+  });
+  const failed = faults.filter(({ verdict }) => verdict === "failed");
+  const timed = (calls: Report["faults"][number]["calls"]) =>
+    table(
+      ["at", "operation", "outcome", "checkoutId"],
+      // The rules for speed need milliseconds.
+      calls.map((call) => ({ ...call, at: zone.wallTime(Date.parse(call.at)) + call.at.slice(19, 23) })),
+    );
+  const proofs = failed.flatMap(({ fault, broken }) =>
+    broken.map(({ rule, problem, calls }) => `\n${fault}: ${ruleWords(rule)}. ${problem}\n${timed(calls)}`),
+  );
+  const since = certifiedAt === null ? "" : ` ${zone.wallTime(Date.parse(certifiedAt))}`;
+  const certificate = since === "" ? "not certified" : `certified since${since}`;
+  const missing =
+    passed || hasList || certifiedAt !== null ? "" : " A certificate needs the partner's list: add --list.";
+  return {
+    out: table(COLUMNS, rows) + proofs.join(""),
+    note: `${printable(report.partner)} is ${certificate}.${missing}\n`,
+    wrong: failed.length === 0 ? undefined : `the partner failed ${count(failed.length, "fault")}`,
+  };
+}
+
+function ruleWords(rule: string): string {
+  const words = rule.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export const operations: readonly Operation[] = [showPractice, certifyPractice];

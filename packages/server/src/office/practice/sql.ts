@@ -1,0 +1,40 @@
+import { PRACTICE_CUID, type TrialCall } from "../../domain/practice.ts";
+import { TOP_UP } from "../../domain/practice-report.ts";
+import type { Transaction } from "../../domain/top-up.ts";
+import type { Instant } from "../../domain/wall-time.ts";
+import { CALLS_KEPT_MS } from "../../store/calls.ts";
+import type { Engine } from "../../store/engine.ts";
+import type { Db } from "../office.ts";
+import { readTransactions } from "../transactions/sql.ts";
+
+/** Limits the memory of a report. */
+const MOST_ROWS = 20_000;
+
+/** Reads a partner's top-ups of the practice customer, and its other calls with their checkoutIds. */
+export async function readPracticeCalls(db: Db, partnerId: number): Promise<TrialCall[]> {
+  const practised = callsOf(db, partnerId).where("cuid", "=", PRACTICE_CUID).where("operation", "=", TOP_UP);
+  const newest = callsOf(db, partnerId)
+    .selectAll()
+    .where("checkoutId", "in", practised.select("checkoutId"))
+    .orderBy("id", "desc")
+    .limit(MOST_ROWS);
+  // Limited apart, so that a partner that only asks does not hide its top-ups.
+  const topUps = await newest.where("operation", "=", TOP_UP).execute();
+  const others = await newest.where("operation", "!=", TOP_UP).execute();
+  return [...topUps, ...others].reverse().map(({ id: _, ...row }) => ({
+    ...row,
+    ...{ cuid: row.cuid ?? undefined, service: row.service ?? undefined, reqId: row.reqId ?? undefined },
+    ...{ checkoutId: row.checkoutId ?? undefined, bouquetId: row.bouquetId ?? undefined },
+    ...{ amount: row.amount ?? undefined, retryAfter: row.retryAfter ?? undefined },
+  }));
+}
+
+function callsOf(db: Db, partnerId: number) {
+  return db.selectFrom("trialCall").where("partnerId", "=", partnerId);
+}
+
+/** Reads a partner's recorded top-ups of the practice customer, as long as their calls are kept. */
+export function readPracticeTopUps(engine: Engine, partnerId: number, now: Instant): Promise<Transaction[]> {
+  const filter = { environment: "trial", cuid: PRACTICE_CUID, partnerId, from: now - CALLS_KEPT_MS } as const;
+  return readTransactions(engine, filter, { before: undefined, limit: MOST_ROWS });
+}
