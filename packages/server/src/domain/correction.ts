@@ -13,7 +13,7 @@ import {
 import type { Authority } from "./staff.ts";
 import { isRunning, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./top-up.ts";
-import { DAY_MS, type Instant, LAST_WALL_TIME, type Moment, type WallTime } from "./wall-time.ts";
+import { type Instant, LAST_WALL_TIME, type Moment, type WallTime } from "./wall-time.ts";
 
 /*
  * Corrections by staff: reversals, goodwill and blocks. Each is decided here, inside the transaction that records it,
@@ -213,11 +213,10 @@ export function decideBulk(
   return grantGoodwill(connection, ledgers, { ...key, days: order.days, plan: order.plan }, by);
 }
 
-/** Whether a ledger got goodwill in the last day that is not reversed. */
-export function hadGoodwillLately(ledgers: readonly Ledger[], now: Instant): boolean {
-  const isLate = (ledger: Ledger) =>
-    grantsOfRun(ledger, 0).some(({ kind, at }) => kind === "goodwill" && at.instant > now - DAY_MS);
-  return ledgers.some(isLate);
+/** Time of the last goodwill that is not reversed; undefined if there is none. */
+export function lastGoodwill(ledgers: readonly Ledger[]): Instant | undefined {
+  const grants = ledgers.flatMap((ledger) => grantsOfRun(ledger, 0)).filter(({ kind }) => kind === "goodwill");
+  return grants.length === 0 ? undefined : Math.max(...grants.map(({ at }) => at.instant));
 }
 
 /** The audit entry of a portion: the connections of each customer, and the change. */

@@ -24,6 +24,7 @@ import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { deskOf, listOf, refusal, run } from "../support/desk.ts";
+import { moveHorizon } from "../support/history.ts";
 import { STORED_PASSWORD, staffOf } from "../support/staff.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
@@ -257,6 +258,20 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     expect((await preview(["sita"])).repeated).toBe(0);
   });
 
+  test("goodwill that another gave since the preview is not given twice", async () => {
+    const { opened, store, desk, preview, goOn, show, problemsOf } = await openBulk(makeDatabase);
+    const [first, second] = [await preview(["sita"]), await preview(["2000001"])].map(({ id }) => id as number);
+    opened.now += 1;
+    for (const id of [first, second]) {
+      await run(desk, startBulk, { id: id as number });
+      await goOn();
+    }
+    expect(await show(second as number)).toMatchObject({ state: "done", count: 2, done: 2, problems: 2 });
+    const problem = "was given goodwill since the preview";
+    expect(await problemsOf(second as number)).toContainEqual([1, "2000001", problem]);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe(LATER);
+  });
+
   test.each(["before", "after"] as const)(
     "a process killed %s a commit: another continues, and corrects nothing twice",
     async (when) => {
@@ -333,13 +348,16 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     await goOn();
     const late = await preview([SITA_TV.reqId, "nobody"]);
     opened.now += 60 * MINUTE_MS + 1;
-    const once = new AbortController();
-    let naps = 0;
-    const sleep = async () => {
-      naps += 1;
-      if (naps > 1) once.abort();
+    const keep = async () => {
+      const once = new AbortController();
+      let naps = 0;
+      const sleep = async () => {
+        naps += 1;
+        if (naps > 2) once.abort();
+      };
+      await keepBulk({ ...desk, sleep, log() {} }, once.signal);
     };
-    await keepBulk({ ...desk, sleep, log() {} }, once.signal);
+    await keep();
     expect(await show(late.id)).toMatchObject({ state: "cancelled" });
     expect(await refusal(run(desk, startBulk, { id: late.id }))).toMatchObject({ code: "conflict" });
     // The lines of a started run stay.
@@ -348,6 +366,13 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     expect(await refusal(run(desk, startBulk, { id: nothing.id }))).toMatchObject({ code: "conflict" });
     expect(await refusal(start(["sita"], { days: undefined }))).toMatchObject({ problems: [{ field: "days" }] });
     expect(await endOf(store, SITA_TV, FAMILY)).toBe(END);
+    // Its lines are deleted with the history of its time.
+    await moveHorizon(opened, opened.now - MINUTE_MS);
+    await keep();
+    expect(await countRows(opened, "bulk_line")).toBe(1);
+    opened.now += 60 * MINUTE_MS + 1;
+    await keep();
+    expect(await countRows(opened, "bulk_line")).toBe(0);
   });
 
   test("it continues after its author's log-in has ended, and not without the author's role", async () => {

@@ -50,7 +50,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("corrections", () => testCorrections(makeDatabase));
     describe("transactions of the office", () => testTransactionOperations(makeDatabase));
     describe("customers of the office", () => testCustomerOperations(makeDatabase));
-    describe("bulk corrections", () => testBulk(makeDatabase));
+    describe("bulk changes", () => testBulk(makeDatabase));
     describe("limits", () => testLimits(makeDatabase));
     describe("approvals", () => testApprovals(makeDatabase));
     describe("targets", () => testTargets(makeDatabase));

@@ -58,7 +58,7 @@ async function correctPortion({ store, clock }: Ports, run: BulkRunRow): Promise
   const correcting = { ...correctingBy({ by, store }), reason: run.reason };
   return decide({ store, clock, by, isPreview: false }, keys, async (tx) => {
     const effects = await decidePortion(engine, tx, order, keys, correcting);
-    const problems = effects.map((effect) => problemOf(order, effect));
+    const problems = effects.map((effect) => problemOf(order, effect) ?? changedSince(run, effect));
     const corrected = effects.filter((_, index) => problems[index] === undefined);
     const isOurs = await sql.updateRun(tx, run, {
       place: lines.at(-1)?.number ?? run.place,
@@ -88,6 +88,12 @@ async function correctPortion({ store, clock }: Ports, run: BulkRunRow): Promise
     const events = corrected.flatMap((each) => eventsOf(order, each, correcting));
     return { answer: state, change: { write, audit, events } };
   });
+}
+
+/** Leaves out a connection that got goodwill from elsewhere: the preview did not show it. */
+function changedSince({ action, createdAt }: BulkRunRow, { goodwillAt }: BulkEffect): string | undefined {
+  const isGivenTwice = action === "goodwill" && goodwillAt !== undefined && goodwillAt > createdAt;
+  return isGivenTwice ? "was given goodwill since the preview" : undefined;
 }
 
 export function keyOf({ environment }: Pick<BulkRunRow, "environment">, line: BulkLineRow): ConnectionKey {

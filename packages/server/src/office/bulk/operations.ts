@@ -9,6 +9,7 @@ import { type Rows, rowsOf } from "../fields.ts";
 import { beyondSession, correctingBy, type Db, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
+import { table } from "../text.ts";
 import { correctRun, failed, keyOf } from "./correct.ts";
 import { type BulkEffect, decidePortion, lineOf, orderOf, PORTION } from "./plan.ts";
 import { readList } from "./read.ts";
@@ -54,7 +55,7 @@ export const previewBulk = operation({
       words: "bulk preview",
       summary: "read the list of a bulk change: bulk start then corrects its connections",
       arguments: ["action", "file"],
-      show: RUN_SHOWN,
+      show: (run) => ({ out: table(RUN_SHOWN, [run]), note: `topupd bulk start ${run.id} starts it.\n` }),
       examples: ["topupd bulk preview goodwill outage.txt --days 2 --reason outage"],
     },
   ],

@@ -3,10 +3,11 @@ import {
   type BulkOutcome,
   type Correcting,
   decideBulk,
-  hadGoodwillLately,
+  lastGoodwill,
 } from "../../domain/correction.ts";
 import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
+import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
 import { CONNECTION_STATE, toConnectionState } from "../../store/rows.ts";
 import type { BulkRunRow } from "../../store/staff-tables.ts";
@@ -23,7 +24,9 @@ export interface BulkEffect {
   readonly outcome: BulkOutcome;
   /** Undefined if there is no such connection. */
   readonly before: Connection | undefined;
-  /** Whether staff gave goodwill in the last day that is not reversed. */
+  /** Time of the last goodwill that is not reversed. */
+  readonly goodwillAt: Instant | undefined;
+  /** Whether that was in the last day. */
   readonly repeated: boolean;
 }
 
@@ -53,7 +56,9 @@ export async function decidePortion(
     const connection = connections.get(nameOf(key));
     const before = connection && { ...connection, ledgers: its.map(headOf) };
     const outcome = decideBulk(order, key, before, its, by);
-    return { key, outcome, before, repeated: hadGoodwillLately(its, by.at.instant) };
+    const goodwillAt = lastGoodwill(its);
+    const repeated = goodwillAt !== undefined && goodwillAt > by.at.instant - DAY_MS;
+    return { key, outcome, before, goodwillAt, repeated };
   });
 }
 
