@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
+import { limitsOf } from "../../src/faces/cli/console.ts";
 import { officeLine } from "../support/office-line.ts";
 
 const ADDRESS =
@@ -112,6 +113,15 @@ describe("settings", () => {
     expect(readConfig({ TOPUPD_BASE_PLANS: "tv=one, internet=many" }, {}).basePlans).toEqual({
       ...{ internet: "many", iptv: "many", tv: "one" },
     });
+  });
+
+  test("an amount is in whole units of the currency", () => {
+    const config = readConfig({ TOPUPD_SECOND_PERSON_REVERSAL: "5000" }, { supportGoodwillDays: "7" });
+    expect(limitsOf(config, { currencyExponent: 2 })).toEqual({
+      ...{ supportGoodwillDays: 7, secondPersonReversal: 500_000n },
+    });
+    const fallbacks = { supportGoodwillDays: 100, secondPersonReversal: undefined };
+    expect(limitsOf(readConfig({}, {}), { currencyExponent: 0 })).toEqual(fallbacks);
   });
 
   test("a time zone, currency or country other than the database's own is refused by name", async () => {

@@ -28,7 +28,7 @@ async function openApprovals(makeDatabase: MakeDatabase) {
   const [maya, ravi] = [await person("maya", "support"), await person("ravi", "support")];
   const { txnId } = await opened.topUp(SITA_NET, "NET-1M");
   const random = seededRandom(5);
-  const limits = { supportGoodwillDays: 0, secondPersonReversal: 112_999n };
+  const limits = { supportGoodwillDays: 0, secondPersonReversal: 30_000n };
   const deskFor = (actor: Actor, on = store) =>
     deskOf({ store: on, clock: () => opened.now, random }, actor, { limits });
   const ask = (actor: Actor, more: object = {}, on = store) =>

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../config.ts";
 import type { Limits } from "../../office/limits.ts";
-import type { Store } from "../../store/store.ts";
+import type { ProviderSettings } from "../../store/store.ts";
 import { urlOf } from "../../system/port-guard.ts";
 import { buildAdminApp } from "../staff-api/app.ts";
 import { listening } from "./failures.ts";
@@ -23,7 +23,7 @@ export async function serveConsole(
       clock,
       random,
       sleep,
-      limits: limitsOf(config, store),
+      limits: limitsOf(config, store.provider),
       accounts,
       targets,
       version,
@@ -55,8 +55,11 @@ export async function serveConsole(
   return { url: urlOf(app.server), stop: () => close(app, runtime, config) };
 }
 
-function limitsOf({ supportGoodwillDays, secondPersonReversal: units }: Config, { provider }: Store): Limits {
-  const secondPersonReversal = units === undefined ? undefined : units * 10n ** BigInt(provider.currencyExponent);
+export function limitsOf(
+  { supportGoodwillDays, secondPersonReversal: units }: Config,
+  { currencyExponent }: Pick<ProviderSettings, "currencyExponent">,
+): Limits {
+  const secondPersonReversal = units === undefined ? undefined : units * 10n ** BigInt(currencyExponent);
   return { supportGoodwillDays, secondPersonReversal };
 }
 
