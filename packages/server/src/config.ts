@@ -191,6 +191,18 @@ const TABLE = {
     description: "most days of goodwill that one account or API key of the role support can give in a day",
     read: integer(0, 99_999),
   },
+  supportBulk: {
+    placeholder: "NUMBER",
+    fallback: "200",
+    description: "most connections that one account or API key of the role support can correct in bulk in a day",
+    read: integer(0, 99_999),
+  },
+  secondPersonBulk: {
+    placeholder: "NUMBER",
+    fallback: "1000",
+    description: "bulk changes of more connections need a second person; none means that none does",
+    read: (text) => (text === "none" ? Number.POSITIVE_INFINITY : integer(0, 99_999, "none, or ")(text)),
+  },
   secondPersonReversal: {
     placeholder: "AMOUNT",
     description: "reversals above this amount, in whole units of the currency, need a second person; if not set, none",

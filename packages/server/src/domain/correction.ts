@@ -239,8 +239,9 @@ export function bulkSteered(
   step: "start" | "pause" | "continue" | "cancel",
   { id, environment, count, done }: BulkExtent,
   order: BulkOrder,
+  requestedBy?: string,
 ): AuditedChange {
-  const after = { environment, ...order, connections: count, done };
+  const after = { environment, ...order, connections: count, done, requestedBy };
   return { action: `bulk.${step}`, subject: String(id), before: undefined, after };
 }
 

@@ -40,6 +40,8 @@ export const AmountSchema = Type.String({
 });
 export const EnvironmentSchema = oneOf(ENVIRONMENTS);
 export const ServiceSchema = oneOf(SERVICES);
+/** Corrections that a bulk change can make. */
+export const BULK_ACTIONS = ["goodwill", "block", "unblock"] as const;
 export const RoleSchema = oneOf(ROLES);
 
 /** One page of a list. @param more fields of the whole list. */

@@ -8,40 +8,46 @@ export type Corrector = Decider & Pick<Office, "random" | "limits">;
 
 /** Limits of accounts and API keys. The command line has none, because its user controls the database. */
 export interface Limits {
-  /** Days of goodwill that one account or key of the role support can give in a day. */
+  /** Days of goodwill that one account or key of the role support can give in a day, one by one. */
   readonly supportGoodwillDays: number;
+  /** Connections that it can correct in bulk in a day. */
+  readonly supportBulk: number;
+  /** A bulk change of more connections needs a second person. */
+  readonly secondPersonBulk: number;
   /** A reversal of a larger amount needs a second person; undefined if none does. */
   readonly secondPersonReversal: Money | undefined;
 }
 
+const DAILY = {
+  goodwillDays: { limit: "supportGoodwillDays", what: "days of goodwill" },
+  bulkConnections: { limit: "supportBulk", what: "connections in bulk changes" },
+} as const;
+
 /**
- * Counts days of goodwill toward the author's limit of today. The count stays locked until the end of the transaction, so
- * that parallel corrections cannot exceed the limit.
+ * Counts work toward the author's limit of today. The count stays locked until the end of the transaction, so that parallel
+ * work cannot exceed the limit.
  * @throws Refused
  */
-export async function countGoodwill(office: Office, tx: Db, goodwillDays: number): Promise<void> {
+export async function countToday(office: Office, tx: Db, kind: keyof typeof DAILY, count: number): Promise<void> {
   const { limits, isPreview, store } = office;
   const { author, authority, at } = office.by;
   if (limits === undefined || authority === undefined) return;
   if ((await rightsQuery(tx, authority).executeTakeFirst())?.role !== "support") return;
   const day = store.provider.zone.wallTime(at).slice(0, 10);
-  const days = tx.selectFrom("staffDay").select("goodwillDays").where("author", "=", author);
   if (!isPreview) {
     await tx
       .insertInto("staffDay")
-      .values({ author, day, goodwillDays })
+      .values({ author, day, goodwillDays: 0, bulkConnections: 0, [kind]: count })
       .onConflict((on) =>
-        on
-          .columns(["author", "day"])
-          .doUpdateSet((eb) => ({ goodwillDays: eb("staffDay.goodwillDays", "+", goodwillDays) })),
+        on.columns(["author", "day"]).doUpdateSet((eb) => ({ [kind]: eb(`staffDay.${kind}`, "+", count) })),
       )
       .execute();
     await tx.deleteFrom("staffDay").where("author", "=", author).where("day", "<", day).execute();
   }
-  const counted = Number((await days.where("day", "=", day).executeTakeFirst())?.goodwillDays ?? 0);
-  const sum = isPreview ? counted + goodwillDays : counted;
-  const most = limits.supportGoodwillDays;
-  if (sum <= most) return;
-  const left = Math.max(0, most - (sum - goodwillDays));
-  throw new Refused("forbidden", `${left} of your ${most} days of goodwill are left today: ask an admin to give more`);
+  const counted = tx.selectFrom("staffDay").select(kind).where("author", "=", author).where("day", "=", day);
+  const sum = ((await counted.executeTakeFirst())?.[kind] ?? 0) + (isPreview ? count : 0);
+  const { limit, what } = DAILY[kind];
+  if (sum <= limits[limit]) return;
+  const left = Math.max(0, limits[limit] - (sum - count));
+  throw new Refused("forbidden", `${left} of your ${limits[limit]} ${what} are left today: ask an admin to do it`);
 }

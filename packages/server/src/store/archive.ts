@@ -77,7 +77,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   log_in_failure: ["id", "at", "name", "source"],
   staff_key: ["hash", "name", "role", "created_at", "last_used_at"],
   staff_answer: ["hash", "owner", "request", "at", "status", "body"],
-  staff_day: ["author", "day", "goodwill_days"],
+  staff_day: ["author", "day", "goodwill_days", "bulk_connections"],
   approval: [
     "id",
     "kind",

@@ -88,11 +88,12 @@ interface StaffDayRow {
   author: string;
   day: string;
   goodwillDays: number;
+  bulkConnections: number;
 }
 
 export interface ApprovalRow {
   id: string;
-  kind: "reversal";
+  kind: "reversal" | "bulk";
   subject: string;
   environment: Environment;
   reason: string;

@@ -6,10 +6,11 @@ import { type Instant, readWallTime } from "../domain/wall-time.ts";
 
 /* Readers of settings' values. Each throws an Error that says what the value must be. */
 
-export function integer(min: number, max: number): (text: string) => number {
+/** @param others words for other values that are allowed. */
+export function integer(min: number, max: number, others = ""): (text: string) => number {
   return (text) => {
     const value = /^[0-9]{1,5}$/.test(text) ? Number(text) : -1;
-    return value >= min && value <= max ? value : mustBe(`a whole number from ${min} to ${max}`);
+    return value >= min && value <= max ? value : mustBe(`${others}a whole number from ${min} to ${max}`);
   };
 }
 

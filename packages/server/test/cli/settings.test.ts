@@ -49,6 +49,8 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["console-port", "70000", "must be a whole number from 0 to 65535"],
   ["console-host", "", "must be an address"],
   ["support-goodwill-days", "some", "must be a whole number from 0 to 99999"],
+  ["support-bulk", "-1", "must be a whole number from 0 to 99999"],
+  ["second-person-bulk", "all", "must be none, or a whole number from 0 to 99999"],
   ["second-person-reversal", "99.50", "must be a whole number of up to 11 digits"],
   ["v100-deprecated-on", "2027-02-30", "must be a date in the form YYYY-MM-DD"],
   ["v100-sunset-on", "soon", "must be a date in the form YYYY-MM-DD"],
@@ -115,13 +117,20 @@ describe("settings", () => {
     });
   });
 
-  test("an amount is in whole units of the currency", () => {
-    const config = readConfig({ TOPUPD_SECOND_PERSON_REVERSAL: "5000" }, { supportGoodwillDays: "7" });
-    expect(limitsOf(config, { currencyExponent: 2 })).toEqual({
-      ...{ supportGoodwillDays: 7, secondPersonReversal: 500_000n },
+  test("limits of staff have defaults, and an amount is in whole units of the currency", () => {
+    const flags = {
+      supportGoodwillDays: "7",
+      supportBulk: "8",
+      secondPersonBulk: "none",
+      secondPersonReversal: "5000",
+    };
+    expect(limitsOf(readConfig({}, flags), { currencyExponent: 2 })).toEqual({
+      ...{ supportGoodwillDays: 7, supportBulk: 8, secondPersonBulk: Number.POSITIVE_INFINITY },
+      secondPersonReversal: 500_000n,
     });
-    const fallbacks = { supportGoodwillDays: 100, secondPersonReversal: undefined };
-    expect(limitsOf(readConfig({}, {}), { currencyExponent: 0 })).toEqual(fallbacks);
+    expect(limitsOf(readConfig({}, {}), { currencyExponent: 0 })).toEqual({
+      ...{ supportGoodwillDays: 100, supportBulk: 200, secondPersonBulk: 1000, secondPersonReversal: undefined },
+    });
   });
 
   test("a time zone, currency or country other than the database's own is refused by name", async () => {

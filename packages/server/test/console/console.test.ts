@@ -29,7 +29,7 @@ import {
   type Visit,
   type VisitOptions,
 } from "../support/console-visit.ts";
-import { deskOf, run } from "../support/desk.ts";
+import { deskOf, NO_LIMITS, run } from "../support/desk.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 import { startReceiver } from "../targets/receivers.ts";
 
@@ -45,10 +45,11 @@ const FIGURES = {
 };
 const NEW_PASSWORD = "tumbling otters sing";
 const totpRoles = new Set<Role>();
+const limits = { ...NO_LIMITS, secondPersonBulk: 2, secondPersonReversal: 300_000n };
 const api = shareStaffApi({
   consoleFolder: CONSOLE_FOLDER,
   defaultCountry: "NP",
-  world: { totpRoles, state: { ...wellState(), figures: FIGURES } },
+  world: { totpRoles, limits, state: { ...wellState(), figures: FIGURES } },
 });
 let browser: Browser;
 let provider: ConsoleProvider;
@@ -292,7 +293,7 @@ describe("support", () => {
     await visit.dialog.getByLabel("Reason").fill("paid twice");
     await visit.press("Reverse", visit.dialog);
     await visit.expectToast("Requested: another person must confirm it.");
-    const asked = /^Bina asked .* to reverse NPR 3,220.50 of customer 2000003: paid twice/;
+    const asked = /^Bina asked .*: Reverse NPR 3,220.50 of customer 2000003 \(paid twice\)/;
     await visit.main.getByText(asked).waitFor();
     expect(await buttonsOf(visit)).toEqual(["Withdraw"]);
     expect(await endOf(api(), "2000003")).not.toBe(before);
@@ -302,7 +303,7 @@ describe("support", () => {
     expect(await findViolations(other.page)).toEqual([]);
     await other.press("Confirm");
     await other.press("Confirm", other.dialog);
-    await other.expectToast("Confirmed: the top-up is reversed.");
+    await other.expectToast("Confirmed.");
     await other.main.getByText(asked).waitFor({ state: "detached" });
     expect(await endOf(api(), "2000003")).toBe(before);
   });
@@ -349,6 +350,29 @@ describe("support", () => {
     await main.getByText("Done", { exact: true }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect(await endOf(api(), "2000004")).toBe("2027-01-03 10:00:00");
+  });
+
+  test("asks for a large bulk change, which another person refuses", async () => {
+    const visit = await at("/bulk", "support");
+    const { main, dialog } = visit;
+    await main.getByLabel("Connections").fill("2000001\n2000003\n");
+    await main.getByLabel("Days").fill("2");
+    await main.getByLabel("Reason").fill("flood");
+    await visit.press("Preview");
+    await main.getByText(/^So many connections need a second person/).waitFor();
+    await visit.press("Give 2 days to 3 connections");
+    await visit.press("Give 2 days to 3 connections", dialog);
+    const asked = /^Bina asked .*: Give 2 days to 3 connections \(flood\)/;
+    await main.getByText(asked).waitFor();
+
+    const other = await at("/", "admin");
+    await other.main.getByText(asked).waitFor();
+    await other.press("Refuse");
+    await other.dialog.getByLabel("Reason").fill("no flood there");
+    await other.press("Refuse", other.dialog);
+    await other.expectToast("Nothing was changed.");
+    const { items } = (await api().call("GET /bulk")).json as { items: readonly object[] };
+    expect(items[0]).toMatchObject({ reason: "flood", state: "cancelled", done: 0 });
   });
 });
 

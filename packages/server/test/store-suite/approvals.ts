@@ -2,12 +2,14 @@ import { expect, test } from "vitest";
 import type { Role } from "../../src/domain/staff.ts";
 import { confirmChange, listApprovals, refuseChange } from "../../src/office/approvals/operations.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
+import { keepBulk } from "../../src/office/bulk/keep.ts";
+import { cancelBulk, previewBulk, showBulk, startBulk } from "../../src/office/bulk/operations.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
-import type { Actor } from "../../src/office/office.ts";
+import type { Actor, Desk } from "../../src/office/office.ts";
 import { showTransaction } from "../../src/office/transactions/operations.ts";
 import { RightsEnded } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
-import { deskOf, refusal, run } from "../support/desk.ts";
+import { deskOf, listOf, NO_LIMITS, refusal, run } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
 import { staffOf } from "../support/staff.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
@@ -28,7 +30,7 @@ async function openApprovals(makeDatabase: MakeDatabase) {
   const [maya, ravi] = [await person("maya", "support"), await person("ravi", "support")];
   const { txnId } = await opened.topUp(SITA_NET, "NET-1M");
   const random = seededRandom(5);
-  const limits = { supportGoodwillDays: 0, secondPersonReversal: 30_000n };
+  const limits = { ...NO_LIMITS, secondPersonBulk: 2, secondPersonReversal: 30_000n };
   const deskFor = (actor: Actor, on = store) =>
     deskOf({ store: on, clock: () => opened.now, random }, actor, { limits });
   const ask = (actor: Actor, more: object = {}, on = store) =>
@@ -52,7 +54,7 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
     });
     const id = await request(maya);
     const waiting = {
-      ...{ id, kind: "reversal", subject: txnId, cuid: "2000001", amount: "1130.00", reason: "paid twice" },
+      ...{ id, kind: "reversal", subject: txnId, topUp: { cuid: "2000001", amount: "1130.00" }, reason: "paid twice" },
       ...{ requestedBy: "maya", state: "waiting", decidedBy: null },
     };
     expect(await list()).toMatchObject([waiting]);
@@ -177,4 +179,81 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "reversal")).toBe(approval?.state === "confirmed" ? 1 : 0);
     expect(await findWrong(store)).toEqual([]);
   });
+
+  test("a large bulk change waits until a second person confirms it, and the audit trail names both", async () => {
+    const { opened, store, maya, ravi, deskFor, confirm, list } = await openApprovals(makeDatabase);
+    const small = await preview(deskFor(maya), ["2000002"]);
+    expect(small).toMatchObject({ state: "ready", count: 2, secondPerson: false });
+    expect(await run(deskFor(maya), startBulk, { id: small.id })).toMatchObject({ state: "done" });
+    const { id, ...large } = await preview(deskFor(maya), ["2000001"]);
+    expect(large).toMatchObject({ state: "ready", count: 3, secondPerson: true });
+    expect(await run(deskFor(maya), startBulk, { id })).toMatchObject({ state: "waiting", done: 0 });
+    expect(await refusal(run(deskFor(maya), startBulk, { id }))).toMatchObject({ code: "conflict" });
+    const [request] = await list();
+    expect(request).toMatchObject({
+      ...{ kind: "bulk", subject: String(id), topUp: null, bulk: { action: "block", days: null, count: 3 } },
+      ...{ requestedBy: "maya", reason: "unpaid", state: "waiting" },
+    });
+    const approval = request?.id ?? "";
+    expect(await refusal(confirm(maya, approval))).toMatchObject({ code: "forbidden" });
+    expect(await confirm(ravi, approval)).toMatchObject({ state: "confirmed", decidedBy: "ravi" });
+    expect(await run(deskFor(maya), showBulk, { id })).toMatchObject({ state: "done", done: 3, problems: 0 });
+    expect(await countRows(opened, "connection WHERE blocked = 1 AND cuid = '2000001'")).toBe(3);
+    expect((await listEntries(store.engine.db, { cuid: "2000001" }, 1))[0]).toMatchObject({ author: "maya" });
+    const steps = (await listEntries(store.engine.db, { subject: String(id) }, 5)).map(({ action, author, after }) => {
+      return [action, author, (JSON.parse(after ?? "") as { requestedBy?: string }).requestedBy];
+    });
+    expect(steps).toEqual([
+      ["bulk.start", "ravi", "maya"],
+      ["approval.request", "maya", undefined],
+    ]);
+  });
+
+  test("a bulk change that is refused, cancelled or expired does not start", async () => {
+    const { opened, maya, ravi, deskFor, confirm, refuse, list } = await openApprovals(makeDatabase);
+    const ask = async () => {
+      const { id } = await preview(deskFor(maya), ["2000001"]);
+      await run(deskFor(maya), startBulk, { id });
+      return { id, approval: (await list()).find(({ subject }) => subject === String(id))?.id ?? "" };
+    };
+    const [refused, cancelled, expired] = [await ask(), await ask(), await ask()];
+    await refuse(ravi, refused.approval);
+    await run(deskFor(maya), cancelBulk, { id: cancelled.id });
+    const ended = { code: "conflict", words: "this request was refused already, by maya" };
+    expect(await refusal(confirm(ravi, cancelled.approval))).toMatchObject(ended);
+    opened.now += 7 * DAY_MS + 1;
+    expect(await refusal(confirm(ravi, expired.approval))).toMatchObject({ code: "conflict" });
+    const once = new AbortController();
+    await keepBulk({ ...deskFor(maya), log() {}, sleep: async () => once.abort() }, once.signal);
+    for (const { id } of [refused, cancelled, expired])
+      expect(await run(deskFor(maya), showBulk, { id })).toMatchObject({ state: "cancelled", done: 0 });
+    expect(await countRows(opened, "connection WHERE blocked = 1 AND cuid = '2000001'")).toBe(0);
+  });
+
+  test("of parallel decisions on a bulk change, through two stores, one counts", async () => {
+    const { opened, person, maya, ravi, deskFor, confirm, refuse, list } = await openApprovals(makeDatabase);
+    const [asha, other] = [await person("asha", "admin"), await opened.another()];
+    const { id } = await preview(deskFor(maya), ["2000001"]);
+    const started = await Promise.allSettled(
+      [opened.store, other].map((store) => run(deskFor(maya, store), startBulk, { id })),
+    );
+    expect(started.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const approval = (await list())[0]?.id ?? "";
+    const decided = await Promise.allSettled([
+      ...[confirm(asha, approval), confirm(ravi, approval, other), refuse(asha, approval, other)],
+      run(deskFor(maya), cancelBulk, { id }),
+    ]);
+    const [made, ...others] = decided.filter(({ status }) => status === "fulfilled");
+    expect(made).toBeDefined();
+    // A cancellation can follow a confirmation.
+    expect(others.length).toBeLessThanOrEqual(1);
+    for (const outcome of decided)
+      if (outcome.status === "rejected")
+        expect(await refusal(Promise.reject(outcome.reason))).toMatchObject({ code: "conflict" });
+  });
+}
+
+async function preview(desk: Desk, lines: readonly string[]) {
+  const { id } = await run(desk, previewBulk, { action: "block", reason: "unpaid", file: listOf(lines) });
+  return run(desk, showBulk, { id });
 }

@@ -16,7 +16,7 @@ import { outboxOf } from "../../src/store/outbox.ts";
 import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
-import { deskOf, listOf, run } from "../support/desk.ts";
+import { deskOf, listOf, NO_LIMITS, run } from "../support/desk.ts";
 import { moveHorizon } from "../support/history.ts";
 import { partnersOf } from "../support/partners.ts";
 import { STORED_PASSWORD, staffOf } from "../support/staff.ts";
@@ -118,7 +118,7 @@ async function correct(
   await reverse(reversed, "paid twice");
   const support = { name: "key desk", authority: { keyHash: await staffOf(store).addKey("desk", "support", by(now)) } };
   const limited = deskOf({ store, clock: () => now }, support, {
-    limits: { supportGoodwillDays: 1, secondPersonReversal: 1n },
+    limits: { ...NO_LIMITS, secondPersonReversal: 1n },
   });
   await run(limited, grantGoodwill, { ...RAM_TV, days: 1, reason: "outage" });
   await run(limited, reverseTransaction, { id: used, reason: "paid twice" });

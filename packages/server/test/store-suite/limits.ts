@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Authority, Role } from "../../src/domain/staff.ts";
+import { previewBulk, showBulk, startBulk } from "../../src/office/bulk/operations.ts";
 import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
-import type { Limits } from "../../src/office/limits.ts";
 import type { Actor } from "../../src/office/office.ts";
 import { by } from "../support/by.ts";
-import { deskOf, refusal, run } from "../support/desk.ts";
+import { deskOf, listOf, NO_LIMITS, refusal, run } from "../support/desk.ts";
 import { staffOf } from "../support/staff.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
@@ -12,12 +12,20 @@ import { endOf, FIBER, importRows, openProvider, SITA, SITA_NET, SITA_TV } from 
 
 const DAY_MS = 86_400_000;
 const GOODWILL = { days: 1, reason: "outage" };
-const words = (left: number) => `${left} of your 10 days of goodwill are left today: ask an admin to give more`;
+const words = (left: number, what = "days of goodwill") =>
+  `${left} of your 10 ${what} are left today: ask an admin to do it`;
 
-async function openLimited(makeDatabase: MakeDatabase) {
+/** @param many customers `m0`, `m1` ... with one connection each. */
+async function openLimited(makeDatabase: MakeDatabase, many = 0) {
   const opened = await openProvider(makeDatabase);
   const { store } = opened;
-  const limits: Limits = { supportGoodwillDays: 10, secondPersonReversal: undefined };
+  const names = Array.from({ length: many }, (_, index) => `m${index}`);
+  const { subscriptions } = SITA.connections.internet[0] as { readonly subscriptions: readonly object[] };
+  const rows = names.map((username) =>
+    plain(username, { connections: { internet: [{ username, status: "active", subscriptions }] } }),
+  );
+  await importRows(store, opened.now, ...rows);
+  const limits = { ...NO_LIMITS, supportGoodwillDays: 10, supportBulk: 10 };
   const person = async (name: string, role: Role): Promise<Actor> => {
     const { id: staffId } = await staffOf(store).add(name, role, by(opened.now));
     return { name, authority: { staffId, role, sessionId: undefined } satisfies Authority };
@@ -25,7 +33,16 @@ async function openLimited(makeDatabase: MakeDatabase) {
   const deskFor = (actor: Actor, on = store) => deskOf({ store: on, clock: () => opened.now }, actor, { limits });
   const grant = (actor: Actor, days: number, more: object = {}) =>
     run(deskFor(actor), grantGoodwill, { ...SITA_NET, ...GOODWILL, days, ...more });
-  return { opened, store, person, deskFor, grant };
+  /** Previews goodwill in bulk, and starts it unless it is refused or left ready. */
+  const bulk = async (actor: Actor, lines: readonly string[], until = "done") => {
+    const desk = deskFor(actor);
+    const { id } = await run(desk, previewBulk, { ...GOODWILL, action: "goodwill", file: listOf(lines) });
+    const previewed = await run(desk, showBulk, { id });
+    if (previewed.state !== "ready" || until === "ready") return previewed;
+    await run(desk, startBulk, { id });
+    return run(desk, showBulk, { id });
+  };
+  return { opened, store, names, person, deskFor, grant, bulk };
 }
 
 /** Limits of what one account or API key can do in a day. */
@@ -70,14 +87,8 @@ export function testLimits(makeDatabase: MakeDatabase): void {
   });
 
   test("20 parallel corrections, through two stores, do not exceed the limit", async () => {
-    const { opened, store, person, deskFor } = await openLimited(makeDatabase);
+    const { opened, store, names, person, deskFor } = await openLimited(makeDatabase, 20);
     const maya = await person("maya", "support");
-    const { subscriptions } = SITA.connections.internet[0] as { readonly subscriptions: readonly object[] };
-    const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
-    const rows = names.map((username) =>
-      plain(username, { connections: { internet: [{ username, status: "active", subscriptions }] } }),
-    );
-    await importRows(store, opened.now, ...rows);
     const stores = [store, await opened.another()];
     const given = await Promise.allSettled(
       names.map((reqId, index) =>
@@ -87,5 +98,24 @@ export function testLimits(makeDatabase: MakeDatabase): void {
     expect(given.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
     expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(10);
     expect(await countRows(opened, "staff_day WHERE goodwill_days = 10")).toBe(1);
+  });
+
+  test("the role support corrects connections in bulk up to its limit of the day", async () => {
+    const { opened, names, person, deskFor, grant, bulk } = await openLimited(makeDatabase, 12);
+    const [maya, asha] = [await person("maya", "support"), await person("asha", "admin")];
+    const left = (count: number) => words(count, "connections in bulk changes");
+    expect(await bulk(maya, names.slice(0, 7))).toMatchObject({ state: "done" });
+    expect(await bulk(maya, names.slice(7, 11))).toMatchObject({ state: "failed", problem: left(3) });
+    const [first, second] = [
+      await bulk(maya, names.slice(7, 9), "ready"),
+      await bulk(maya, names.slice(9, 11), "ready"),
+    ];
+    expect(await run(deskFor(maya), startBulk, { id: first.id })).toMatchObject({ state: "done" });
+    expect(await refusal(run(deskFor(maya), startBulk, { id: second.id }))).toMatchObject({
+      ...{ code: "forbidden", words: left(1) },
+    });
+    await grant(maya, 10);
+    expect(await bulk(asha, names)).toMatchObject({ state: "done", count: 12 });
+    expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(22);
   });
 }

@@ -5,7 +5,7 @@ import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { prune } from "../../src/office/maintenance/operations.ts";
 import * as sql from "../../src/office/settlement/reconcile.ts";
 import { readHorizon } from "../../src/store/settings.ts";
-import { refusal, run } from "../support/desk.ts";
+import { NO_LIMITS, refusal, run } from "../support/desk.ts";
 import { moveHorizon, pruneHistory } from "../support/history.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase, START } from "./database.ts";
@@ -61,7 +61,7 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     const { store } = opened;
     const old = await opened.topUp(RAM_NET, "NET-1M");
     const reversed = await opened.topUp(RAM_NET, "NET-1M");
-    const limited = { ...opened.desk(), limits: { supportGoodwillDays: 0, secondPersonReversal: 0n } };
+    const limited = { ...opened.desk(), limits: { ...NO_LIMITS, secondPersonReversal: 0n } };
     await run(limited, reverseTransaction, { id: reversed.txnId, reason: "paid twice" });
     await opened.reverse(reversed.checkoutId);
     expect(await countRows(opened, "approval")).toBe(1);

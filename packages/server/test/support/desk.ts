@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { expect } from "vitest";
+import type { Limits } from "../../src/office/limits.ts";
 import { type Desk, perform } from "../../src/office/office.ts";
 import type { AnswerOf, Operation } from "../../src/office/operation.ts";
 import { Refused } from "../../src/office/refused.ts";
@@ -8,6 +9,12 @@ import { Refused } from "../../src/office/refused.ts";
 export { deskOf } from "./plain-desk.ts";
 
 /* Operations as both faces run them. */
+
+/** Limits that limit nothing. */
+export const NO_LIMITS: Limits = {
+  ...{ supportGoodwillDays: Number.POSITIVE_INFINITY, supportBulk: Number.POSITIVE_INFINITY },
+  ...{ secondPersonBulk: Number.POSITIVE_INFINITY, secondPersonReversal: undefined },
+};
 
 /** Runs an operation, and holds its answer against its schema, with no field more. */
 export async function run<Input extends TObject, Answer extends TSchema | undefined>(

@@ -112,7 +112,7 @@ async function openStaffApi(
         number: "Reg. 12345/081",
         tax: "PAN 301234567",
       },
-      limits: { supportGoodwillDays: 100, secondPersonReversal: 300_000n },
+      limits: { supportGoodwillDays: 100, supportBulk: 200, secondPersonBulk: 1000, secondPersonReversal: 300_000n },
       readMigrations: async () => [],
       state: wellState(),
     },

@@ -14,6 +14,7 @@ import type { PageProps } from "../../routes.ts";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
+import { Approvals } from "../overview/approvals.tsx";
 
 const t = texts.bulk;
 
@@ -73,6 +74,8 @@ function Shown({ run }: { run: BulkRun }) {
           {action === "goodwill" && <Stat label={t.repeated} value={formatCount(run.repeated)} />}
         </Grid>
         {state === "running" && <p className="muted">{t.runLeave}</p>}
+        {state === "ready" && run.secondPerson && <Note>{t.secondPerson}</Note>}
+        {state === "waiting" && <Approvals environment={environment} bulkId={id} />}
         {isPreview && run.repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
         {state === "failed" && <Note tone="danger">{problem}</Note>}
         {state === "cancelled" && <Note tone="warning">{startedAt === null ? t.expired : t.cancelled}</Note>}
@@ -86,7 +89,7 @@ function Shown({ run }: { run: BulkRun }) {
 }
 
 /** The next steps of a bulk change. */
-function Steps({ run: { id, action, days, count, state, startedAt } }: { run: BulkRun }) {
+function Steps({ run: { id, action, days, count, state, startedAt, secondPerson } }: { run: BulkRun }) {
   const start = useSend("POST /bulk/:id/start");
   const pause = useSend("POST /bulk/:id/pause");
   const goOn = useSend("POST /bulk/:id/continue");
@@ -111,11 +114,11 @@ function Steps({ run: { id, action, days, count, state, startedAt } }: { run: Bu
       )}
       {state === "running" && step(pause, t.pause)}
       {(state === "paused" || (state === "failed" && startedAt !== null)) && step(goOn, t.continue)}
-      {(state === "waiting" || state === "running" || state === "paused") && step(cancel, texts.common.cancel)}
+      {(state === "running" || state === "paused") && step(cancel, texts.common.cancel)}
       {isAsking && (
         <ActionDialog
           title={order}
-          description={t.confirmText}
+          description={secondPerson ? t.secondPerson : t.confirmText}
           submit={order}
           danger={danger}
           onSubmit={async () => {

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import { useLive, useSend } from "../../api/hooks.ts";
+import type { Environment } from "../../api/request.ts";
 import { useMay, useMe } from "../../api/session.tsx";
 import type { Approval } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
@@ -8,22 +9,28 @@ import { TextInput } from "../../components/controls.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Field } from "../../components/form.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
-import { formatAge, formatMoney } from "../../format.ts";
+import { countOf, formatAge, formatMoney } from "../../format.ts";
 import { transactionHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.approvals;
 
+interface ApprovalsProps {
+  readonly environment: Environment;
+  /** Only this bulk change. */
+  readonly bulkId?: number;
+}
+
 /** Changes that wait for a second person. */
-export function Approvals() {
-  const approvals = useLive("GET /approvals", { environment: useEnvironment() }, { seconds: 30 });
+export function Approvals({ environment, bulkId }: ApprovalsProps) {
+  const approvals = useLive("GET /approvals", { environment }, { seconds: 30 });
+  const isAsked = ({ kind, subject }: Approval) => kind === "bulk" && subject === String(bulkId);
   return (
     <Loaded of={approvals}>
       {({ items }) =>
         items
-          .filter(({ state }) => state === "waiting")
-          .map((approval) => <WaitingApproval key={approval.id} approval={approval} isLinked />)
+          .filter((approval) => approval.state === "waiting" && (bulkId === undefined || isAsked(approval)))
+          .map((approval) => <WaitingApproval key={approval.id} approval={approval} isLinked={bulkId === undefined} />)
       }
     </Loaded>
   );
@@ -31,7 +38,7 @@ export function Approvals() {
 
 /** A change that waits, and what this person can do about it. */
 export function WaitingApproval({ approval, isLinked = false }: { approval: Approval; isLinked?: boolean }) {
-  const { id, subject, cuid, amount, reason, requestedBy, requestedAt } = approval;
+  const { id, kind, subject, topUp, bulk, reason, requestedBy, requestedAt } = approval;
   const [deciding, setDeciding] = useState<"confirm" | "refuse">();
   const { name, provider } = useMe();
   const mayCorrect = useMay("correct");
@@ -39,11 +46,15 @@ export function WaitingApproval({ approval, isLinked = false }: { approval: Appr
   const refuse = useSend("POST /approvals/:id/refuse");
   const isOwn = requestedBy === name;
   const close = () => setDeciding(undefined);
-  const what = t.waits(requestedBy, formatAge(requestedAt), formatMoney(amount ?? "", provider.currency), cuid ?? "");
+  const words =
+    bulk === null
+      ? t.reversal(formatMoney(topUp?.amount ?? "", provider.currency), topUp?.cuid ?? "")
+      : texts.bulk.orders[bulk.action](countOf(bulk.days ?? 0, "day"), countOf(bulk.count, "connection"));
+  const href = kind === "bulk" ? `/bulk/${subject}` : transactionHref({ txnId: subject });
   return (
     <Note tone="warning">
       <p>
-        {what} {reason} {isLinked && <Link href={transactionHref({ txnId: subject })}>{t.see}</Link>}
+        {t.waits(requestedBy, formatAge(requestedAt), words, reason)} {isLinked && <Link href={href}>{t.see}</Link>}
       </p>
       {isOwn && <p>{t.own}</p>}
       {mayCorrect && (
@@ -59,7 +70,7 @@ export function WaitingApproval({ approval, isLinked = false }: { approval: Appr
       {deciding === "confirm" && (
         <ActionDialog
           title={t.confirmTitle}
-          description={texts.transactions.reverseText}
+          description={kind === "bulk" ? texts.bulk.confirmText : texts.transactions.reverseText}
           submit={t.confirm}
           danger
           onSubmit={async () => {
@@ -68,9 +79,7 @@ export function WaitingApproval({ approval, isLinked = false }: { approval: Appr
           }}
           onClose={close}
         >
-          <p>
-            {what} {reason}
-          </p>
+          <p>{words}</p>
         </ActionDialog>
       )}
       {deciding === "refuse" && (

@@ -40,8 +40,9 @@ export function Attention({ title, nothing, advice }: AttentionProps) {
 
 function Item({ item, advice }: { item: AttentionItem; advice: string | undefined }) {
   const { timeZone } = useMe().provider;
+  const environment = useEnvironment();
   const { kind } = item;
-  if (kind === "second_person") return <Approvals />;
+  if (kind === "second_person") return <Approvals environment={environment} />;
   const { text, href, link } = describe(kind, item, timeZone);
   return (
     <Note tone={kind === "recording_fails" ? "danger" : "warning"}>

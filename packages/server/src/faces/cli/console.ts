@@ -56,11 +56,11 @@ export async function serveConsole(
 }
 
 export function limitsOf(
-  { supportGoodwillDays, secondPersonReversal: units }: Config,
+  { supportGoodwillDays, supportBulk, secondPersonBulk, secondPersonReversal: units }: Config,
   { currencyExponent }: Pick<ProviderSettings, "currencyExponent">,
 ): Limits {
   const secondPersonReversal = units === undefined ? undefined : units * 10n ** BigInt(currencyExponent);
-  return { supportGoodwillDays, secondPersonReversal };
+  return { supportGoodwillDays, supportBulk, secondPersonBulk, secondPersonReversal };
 }
 
 async function close(app: FastifyInstance, { sleep }: Runtime, { shutdownSeconds }: Config): Promise<void> {

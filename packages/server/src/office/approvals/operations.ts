@@ -1,5 +1,8 @@
 import { type Static, Type } from "typebox";
 import { subjectOf } from "../../domain/correction.ts";
+import type { ApprovalRow } from "../../store/staff-tables.ts";
+import { cancelWaiting, startConfirmed } from "../bulk/second-person.ts";
+import { findRun, findRuns } from "../bulk/sql.ts";
 import { ENVIRONMENT, environmentOf, ReasonSchema } from "../common.ts";
 import { reverse } from "../corrections/reversal.ts";
 import { decide, type Office } from "../office.ts";
@@ -24,11 +27,16 @@ export const listApprovals = operation({
   async run(office, input) {
     const { db } = office.store.engine;
     const approvals = await readApprovals(db, await environmentOf(office, input));
-    const topUps = await findByTxnIds(
-      db,
-      approvals.map(({ subject }) => subject),
-    );
-    return { items: approvals.map((each) => approvalData(office, each, topUps.get(each.subject))) };
+    const subjectsOf = (kind: ApprovalRow["kind"]) => {
+      return approvals.flatMap((each) => (each.kind === kind ? [each.subject] : []));
+    };
+    const topUps = await findByTxnIds(db, subjectsOf("reversal"));
+    const runs = await findRuns(db, subjectsOf("bulk").map(Number));
+    return {
+      items: approvals.map((each) => {
+        return approvalData(office, each, { topUp: topUps.get(each.subject), run: runs.get(each.subject) });
+      }),
+    };
   },
 });
 
@@ -47,7 +55,8 @@ export const confirmChange = operation({
     if (author === approval.requestedBy)
       throw new Refused("forbidden", "you requested it yourself: another person must confirm it");
     const confirming = { ...office, by: { ...office.by, reason: approval.reason } };
-    await reverse(confirming, (await findTransaction(db, approval.subject)) ?? noTransaction(), approval);
+    if (approval.kind === "bulk") await startConfirmed(confirming, approval);
+    else await reverse(confirming, (await findTransaction(db, approval.subject)) ?? noTransaction(), approval);
     return showOne(office, id);
   },
 });
@@ -60,19 +69,28 @@ export const refuseChange = operation({
   answer: ApprovalSchema,
   async run(office, { id }) {
     await decide(office, [], async (tx) => {
-      const { subject: txnId, requestedBy } = (await findApproval(tx, id)) ?? noApproval();
-      const transaction = await findTransaction(tx, txnId);
-      const subject = transaction === undefined ? txnId : `${txnId} ${subjectOf(transaction)}`;
-      const audited = { action: "approval.refuse", subject, before: { requestedBy }, after: undefined } as const;
-      return { answer: undefined, change: { write: () => decideRequest(office, tx, id, "refused"), audit: [audited] } };
+      const { kind, subject, requestedBy } = (await findApproval(tx, id)) ?? noApproval();
+      const topUp = kind === "reversal" ? await findTransaction(tx, subject) : undefined;
+      const named = topUp === undefined ? subject : `${subject} ${subjectOf(topUp)}`;
+      const audited = { action: "approval.refuse", subject: named, before: { requestedBy }, after: undefined } as const;
+      const write = async () => {
+        await decideRequest(office, tx, id, "refused");
+        if (kind === "bulk") await cancelWaiting(office, tx, Number(subject));
+      };
+      return { answer: undefined, change: { write, audit: [audited] } };
     });
     return showOne(office, id);
   },
 });
 
 async function showOne(office: Office, id: string): Promise<Static<typeof ApprovalSchema>> {
-  const approval = (await findApproval(office.store.engine.db, id)) ?? noApproval();
-  return approvalData(office, approval, await findTransaction(office.store.engine.db, approval.subject));
+  const { db } = office.store.engine;
+  const approval = (await findApproval(db, id)) ?? noApproval();
+  const isBulk = approval.kind === "bulk";
+  return approvalData(office, approval, {
+    topUp: isBulk ? undefined : await findTransaction(db, approval.subject),
+    run: isBulk ? await findRun(db, Number(approval.subject)) : undefined,
+  });
 }
 
 export const operations: readonly Operation[] = [listApprovals, confirmChange, refuseChange];

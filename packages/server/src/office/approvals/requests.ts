@@ -1,3 +1,4 @@
+import type { AuditedChange } from "../../domain/audit.ts";
 import { PERMISSIONS } from "../../domain/staff.ts";
 import type { ApprovalRow } from "../../store/staff-tables.ts";
 import type { Corrector } from "../limits.ts";
@@ -17,7 +18,7 @@ export async function requestChange(
   { by, random }: Corrector,
   tx: Db,
   of: Subject & Pick<ApprovalRow, "environment">,
-  audited: { readonly subject: string; readonly after: object },
+  audited: Pick<AuditedChange, "subject" | "after">,
 ): Promise<{ readonly approval: ApprovalRow; readonly change?: Change }> {
   const { author: requestedBy, at: requestedAt, reason = "" } = by;
   const last = await approvalOf(tx, of);

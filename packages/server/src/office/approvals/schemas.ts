@@ -2,19 +2,19 @@ import { type Static, Type } from "typebox";
 import { formatMoneyInFull } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import type { ApprovalRow } from "../../store/staff-tables.ts";
-import { AmountSchema, EnvironmentSchema, InstantSchema, oneOf, orNull } from "../common.ts";
+import type { ApprovalRow, BulkRunRow } from "../../store/staff-tables.ts";
+import { AmountSchema, BULK_ACTIONS, EnvironmentSchema, InstantSchema, oneOf, orNull } from "../common.ts";
 import type { Office } from "../office.ts";
 import { stateOf } from "./sql.ts";
 
 export const ApprovalSchema = Type.Object(
   {
     id: Type.String(),
-    kind: oneOf(["reversal"]),
+    kind: oneOf(["reversal", "bulk"]),
     environment: EnvironmentSchema,
-    subject: Type.String({ description: "The txnId of the top-up." }),
-    cuid: orNull(Type.String({ description: "Its customer; null if the top-up was deleted, like its amount." })),
-    amount: orNull(AmountSchema),
+    subject: Type.String({ description: "The txnId of the top-up, or the id of the bulk change." }),
+    topUp: orNull(Type.Object({ cuid: Type.String(), amount: AmountSchema })),
+    bulk: orNull(Type.Object({ action: oneOf(BULK_ACTIONS), days: orNull(Type.Integer()), count: Type.Integer() })),
     reason: Type.String(),
     requestedBy: Type.String(),
     requestedAt: InstantSchema,
@@ -29,16 +29,16 @@ export const ApprovalSchema = Type.Object(
   { title: "Approval", description: "A change that needs a second person." },
 );
 
-/** @param topUp undefined if it was deleted. */
 export function approvalData(
   { store, clock }: Pick<Office, "store" | "clock">,
   approval: ApprovalRow,
-  topUp: Transaction | undefined,
+  { topUp, run }: { readonly topUp?: Transaction | undefined; readonly run?: BulkRunRow | undefined },
 ): Static<typeof ApprovalSchema> {
+  const { currencyExponent } = store.provider;
   return {
     ...approval,
-    cuid: topUp?.cuid ?? null,
-    amount: topUp === undefined ? null : formatMoneyInFull(topUp.amount, store.provider.currencyExponent),
+    topUp: topUp === undefined ? null : { cuid: topUp.cuid, amount: formatMoneyInFull(topUp.amount, currencyExponent) },
+    bulk: run === undefined ? null : { action: run.action, days: run.days, count: run.count },
     requestedAt: isoTime(approval.requestedAt),
     decidedAt: isoTimeOrNull(approval.decidedAt ?? undefined),
     state: stateOf(approval, clock()),

@@ -4,7 +4,7 @@ import type { ApprovalRow } from "../../store/staff-tables.ts";
 import type { Db } from "../office.ts";
 
 /** A request that nobody decided within this time is expired. */
-const WAITS_MS = 7 * DAY_MS;
+export const WAITS_MS = 7 * DAY_MS;
 const MOST_LISTED = 100;
 
 /** The change that a request asks for. */
@@ -63,13 +63,13 @@ export async function recordDecision(tx: Db, id: string, decision: Decision): Pr
   return numUpdatedRows > 0n;
 }
 
-/** Ends a waiting request whose change was made without it. */
+/** Ends a waiting request whose change was made or cancelled without it. */
 export async function endRequest(
   tx: Db,
   { kind, subject }: Subject,
-  by: Pick<ApprovalRow, "decidedBy" | "decidedAt">,
+  decision: Pick<ApprovalRow, "state" | "decidedBy" | "decidedAt">,
 ): Promise<void> {
-  const update = tx.updateTable("approval").set({ state: "confirmed", ...by });
+  const update = tx.updateTable("approval").set(decision);
   await update.where("kind", "=", kind).where("subject", "=", subject).where("state", "=", "waiting").execute();
 }
 

@@ -3,9 +3,11 @@ import { bulkSteered } from "../../domain/correction.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import { endRequest } from "../approvals/sql.ts";
 import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, pageOf, pageUpTo, runOf } from "../common.ts";
 import { readNames } from "../customers/sql.ts";
 import { type Rows, rowsOf } from "../fields.ts";
+import { countToday } from "../limits.ts";
 import { beyondSession, correctingBy, type Db, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
@@ -21,6 +23,7 @@ import {
   ExportedBulkLineSchema,
   SegmentsSchema,
 } from "./schemas.ts";
+import { needsSecondPerson, requestStart } from "./second-person.ts";
 import * as sql from "./sql.ts";
 
 /* Bulk changes: one correction of many connections. A preview is stored, and exactly its connections are corrected. */
@@ -80,7 +83,7 @@ export const previewBulk = operation({
         await release();
       }
     });
-    return runData(await theRun(office.store.engine.db, run.id));
+    return runData(office, await theRun(office.store.engine.db, run.id));
   },
 });
 
@@ -92,7 +95,11 @@ function rightsOf({ by: { author, authority } }: Office) {
 }
 
 const STEPS = {
-  start: { from: ["ready"], to: "running", summary: "Start a bulk change as previewed" },
+  start: {
+    from: ["ready"],
+    to: "running",
+    summary: "Start a bulk change as previewed; a large one waits for a second person",
+  },
   pause: { from: ["running"], to: "paused", summary: "Pause a bulk change" },
   continue: { from: ["paused", "failed"], to: "running", summary: "Continue a bulk change that was paused or failed" },
   cancel: {
@@ -125,17 +132,28 @@ function stepOf(step: keyof typeof STEPS) {
           throw new Refused("conflict", "there is nothing to do: a preview shows why");
         if (step === "start" && run.author !== office.by.author)
           throw new Refused("conflict", `this is the preview of ${run.author}: make one`);
-        const now = office.by.at;
+        const { at: now, author } = office.by;
         const rights = step === "continue" ? rightsOf(office) : {};
-        const changes = { state: to, startedAt: startedAt ?? now, changedAt: now, problem: null, ...rights };
+        if (step === "start") await countToday(office, tx, "bulkConnections", count);
+        const request = step === "start" ? await requestStart(office, tx, run) : undefined;
+        const next = request === undefined ? to : ("waiting" as const);
+        const changes = { state: next, startedAt: startedAt ?? now, changedAt: now, problem: null, ...rights };
         const write = async () => {
+          if (state === "waiting") {
+            const decision = { state: "refused", decidedBy: author, decidedAt: now } as const;
+            await endRequest(tx, { kind: "bulk", subject: String(id) }, decision);
+          }
           if (!(await sql.updateRun(tx, { id, state }, changes)))
             throw new Refused("conflict", "this bulk change has changed meanwhile: look again");
+          await request?.write(tx);
         };
-        return { answer: undefined, change: { write, audit: [bulkSteered(step, run, orderOf(run))] } };
+        return {
+          answer: undefined,
+          change: { write, audit: request?.audit ?? [bulkSteered(step, run, orderOf(run))] },
+        };
       });
       await office.goOn((ending) => correctRun(office, id, ending));
-      return runData(await theRun(db, id));
+      return runData(office, await theRun(db, id));
     },
   });
 }
@@ -152,10 +170,11 @@ export const listBulk = operation({
   input: Type.Object(PAGE),
   answer: pageOf(BulkRunSchema),
   cli: [{ words: "bulk list", show: RUN_COLUMNS, examples: ["topupd bulk list"] }],
-  async run({ store }, input) {
+  async run(office, input) {
     const limit = limitOf(input);
-    const found = await sql.listRuns(store.engine.db, numberCursor(input), limit + 1);
-    return pageUpTo(limit, found.map(runData), ({ id }) => String(id));
+    const found = await sql.listRuns(office.store.engine.db, numberCursor(input), limit + 1);
+    const items = found.map((each) => runData(office, each));
+    return pageUpTo(limit, items, ({ id }) => String(id));
   },
 });
 
@@ -167,7 +186,7 @@ export const showBulk = operation({
   input: Type.Object(OF_RUN),
   answer: BulkRunSchema,
   cli: [{ words: "bulk show", arguments: ["id"], show: RUN_SHOWN, examples: ["topupd bulk show 7"] }],
-  run: async ({ store }, { id }) => runData(await theRun(store.engine.db, id)),
+  run: async (office, { id }) => runData(office, await theRun(office.store.engine.db, id)),
 });
 
 export const listBulkLines = operation({
@@ -247,10 +266,10 @@ async function theRun(db: Db, id: number): Promise<BulkRunRow> {
   return run;
 }
 
-function runData(run: BulkRunRow): Static<typeof BulkRunSchema> {
+function runData(office: Pick<Office, "limits">, run: BulkRunRow): Static<typeof BulkRunSchema> {
   const { staffId: _, role: __, keyHash: ___, place: ____, createdAt, startedAt, changedAt, ...shown } = run;
   const times = { createdAt: isoTime(createdAt), startedAt: isoTimeOrNull(startedAt ?? undefined) };
-  return { ...shown, ...times, changedAt: isoTime(changedAt) };
+  return { ...shown, ...times, changedAt: isoTime(changedAt), secondPerson: needsSecondPerson(office, run) };
 }
 
 export const operations: readonly Operation[] = [

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { BulkRunRow } from "../../store/staff-tables.ts";
 import {
+  BULK_ACTIONS,
   ENVIRONMENT,
   EnvironmentSchema,
   InstantSchema,
@@ -15,12 +16,11 @@ import { DaysSchema } from "../corrections/operations.ts";
 import { fileOf } from "../fields.ts";
 import { CustomerNameSchema } from "../transactions/schemas.ts";
 
-const ACTIONS = ["goodwill", "block", "unblock"] as const;
 const STATES = ["reading", "ready", "waiting", "running", "paused", "done", "cancelled", "failed"] as const;
 
 export const BulkRequestSchema = Type.Object({
   ...ENVIRONMENT,
-  action: oneOf(ACTIONS, "What is done with each connection."),
+  action: oneOf(BULK_ACTIONS, "What is done with each connection."),
   file: fileOf(
     "The list, one line for each: a set-top box number or username; `cuid service reqId`; a mobile number or cuid, for all connections of the customer; or `segment NAME`.",
   ),
@@ -39,12 +39,15 @@ export const BulkRunSchema = Type.Object(
   {
     id: Type.Integer(),
     environment: EnvironmentSchema,
-    action: oneOf(ACTIONS),
+    action: oneOf(BULK_ACTIONS),
     days: orNull(Type.Integer()),
     plan: orNull(Type.String()),
     reason: Type.String(),
     author: Type.String(),
-    state: oneOf(STATES, "reading: the list is read; ready: the preview is complete; failed: problem says why."),
+    state: oneOf(
+      STATES,
+      "reading: the list is read; ready: the preview is complete; waiting: for a second person; failed: problem says why.",
+    ),
     createdAt: InstantSchema,
     startedAt: orNull(InstantSchema),
     changedAt: Type.String({ ...InstantSchema, description: "Time of the last progress, or of the end." }),
@@ -54,7 +57,8 @@ export const BulkRunSchema = Type.Object(
     problems: Type.Integer({ description: "Number of lines and connections that are left out." }),
     done: Type.Integer({ description: "Number of connections that were corrected, or left out since the preview." }),
     problem: orNull(Type.String()),
-  } satisfies Partial<Record<keyof BulkRunRow, unknown>>,
+    secondPerson: Type.Boolean({ description: "Whether the start needs a second person." }),
+  } satisfies Partial<Record<keyof BulkRunRow | "secondPerson", unknown>>,
   { title: "BulkRun" },
 );
 

@@ -4,6 +4,7 @@ import { portionsOf } from "../../domain/portions.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import { WAITS_MS } from "../approvals/sql.ts";
 import type { Db } from "../office.ts";
 
 /* The tables of bulk changes, and the connections that their lines mean. */
@@ -112,6 +113,13 @@ export function findRun(db: Db, id: number): Promise<BulkRunRow | undefined> {
   return db.selectFrom("bulkRun").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
+/** Finds runs, by their ids as texts. */
+export async function findRuns(db: Db, ids: readonly number[]): Promise<ReadonlyMap<string, BulkRunRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("bulkRun").selectAll().where("id", "in", ids).execute();
+  return new Map(rows.map((row) => [String(row.id), row]));
+}
+
 /** Lists runs that were started, newest first. */
 export function listRuns(db: Db, before: number | undefined, limit: number): Promise<BulkRunRow[]> {
   let query = db.selectFrom("bulkRun").selectAll().where("startedAt", "is not", null);
@@ -168,7 +176,7 @@ export async function setProblem(tx: Db, runId: number, number: number, problem:
 const READING_LOST_MS = 60_000;
 const PREVIEW_KEPT_MS = 60 * 60_000;
 
-/** Previews that are an hour old, and those whose process has ended. */
+/** Previews that are an hour old, those whose process has ended, and runs that no second person confirmed. */
 export function expiredPreviews(db: Db, now: Instant): Promise<Expected[]> {
   const query = db.selectFrom("bulkRun").select(["id", "state"]);
   return query
@@ -176,6 +184,7 @@ export function expiredPreviews(db: Db, now: Instant): Promise<Expected[]> {
       eb.or([
         eb("state", "=", "reading").and("changedAt", "<", now - READING_LOST_MS),
         eb("state", "=", "ready").and("changedAt", "<", now - PREVIEW_KEPT_MS),
+        eb("state", "=", "waiting").and("changedAt", "<", now - WAITS_MS),
       ]),
     )
     .execute();

@@ -14,7 +14,7 @@ import {
   RunSchema,
   ServiceSchema,
 } from "../common.ts";
-import { countGoodwill } from "../limits.ts";
+import { countToday } from "../limits.ts";
 import { correctingBy, decide } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
@@ -96,7 +96,7 @@ export const grantGoodwill = operation({
       const connection = await findConnection(tx, key, ledgers);
       const found = decided.grantGoodwill(connection, ledgers, { ...key, days, plan }, correctingBy(office));
       if (found.kind !== "granted") throw notCorrected(found, input);
-      await countGoodwill(office, tx, days);
+      await countToday(office, tx, "goodwillDays", days);
       const answer = { ...key, days, ...effectOf(found.correction) };
       return { answer, change: await changeOf(office, tx, ledgers, found.correction) };
     });

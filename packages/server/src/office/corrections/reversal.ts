@@ -84,7 +84,7 @@ export async function reverse(
     const audited = { subject: correction.audited.subject, after: { amount: data.amount } };
     const { approval, change } = await requestChange(office, tx, { kind: "reversal", subject, environment }, audited);
     return {
-      answer: office.isPreview ? answer : { ...answer, approval: approvalData(office, approval, meant) },
+      answer: office.isPreview ? answer : { ...answer, approval: approvalData(office, approval, { topUp: meant }) },
       change,
     };
   });

@@ -126,5 +126,6 @@ export async function markReversed(
   await tx.updateTable("topUp").set({ status: "reversed" }).where("checkoutId", "=", checkoutId).execute();
   const reversal = { txnId, at: at.instant, wall: at.wall, author, reason };
   await tx.insertInto("reversal").values(reversal).execute();
-  await endRequest(tx, { kind: "reversal", subject: txnId }, { decidedBy: author, decidedAt: at.instant });
+  const by = { state: "confirmed", decidedBy: author, decidedAt: at.instant } as const;
+  await endRequest(tx, { kind: "reversal", subject: txnId }, by);
 }

@@ -227,7 +227,7 @@ export const showTransaction = operation({
       plan: made?.plan ?? null,
       before: runOf(made?.before),
       after: runOf(made?.entry.after),
-      approval: request === undefined ? null : approvalData(office, request, transaction),
+      approval: request === undefined ? null : approvalData(office, request, { topUp: transaction }),
       reversal:
         recorded === undefined
           ? null

@@ -486,18 +486,19 @@ CREATE INDEX staff_answer_by_owner ON staff_answer (owner);
 -- Use of the daily limits of the role support.
 CREATE TABLE staff_day (
   -- The account or API key.
-  author        TEXT    NOT NULL,
+  author           TEXT    NOT NULL,
   -- A day of the provider's clock. Writing it deletes the author's earlier days.
-  day           TEXT    NOT NULL,
-  goodwill_days INTEGER NOT NULL,
+  day              TEXT    NOT NULL,
+  goodwill_days    INTEGER NOT NULL,
+  bulk_connections INTEGER NOT NULL,
   PRIMARY KEY (author, day)
 ) STRICT, WITHOUT ROWID;
 
 -- Changes that wait for a second person, or have been confirmed or refused: for each subject, the last request.
 CREATE TABLE approval (
   id           TEXT    PRIMARY KEY,
-  kind         TEXT    NOT NULL CHECK (kind IN ('reversal')),
-  -- The txnId of the top-up.
+  kind         TEXT    NOT NULL CHECK (kind IN ('reversal', 'bulk')),
+  -- The txnId of the top-up, or the id of the bulk change.
   subject      TEXT    NOT NULL,
   environment  TEXT    NOT NULL,
   reason       TEXT    NOT NULL,
