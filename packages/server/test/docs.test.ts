@@ -34,9 +34,15 @@ interface Page {
 
 const pages: readonly Page[] = [
   ...readdirSync(ROOT),
-  ...["docs", "bench", "packages/client", "packages/conformance", "contract/collections", "clients/python"].flatMap(
-    (folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
-  ),
+  ...[
+    "docs",
+    "bench",
+    "packages/client",
+    "packages/conformance",
+    "contract/collections",
+    "clients/php",
+    "clients/python",
+  ].flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`)),
 ]
   .filter((path) => path.endsWith(".md"))
   .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));

@@ -113,4 +113,5 @@ function camel(value: unknown): unknown {
 export const DRIVERS: readonly (readonly [language: string, isHere: boolean, start: () => Driver])[] = [
   ["TypeScript", true, () => ownDriver],
   ["Python", isInstalled("Python"), () => childDriver("Python")],
+  ["PHP", isInstalled("PHP"), () => childDriver("PHP")],
 ];
