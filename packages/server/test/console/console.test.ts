@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { generate } from "otplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Role } from "../../src/domain/staff.ts";
+import { previewBulk } from "../../src/office/bulk/operations.ts";
+import { updateRun } from "../../src/office/bulk/sql.ts";
 import { readPartners } from "../../src/office/partners/sql.ts";
 import { addStaff } from "../../src/office/staff/operations.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
@@ -29,7 +31,7 @@ import {
   type Visit,
   type VisitOptions,
 } from "../support/console-visit.ts";
-import { deskOf, NO_LIMITS, run } from "../support/desk.ts";
+import { deskOf, listOf, NO_LIMITS, run } from "../support/desk.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 import { startReceiver } from "../targets/receivers.ts";
 
@@ -373,6 +375,25 @@ describe("support", () => {
     await other.expectToast("Nothing was changed.");
     const { items } = (await api().call("GET /bulk")).json as { items: readonly object[] };
     expect(items[0]).toMatchObject({ reason: "flood", state: "cancelled", done: 0 });
+  });
+
+  test("continues a paused bulk change, and cancels one", async () => {
+    const { store } = api().service;
+    const paused = async (lines: readonly string[]) => {
+      const request = { action: "unblock", reason: "fair", file: listOf(lines) } as const;
+      const { id } = await run(deskOf(api().service.ports), previewBulk, request);
+      const changes = { state: "paused", startedAt: api().service.now, changedAt: api().service.now } as const;
+      await store.engine.transact((tx) => updateRun(tx, { id, state: "ready" }, changes));
+      return id;
+    };
+    const visit = await at(`/bulk/${await paused(["98000-00102"])}`, "support");
+    const { page, main } = visit;
+    await rowOf(visit, "Lines left out", "ram").getByText("98000-00102: the only connection of Ram Thapa").waitFor();
+    await visit.press("Continue");
+    await main.getByText("Done", { exact: true }).waitFor();
+    await page.goto(`${provider.origin}/bulk/${await paused(["ram"])}`);
+    await visit.press("Cancel");
+    await main.getByText("Corrections that were made stay.").waitFor();
   });
 });
 

@@ -69,7 +69,7 @@ function Shown({ run }: { run: BulkRun }) {
           <Progress label={t.progress(formatCount(run.done), count)} share={run.done / run.count} />
         )}
         <Grid>
-          <Stat label={t.count} value={formatCount(run.count)} />
+          <Stat label={startedAt === null ? t.count : t.connections} value={formatCount(run.count)} />
           <Stat label={t.unclear} value={formatCount(run.problems)} />
           {action === "goodwill" && <Stat label={t.repeated} value={formatCount(run.repeated)} />}
         </Grid>
