@@ -5,6 +5,7 @@ import { MAX_CURRENCY_EXPONENT, NUMBER_GROUPINGS } from "./domain/money.ts";
 import { isCountry } from "./domain/names.ts";
 import { isTimeZone } from "./domain/wall-time.ts";
 import { LOG_LEVELS } from "./system/log.ts";
+import { LOG_IN_SETTINGS, problemOfLogIn } from "./system/log-in-settings.ts";
 import {
   integer,
   mustBe,
@@ -15,7 +16,6 @@ import {
   readHostNames,
   readOrigin,
   readPrefix,
-  readRoles,
   readTextLine,
   readUnits,
 } from "./system/setting-values.ts";
@@ -179,12 +179,7 @@ const TABLE = {
     description: "host names of the console, separated by commas; IP addresses and localhost always work",
     read: readHostNames,
   },
-  requireTotp: {
-    placeholder: "LIST",
-    fallback: "admin,finance",
-    description: "roles of staff that must use one-time codes, separated by commas, or none",
-    read: readRoles,
-  },
+  ...LOG_IN_SETTINGS,
   supportGoodwillDays: {
     placeholder: "DAYS",
     fallback: "100",
@@ -258,7 +253,10 @@ export function readConfig(
     const text = given.text ?? fallbacks[name] ?? fallback;
     return [name, text === undefined ? undefined : readAs(given.by, text, read)];
   });
-  return Object.freeze(Object.fromEntries(values)) as Config;
+  const config = Object.freeze(Object.fromEntries(values)) as Config;
+  const problem = problemOfLogIn(config);
+  if (problem !== undefined) throw new ConfigError(problem);
+  return config;
 }
 
 function readAs(by: string, text: string, read: (text: string) => unknown): unknown {

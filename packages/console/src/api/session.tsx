@@ -55,9 +55,20 @@ export function useLogIn() {
   return async (name: string, password: string, code: string | undefined) => {
     const me = await ask("POST /session", { name, password, code });
     forgetAll(client);
-    store(HINT, "yes");
+    expectSession();
     client.setQueryData(SESSION, me);
   };
+}
+
+/** Address of a log-in with OpenID Connect that returns to this page. @param proof "yes" if only a new log-in counts. */
+export function issuerUrl(proof?: "yes"): string {
+  const to = location.pathname + location.search;
+  return `/api/v1/session/oidc?${new URLSearchParams({ to, ...(proof && { proof }) })}`;
+}
+
+/** Tells the next page to ask for a session. */
+export function expectSession(): void {
+  store(HINT, "yes");
 }
 
 export function useLogOut() {

@@ -5,7 +5,7 @@ import {
   type TextareaHTMLAttributes,
   useId,
 } from "react";
-import { useMe } from "../api/session.tsx";
+import { issuerUrl, useMe } from "../api/session.tsx";
 import { texts } from "../texts/index.ts";
 import { Field, type FormValues, useField } from "./form.tsx";
 
@@ -100,9 +100,15 @@ export function Choice<Value extends string>({ label, value, options, onChoose }
   );
 }
 
-/** The user's own password. A stolen session alone cannot make a lasting change. */
+/** The user's own password, or a new log-in with OpenID Connect. A stolen session alone cannot make a lasting change. */
 export function OwnPasswordField() {
-  const { name } = useMe();
+  const { name, logsInWith } = useMe();
+  if (logsInWith === "oidc")
+    return (
+      <p className="field-hint">
+        {texts.common.proof} <a href={issuerUrl("yes")}>{texts.common.logInAgain}</a>
+      </p>
+    );
   return (
     <>
       {/* Password managers need the name of the account. */}
@@ -114,6 +120,7 @@ export function OwnPasswordField() {
   );
 }
 
-export function ownPassword(values: FormValues): { readonly ownPassword: string } {
-  return { ownPassword: values.raw("ownPassword") };
+export function ownPassword(values: FormValues): { readonly ownPassword?: string } {
+  const password = values.raw("ownPassword");
+  return password === "" ? {} : { ownPassword: password };
 }

@@ -1,19 +1,27 @@
 import { useState } from "react";
+import { useApi } from "../api/hooks.ts";
 import { ApiProblem } from "../api/problem.ts";
-import { useLogIn } from "../api/session.tsx";
+import { expectSession, issuerUrl, useLogIn } from "../api/session.tsx";
 import { Button } from "../components/button.tsx";
 import { TextInput } from "../components/controls.tsx";
 import { Field, Form, type FormValues } from "../components/form.tsx";
+import { Note } from "../components/states.tsx";
 import { texts } from "../texts/index.ts";
 import { Brand } from "./brand.tsx";
 import { PageHead } from "./page-head.tsx";
+
+/** Why a log-in with OpenID Connect failed. */
+const PROBLEM = new URLSearchParams(location.search).get("logInProblem");
+if (PROBLEM !== null) history.replaceState(null, "", location.pathname);
 
 /** Replaces every page until log-in. The address stays, so the wanted page follows. */
 export function LogIn() {
   const logIn = useLogIn();
   /** Accepted name and password, while the one-time code is missing. */
   const [known, setKnown] = useState<{ name: string; password: string }>();
+  const { data: ways, error } = useApi("GET /session/ways");
   const t = texts.login;
+  const problem = Object.entries(t.problems).find(([code]) => code === PROBLEM)?.[1];
 
   const submit = async (values: FormValues) => {
     const { name, password } = known ?? { name: values.text("name"), password: values.raw("password") };
@@ -30,33 +38,45 @@ export function LogIn() {
       <div className="log-in-card">
         <Brand />
         <PageHead title={t.title} />
-        <Form
-          key={known === undefined ? "password" : "code"}
-          submit={t.submit}
-          onSubmit={submit}
-          actions={
-            known && (
-              <Button kind="quiet" onClick={() => setKnown(undefined)}>
-                {t.startAgain}
-              </Button>
-            )
-          }
-        >
-          {known === undefined ? (
-            <>
-              <Field name="name" label={t.name}>
-                <TextInput required autoComplete="username" autoCapitalize="none" autoFocus />
+        {problem !== undefined && <Note tone="danger">{problem}</Note>}
+        {(ways?.password === true || error !== null) && (
+          <Form
+            key={known === undefined ? "password" : "code"}
+            submit={t.submit}
+            onSubmit={submit}
+            actions={
+              known && (
+                <Button kind="quiet" onClick={() => setKnown(undefined)}>
+                  {t.startAgain}
+                </Button>
+              )
+            }
+          >
+            {known === undefined ? (
+              <>
+                <Field name="name" label={t.name}>
+                  <TextInput required autoComplete="username" autoCapitalize="none" autoFocus />
+                </Field>
+                <Field name="password" label={t.password}>
+                  <TextInput required type="password" autoComplete="current-password" />
+                </Field>
+              </>
+            ) : (
+              <Field name="code" label={t.code} hint={t.codeHint}>
+                <TextInput required autoComplete="one-time-code" autoCapitalize="none" autoFocus />
               </Field>
-              <Field name="password" label={t.password}>
-                <TextInput required type="password" autoComplete="current-password" />
-              </Field>
-            </>
-          ) : (
-            <Field name="code" label={t.code} hint={t.codeHint}>
-              <TextInput required autoComplete="one-time-code" autoCapitalize="none" autoFocus />
-            </Field>
-          )}
-        </Form>
+            )}
+          </Form>
+        )}
+        {ways?.issuer && (
+          <a
+            className={`button button-${ways.password ? "plain" : "primary"}`}
+            href={issuerUrl()}
+            onClick={expectSession}
+          >
+            {t.issuer(ways.issuer)}
+          </a>
+        )}
       </div>
     </main>
   );

@@ -38,6 +38,8 @@ export const common = {
   yes: "Yes",
   no: "No",
   ownPassword: "Your password",
+  proof: "This needs a log-in of the last five minutes.",
+  logInAgain: "Log in again",
   reason: "Reason",
   reasonHint: "Stored in the audit trail.",
   before: "Before",

@@ -6,4 +6,12 @@ export const login = {
   codeHint: "From your authenticator app, or one of your recovery codes.",
   submit: "Log in",
   startAgain: "Log in as another person",
+  issuer: (host: string) => `Log in with ${host}`,
+  problems: {
+    failed: "The log-in did not complete. Try again.",
+    unavailable: "The service that checks your log-in does not answer. Try again later.",
+    no_role: "Your log-in was right, but it has no role for topupd. Ask an administrator for one.",
+    no_name: "Your log-in was right, but it has no name that topupd can show. Ask an administrator.",
+    name_taken: "Another account of topupd has your name. Ask an administrator.",
+  },
 } as const;

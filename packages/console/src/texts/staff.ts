@@ -6,6 +6,7 @@ export const staff = {
   added: "Added",
   lastLogIn: "Last log-in",
   totp: "One-time codes",
+  issuer: "OpenID Connect",
   on: "On",
   off: "Off",
   you: "You",

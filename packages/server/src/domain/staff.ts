@@ -40,16 +40,22 @@ export interface StaffMember {
   readonly hasTotp: boolean;
   /** Whether another person set the password. */
   readonly mustChangePassword: boolean;
+  readonly logsInWith: LogInWay;
 }
+
+/** `oidc`: OpenID Connect. */
+export const LOG_IN_WAYS = ["password", "oidc"] as const;
+export type LogInWay = (typeof LOG_IN_WAYS)[number];
 
 /** The step that a person must take before any other work: a new password, or one-time codes. */
 export type SetUp = "password" | "totp";
 
 /** @param totpRoles roles that require one-time codes. @returns undefined if the account is set up. */
 export function setUpOf(
-  { role, hasTotp, mustChangePassword }: Pick<StaffMember, "role" | "hasTotp" | "mustChangePassword">,
+  { role, hasTotp, mustChangePassword, logsInWith }: StaffMember,
   totpRoles: ReadonlySet<Role>,
 ): SetUp | undefined {
+  if (logsInWith === "oidc") return undefined;
   if (mustChangePassword) return "password";
   return totpRoles.has(role) && !hasTotp ? "totp" : undefined;
 }
@@ -62,6 +68,8 @@ export interface StaffSession {
   readonly lastUsedAt: Instant;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
+  /** Time at which the person last proved to the issuer who they are. */
+  readonly authenticatedAt: Instant | undefined;
 }
 
 /** An API key of one of the provider's systems. The key itself is shown once and never stored. */

@@ -38,7 +38,8 @@ export interface StaffRow {
   id: number;
   name: string;
   role: Role;
-  password: string;
+  password: string | null;
+  oidcSubject: string | null;
   totpSecret: string | null;
   totpStep: number | null;
   /** A JSON list. */
@@ -58,6 +59,7 @@ export interface StaffSessionRow {
   lastUsedAt: Instant;
   address: string | null;
   userAgent: string | null;
+  authenticatedAt: Instant | null;
 }
 
 interface LogInFailureRow {

@@ -1,7 +1,6 @@
 import { AddressList, MOST_ADDRESS_RANGES, readAddressRange } from "../domain/address-list.ts";
 import { SERVICES } from "../domain/bouquet.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../domain/catalogue.ts";
-import { ROLES, type Role } from "../domain/staff.ts";
 import { type Instant, readWallTime } from "../domain/wall-time.ts";
 
 /* Readers of settings' values. Each throws an Error that says what the value must be. */
@@ -72,14 +71,6 @@ export function readBasePlans(text: string): BasePlans {
     plans[service] = number;
   }
   return plans;
-}
-
-/** @returns the named roles of staff. */
-export function readRoles(text: string): ReadonlySet<Role> {
-  const names = text === "none" ? [] : text.split(",").map((name) => name.trim());
-  return new Set(
-    names.map((name) => ROLES.find((role) => role === name) ?? mustBe(`none or a list of ${ROLES.join(", ")}`)),
-  );
 }
 
 export function readDate(text: string): Instant {

@@ -48,6 +48,12 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["metrics-host", "", "must be an address"],
   ["console-port", "70000", "must be a whole number from 0 to 65535"],
   ["console-host", "", "must be an address"],
+  ["require-totp", "admin,owner", "must be none or a list of viewer, support, finance, admin"],
+  ["password-log-in", "maybe", "must be yes or no"],
+  ["oidc-issuer", "http://accounts.example", "must be a URL such as https://accounts.provider.example"],
+  ["oidc-issuer", "accounts.example", "must be a URL such as https://accounts.provider.example"],
+  ["oidc-client", "", "must be one line of 1 to 200 characters"],
+  ["oidc-role-claim", "", "must be one line of 1 to 200 characters"],
   ["support-goodwill-days", "some", "must be a whole number from 0 to 99999"],
   ["support-bulk", "-1", "must be a whole number from 0 to 99999"],
   ["second-person-bulk", "all", "must be none, or a whole number from 0 to 99999"],
@@ -108,6 +114,16 @@ describe("settings", () => {
     line.env["TOPUPD_DATABASE"] = "nowhere";
     await line.mustRun("partner", "add", "wallet", "--database=sqlite:./flag.db");
     expect(made()).toEqual(["topupd.db", "variable.db", "flag.db"]);
+  });
+
+  test("log-in settings that lock everybody out, or lack a half, are refused", () => {
+    const issuer = { TOPUPD_OIDC_ISSUER: "http://localhost:9000", TOPUPD_OIDC_CLIENT: "topupd" };
+    expect(readConfig({ ...issuer, TOPUPD_PASSWORD_LOG_IN: "no" }, {})).toMatchObject({ passwordLogIn: false });
+    expect(() => readConfig({ TOPUPD_PASSWORD_LOG_IN: "no" }, {})).toThrow("nobody can log in");
+    for (const name of Object.keys(issuer))
+      expect(() => readConfig({ ...issuer, [name]: undefined }, {})).toThrow("need each other");
+    expect(readConfig({ TOPUPD_REQUIRE_TOTP: "none" }, {}).requireTotp).toEqual(new Set());
+    expect(readConfig({}, {}).requireTotp).toEqual(new Set(["admin", "finance"]));
   });
 
   test("base plans that are not named have their defaults", () => {

@@ -1,6 +1,6 @@
 import { generate } from "otplib";
 import { describe, expect, test } from "vitest";
-import type { Role } from "../../src/domain/staff.ts";
+import type { LogInWay, Role } from "../../src/domain/staff.ts";
 import { readEntries } from "../../src/office/audit/sql.ts";
 import { readInput } from "../../src/office/input.ts";
 import { Refused } from "../../src/office/refused.ts";
@@ -43,7 +43,8 @@ async function withStaff() {
   const failed: FailedLogIn[] = [];
   const totpRoles = new Set<Role>();
   const logInFailed = (each: FailedLogIn) => failed.push(each);
-  const memory = { totpOffers: new TotpOffers(clock), logInFailed, totpRoles };
+  const logInWays = new Set<LogInWay>(["password"]);
+  const memory = { totpOffers: new TotpOffers(clock), logInFailed, totpRoles, logInWays };
   const ports = { ...world.ports, accounts, ...memory };
   const desk = { ...world.desk, accounts };
   const add = (name: string, role: Role, password = PASSWORD) => run(desk, addStaff, { name, role, password });

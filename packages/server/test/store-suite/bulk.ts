@@ -379,7 +379,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     const { opened, store, desk, deskFor, start, goOn, show, waiting } = await openBulk(makeDatabase);
     const member = await staffOf(store).add("maya", "support", by(opened.now));
     const times = { createdAt: opened.now, lastUsedAt: opened.now };
-    const session = { id: "s", ...times, address: undefined, userAgent: undefined };
+    const session = { id: "s", ...times, address: undefined, userAgent: undefined, authenticatedAt: undefined };
     await openSession(store.engine, Buffer.from("s"), member.id, STORED_PASSWORD, session);
     const authority = { staffId: member.id, role: "support", sessionId: "s" } as const;
     const maya = deskFor({ actor: { name: "maya", authority } });

@@ -198,6 +198,7 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
     ...times,
     address: "::1",
     userAgent: undefined,
+    authenticatedAt: undefined,
   });
   await beginLogIn(engine, { id: "failed", name: "माया", source: "203.0.113.7", at: now }, 0, () => 0);
   await people.addKey("crm", "viewer", by(now));

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { hashSecret } from "../../src/domain/access-token.ts";
-import type { Authority, StaffKey, StaffSession } from "../../src/domain/staff.ts";
+import type { IssuerPerson } from "../../src/domain/issuer.ts";
+import type { Authority, LogInWay, Role, StaffKey, StaffSession } from "../../src/domain/staff.ts";
 import { readEntries } from "../../src/office/audit/sql.ts";
+import { logInFromIssuer } from "../../src/office/session/from-issuer.ts";
 import {
   beginAnswer,
   beginLogIn,
@@ -35,6 +37,7 @@ import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
 import { partnersOf } from "../support/partners.ts";
+import { seededRandom } from "../support/random.ts";
 import { STORED_PASSWORD, staffOf } from "../support/staff.ts";
 import { plain } from "./customers.ts";
 import { type MakeDatabase, type OpenedStore, openStore, START } from "./database.ts";
@@ -44,7 +47,15 @@ const HASH = hashSecret("a session");
 const OTHER_HASH = hashSecret("another");
 
 function session(id: string, more: Partial<StaffSession> = {}): StaffSession {
-  return { id, createdAt: START, lastUsedAt: START, address: undefined, userAgent: undefined, ...more };
+  return {
+    id,
+    createdAt: START,
+    lastUsedAt: START,
+    address: undefined,
+    userAgent: undefined,
+    authenticatedAt: undefined,
+    ...more,
+  };
 }
 
 const KEY: StaffKey = { name: "billing", role: "admin", createdAt: START, lastUsedAt: undefined };
@@ -120,6 +131,45 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     ]);
   });
 
+  test("a person of an issuer gets one account, also by two processes, whose role follows and whose name is its own", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const other = await another();
+    await add(store, "maya");
+    const random = seededRandom(3);
+    const logIn = (each: Store, person: Partial<IssuerPerson>) => {
+      const ports = { store: each, clock: () => START, random, totpRoles: new Set<Role>(["admin"]) };
+      const described = { subject: "https://issuer ravi", name: "ravi", role: "viewer", ...person } as const;
+      const device = { address: "203.0.113.7", userAgent: undefined };
+      const logInWays = new Set<LogInWay>(["oidc"]);
+      return logInFromIssuer({ ...ports, logInWays }, { authenticatedAt: START + 1, ...described }, "issuer", device);
+    };
+    const sessions = await Promise.all([store, other, store].map((each) => logIn(each, {})));
+    const [first] = sessions.map((each) => (each.kind === "logged_in" ? each : undefined));
+    expect(sessions.map(({ kind }) => kind)).toEqual(Array(3).fill("logged_in"));
+    expect((await staffOf(store).list()).map(({ name, logsInWith }) => [name, logsInWith])).toEqual([
+      ["maya", "password"],
+      ["ravi", "oidc"],
+    ]);
+    const hash = hashSecret(first?.token ?? "");
+    expect((await findSession(store.engine.db, hash))?.session).toMatchObject({ authenticatedAt: START });
+    expect(await logIn(store, { role: "admin", name: "renamed" })).toMatchObject({
+      identity: { name: "ravi", role: "admin", person: { mustSetUp: undefined } },
+    });
+    expect(await findSession(store.engine.db, hash)).toBeUndefined();
+    for (const name of ["maya", "ravi"])
+      expect(await logIn(store, { subject: "https://issuer other", name })).toEqual({ kind: "name_taken" });
+    expect(await logIn(store, { subject: "https://issuer other", name: undefined })).toEqual({ kind: "no_name" });
+    expect(await logIn(store, { role: undefined })).toEqual({ kind: "no_role" });
+    const set = staffOf(store).change("ravi", ["staff.password", { password: "new" }], by(START));
+    expect(await refusal(set)).toMatchObject({ code: "conflict" });
+    await staffOf(store).remove("ravi", by(START));
+    expect((await actionsOf(store)).slice(1)).toEqual([
+      ["staff.add", "ravi", undefined, '{"role":"viewer"}'],
+      ["staff.role", "ravi", '{"role":"viewer"}', '{"role":"admin"}'],
+      ["staff.remove", "ravi", '{"role":"admin"}', undefined],
+    ]);
+  });
+
   test("of the admins, one always stays", async () => {
     const { store } = await openStore(makeDatabase);
     const [staff, maya] = [staffOf(store), await add(store, "maya")];
@@ -144,7 +194,14 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const times = { createdAt: new Date(START).toISOString() };
     const maya = await add(store, "maya");
     await add(store, "ravi");
-    const changed = { name: "ravi", role: "finance", ...times, lastLogInAt: null, hasTotp: false };
+    const changed = {
+      name: "ravi",
+      role: "finance",
+      ...times,
+      lastLogInAt: null,
+      hasTotp: false,
+      logsInWith: "password",
+    };
     const input = { name: "ravi", role: "finance", password: "tumbling otters sing", totp: false } as const;
     expect(await run(desk, changeStaff, input)).toEqual(changed);
     expect((await run(desk, listStaff, {})).items).toEqual([{ ...changed, name: "maya", role: "admin" }, changed]);

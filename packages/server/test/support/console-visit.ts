@@ -30,6 +30,8 @@ export interface VisitOptions {
   readonly path?: string;
   /** Statuses by which the API refuses something in this test. */
   readonly refusals?: readonly number[];
+  /** Another host that pages of this test visit. */
+  readonly issuer?: string;
 }
 
 /** Longer than anything takes, shorter than a test: what does not show is told with the page's own words. */
@@ -40,7 +42,7 @@ const PATIENCE_MS = 15_000;
  * the browser, asked anything of another host, or was refused what the test does not mean to be.
  */
 export async function openVisit(browser: Browser, options: VisitOptions): Promise<Visit> {
-  const { origin, now, path = "/", refusals = [] } = options;
+  const { origin, now, path = "/", refusals = [], issuer } = options;
   const context = await browser.newContext({ acceptDownloads: true, reducedMotion: "reduce", colorScheme: "light" });
   const wrong: string[] = [];
   onTestFinished(async ({ task }) => {
@@ -61,7 +63,8 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
     if (message.type() === "error" && !isRefusal) wrong.push(message.text());
   });
   context.on("request", (request) => {
-    if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== origin) wrong.push(request.url());
+    const isOwn = [origin, issuer].includes(new URL(request.url()).origin);
+    if (!/^(data|blob):/.test(request.url()) && !isOwn) wrong.push(request.url());
   });
   context.on("response", (response) => {
     const status = response.status();

@@ -113,6 +113,8 @@ async function openStaffApi(
         tax: "PAN 301234567",
       },
       limits: { supportGoodwillDays: 100, supportBulk: 200, secondPersonBulk: 1000, secondPersonReversal: 300_000n },
+      issuer: undefined,
+      passwordLogIn: true,
       readMigrations: async () => [],
       state: wellState(),
     },

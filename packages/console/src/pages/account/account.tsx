@@ -17,7 +17,7 @@ import { RecoveryCodes, TotpCard } from "./one-time-codes.tsx";
 const t = texts.account;
 
 export default function Account() {
-  const { name, role, mustSetUp } = useMe();
+  const { name, role, mustSetUp, logsInWith } = useMe();
   const [recoveryCodes, setRecoveryCodes] = useState<readonly string[]>();
   // The codes replace the page, so that only they are printed.
   if (recoveryCodes) return <RecoveryCodes codes={recoveryCodes} onClose={() => setRecoveryCodes(undefined)} />;
@@ -36,10 +36,12 @@ export default function Account() {
           <p>{t.setUp[mustSetUp]}</p>
         </Note>
       )}
-      <Grid wide>
-        <PasswordCard />
-        <TotpCard onSwitchedOn={setRecoveryCodes} />
-      </Grid>
+      {logsInWith === "password" && (
+        <Grid wide>
+          <PasswordCard />
+          <TotpCard onSwitchedOn={setRecoveryCodes} />
+        </Grid>
+      )}
       <SessionsCard />
     </>
   );

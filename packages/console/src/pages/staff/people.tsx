@@ -57,7 +57,12 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
     { header: t.role, sort: ({ role }) => texts.common.roles[role], cell: ({ role }) => texts.common.roles[role] },
     {
       header: t.totp,
-      cell: ({ hasTotp }) => <Badge tone={hasTotp ? "success" : "neutral"}>{hasTotp ? t.on : t.off}</Badge>,
+      cell: ({ hasTotp, logsInWith }) =>
+        logsInWith === "oidc" ? (
+          t.issuer
+        ) : (
+          <Badge tone={hasTotp ? "success" : "neutral"}>{hasTotp ? t.on : t.off}</Badge>
+        ),
     },
     { header: t.added, sort: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
     {
@@ -74,11 +79,11 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
   ];
 }
 
-function Actions({ of: { name, hasTotp }, onAsk }: { of: StaffMember; onAsk: (what: Asking) => void }) {
+function Actions({ of: { name, hasTotp, logsInWith }, onAsk }: { of: StaffMember; onAsk: (what: Asking) => void }) {
   return (
     <Menu label={texts.common.rowActions(name)} quiet trigger={<Icon name="more" />}>
-      <MenuItem onSelect={() => onAsk("role")}>{t.changeRole}</MenuItem>
-      <MenuItem onSelect={() => onAsk("password")}>{t.newPassword}</MenuItem>
+      {logsInWith === "password" && <MenuItem onSelect={() => onAsk("role")}>{t.changeRole}</MenuItem>}
+      {logsInWith === "password" && <MenuItem onSelect={() => onAsk("password")}>{t.newPassword}</MenuItem>}
       {hasTotp && <MenuItem onSelect={() => onAsk("totp")}>{t.totpOff}</MenuItem>}
       <MenuItem danger onSelect={() => onAsk("remove")}>
         {t.remove}

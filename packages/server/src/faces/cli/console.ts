@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Config } from "../../config.ts";
 import type { Limits } from "../../office/limits.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import { oidcIssuer } from "../../system/oidc.ts";
 import { urlOf } from "../../system/port-guard.ts";
 import { buildAdminApp } from "../staff-api/app.ts";
 import { listening } from "./failures.ts";
@@ -39,6 +40,8 @@ export async function serveConsole(
         number: config.providerNumber ?? null,
         tax: config.providerTax ?? null,
       },
+      passwordLogIn: config.passwordLogIn,
+      issuer: issuerOf(config),
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
     },
@@ -61,6 +64,10 @@ export function limitsOf(
 ): Limits {
   const secondPersonReversal = units === undefined ? undefined : units * 10n ** BigInt(currencyExponent);
   return { supportGoodwillDays, supportBulk, secondPersonBulk, secondPersonReversal };
+}
+
+function issuerOf({ oidcIssuer: issuer, oidcClient: client, oidcSecret: secret, oidcRoleClaim: roleClaim }: Config) {
+  return issuer === undefined || client === undefined ? undefined : oidcIssuer({ issuer, client, secret, roleClaim });
 }
 
 async function close(app: FastifyInstance, { sleep }: Runtime, { shutdownSeconds }: Config): Promise<void> {

@@ -10,6 +10,7 @@ import { logUnauthenticated } from "../../system/log.ts";
 import { HEAD_LIMITS, PortGuard } from "../../system/port-guard.ts";
 import { receiveFiles, receiveJson, type TemporaryFile } from "./bodies.ts";
 import { Answers } from "./idempotency.ts";
+import { addIssuerRoutes } from "./issuer-routes.ts";
 import { openApiDocument } from "./openapi.ts";
 import { addRoute, type Serving } from "./operations.ts";
 import { type AdminWorld, createAdminPorts } from "./ports.ts";
@@ -110,6 +111,7 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
         document ??= openApiDocument(routes, { version, prefix: API_PREFIX });
         return document;
       });
+      if (ports.issuer !== undefined) addIssuerRoutes(api, { ...serving, issuer: ports.issuer }, API_PREFIX);
       for (const route of routes.filter(({ body }) => body !== "file")) addRoute(api, route, serving);
       await api.register(async (scope) => {
         const onRemoveError = (err: unknown) => logger.warn({ err }, "a file that was sent could not be removed");

@@ -1,4 +1,5 @@
 import type { NumberGrouping } from "../../domain/money.ts";
+import { LOG_IN_WAYS } from "../../domain/staff.ts";
 import { Uploads } from "../../office/imports/uploads.ts";
 import type { Limits } from "../../office/limits.ts";
 import type { Actor, Desk } from "../../office/office.ts";
@@ -8,11 +9,16 @@ import { StatisticsCache } from "../../office/statistics/cache.ts";
 import type { TargetTools } from "../../office/targets/radius.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { MigrationState } from "../../store/store.ts";
+import type { Issuer } from "../../system/oidc.ts";
 import type { ServiceState } from "../../system/service-state.ts";
 
 /** The parts that the staff API gets from outside. */
 export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "totpRoles"> {
   readonly limits: Limits;
+  /** Undefined if nobody logs in with OpenID Connect. */
+  readonly issuer: Issuer | undefined;
+  /** Whether people can log in by password. */
+  readonly passwordLogIn: boolean;
   readonly targets: TargetTools;
   /** Version of topupd. */
   readonly version: string;
@@ -76,6 +82,7 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
       // Attempts during a lock are counted by the metric only.
       if (outcome === "wrong_credentials") world.log("warn", { staff, address }, "a log-in failed");
     },
+    logInWays: new Set(LOG_IN_WAYS.filter((way) => (way === "oidc" ? world.issuer : world.passwordLogIn))),
     totpOffers: new TotpOffers(clock),
     statistics: new StatisticsCache(world),
     background,

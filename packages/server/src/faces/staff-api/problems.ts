@@ -19,6 +19,11 @@ export const PROBLEMS = {
   wrong_credentials: { status: 401, title: "The name, the password or the code is wrong" },
   code_required: { status: 401, title: "A one-time code is required with the password" },
   wrong_password: { status: 403, title: "This is not your own password: try again" },
+  password_off: { status: 403, title: "Log-in by password is switched off: log in with OpenID Connect" },
+  log_in_again: {
+    status: 403,
+    title: "Log in with OpenID Connect again: this needs a log-in of the last five minutes",
+  },
   forbidden: { status: 403, title: "Your role does not allow this" },
   set_up_first: { status: 403, title: "Set your account up first" },
   cross_site: { status: 403, title: "The request comes from a page of another site" },

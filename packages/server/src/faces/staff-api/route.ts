@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { Permission } from "../../domain/staff.ts";
+import { Refused } from "../../office/refused.ts";
 import type { TooManyAttempts } from "../../office/session/log-in.ts";
 import { confirmPassword, type Person } from "../../office/session/own-account.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
@@ -23,6 +24,8 @@ export interface Visitor {
   /** IP address; undefined if a proxy did not know it. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
+  /** Scheme, host and port of the console, as the browser uses them. */
+  readonly origin: string;
   /** Sets the session token in the browser; undefined deletes it. */
   readonly keepToken: (token: string | undefined) => void;
 }
@@ -122,18 +125,19 @@ export function route<
 const OwnPasswordSchema = Type.String({
   minLength: 1,
   maxLength: 256,
-  description: "Password of the person who is logged in: a stolen session is not enough.",
+  description:
+    "Password of the person who is logged in: a stolen session is not enough. Without it if they use OpenID Connect.",
 });
 
-/** Adds a check of the person's own password to a route. */
+/** Adds a check of the person's own password to a route, or of a recent log-in with OpenID Connect. */
 function withOwnPassword(route: Route): Route {
   const { properties = {} } = (route.body ?? {}) as Partial<TObject>;
   return {
     ...route,
-    body: Type.Object({ ...properties, ownPassword: OwnPasswordSchema }),
-    problems: [...(route.problems ?? []), "sessions_only", "wrong_password", "too_many_attempts"],
+    body: Type.Object({ ...properties, ownPassword: Type.Optional(OwnPasswordSchema) }),
+    problems: [...(route.problems ?? []), "sessions_only", "wrong_password", "too_many_attempts", "log_in_again"],
     async handle(ports, request) {
-      const { ownPassword, ...body } = request.body as { readonly ownPassword: string };
+      const { ownPassword, ...body } = request.body as { readonly ownPassword?: string };
       await requirePassword(ports, request, ownPassword);
       return route.handle(ports, { ...request, body });
     },
@@ -143,9 +147,13 @@ function withOwnPassword(route: Route): Route {
 async function requirePassword(
   ports: AdminPorts,
   { identity }: Pick<RouteRequest<unknown, unknown, unknown>, "identity">,
-  password: string,
+  password: string | undefined,
 ): Promise<void> {
-  const done = await confirmPassword(ports, personOf(identity), { password });
+  const person = personOf(identity);
+  if (password === undefined && person.person.logsInWith === "password")
+    throw Refused.field("ownPassword", "is required");
+  const done = await confirmPassword(ports, person, { password: password ?? "" });
+  if (done.kind === "log_in_again") throw new Problem("log_in_again");
   if (done.kind === "too_many_attempts") throw tooManyAttempts(done);
   if (done.kind === "wrong_password")
     throw new Problem("wrong_password", undefined, [{ field: "ownPassword", problem: "is not your password" }]);

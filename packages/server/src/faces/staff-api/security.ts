@@ -115,7 +115,9 @@ export function visitorOf(
   const isProxied = trustedProxies?.has(remoteAddress) === true;
   const secure = isProxied && headers["x-forwarded-proto"] === "https";
   const attributes = { path: "/", httpOnly: true, sameSite: "strict", secure } as const;
+  const host = hostOf({ headers, raw }, trustedProxies) ?? "";
   return {
+    origin: `${secure ? "https" : "http"}://${host}`,
     address: callerAddress(remoteAddress, headers["x-forwarded-for"], trustedProxies),
     userAgent: headers["user-agent"],
     keepToken: (token) => {

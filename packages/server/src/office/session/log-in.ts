@@ -6,6 +6,7 @@ import {
   FAILURE_COUNTS_MS,
   hashRecoveryCode,
   isStaffKey,
+  type LogInWay,
   logInWaitMs,
   type Role,
   type SetUp,
@@ -36,7 +37,7 @@ const MINUTE_MS = 60_000;
 /** A session ends after this time without use. */
 const IDLE_MS = 30 * MINUTE_MS;
 /** A session ends after this time in any case. */
-const LONGEST_MS = 12 * 60 * MINUTE_MS;
+export const LONGEST_MS = 12 * 60 * MINUTE_MS;
 /** Shortest time between two records that a session or key was used. */
 const NOTED_EVERY_MS = MINUTE_MS;
 
@@ -56,15 +57,23 @@ export type LogInPorts = AccountPorts & {
   readonly logInFailed: (failed: FailedLogIn) => void;
   /** Roles that require one-time codes. */
   readonly totpRoles: ReadonlySet<Role>;
+  readonly logInWays: ReadonlySet<LogInWay>;
 };
 
-export interface LogIn {
+/** The parts that a session needs. */
+export type SessionPorts = Pick<LogInPorts, "store" | "clock" | "random" | "totpRoles" | "logInWays">;
+
+/** The device of a person who logs in. */
+export interface Device {
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+export interface LogIn extends Device {
   readonly name: string;
   readonly password: string;
   /** A one-time code or a recovery code. */
   readonly code?: string | undefined;
-  readonly address: string | undefined;
-  readonly userAgent: string | undefined;
 }
 
 export interface TooManyAttempts {
@@ -73,19 +82,24 @@ export interface TooManyAttempts {
   readonly waitMs: number;
 }
 
+/** `token` is the secret of the session. */
+export interface OpenedSession {
+  readonly kind: "logged_in";
+  readonly token: string;
+  readonly identity: StaffIdentity;
+}
+
 export type LoggedIn =
-  /** `token` is the secret of the session. */
-  | { readonly kind: "logged_in"; readonly token: string; readonly identity: StaffIdentity }
+  | OpenedSession
   | { readonly kind: "code_required" }
   /** The answer does not say which of them was wrong. */
   | { readonly kind: "wrong_credentials" }
   | TooManyAttempts;
 
 export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn> {
-  const { store, random, clock } = ports;
-  const { code, address, userAgent } = request;
+  const { code, address } = request;
   const name = STAFF_NAME.test(request.name) ? request.name : "";
-  const found = name === "" ? undefined : await findStaff(store.engine.db, name);
+  const found = name === "" ? undefined : await findStaff(ports.store.engine.db, name);
   const source = networkOf(address);
   const failed = (outcome: FailedLogIn["outcome"]) => ports.logInFailed({ outcome, staff: found?.name, address });
   const wrong = (): LoggedIn => {
@@ -107,6 +121,20 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
   }
   if (member.hasTotp && !(await takeCode(ports, member.id, secrets, code ?? ""))) return wrong();
   await attempt.succeeded();
+  return (await beginSession(ports, member, secrets.password, request, undefined)) ?? { kind: "wrong_credentials" };
+}
+
+/**
+ * @param password the hash that was checked; undefined if the person has none.
+ * @returns undefined if the account was removed or has another password by now.
+ */
+export async function beginSession(
+  { store, clock, random, totpRoles }: SessionPorts,
+  member: StaffMember,
+  password: string | undefined,
+  { address, userAgent }: Device,
+  authenticatedAt: Instant | undefined,
+): Promise<OpenedSession | undefined> {
   const token = Buffer.from(random(STAFF_SECRET_RANDOM_BYTES)).toString("base64url");
   const id = `ses_${Buffer.from(random(SESSION_ID_RANDOM_BYTES)).toString("hex")}`;
   const now = clock();
@@ -117,10 +145,10 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
     lastUsedAt: now,
     address,
     userAgent: userAgent?.slice(0, LONGEST_USER_AGENT),
+    authenticatedAt,
   };
-  const isOpen = await openSession(store.engine, hashSecret(token), member.id, secrets.password, session);
-  if (!isOpen) return { kind: "wrong_credentials" };
-  return { kind: "logged_in", token, identity: identityOf(ports, member, id) };
+  if (!(await openSession(store.engine, hashSecret(token), member.id, password, session))) return undefined;
+  return { kind: "logged_in", token, identity: identityOf({ totpRoles }, member, session) };
 }
 
 /**
@@ -185,6 +213,9 @@ interface LoggedInPerson {
   readonly requiresTotp: boolean;
   /** Undefined if the account is set up. Otherwise the session gives no access but to the own account. */
   readonly mustSetUp: SetUp | undefined;
+  readonly logsInWith: LogInWay;
+  /** Time at which the person last proved to the issuer who they are. */
+  readonly authenticatedAt: Instant | undefined;
 }
 
 /**
@@ -193,7 +224,7 @@ interface LoggedInPerson {
  * @returns undefined if there is no such session, or if it has ended.
  */
 export async function identifyPerson(
-  { store, clock, totpRoles }: Pick<LogInPorts, "store" | "clock" | "totpRoles">,
+  { store, clock, totpRoles, logInWays }: Omit<SessionPorts, "random">,
   token: string,
   isUse: boolean,
 ): Promise<StaffIdentity | undefined> {
@@ -202,14 +233,20 @@ export async function identifyPerson(
   const now = clock();
   if (found === undefined || hasSessionEnded(found.session, now)) return undefined;
   const { member, session } = found;
+  if (!logInWays.has(member.logsInWith)) return undefined;
   if (isUse && now - session.lastUsedAt >= NOTED_EVERY_MS) await touchSession(store.engine, hash, now);
-  return identityOf({ totpRoles }, member, session.id);
+  return identityOf({ totpRoles }, member, session);
 }
 
-function identityOf({ totpRoles }: Pick<LogInPorts, "totpRoles">, member: StaffMember, sessionId: string) {
-  const { id, name, role, hasTotp } = member;
+function identityOf(
+  { totpRoles }: Pick<LogInPorts, "totpRoles">,
+  member: StaffMember,
+  { id: sessionId, authenticatedAt }: StaffSession,
+): StaffIdentity {
+  const { id, name, role, hasTotp, logsInWith } = member;
   const codes = { hasTotp, requiresTotp: totpRoles.has(role), mustSetUp: setUpOf(member, totpRoles) };
-  return { name, role, authority: { staffId: id, role, sessionId }, person: { id, sessionId, ...codes } };
+  const person = { id, sessionId, ...codes, logsInWith, authenticatedAt };
+  return { name, role, authority: { staffId: id, role, sessionId }, person };
 }
 
 /** @returns undefined if there is no such key. */

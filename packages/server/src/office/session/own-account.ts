@@ -42,7 +42,15 @@ export function endOwnSession(
   return endSession(store.engine, person.id, id);
 }
 
-export type Confirmed = { readonly kind: "confirmed" } | { readonly kind: "wrong_password" } | TooManyAttempts;
+export type Confirmed =
+  | { readonly kind: "confirmed" }
+  | { readonly kind: "wrong_password" }
+  /** The person has no password, and must prove to the issuer who they are. */
+  | { readonly kind: "log_in_again" }
+  | TooManyAttempts;
+
+/** Time for which a log-in with the issuer counts as much as the password. */
+export const PROOF_COUNTS_MS = 5 * 60_000;
 
 /**
  * Checks the person's own password again. A wrong one counts as a failed log-in of this session: a stolen session cannot lock
@@ -53,6 +61,10 @@ export async function confirmPassword(
   { name, person }: Person,
   { password }: { readonly password: string },
 ): Promise<Confirmed> {
+  if (person.logsInWith === "oidc") {
+    const isRecent = ports.clock() - (person.authenticatedAt ?? 0) <= PROOF_COUNTS_MS;
+    return { kind: isRecent ? "confirmed" : "log_in_again" };
+  }
   const failed = { staff: name, address: undefined };
   const attempt = await beginAttempt(ports, { name, source: `session ${person.sessionId}`, isKnown: true });
   if ("waitMs" in attempt) {

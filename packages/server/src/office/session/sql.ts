@@ -78,17 +78,18 @@ export function openSession(
   engine: Engine,
   hash: Uint8Array,
   staffId: number,
-  password: string,
+  password: string | undefined,
   session: StaffSession,
 ): Promise<boolean> {
   const { address } = session;
   return engine.change(async (tx) => {
     const row = await tx.selectFrom("staff").selectAll().where("id", "=", staffId).executeTakeFirst();
-    if (row?.password !== password) return false;
+    if (row === undefined || (row.password ?? undefined) !== password) return false;
     const networks = JSON.stringify(remembered(toSecrets(row).networks, address));
     const noted = { networks, lastLogInAt: session.createdAt };
     await tx.updateTable("staff").set(noted).where("id", "=", staffId).execute();
-    const values = { hash, staffId, ...session, address: address ?? null, userAgent: session.userAgent ?? null };
+    const { userAgent = null, authenticatedAt = null } = session;
+    const values = { hash, staffId, ...session, address: address ?? null, userAgent, authenticatedAt };
     await tx.insertInto("staffSession").values(values).execute();
     return true;
   });
@@ -152,8 +153,9 @@ export async function touchKey(engine: Engine, hash: Uint8Array, at: Instant): P
 }
 
 function toSession(row: StaffSessionRow): StaffSession {
-  const { id, createdAt, lastUsedAt, address, userAgent } = row;
-  return { id, createdAt, lastUsedAt, address: address ?? undefined, userAgent: userAgent ?? undefined };
+  const { id, createdAt, lastUsedAt, address, userAgent, authenticatedAt } = row;
+  const device = { address: address ?? undefined, userAgent: userAgent ?? undefined };
+  return { id, createdAt, lastUsedAt, ...device, authenticatedAt: authenticatedAt ?? undefined };
 }
 
 /** A request with an Idempotency-Key, and its answer. */

@@ -3,6 +3,7 @@ import { hashSecret } from "../../domain/access-token.ts";
 import { STAFF_NAME } from "../../domain/names.ts";
 import {
   formatStaffKey,
+  LOG_IN_WAYS,
   ROLES,
   STAFF_SECRET_RANDOM_BYTES,
   type StaffKey,
@@ -33,6 +34,8 @@ export const KeyName = Type.String({ description: "The key's name." });
 
 export const RoleInput = oneOf(ROLES, "What it may do.");
 
+export const LogInWaySchema = oneOf(LOG_IN_WAYS, "`oidc` is OpenID Connect.");
+
 export const StaffMemberSchema = Type.Object(
   {
     name: Type.String(),
@@ -40,6 +43,7 @@ export const StaffMemberSchema = Type.Object(
     createdAt: InstantSchema,
     lastLogInAt: orNull(InstantSchema),
     hasTotp: Type.Boolean(),
+    logsInWith: LogInWaySchema,
   },
   { title: "StaffMember" },
 );
@@ -56,7 +60,7 @@ export const AddedStaffKeySchema = Type.Object(
 const AS = { tag: "Staff", permission: "administer" } as const;
 const CHANGES = { ...AS, asksPassword: true } as const;
 const BY_NAME = ["name"] as const;
-export const MEMBER_COLUMNS = ["name", "role", "createdAt", "lastLogInAt", "hasTotp"];
+export const MEMBER_COLUMNS = ["name", "role", "createdAt", "lastLogInAt", "hasTotp", "logsInWith"];
 const KEY_COLUMNS = ["name", "role", "createdAt", "lastUsedAt"];
 
 export const listStaff = operation({
@@ -91,11 +95,14 @@ export const addStaff = operation({
       if (staff.some((each) => each.name === name))
         throw new Refused("conflict", `there is an account named ${name} already`);
       const { at } = office.by;
-      // The id of a removed person is not used again: a log-in may still be checking that person's password.
-      const id = Math.max(...staff.map((each) => each.id + 1), at);
-      const isNew = { lastLogInAt: undefined, hasTotp: false, mustChangePassword: true };
-      const member = { id, name, role, createdAt: at, ...isNew };
-      const write = () => sql.insertMember(tx, member, hashed);
+      const isNew = {
+        lastLogInAt: undefined,
+        hasTotp: false,
+        mustChangePassword: true,
+        logsInWith: "password",
+      } as const;
+      const member = { id: sql.nextId(staff, at), name, role, createdAt: at, ...isNew };
+      const write = () => sql.insertMember(tx, member, { password: hashed, oidcSubject: null });
       return { answer: memberData(member), change: { write, audit: [staffAdded(member)] } };
     });
   },
@@ -241,8 +248,9 @@ function refuseOwn({ by }: Office, name: string): void {
   if (by.authority !== undefined && by.author === name) throw new Refused("own_account", "");
 }
 
-function memberData({ name, role, createdAt, lastLogInAt, hasTotp }: StaffMember) {
-  return { name, role, createdAt: isoTime(createdAt), lastLogInAt: isoTimeOrNull(lastLogInAt), hasTotp };
+function memberData({ name, role, createdAt, lastLogInAt, hasTotp, logsInWith }: StaffMember) {
+  const times = { createdAt: isoTime(createdAt), lastLogInAt: isoTimeOrNull(lastLogInAt) };
+  return { name, role, ...times, hasTotp, logsInWith };
 }
 
 function keyData({ name, role, createdAt, lastUsedAt }: StaffKey) {

@@ -1,4 +1,5 @@
 import { type AccountChange, isLastAdmin, type StaffKey, type StaffMember, staffChanged } from "../../domain/staff.ts";
+import type { Instant } from "../../domain/wall-time.ts";
 import type { StaffKeyRow, StaffRow } from "../../store/staff-tables.ts";
 import { type Db, type Decider, decide } from "../office.ts";
 import { Refused } from "../refused.ts";
@@ -21,6 +22,8 @@ export function changeAccount(
   return decide(office, "reference", async (tx) => {
     const staff = await readStaff(tx);
     const before = memberNamed(staff, name);
+    if (before.logsInWith === "oidc")
+      throw new Refused("conflict", `${name} logs in with OpenID Connect: change the account at the issuer`);
     const to = Object.assign({}, ...changes.map(([, values]) => values)) as Partial<AccountValues>;
     if ((to.role ?? "admin") !== "admin") refuseLastAdmin(staff, name);
     const hasTotp = "totpSecret" in to ? to.totpSecret !== undefined : before.hasTotp;
@@ -47,8 +50,8 @@ export function memberNamed(staff: readonly StaffMember[], name: string): StaffM
 
 /** Secrets that a log-in is checked against. They are never shown. */
 export interface StaffSecrets {
-  /** The hash of the password. */
-  readonly password: string;
+  /** The hash of the password; undefined if the person has none. */
+  readonly password: string | undefined;
   readonly totpSecret: string | undefined;
   /** The step of the last one-time code that was taken. */
   readonly totpStep: number | undefined;
@@ -61,6 +64,11 @@ export interface StaffSecrets {
 /** The role and the secrets of an account that can be changed. */
 export type AccountValues = Pick<StaffMember, "role" | "mustChangePassword"> & Omit<StaffSecrets, "networks">;
 
+/** Id of a new account. The id of a removed person is not used again: a log-in may still be checking that person. */
+export function nextId(staff: readonly StaffMember[], at: Instant): number {
+  return Math.max(...staff.map(({ id }) => id + 1), at);
+}
+
 /** Accounts by name. */
 export async function readStaff(db: Db): Promise<StaffMember[]> {
   return (await db.selectFrom("staff").selectAll().orderBy("name").execute()).map(toMember);
@@ -69,11 +77,11 @@ export async function readStaff(db: Db): Promise<StaffMember[]> {
 export async function insertMember(
   tx: Db,
   { id, name, role, createdAt, mustChangePassword }: StaffMember,
-  password: string,
+  proof: Pick<StaffRow, "password" | "oidcSubject">,
 ): Promise<void> {
   const none = { totpSecret: null, totpStep: null, recoveryCodes: "[]", networks: "[]" };
   const times = { createdAt, lastLogInAt: null };
-  const row: StaffRow = { id, name, role, password, ...none, ...times, mustChangePassword: Number(mustChangePassword) };
+  const row: StaffRow = { id, name, role, ...proof, ...none, ...times, mustChangePassword: Number(mustChangePassword) };
   await tx.insertInto("staff").values(row).execute();
 }
 
@@ -128,14 +136,20 @@ export function toMember({ id, name, role, createdAt, lastLogInAt, totpSecret, .
   const mustChangePassword = row.mustChangePassword === 1;
   return {
     ...{ id, name, role, createdAt, lastLogInAt: lastLogInAt ?? undefined },
-    ...{ hasTotp: totpSecret !== null, mustChangePassword },
+    ...{ hasTotp: totpSecret !== null, mustChangePassword, logsInWith: row.password === null ? "oidc" : "password" },
   };
 }
 
 export function toSecrets({ password, totpSecret, totpStep, ...row }: StaffRow): StaffSecrets {
   const recoveryCodes = JSON.parse(row.recoveryCodes) as string[];
   const networks = JSON.parse(row.networks) as string[];
-  return { password, totpSecret: totpSecret ?? undefined, totpStep: totpStep ?? undefined, recoveryCodes, networks };
+  return {
+    password: password ?? undefined,
+    totpSecret: totpSecret ?? undefined,
+    totpStep: totpStep ?? undefined,
+    recoveryCodes,
+    networks,
+  };
 }
 
 export function toKey({ name, role, createdAt, lastUsedAt }: StaffKeyRow): StaffKey {

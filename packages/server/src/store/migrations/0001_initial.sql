@@ -418,8 +418,10 @@ CREATE TABLE staff (
   id              INTEGER PRIMARY KEY,
   name            TEXT    NOT NULL UNIQUE,
   role            TEXT    NOT NULL CHECK (role IN ('viewer', 'support', 'finance', 'admin')),
-  -- scrypt, with its parameters and its salt.
-  password        TEXT    NOT NULL,
+  -- scrypt, with its parameters and its salt; null if the person logs in with OpenID Connect.
+  password        TEXT,
+  -- Issuer and subject of OpenID Connect.
+  oidc_subject    TEXT    UNIQUE,
   -- The secret of one-time codes, in base 32; null if they are off.
   totp_secret     TEXT,
   -- The time step of the last accepted one-time code: a code is accepted only once.
@@ -431,7 +433,8 @@ CREATE TABLE staff (
   created_at      INTEGER NOT NULL,
   last_log_in_at  INTEGER,
   -- Another person set the password.
-  must_change_password INTEGER NOT NULL CHECK (must_change_password IN (0, 1))
+  must_change_password INTEGER NOT NULL CHECK (must_change_password IN (0, 1)),
+  CHECK ((password IS NULL) <> (oidc_subject IS NULL))
 ) STRICT;
 
 CREATE TABLE staff_session (
@@ -442,7 +445,9 @@ CREATE TABLE staff_session (
   created_at   INTEGER NOT NULL,
   last_used_at INTEGER NOT NULL,
   address      TEXT,
-  user_agent   TEXT
+  user_agent   TEXT,
+  -- Time at which the person last proved to the issuer who they are; null if unknown or if they log in by password.
+  authenticated_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
 -- Log-ins of the last 15 minutes that failed or are undecided.

@@ -22,6 +22,7 @@ import {
   offerOwnTotp,
   switchOwnTotpOff,
 } from "../../../office/session/own-account.ts";
+import { LogInWaySchema } from "../../../office/staff/operations.ts";
 import type { AdminPorts, Identity } from "../ports.ts";
 import { Problem } from "../problems.ts";
 import { personOf, route, tooManyAttempts } from "../route.ts";
@@ -42,6 +43,7 @@ export const MeSchema = Type.Object(
     sessionId: orNull(Type.String({ description: "Id of the log-in; null for an API key." })),
     hasTotp: Type.Boolean({ description: "Whether a log-in needs a one-time code." }),
     requiresTotp: Type.Boolean({ description: "Whether the role requires one-time codes." }),
+    logsInWith: orNull(LogInWaySchema),
     mustSetUp: orNull(
       oneOf(["password", "totp"], "What you must do first: change the password, or switch one-time codes on."),
     ),
@@ -86,7 +88,24 @@ export const RecoveryCodesSchema = Type.Object(
   { title: "RecoveryCodes" },
 );
 
+export const LogInWaysSchema = Type.Object(
+  {
+    password: Type.Boolean(),
+    issuer: orNull(Type.String({ description: "Host name of the OpenID Connect issuer; null if it is not set." })),
+  },
+  { title: "LogInWays" },
+);
+
 export const sessionRoutes = [
+  route({
+    method: "GET",
+    path: "/session/ways",
+    tag: TAG,
+    permission: "public",
+    summary: "Show how people can log in",
+    answer: LogInWaysSchema,
+    handle: async ({ passwordLogIn, issuer }) => ({ password: passwordLogIn, issuer: issuer?.host ?? null }),
+  }),
   route({
     method: "POST",
     path: "/session",
@@ -100,8 +119,9 @@ export const sessionRoutes = [
       code: Type.Optional(Type.String({ maxLength: 64, description: "A one-time code, or a recovery code." })),
     }),
     answer: MeSchema,
-    problems: ["wrong_credentials", "code_required", "too_many_attempts"],
+    problems: ["wrong_credentials", "code_required", "too_many_attempts", "password_off"],
     async handle(ports, { body, visitor }) {
+      if (!ports.passwordLogIn) throw new Problem("password_off");
       const { address, userAgent, keepToken } = visitor;
       const done = await logIn(ports, { ...body, address, userAgent });
       if (done.kind === "too_many_attempts") throw tooManyAttempts(done);
@@ -227,6 +247,7 @@ async function describe(ports: AdminPorts, { name, role, person }: Pick<Identity
     sessionId: person?.sessionId ?? null,
     hasTotp: person?.hasTotp === true,
     requiresTotp: person?.requiresTotp === true,
+    logsInWith: person?.logsInWith ?? null,
     mustSetUp: person?.mustSetUp ?? null,
     provider: {
       timeZone: zone.name,

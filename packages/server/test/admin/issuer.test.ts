@@ -1,0 +1,301 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { readEntries } from "../../src/office/audit/sql.ts";
+import { oidcIssuer } from "../../src/system/oidc.ts";
+import { type Browsing, CLIENT, CLIENT_SECRET, startIssuer, type TestIssuer } from "../support/oidc-issuer.ts";
+import {
+  PASSWORD,
+  type StaffAnswer,
+  type StaffApi,
+  type StaffApiOptions,
+  startStaffApi,
+} from "../support/staff-api.ts";
+
+const CONSOLE = "https://console.example";
+const BACK = `${CONSOLE}/api/v1/session/oidc/callback`;
+const PROXY = "127.0.0.1";
+const MINUTE = 60_000;
+
+let issuer: TestIssuer;
+
+beforeAll(async () => {
+  issuer = await startIssuer([BACK, "http://localhost/api/v1/session/oidc/callback"]);
+  const profiles = { maya: "admin", ravi: ["staff", "viewer", "finance"], nobody: "owner" };
+  for (const [name, role] of Object.entries(profiles))
+    issuer.accounts.set(name, { preferred_username: name, topupd_role: role });
+});
+afterAll(() => issuer.stop());
+
+/** The service, its clock being that of the issuer. */
+async function start(options: StaffApiOptions & { readonly url?: string; readonly secret?: string } = {}) {
+  const { url = issuer.url, secret = CLIENT_SECRET, world, ...more } = options;
+  const api = await startStaffApi({
+    consoleNames: new Set(["console.example"]),
+    trustedProxies: { has: (address: string) => address === PROXY } as never,
+    world: { issuer: oidcIssuer({ issuer: url, client: CLIENT, secret, roleClaim: "topupd_role" }), ...world },
+    ...more,
+  });
+  api.service.now = Date.now();
+  return api;
+}
+
+const HEADERS = { host: "console.example", "x-forwarded-proto": "https" };
+const cookieOf = ({ headers }: StaffAnswer, name: string) =>
+  new RegExp(`${name}=([^;]*)`).exec(String(headers["set-cookie"]))?.[1] ?? "";
+
+/** A log-in under way: where the issuer would send the browser, and its cookie. */
+async function go(
+  api: StaffApi,
+  subject: string,
+  { query = "", browser }: { query?: string; browser?: Browsing } = {},
+) {
+  const left = await api.call(`GET /session/oidc${query}`, { as: null, headers: HEADERS });
+  expect(left.status).toBe(302);
+  const came = await issuer.visit(left.headers["location"], subject, browser);
+  return { came, journey: cookieOf(left, "topupd_oidc") };
+}
+
+function comeBack(api: StaffApi, { came, journey }: { readonly came: string; readonly journey: string }) {
+  const { pathname, search } = new URL(came);
+  // The browser says that the page of another site sent it.
+  const headers = { ...HEADERS, cookie: `topupd_oidc=${journey}`, "sec-fetch-site": "cross-site" };
+  return api.call(`GET ${pathname}${search}`, { as: null, headers });
+}
+
+async function logIn(api: StaffApi, subject: string, options?: Parameters<typeof go>[2]) {
+  const answer = await comeBack(api, await go(api, subject, options));
+  return { answer, session: cookieOf(answer, "topupd_session") };
+}
+
+const actionsOf = async ({ service }: StaffApi) =>
+  (await readEntries(service.store.engine.db, 0, 100))
+    .filter(({ action }) => /^staff\./.test(action))
+    .map(({ author, action, subject, reason, after }) => [author, action, subject, reason, after]);
+
+/** What the log-in page is told. */
+const problemOf = ({ status, headers }: StaffAnswer) => [status, headers["location"], headers["set-cookie"]];
+const failed = (problem: string) => [
+  302,
+  `${CONSOLE}/?logInProblem=${problem}`,
+  expect.not.stringContaining("topupd_session"),
+];
+
+describe("a log-in with the issuer", () => {
+  test("opens an ordinary session, adds the account once, and returns to the page", async () => {
+    const api = await start({ world: { totpRoles: new Set(["admin"]) } });
+    const { answer, session } = await logIn(api, "maya", { query: "?to=/customers%3Ftext=rai" });
+    expect([answer.status, answer.headers["location"]]).toEqual([302, `${CONSOLE}/customers?text=rai`]);
+    const cookies = answer.headers["set-cookie"] as string[];
+    expect(cookies.find((cookie) => cookie.startsWith("topupd_session"))).toMatch(
+      /^topupd_session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+    );
+    expect(cookies.find((cookie) => cookie.startsWith("topupd_oidc=;"))).toMatch(/Expires=Thu, 01 Jan 1970/);
+    const me = await api.call("GET /session", { as: { session } });
+    expect(me.json).toMatchObject({ name: "maya", role: "admin", logsInWith: "oidc", mustSetUp: null });
+    expect((await api.call("GET /staff", { as: { session } })).json.items).toMatchObject([
+      { name: "maya", role: "admin", logsInWith: "oidc", lastLogInAt: new Date(api.service.now).toISOString() },
+    ]);
+    await logIn(api, "maya");
+    const reason = `log-in with ${new URL(issuer.url).host}`;
+    expect(await actionsOf(api)).toEqual([["maya", "staff.add", "maya", reason, '{"role":"admin"}']]);
+    const line = api.logs.map((each) => JSON.parse(each)).find(({ route }) => route?.endsWith("/callback"));
+    expect(line).toMatchObject({ method: "GET", status: 302, staff: "maya" });
+  });
+
+  test("sends the browser with PKCE, state and nonce, and keeps their secrets from scripts", async () => {
+    const api = await start();
+    const { headers } = await api.call("GET /session/oidc", { as: null, headers: HEADERS });
+    const asked = new URL(headers["location"]);
+    expect(Object.fromEntries(asked.searchParams)).toEqual({
+      ...{ client_id: CLIENT, redirect_uri: BACK, response_type: "code", scope: "openid profile email" },
+      max_age: "43200",
+      ...{ code_challenge_method: "S256", code_challenge: expect.stringMatching(/^[\w-]{43}$/) },
+      ...{ state: expect.stringMatching(/^[\w-]{43}$/), nonce: expect.stringMatching(/^[\w-]{43}$/) },
+    });
+    expect(headers["set-cookie"]).toMatch(
+      /^topupd_oidc=[\w-]+; Max-Age=600; Path=\/api\/v1\/session\/oidc; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    const plain = await api.call("GET /session/oidc", { as: null, headers: { host: "localhost" }, from: "127.0.0.2" });
+    expect(new URL(plain.headers["location"]).searchParams.get("redirect_uri")).toMatch(/^http:\/\/localhost\/api/);
+    expect(plain.headers["set-cookie"]).not.toContain("Secure");
+    const stranger = await api.call("GET /session/oidc", { as: null, headers: { host: "evil.example" } });
+    expect([stranger.status, stranger.json.code]).toEqual([421, "unknown_host"]);
+  });
+
+  test.each([
+    "//evil.example/x",
+    "https://evil.example",
+    "/.//evil.example",
+    "\\\\evil.example",
+    "javascript:alert(1)",
+  ])("returns to no other site, such as %s", async (to) => {
+    const api = await start();
+    const { answer } = await logIn(api, "maya", { query: `?to=${encodeURIComponent(to)}` });
+    expect(new URL(answer.headers["location"]).origin).toBe(CONSOLE);
+  });
+
+  test("follows the role that the issuer states, the highest of a list, and ends the sessions of another", async () => {
+    const api = await start();
+    const { session } = await logIn(api, "ravi");
+    expect((await api.call("GET /session", { as: { session } })).json.role).toBe("finance");
+    const { topupd_role: before, ...profile } = issuer.accounts.get("ravi") ?? {};
+    onTestFinished(() => void issuer.accounts.set("ravi", { ...profile, topupd_role: before }));
+    issuer.accounts.set("ravi", { ...profile, topupd_role: "support" });
+    const { session: later } = await logIn(api, "ravi");
+    expect((await api.call("GET /session", { as: { session } })).status).toBe(401);
+    expect((await api.call("GET /session", { as: { session: later } })).json.role).toBe("support");
+    expect((await actionsOf(api)).at(-1)?.slice(0, 3)).toEqual(["ravi", "staff.role", "ravi"]);
+    issuer.accounts.set("ravi", profile);
+    expect(problemOf((await logIn(api, "ravi")).answer)).toEqual(failed("no_role"));
+  });
+
+  test("is refused without a role, and with a name that is taken or that nobody can have", async () => {
+    const api = await start();
+    expect(problemOf((await logIn(api, "nobody")).answer)).toEqual(failed("no_role"));
+    await api.addPerson("maya", "viewer");
+    expect(problemOf((await logIn(api, "maya")).answer)).toEqual(failed("name_taken"));
+    issuer.accounts.set("empty", { preferred_username: "\u200b", topupd_role: "admin" });
+    expect(problemOf((await logIn(api, "empty")).answer)).toEqual(failed("no_name"));
+    issuer.accounts.set("mail", { email: "key  gita@provider.example", topupd_role: "viewer" });
+    const { session } = await logIn(api, "mail");
+    expect((await api.call("GET /session", { as: { session } })).json.name).toBe("gita@provider.example");
+  });
+
+  test("is refused with a wrong state or nonce, a code that was used, and after ten minutes", async () => {
+    const api = await start();
+    const attempt = await go(api, "maya");
+    const altered = (change: object) => {
+      const journey = JSON.parse(Buffer.from(attempt.journey, "base64url").toString());
+      return { ...attempt, journey: Buffer.from(JSON.stringify({ ...journey, ...change })).toString("base64url") };
+    };
+    const refused = failed("failed");
+    expect(problemOf(await comeBack(api, altered({ state: "another" })))).toEqual(refused);
+    expect(problemOf(await comeBack(api, { ...attempt, journey: "" }))).toEqual(refused);
+    for (const broken of ["null", "[]", "{"])
+      expect(
+        problemOf(await comeBack(api, { ...attempt, journey: Buffer.from(broken).toString("base64url") })),
+      ).toEqual(refused);
+    const begun = api.service.now;
+    api.service.now += 10 * MINUTE + 1;
+    expect(problemOf(await comeBack(api, attempt))).toEqual(refused);
+    api.service.now = begun;
+    expect(problemOf(await comeBack(api, altered({ nonce: "another" })))).toEqual(refused);
+
+    const good = await go(api, "maya");
+    expect((await comeBack(api, good)).headers["location"]).toBe(`${CONSOLE}/`);
+    expect(problemOf(await comeBack(api, good))).toEqual(refused);
+    const causes = api.logs
+      .map((line) => JSON.parse(line))
+      .flatMap(({ cause }) => (cause === undefined ? [] : [cause]));
+    expect(causes).toEqual([
+      expect.stringContaining("invalid response"),
+      "unexpected JWT claim value encountered",
+      expect.stringContaining("invalid_grant"),
+    ]);
+    const secrets = [good, attempt].flatMap(({ came, journey }) => [
+      ...[...new URL(came).searchParams.values()].filter((value) => !value.startsWith("http")),
+      ...Object.values(JSON.parse(Buffer.from(journey, "base64url").toString())).filter(
+        (each) => String(each).length > 40,
+      ),
+    ]);
+    expect(secrets.length).toBeGreaterThan(6);
+    for (const secret of [...secrets, CLIENT_SECRET]) expect(api.logs.join("")).not.toContain(secret);
+  });
+
+  test("says that the issuer is unavailable, before and after its page, and is fine once it is back", async () => {
+    const own = await startIssuer([BACK]);
+    own.accounts.set("maya", { preferred_username: "maya", topupd_role: "admin" });
+    const api = await start({ url: own.url });
+    const left = await api.call("GET /session/oidc", { as: null, headers: HEADERS });
+    const came = await own.visit(left.headers["location"], "maya");
+    await own.stop();
+    expect(problemOf(await comeBack(api, { came, journey: cookieOf(left, "topupd_oidc") }))).toEqual(
+      failed("unavailable"),
+    );
+    const other = await start({ url: own.url });
+    const early = await other.call("GET /session/oidc", { as: null, headers: HEADERS });
+    expect([early.status, early.headers["location"]]).toEqual([302, `${CONSOLE}/?logInProblem=unavailable`]);
+    const back = await startIssuer([BACK], Number(new URL(own.url).port));
+    onTestFinished(() => back.stop());
+    const later = await other.call("GET /session/oidc", { as: null, headers: HEADERS });
+    expect(new URL(later.headers["location"]).origin).toBe(own.url);
+  });
+
+  test("fails with a wrong client secret, which the log tells the operator", async () => {
+    const api = await start({ secret: "wrong" });
+    expect(problemOf((await logIn(api, "maya")).answer)).toEqual(failed("failed"));
+    const causes = api.logs.map((line) => JSON.parse(line)).map(({ cause }) => cause);
+    expect(causes.filter(Boolean)).toEqual([expect.stringContaining("invalid_client")]);
+  });
+});
+
+describe("a person of the issuer", () => {
+  test("logs in with it again in place of the password, within five minutes", async () => {
+    const api = await start();
+    const browser: Browsing = new Map();
+    const { session } = await logIn(api, "maya", { browser });
+    const body = { name: "billing", role: "viewer" };
+    const add = async (by: string, name: string) => {
+      const { status, json } = await api.call("POST /staff-keys", { as: { session: by }, body: { ...body, name } });
+      return [status, json?.code];
+    };
+    expect(await add(session, "first")).toEqual([201, undefined]);
+    api.service.now += 6 * MINUTE;
+    expect(await add(session, "second")).toEqual([403, "log_in_again"]);
+    // The issuer remembers the person.
+    const { session: silent } = await logIn(api, "maya", { browser });
+    expect(await add(silent, "third")).toEqual([403, "log_in_again"]);
+    const { headers } = await api.call("GET /session/oidc?proof=yes", { as: null, headers: HEADERS });
+    expect(new URL(headers["location"]).searchParams.get("max_age")).toBe("300");
+    api.service.now -= 6 * MINUTE;
+    const { session: proved } = await logIn(api, "maya", { browser, query: "?proof=yes" });
+    expect(await add(proved, "fourth")).toEqual([201, undefined]);
+  });
+
+  test("has no password and no codes here, is changed at the issuer, and can be removed", async () => {
+    const api = await start();
+    const { session } = await logIn(api, "maya");
+    const as = { session };
+    const change = { as, body: { password: "tumbling otters sing" } };
+    expect((await api.call("PUT /session/password", change)).json.detail).toBe(
+      "Maya logs in with OpenID Connect: change the account at the issuer.",
+    );
+    const { session: ravi } = await logIn(api, "ravi");
+    for (const body of [{ role: "viewer" }, { password: "tumbling otters sing" }, { totp: false }])
+      expect((await api.call("PATCH /staff/ravi", { as, body })).json).toMatchObject({ code: "conflict" });
+    expect((await api.call("DELETE /staff/ravi", { as, body: {} })).status).toBe(204);
+    expect((await api.call("GET /session", { as: { session: ravi } })).status).toBe(401);
+    const guess = { name: "maya", password: "" };
+    for (const password of ["null", "undefined", "x"])
+      expect((await api.call("POST /session", { as: null, body: { ...guess, password } })).status).toBe(401);
+  });
+
+  test("has no session once nobody logs in with the issuer, nor has a password's once that is off", async () => {
+    const api = await start();
+    const { session } = await logIn(api, "maya");
+    await api.addPerson("Hari", "viewer");
+    const hari = await api.logIn("Hari");
+    const ways = async () => (await api.call("GET /session/ways", { as: null })).json;
+    const statuses = async () => {
+      const asked = [session, hari].map((each) => api.call("GET /session", { as: { session: each } }));
+      return (await Promise.all(asked)).map(({ status }) => status);
+    };
+    expect(await ways()).toEqual({ password: true, issuer: new URL(issuer.url).host });
+    expect(await statuses()).toEqual([200, 200]);
+    const body = { name: "Hari", password: PASSWORD };
+    const off = await restart(api, { passwordLogIn: false });
+    expect((await off.call("POST /session", { as: null, body })).json).toMatchObject({ code: "password_off" });
+    expect((await off.call("GET /session/ways", { as: null })).json.password).toBe(false);
+    const sessions = async (by: StaffApi) =>
+      Promise.all(
+        [session, hari].map(async (each) => (await by.call("GET /session", { as: { session: each } })).status),
+      );
+    expect(await sessions(off)).toEqual([200, 401]);
+    expect(await sessions(await restart(api, { issuer: undefined }))).toEqual([401, 200]);
+  });
+});
+
+/** The same database, served with other settings. */
+async function restart(api: StaffApi, world: NonNullable<StaffApiOptions["world"]>): Promise<StaffApi> {
+  const other = await start({ world: { ...api.world, ...world } });
+  return other;
+}
