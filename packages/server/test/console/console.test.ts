@@ -299,6 +299,12 @@ describe("support", () => {
     await visit.main.getByText(asked).waitFor();
     expect(await buttonsOf(visit)).toEqual(["Withdraw"]);
     expect(await endOf(api(), "2000003")).not.toBe(before);
+    await visit.goTo("/customers/2000003");
+    await visit.main
+      .getByRole("button", { name: /^Reverse the top-up of/ })
+      .first()
+      .click();
+    await visit.dialog.getByText(/^Bina asked for it already \(paid twice\)/).waitFor();
 
     const other = await at("/", "admin");
     await other.main.getByText(asked).waitFor();

@@ -218,6 +218,7 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
     };
     const [refused, cancelled, expired] = [await ask(), await ask(), await ask()];
     await refuse(ravi, refused.approval);
+    expect(await run(deskFor(maya), showBulk, { id: refused.id })).toMatchObject({ state: "cancelled" });
     await run(deskFor(maya), cancelBulk, { id: cancelled.id });
     const ended = { code: "conflict", words: "this request was refused already, by maya" };
     expect(await refusal(confirm(ravi, cancelled.approval))).toMatchObject(ended);

@@ -101,19 +101,21 @@ export function testLimits(makeDatabase: MakeDatabase): void {
   });
 
   test("the role support corrects connections in bulk up to its limit of the day", async () => {
-    const { opened, names, person, deskFor, grant, bulk } = await openLimited(makeDatabase, 12);
+    const { opened, store, names, person, deskFor, grant, bulk } = await openLimited(makeDatabase, 12);
     const [maya, asha] = [await person("maya", "support"), await person("asha", "admin")];
     const left = (count: number) => words(count, "connections in bulk changes");
     expect(await bulk(maya, names.slice(0, 7))).toMatchObject({ state: "done" });
     expect(await bulk(maya, names.slice(7, 11))).toMatchObject({ state: "failed", problem: left(3) });
-    const [first, second] = [
-      await bulk(maya, names.slice(7, 9), "ready"),
-      await bulk(maya, names.slice(9, 11), "ready"),
-    ];
-    expect(await run(deskFor(maya), startBulk, { id: first.id })).toMatchObject({ state: "done" });
-    expect(await refusal(run(deskFor(maya), startBulk, { id: second.id }))).toMatchObject({
-      ...{ code: "forbidden", words: left(1) },
-    });
+    const stores = [store, await opened.another()];
+    const ready = [];
+    for (const name of names.slice(7)) ready.push(await bulk(maya, ["m0", name], "ready"));
+    const started = await Promise.allSettled(
+      ready.map(({ id }, index) => run(deskFor(maya, stores[index % 2]), startBulk, { id })),
+    );
+    expect(started.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of started)
+      if (outcome.status === "rejected")
+        expect(await refusal(Promise.reject(outcome.reason))).toMatchObject({ code: "forbidden", words: left(1) });
     await grant(maya, 10);
     expect(await bulk(asha, names)).toMatchObject({ state: "done", count: 12 });
     expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(22);

@@ -1,6 +1,8 @@
+import { useApi } from "../../api/hooks.ts";
 import type { Transaction } from "../../api/staff-api.d.ts";
 import { CorrectionDialog } from "../../components/dialog.tsx";
 import { Amount, Badge, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
+import { Note } from "../../components/states.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";
 import { minuteOf } from "../customers/ledger-words.ts";
@@ -28,6 +30,8 @@ export interface ReversibleTopUp extends Pick<Transaction, "txnId" | "service" |
 export function ReversalDialog({ topUp, onClose }: ReversalDialogProps) {
   const { txnId, wall, partner, amount } = topUp;
   const name = connectionName(topUp);
+  const { data } = useApi("GET /transactions/:id", { id: txnId });
+  const request = data?.approval?.state === "waiting" ? data.approval : undefined;
   return (
     <CorrectionDialog
       correction="POST /transactions/:id/reversal"
@@ -54,6 +58,7 @@ export function ReversalDialog({ topUp, onClose }: ReversalDialogProps) {
         <Fact label={t.amount} value={<Amount of={amount} />} />
         <Fact label={t.connection} value={name} />
       </KeyValue>
+      {request && <Note tone="warning">{t.waits(request.requestedBy, request.reason)}</Note>}
     </CorrectionDialog>
   );
 }
