@@ -65,7 +65,9 @@ export const BulkRunSchema = Type.Object(
 const LINE = {
   line: Type.Integer({ description: "Line of the list, counted from 1." }),
   text: Type.String(),
-  whole: orNull(Type.Integer({ description: "Number of connections that the line means, if more than one." })),
+  whole: orNull(
+    Type.Integer({ description: "Number of connections that the line means, if it names a customer or a segment." }),
+  ),
   cuid: orNull(Type.String()),
   service: orNull(ServiceSchema),
   reqId: orNull(Type.String()),
