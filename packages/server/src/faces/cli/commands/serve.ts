@@ -49,7 +49,7 @@ async function serve(runtime: Runtime, config: Config, log: ServiceLog): Promise
   if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
   if (service.consoleUrl !== undefined) logger.info({ url: service.consoleUrl }, "serving the console");
   if (service.lacksPartners) logger.warn("the database has no partner yet: add one with topupd partner add");
-  if (service.consoleUrl !== undefined && service.lacksStaff)
+  if (service.consoleUrl !== undefined && service.lacksStaff && config.oidcIssuer === undefined)
     logger.warn("the database has no staff yet: add the first account with topupd staff add");
   const signal = await service.askedToStop;
   logger.info({ signal }, "stopping");
