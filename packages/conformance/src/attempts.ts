@@ -90,11 +90,11 @@ async function send({ caller, facts }: Spent, { name, what, change, departure, .
   return { caller, facts: { ...facts, spending: found } };
 }
 
-function isToppedUp({ facts: { spending } }: Spent): boolean {
+export function isToppedUp({ facts: { spending } }: Spent): boolean {
   return isSuccess(spending?.topUp);
 }
 
-function isInDoubt({ facts: { spending } }: Spent): boolean {
+export function isInDoubt({ facts: { spending } }: Spent): boolean {
   return spending?.isInDoubt === true;
 }
 

@@ -36,6 +36,8 @@ export const ASKS_TO_WAIT = "the service asks to wait";
 export const TOO_LONG = "an answer of more than";
 /** The kit's own limit: the interface has none. */
 export const TIME_LIMIT = "no whole answer within the kit's own time limit of";
+/** The answer began. */
+export const CUT_OFF = "the connection ended within an answer";
 export const HTML_PAGE = "an HTML page, not an answer of the interface";
 export const COMPRESSED = "a compressed answer, not asked for";
 

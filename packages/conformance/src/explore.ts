@@ -33,7 +33,7 @@ export async function explore(caller: Caller, options: ConformanceOptions): Prom
     unusedCheckoutId: undefined,
   };
   const given = { version, lookUp, customer, cuid, connections, exchanges };
-  const found = { ...given, spending: undefined, earlierCheckoutIds: [] };
+  const found = { ...given, spending: undefined, practice: undefined, earlierCheckoutIds: [] };
   // A silent service would time out every further request.
   if (!lookUp.answered) return { ...found, ...nothing, probes: new Map() };
 

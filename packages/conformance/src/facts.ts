@@ -99,6 +99,47 @@ export interface Spending {
   readonly late?: Exchange;
 }
 
+/** A practice connection of topupd, and its fault. */
+export interface Fault {
+  /** The username of the connection. */
+  readonly name: string;
+  /** The wrong answer to a top-up. */
+  readonly answer:
+    | "nothing"
+    | "half"
+    | "page"
+    | "unavailable"
+    | "rate_limited"
+    | "checkout_expired"
+    | "bouquet_unavailable";
+  /** How many requests with one checkoutId get it, before the real answer. */
+  readonly times: number;
+  /** What txn-status says after it. */
+  readonly status: "recorded" | "not_topped_up" | "never_topped_up";
+  /** Whether the wrong answer is the real one: no request buys. */
+  readonly isRefused?: true;
+}
+
+/** The calls of one fault, with one checkoutId. */
+export interface FaultCalls {
+  readonly fault: Fault;
+  readonly answers: readonly Exchange[];
+  readonly status: Exchange;
+  readonly repeat: Exchange;
+  readonly statusAtEnd: Exchange;
+  /** The listings before the first request, before the repetition, and after it. */
+  readonly listings: readonly [Exchange, Exchange, Exchange];
+}
+
+/** The faults of topupd's practice customer. */
+export interface Practice {
+  readonly calls: readonly FaultCalls[];
+  /** Why faults are missing. */
+  readonly stopped?: string;
+  /** Whether something else than announced may have been bought. */
+  readonly isInDoubt?: boolean;
+}
+
 /** The answers of one version. Checks judge them and send nothing themselves. */
 export interface VersionFacts {
   readonly version: Version;
@@ -120,6 +161,7 @@ export interface VersionFacts {
   /** Every answer of the version, in order. */
   readonly exchanges: readonly Exchange[];
   readonly spending: Spending | undefined;
+  readonly practice: Practice | undefined;
 }
 
 export interface RunFacts {

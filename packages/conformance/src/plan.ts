@@ -4,7 +4,10 @@ import { findPackages, priceOf } from "./read.ts";
 import { asArray, asText, member } from "./shape.ts";
 
 /** Chooses the caller's bouquet, or the cheapest one of the first active connection. */
-export function planTopUp({ version, listings }: VersionFacts, purchase: Purchase = {}): Plan | string {
+export function planTopUp(
+  { version, listings }: Pick<VersionFacts, "version" | "listings">,
+  purchase: Purchase = {},
+): Plan | string {
   const { service, reqId, bouquetId } = purchase;
   const isChosen = ({ connection }: Listing) =>
     (service === undefined ? connection.service !== "iptv" : connection.service === service) &&
@@ -50,10 +53,9 @@ export function announce(
   { profile, expiry }: Pick<ConformanceOptions, "profile" | "expiry">,
 ): string[] {
   if (plans.length === 0) return ["no top-up will be made"];
-  const lines = plans.map(([version, { connection, bouquetId, amt }]) => {
-    const [code, price] = [bouquetId, amt].map((text) => (isPersonal(text, personal) ? "(withheld)" : plain(text)));
-    return `  ${version}: ${code} at ${price}, for ${endOf(connection)}`;
-  });
+  const lines = plans.map(
+    ([version, plan]) => `  ${version}: ${describePurchase(plan, personal)}, for ${endOf(plan.connection)}`,
+  );
   const repeats =
     profile === "topupd"
       ? [
@@ -66,6 +68,12 @@ export function announce(
         ];
   const late = expiry === true ? ["  after five minutes, an expired checkoutId is sent, which must not buy"] : [];
   return [`top-ups that will be made, and paid for: ${plans.length}`, ...lines, ...repeats, ...late];
+}
+
+/** Code and price. */
+export function describePurchase({ bouquetId, amt }: Plan, personal: readonly string[]): string {
+  const [code, price] = [bouquetId, amt].map((text) => (isPersonal(text, personal) ? "(withheld)" : plain(text)));
+  return `${code} at ${price}`;
 }
 
 /** Shorter texts may occur in a longer one by chance. */

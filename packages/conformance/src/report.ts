@@ -134,12 +134,14 @@ function notesOn({
   listings,
   exchanges,
   spending,
+  practice,
 }: VersionFacts): string[] {
   const connections = findConnections(bodyOf(lookUp), version);
   const items = SERVICES.flatMap((key) => asArray(member(connections, key)) ?? []);
   const isOther = (item: unknown) => !["active", "inactive"].includes(member(item, "status") as string);
   const answers = [lookUp, ...listings.map(({ exchange }) => exchange), spending?.topUp, spending?.status];
   const isOddStatus = answers.some((answer) => answer?.answered === true && isSuccess(answer) && answer.status !== 200);
+  const doubt = [spending, practice].find((each) => each?.isInDoubt === true);
   const toppedUp = readResult(spending?.topUp);
   const notes: readonly (readonly [boolean, string])[] = [
     [
@@ -170,10 +172,7 @@ function notesOn({
       spending?.isLate === true,
       "txn-status told of the top-up only when it was asked again (§1): partners may take it for lost.",
     ],
-    [
-      spending?.isInDoubt === true,
-      `Check the payments: they may exceed the announced amount, because ${spending?.stopped}.`,
-    ],
+    [doubt !== undefined, `Check the payments: they may exceed the announced amount, because ${doubt?.stopped}.`],
     [isOddStatus, "A success came with another HTTP status than 200, which the interface does not forbid (§7)."],
   ];
   return notes.flatMap(([isTrue, text]) => (isTrue ? [text] : []));

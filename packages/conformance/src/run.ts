@@ -2,9 +2,10 @@ import { attemptAll, lookLate, type Spent } from "./attempts.ts";
 import { type Caller, createAllowance, createCaller } from "./caller.ts";
 import type { Answer } from "./exchange.ts";
 import { explore } from "./explore.ts";
-import { type Plan, VERSIONS, type VersionFacts } from "./facts.ts";
+import { type Plan, VERSIONS, type Version, type VersionFacts } from "./facts.ts";
 import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, readBaseUrl } from "./options.ts";
 import { announce, planTopUp } from "./plan.ts";
+import { announcePractice, planPractice, practiseAll } from "./practice.ts";
 import { checkoutIdsOf } from "./read.ts";
 import { judge, type Report } from "./report.ts";
 import { asObject, asText, member } from "./shape.ts";
@@ -20,7 +21,7 @@ export class TokenRefused extends Error {}
 
 /**
  * Checks a service against the Subscription Top-up Service Interface, from outside. Spends nothing unless
- * `options.topUp` is set; then it makes at most one top-up per version.
+ * `options.topUp` is set; then it makes at most one top-up per version, and those of topupd's practice customer.
  *
  * @throws WrongOption if the options cannot be used
  * @throws ServiceUnreachable if no connection can be made
@@ -32,10 +33,10 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   // Only `true` buys: an untyped program may pass another value.
   const topUp = options.topUp === true;
   const allowance = createAllowance();
-  const callers = versions.map((version) => createCaller(options, version, allowance));
+  const open = (version: Version) => createCaller(options, version, allowance);
   const explored: Spent[] = [];
-  for (const caller of callers) explored.push({ caller, facts: await exploreOrGiveUp(caller, options) });
-  const facts = topUp ? await spendAll(explored, options) : explored.map((each) => each.facts);
+  for (const caller of versions.map(open)) explored.push({ caller, facts: await exploreOrGiveUp(caller, options) });
+  const facts = topUp ? await spendAll(explored, options, open) : explored.map((each) => each.facts);
   const baseUrl = readBaseUrl(options.baseUrl).href;
   return judge({ versions: withEarlier(facts) }, { baseUrl, prefix, profile, topUp });
 }
@@ -61,14 +62,22 @@ function describeRefusal(lookUp: Answer): string {
 }
 
 /** Makes one top-up per version, after the cost of all is announced. */
-async function spendAll(explored: readonly Spent[], options: ConformanceOptions): Promise<VersionFacts[]> {
+async function spendAll(
+  explored: readonly Spent[],
+  options: ConformanceOptions,
+  open: (version: Version) => Caller,
+): Promise<VersionFacts[]> {
   const isTopupd = options.profile === "topupd";
   const plans = explored.map(({ facts }) => planTopUp(facts, options.purchase));
-  const planned = explored.flatMap(({ facts }, index): (readonly [string, Plan])[] => {
+  const planned = explored.flatMap(({ facts }, index): (readonly [Version, Plan])[] => {
     const plan = plans[index];
     return typeof plan === "object" ? [[facts.version, plan]] : [];
   });
-  for (const line of announce(planned, personalOf(explored, options), options)) options.onProgress?.(line);
+  const callers = planned.map(([version]) => open(version));
+  const rehearsals = options.profile === "topupd" ? await planPractice(callers, options.token) : [];
+  const personal = personalOf(explored, options);
+  for (const line of [...announce(planned, personal, options), ...announcePractice(rehearsals, personal)])
+    options.onProgress?.(line);
   let all: Spent[] = [];
   for (const [index, { caller, facts }] of explored.entries()) {
     const [plan, { cuid, connections }] = [plans[index], facts];
@@ -85,7 +94,8 @@ async function spendAll(explored: readonly Spent[], options: ConformanceOptions)
     const spending = await spend({ caller, other, cuid, plan, connections, isTopupd, isListedElsewhere });
     all.push({ caller, facts: { ...facts, spending } });
   }
-  return (await attemptAll(await lookLate(all), options)).map((each) => each.facts);
+  const attempted = await attemptAll(await lookLate(all), options);
+  return (await practiseAll(attempted, rehearsals, options)).map((each) => each.facts);
 }
 
 function reasonNotTo(doubtful: VersionFacts | undefined, plan: Plan | string | undefined): string {

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request as openHttp } from "node:http";
 import { request as openHttps } from "node:https";
-import { type Answer, type Exchange, TIME_LIMIT, TOO_LONG } from "./exchange.ts";
+import { type Answer, CUT_OFF, type Exchange, TIME_LIMIT, TOO_LONG } from "./exchange.ts";
 
 export interface Outgoing {
   readonly method: "POST" | "GET";
@@ -65,8 +65,8 @@ function collect(
     if (bytes > maxBytes) fail(`${TOO_LONG} ${maxBytes} bytes`, true);
     else chunks.push(chunk);
   });
-  incoming.on("error", (error: NodeJS.ErrnoException) => fail(problemOf(error)));
-  incoming.on("close", () => fail("the connection ended within an answer"));
+  incoming.on("error", () => fail(CUT_OFF));
+  incoming.on("close", () => fail(CUT_OFF));
   incoming.on("end", () => {
     const { statusCode = 0, headers } = incoming;
     finish({ answered: true, status: statusCode, headers, json: parse(Buffer.concat(chunks)), sizeBytes: bytes });

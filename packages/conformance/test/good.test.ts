@@ -122,13 +122,14 @@ describe("a service that is right by the interface", () => {
 describe("a service that decides as topupd does", () => {
   test.each([CODE, MOBILE])("holds in everything, for the code %s", async (code) => {
     const settings = { code, profile: "topupd", topUp: true, expiry: true } as const;
-    const { report, provider } = await check({ isTopupd: true }, settings);
+    const { report, provider } = await check({ isTopupd: true, practice: {} }, settings);
     expect({ failed: failedIn(report), skipped: skippedIn(report), ok: report.ok }).toEqual({
       failed: [],
       skipped: [],
       ok: true,
     });
-    expect(provider.charged()).toBe(2);
+    // One, and seven that practise, in each version.
+    expect(provider.charged()).toBe(16);
   });
 
   test("gets no top-up unless that is asked for", async () => {

@@ -26,7 +26,7 @@ describe("a service that answers badly", () => {
   test.each([
     ["ends the connection", "", "the connection"],
     ["ends it within the headers", "HTTP/1.1 200 OK\r\nConte", "the connection failed"],
-    ["ends it within the body", `${OK}Content-Length: 100\r\n\r\n{"success":`, "the connection failed"],
+    ["ends it within the body", `${OK}Content-Length: 100\r\n\r\n{"success":`, "the connection ended within an answer"],
     ["speaks no HTTP", "220 mail.example ESMTP\r\n", "the connection failed"],
     ["sends no JSON", `${OK}Content-Length: 5\r\n\r\n<html`, "HTTP 200 with no JSON"],
     ["sends nothing in its body", `${OK}Content-Length: 0\r\n\r\n`, "HTTP 200 with no JSON"],

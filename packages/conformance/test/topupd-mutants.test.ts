@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { check, failedIn } from "./support/conformance.ts";
 import { changeOf } from "./support/mutant.ts";
+import { TOPUPD_PRACTICE_MUTANTS } from "./support/topupd-practice-mutants.ts";
 import { TOPUPD_READING_MUTANTS } from "./support/topupd-reading-mutants.ts";
 import { TOPUPD_SPENDING_MUTANTS } from "./support/topupd-spending-mutants.ts";
 
@@ -22,6 +23,13 @@ describe("a service with one of topupd's decisions missing", () => {
     expect(report.ok).toBe(false);
   });
 
+  test.each(TOPUPD_PRACTICE_MUTANTS)("is caught by practising, and just that: $name", async (mutant) => {
+    const settings = { profile, topUp: true, versions: ["v1.0.1"] } as const;
+    const { report } = await check({ isTopupd, ...changeOf(mutant) }, settings);
+    expect(failedIn(report).toSorted()).toEqual(mutant.caught.toSorted());
+    expect(report.ok).toBe(false);
+  });
+
   test.each(TOPUPD_SPENDING_MUTANTS)("gets no top-up unless that is asked for: $name", async (mutant) => {
     const { provider } = await check({ isTopupd, ...changeOf(mutant) }, { profile });
     expect(provider.requests.map(({ operation }) => operation)).not.toContain(TOP_UP);
@@ -36,6 +44,10 @@ describe("a service with one of topupd's decisions missing", () => {
 test("every decision that is checked has a service that breaks it", async () => {
   const { report } = await check({ isTopupd }, { profile, topUp: true });
   const ids = new Set(report.results.filter(({ level }) => level === "topupd").map(({ id }) => id));
-  const caught = new Set([...TOPUPD_READING_MUTANTS, ...TOPUPD_SPENDING_MUTANTS].flatMap((mutant) => mutant.caught));
+  const caught = new Set(
+    [...TOPUPD_READING_MUTANTS, ...TOPUPD_SPENDING_MUTANTS, ...TOPUPD_PRACTICE_MUTANTS].flatMap(
+      (mutant) => mutant.caught,
+    ),
+  );
   expect([...ids].filter((id) => !caught.has(id))).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { LISTING_CHECKS } from "./listing.ts";
 import { MONEY_CHECKS } from "./money.ts";
 import { TOP_UP_CHECKS } from "./top-up.ts";
 import { TOPUPD_LISTING_CHECKS } from "./topupd-listings.ts";
+import { TOPUPD_PRACTICE_CHECKS } from "./topupd-practice.ts";
 import { TOPUPD_REPEAT_CHECKS } from "./topupd-repeats.ts";
 import { TOPUPD_REQUEST_CHECKS } from "./topupd-requests.ts";
 import { TOPUPD_TOP_UP_CHECKS } from "./topupd-top-up.ts";
@@ -19,5 +20,6 @@ export const CHECKS: readonly Check[] = [
   ...TOPUPD_LISTING_CHECKS,
   ...TOPUPD_TOP_UP_CHECKS,
   ...TOPUPD_REPEAT_CHECKS,
+  ...TOPUPD_PRACTICE_CHECKS,
   ...VERSIONS_CHECKS,
 ];

@@ -1,4 +1,4 @@
-import { type Exchange, envelopeOf, unjudgeable } from "../exchange.ts";
+import { ASKS_TO_WAIT, type Exchange, envelopeOf, unjudgeable } from "../exchange.ts";
 import { describe, describeCode, member } from "../shape.ts";
 import { fails, HOLDS, skipped, type Verdict } from "./check.ts";
 
@@ -6,6 +6,7 @@ import { fails, HOLDS, skipped, type Verdict } from "./check.ts";
 const FAILURES = {
   missing_token: ["400ac001", 401, "fix_request"],
   unknown_token: ["400ac002", 401, "no"],
+  rate_limited: ["400ac006", 429, "same_request"],
   malformed_json: ["400ad001", 400, "fix_request"],
   invalid_field: ["400ad002", 400, "fix_request"],
   unknown_operation: ["400ad003", 404, "fix_request"],
@@ -15,11 +16,14 @@ const FAILURES = {
   customer_not_found: ["400aa101", 404, "no"],
   connection_not_found: ["400aa103", 404, "no"],
   checkout_unknown: ["400ab101", 404, "fix_request"],
+  checkout_expired: ["400ab102", 410, "new_checkout"],
   checkout_used: ["400ab103", 409, "query_status"],
   checkout_mismatch: ["400ab104", 422, "new_checkout"],
   bouquet_unavailable: ["400ab105", 422, "new_checkout"],
   amount_mismatch: ["400ab106", 422, "fix_request"],
   not_topped_up: ["400ab107", 404, "query_status"],
+  never_topped_up: ["400ab108", 410, "new_checkout"],
+  unavailable: ["400ae002", 503, "query_status"],
 } as const satisfies Record<string, readonly [string, number, string]>;
 
 export type Reason = keyof typeof FAILURES;
@@ -28,7 +32,7 @@ export type Reason = keyof typeof FAILURES;
 export function judgeFailure(exchange: Exchange | undefined, reason: Reason): Verdict {
   if (exchange === undefined) return skipped("there was nothing to try it with");
   const open = unjudgeable(exchange);
-  if (open !== undefined) return skipped(open);
+  if (open !== undefined && !(open === ASKS_TO_WAIT && reason === "rate_limited")) return skipped(open);
   const [code, status, retry] = FAILURES[reason];
   const expected = `HTTP ${status}, code ${code}, reason ${reason}, retry ${retry}`;
   if (!exchange.answered) return fails(expected, exchange.problem);

@@ -1,6 +1,6 @@
 /* The one customer of the fake provider, and what can be bought. */
 
-export const TOKEN = "secret-token-of-the-wallet-7f3a";
+export const TOKEN = "topup_trial_of-the-wallet-7f3a";
 export const CODE = "4400017";
 export const MOBILE = "9812345678";
 
@@ -32,6 +32,7 @@ export const BOUQUETS: Readonly<Record<string, readonly { code: string; name: st
 export const FAILURES: Readonly<Record<string, readonly [string, number, string]>> = {
   missing_token: ["400ac001", 401, "fix_request"],
   unknown_token: ["400ac002", 401, "no"],
+  rate_limited: ["400ac006", 429, "same_request"],
   malformed_json: ["400ad001", 400, "fix_request"],
   invalid_field: ["400ad002", 400, "fix_request"],
   unknown_operation: ["400ad003", 404, "fix_request"],
@@ -47,4 +48,6 @@ export const FAILURES: Readonly<Record<string, readonly [string, number, string]
   bouquet_unavailable: ["400ab105", 422, "new_checkout"],
   amount_mismatch: ["400ab106", 422, "fix_request"],
   not_topped_up: ["400ab107", 404, "query_status"],
+  never_topped_up: ["400ab108", 410, "new_checkout"],
+  unavailable: ["400ae002", 503, "query_status"],
 };

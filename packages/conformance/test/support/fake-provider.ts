@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { TOKEN } from "./fake-data.ts";
-import { type Answer, type Behaviour, createRules, type Fields } from "./fake-rules.ts";
+import { type PracticeChange, withFaults } from "./fake-practice.ts";
+import type { Answer, Behaviour, Fields } from "./fake-rules.ts";
 
 const OPERATIONS = ["get-customer-information", "get-subscription-package", "subscription-package-topup", "txn-status"];
 
@@ -18,7 +19,9 @@ export interface Request {
   readonly fields: Fields;
 }
 
-export interface FakeOptions extends Behaviour {
+export interface FakeOptions extends Omit<Behaviour, "practiceNames"> {
+  /** Has topupd's practice customer, with these faults in place of the right ones. */
+  readonly practice?: PracticeChange;
   /** Decides as topupd does what the interface leaves open; otherwise it decides something else. */
   readonly isTopupd?: boolean;
   /** Does what it is asked for, and ends the connection in place of the answer. */
@@ -42,7 +45,7 @@ export interface FakeProvider {
 /** A small service that is right by the interface, in memory, gone after the test. */
 export async function startFakeProvider(options: FakeOptions = {}): Promise<FakeProvider> {
   const requests: Request[] = [];
-  const rules = createRules(options);
+  const rules = withFaults(options);
   const server = createServer((incoming, response) => {
     readText(incoming).then(
       (text) => {
@@ -63,12 +66,14 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
         const answer = reason === undefined ? rules.run(version, operation, request.fields) : rules.refuse(reason);
         if (options.isTopupd === true) addRequestId(answer, `fake-${requests.length}`);
         options.rewrite?.(answer, request);
-        if (options.hangsUp?.(request) === true) {
+        if (answer.cut === "before" || options.hangsUp?.(request) === true) {
           response.destroy();
           return;
         }
+        const body = answer.json === undefined ? "<html></html>" : (answer.text ?? JSON.stringify(answer.json));
         response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers });
-        response.end(answer.json === undefined ? "<html></html>" : (answer.text ?? JSON.stringify(answer.json)));
+        if (answer.cut === "within") response.write(body.slice(0, 20), () => response.destroy());
+        else response.end(body);
       },
       () => response.destroy(),
     );
@@ -116,5 +121,5 @@ function refusalOf(
 
 function addRequestId(answer: Answer, id: string): void {
   answer.headers["x-request-id"] = id;
-  if (answer.json.success === false) answer.json.body.requestId = id;
+  if (answer.json?.success === false) answer.json.body.requestId = id;
 }

@@ -1,3 +1,4 @@
+import { PRACTICE_CUID } from "../../src/practice.ts";
 import { BOUQUETS, CONNECTIONS, CUSTOMER, FAILURES, MOBILE } from "./fake-data.ts";
 
 /** What a request holds: whatever a client sends. */
@@ -11,6 +12,8 @@ export interface Answer {
   json: any;
   /** What is sent in place of the JSON. */
   text?: string;
+  /** Ends the connection before the answer, or in its middle. */
+  cut?: "before" | "within";
 }
 
 /** How the fake differs from a service that is right. */
@@ -46,6 +49,8 @@ export interface Behaviour {
   readonly neverExpires?: boolean;
   /** v1.0.0 knows no set-top boxes. */
   readonly isTvNew?: boolean;
+  /** The internet usernames of topupd's practice customer; undefined if there is none. */
+  readonly practiceNames?: readonly string[];
 }
 
 interface Subscription {
@@ -76,6 +81,7 @@ export function createRules(behaviour: Behaviour): Rules {
   const results = new Map<string, Record<string, unknown>>();
   const subscriptions = new Map<string, Subscription[]>();
   let charges = 0;
+  const practice = behaviour.practiceNames?.map((username) => ({ username, status: "active" }));
   if (behaviour.tellsFirstTopUp === true) results.set("older", resultOf({ ...OLDER }, 0));
 
   const refuse = (reason: string): Answer => {
@@ -91,18 +97,16 @@ export function createRules(behaviour: Behaviour): Rules {
   const lookUp = (version: string, code: unknown): Answer => {
     const trimmed = behaviour.isTopupd === true && typeof code === "string" ? code.trim() : code;
     const names = [CUSTOMER.cuid, MOBILE, ...Object.values(CONNECTIONS).flat().map(nameOf)];
+    if (trimmed === PRACTICE_CUID && practice !== undefined)
+      return tell(version, { ...CUSTOMER, cuid: PRACTICE_CUID }, { internet: practice });
     if (!names.includes(trimmed as string)) return refuse("customer_not_found");
-    const connections = structuredClone(CONNECTIONS);
-    const body =
-      version === "v1.0.1"
-        ? { customer: { ...CUSTOMER, connections } }
-        : { customer: { ...CUSTOMER }, connection: connections };
-    return succeed("400aa010", body);
+    return tell(version, CUSTOMER, structuredClone(CONNECTIONS));
   };
 
   const list = (version: string, { cuid, service, reqId }: Sent): Answer => {
-    if (cuid !== CUSTOMER.cuid) return refuse("customer_not_found");
-    const connection = connectionOf(service, reqId);
+    const isPractice = cuid === PRACTICE_CUID && service === "internet";
+    if (!isPractice && cuid !== CUSTOMER.cuid) return refuse("customer_not_found");
+    const connection = isPractice ? practice?.find(({ username }) => username === reqId) : connectionOf(service, reqId);
     if (connection === undefined) return refuse("connection_not_found");
     if (version === "v1.0.0" && service === "tv" && behaviour.isTvNew === true) return refuse("connection_not_found");
     const plain = behaviour.reusesCheckoutIds === true ? "C-0" : `C-${String(issued.size).padStart(5, "0")}-x_y`;
@@ -117,7 +121,7 @@ export function createRules(behaviour: Behaviour): Rules {
       subscriptions: structuredClone(running(service, reqId)),
       bouquets,
     };
-    return succeed("400aa010", { checkoutId, customer: { ...CUSTOMER }, [service as string]: packages });
+    return succeed("400aa010", { checkoutId, customer: { ...CUSTOMER, cuid }, [service as string]: packages });
   };
 
   const running = (service = "", reqId = ""): Subscription[] => {
@@ -222,6 +226,14 @@ const OLDER = {
   bouquetId: "NET-1M",
   amt: "900",
 };
+
+function tell(version: string, customer: object, connections: object): Answer {
+  const body =
+    version === "v1.0.1"
+      ? { customer: { ...customer, connections } }
+      : { customer: { ...customer }, connection: connections };
+  return succeed("400aa010", body);
+}
 
 function succeed(code: string, body: object): Answer {
   return { status: 200, headers: {}, json: { success: true, code, body } };
