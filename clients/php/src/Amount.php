@@ -23,7 +23,7 @@ final class Amount
         $text = is_int($value) || is_string($value) ? (string) $value : '';
         $amount = self::shortest($text);
         // Some programs write a double with an exponent, or with too many digits: 2847.1500000000001 is 2847.15.
-        $isDouble = strlen($text) <= 18 && preg_match('/^[0-9]+\.[0-9]+(?:E\+?[0-9]{1,2})?$/Di', $text) === 1;
+        $isDouble = strlen($text) <= 18 && preg_match('/^[0-9]+(?:\.[0-9]+)?(?:E[+-]?[0-9]{1,2})?$/Di', $text) === 1;
         for ($decimals = 0; $amount === null && $isDouble && $decimals <= 9; $decimals++) {
             $plain = number_format((float) $text, $decimals, '.', '');
             $amount = (float) $plain === (float) $text ? self::shortest($plain) : null;

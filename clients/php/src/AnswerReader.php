@@ -40,12 +40,14 @@ final class AnswerReader
         $code = is_string($envelope['code'] ?? null) ? $envelope['code'] : '';
         $inEnvelope = ($envelope['success'] ?? null) === false;
         $id = $headers['x-request-id'] ?? $body['requestId'] ?? null;
+        // Bytes that are no UTF-8 would break a log in JSON.
+        preg_match('/^.{0,4000}/su', $redact->json($text), $kept);
         $common = [
             'httpStatus' => $status,
             'headers' => $headers,
             'requestId' => is_string($id) ? $redact->json($id) : null,
             'retryAfterMs' => Clock::readRetryAfter($headers['retry-after'] ?? '', $nowMs),
-            'body' => $parsed === null ? substr($redact->json($text), 0, 4_000) : $redact->json($parsed),
+            'body' => $parsed === null ? ($kept[0] ?? '') : $redact->json($parsed),
         ];
         $failed = static fn (string $kind, string $message, array $said = []): Answer =>
             new Answer(null, new Failure($kind, $operation, $redact->json($message), ...$common, ...$said));

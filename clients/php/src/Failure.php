@@ -26,7 +26,7 @@ final class Failure implements \Stringable
         public readonly ?string $retry = null, // fix_request, same_request, new_checkout, query_status or no.
         public readonly mixed $fields = null, // All problems of the request, if the reason is invalid_field.
         public readonly bool $inEnvelope = false, // Whether a refusal comes from the deployment, not from a proxy.
-        public readonly mixed $body = null, // The JSON, or the first 4,000 bytes of the text. It may contain names.
+        public readonly mixed $body = null, // The JSON, or the beginning of the text. It may contain names.
         public readonly ?array $recorded = null,
         public readonly array $differs = [], // Fields that differ between the recorded top-up and the purchase.
         public readonly ?string $why = null, // Why there is no answer: timeout or network.

@@ -4,7 +4,7 @@ import json
 from typing import Any, Callable, Mapping, NamedTuple, Optional
 
 from .redact import Redactor
-from .shapes import Json, WrongShape, digits_of
+from .shapes import Json, WrongShape
 from .values import Answer, Failure, Value
 from .waits import read_retry_after
 
@@ -79,12 +79,12 @@ def read_answer(answer: Exchange, redactor: Redactor, read: Callable[[Json], Val
 
 
 def _parse(text: Optional[str]) -> Any:
-    """Parsed JSON, or None. A number of many digits becomes text, because as a number it could silently change."""
-
-    def short(kind: Callable[[str], Any]) -> Callable[[str], Any]:
-        return lambda digits: kind(digits) if digits_of(digits) <= 15 else digits
-
+    """Parsed JSON, or None. A number with decimals or many digits becomes text: a float could silently change it."""
     try:
-        return json.loads(text or "", parse_int=short(int), parse_float=short(float), parse_constant=str)
+        return json.loads(text or "", parse_int=_short, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
         return None
+
+
+def _short(digits: str) -> Any:
+    return int(digits) if len(digits) <= 15 else digits

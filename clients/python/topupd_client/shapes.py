@@ -30,25 +30,21 @@ _text = _field("text", lambda value: isinstance(value, str))
 _identifier = _field("an identifier", lambda value: isinstance(value, str) and value != "")
 
 
-def digits_of(text: str) -> int:
-    return len(text.replace(".", ""))
-
-
 def shortest_amount(text: str) -> Optional[str]:
     """The shortest form, so that equal amounts are equal; None if it is no plain decimal, or not exact as a number."""
     match = re.fullmatch(r"0*([0-9]+?)(?:\.(?=[0-9])([0-9]*?)0*)?", text) if len(text) <= 40 else None
     amount = "" if match is None else f"{match[1]}.{match[2]}" if match[2] else match[1]
-    return amount if 0 < digits_of(amount) <= 15 else None
+    return amount if 0 < len(amount.replace(".", "")) <= 15 else None
 
 
 def _amount(parent: Json, name: str) -> str:
     """A JSON number, or text if a deployment sends it."""
     value = parent.get(name)
-    text = str(value) if type(value) in (int, float, str) else ""
-    # Some programs write a double with more digits than it has: 2847.1500000000001 is 2847.15.
-    if isinstance(value, float) or (re.fullmatch(r"[0-9]+\.[0-9]+", text) and digits_of(text) in (16, 17)):
-        text = format(Decimal(repr(float(text))), "f")
+    text = str(value) if type(value) in (int, str) else ""
     amount = shortest_amount(text)
+    # Some programs write a double with an exponent, or with too many digits: 2847.1500000000001 is 2847.15.
+    if amount is None and len(text) <= 18 and re.fullmatch(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?", text):
+        amount = shortest_amount(format(Decimal(repr(float(text))), "f"))
     if amount is None:
         raise WrongShape(f"{name}: not an exact amount")
     return amount
