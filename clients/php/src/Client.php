@@ -149,10 +149,14 @@ final class Client
             $wire[$name] = $purchase[$name] ?? '';
         }
         self::require(Amount::shortest(self::checked($wire)['amt']), 'amt must be plain decimal text');
-        foreach (array_intersect_key($purchase, ['udf1' => '', 'udf2' => '']) as $name => $text) {
-            self::require($this->version !== 'v1.0.0', "$name does not exist in v1.0.0");
-            self::require(is_string($text) && preg_match('/^.{0,30}$/Dsu', $text), "$name must be text of at most 30");
-            $wire[$name] = $text;
+        foreach (['udf1', 'udf2'] as $name) {
+            $text = $purchase[$name] ?? null;
+            if ($text !== null) {
+                self::require($this->version !== 'v1.0.0', "$name does not exist in v1.0.0");
+                $isShort = is_string($text) && preg_match('/^.{0,30}$/Dsu', $text);
+                self::require($isShort, "$name must be text of at most 30 characters");
+                $wire[$name] = $text;
+            }
         }
         return $wire;
     }

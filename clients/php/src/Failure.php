@@ -19,7 +19,7 @@ final class Failure implements \Stringable
         public readonly string $message, // A sentence for the log. Its wording may change.
         public readonly int $httpStatus = 0,
         public readonly array $headers = [], // The useful ones, by their lower-case names.
-        public readonly ?string $requestId = null, // For the provider's support.
+        public readonly ?string $requestId = null, // Tell it the provider's support.
         public readonly int $retryAfterMs = 0, // Milliseconds that the deployment asks to wait.
         public readonly ?string $code = null,
         public readonly ?string $reason = null,
@@ -29,7 +29,7 @@ final class Failure implements \Stringable
         public readonly mixed $body = null, // The JSON, or the beginning of the text. It may contain names.
         public readonly ?array $recorded = null,
         public readonly array $differs = [], // Fields that differ between the recorded top-up and the purchase.
-        public readonly ?string $why = null, // Why there is no answer: timeout or network.
+        public readonly ?string $why = null, // Reason of no_answer: timeout or network.
         public readonly ?string $cause = null,
     ) {
     }

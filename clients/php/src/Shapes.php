@@ -17,7 +17,7 @@ final class Shapes
         'service' => 'identifier',
     ];
 
-    /** In v1.0.0, connection is beside customer. */
+    /** The connection is beside the customer in v1.0.0. */
     public static function customer(array $body, string $version): array
     {
         $customer = self::field($body, 'customer', 'object');

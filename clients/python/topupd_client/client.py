@@ -128,7 +128,7 @@ class Client:
     def _to_wire(self, purchase: Purchase) -> Mapping[str, str]:
         wire = {"cuid": purchase.cuid, "service": purchase.service, "reqId": purchase.req_id}
         wire.update(checkoutId=purchase.checkout_id, bouquetId=purchase.bouquet_id, amt=purchase.amt)
-        _require(shortest_amount(_checked(wire)["amt"]), 'amt must be plain decimal text such as "1130", of 15 digits')
+        _require(shortest_amount(_checked(wire)["amt"]), 'amt must be plain decimal text of at most 15 digits')
         for name, text in (("udf1", purchase.udf1), ("udf2", purchase.udf2)):
             if text is not None:
                 _require(self._version != "v1.0.0", f"{name} does not exist in v1.0.0")

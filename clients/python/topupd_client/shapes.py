@@ -51,7 +51,7 @@ def _amount(parent: Json, name: str) -> str:
 
 
 def read_customer(body: Json, version: str) -> Customer:
-    """In v1.0.0, `connection` is beside `customer`."""
+    """The `connection` is beside the `customer` in v1.0.0."""
     customer = _object(body, "customer")
     listed = _object(customer, "connections") if version == "v1.0.1" else _object(body, "connection")
     return _customer(customer, {service: _connections(listed, service) for service in NAMES})

@@ -30,7 +30,7 @@ class Customer:
     first_name: str = field(repr=False)  # Names stay out of logs.
     last_name: str = field(repr=False)
     status: str
-    connections: Mapping[str, Sequence[Connection]] = field(default_factory=dict)  # By service; none in a listing.
+    connections: Mapping[str, Sequence[Connection]] = field(default_factory=dict)  # Keyed by service; empty in a listing.
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Failure:
     message: str  # A sentence for the log. Its wording may change.
     http_status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)  # The useful ones, by their lower-case names.
-    request_id: Optional[str] = None  # For the provider's support.
+    request_id: Optional[str] = None  # Tell it the provider's support.
     retry_after_ms: int = 0  # Milliseconds that the deployment asks to wait.
     code: Optional[str] = None
     reason: Optional[str] = None
@@ -93,7 +93,7 @@ class Failure:
     body: object = field(default=None, repr=False)  # The JSON, or the first 4,000 characters of the text.
     recorded: Optional[TransactionResult] = None
     differs: Sequence[str] = ()  # Fields that differ between the recorded top-up and the purchase.
-    why: Optional[str] = None  # Why there is no answer: timeout or network.
+    why: Optional[str] = None  # Reason of no_answer: timeout or network.
     cause: Optional[str] = None
 
 
@@ -104,7 +104,7 @@ Value = TypeVar("Value")
 class Answer(Generic[Value]):
     value: Optional[Value] = None
     failure: Optional[Failure] = None  # None if there is a value.
-    request_id: Optional[str] = None  # For the provider's support.
+    request_id: Optional[str] = None  # Tell it the provider's support.
     replayed: bool = False  # Whether an earlier request recorded this, according to the deployment.
 
 

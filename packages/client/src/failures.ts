@@ -1,6 +1,9 @@
 import type { TransactionResult } from "./values.ts";
 
-/** All failures. Switch on `kind`. A failure never contains the access token, and can be logged as JSON. */
+/**
+ * All failures. Switch on `kind`. A failure never contains the access token. Log it without `body` and `text`, which may
+ * contain a customer's name.
+ */
 export type Failure = Refused | RefusedOtherwise | UsedOtherwise | Unsettled | NoAnswer | Unreadable;
 
 export type OperationName =

@@ -43,7 +43,7 @@ test("random answers bring all clients to the same outcome", async () => {
   );
 });
 
-/** What every client must have alike: not the wording, and not how a transport calls a broken answer. */
+/** The parts that must be alike. The wording may differ, and the kind of a broken answer. */
 function essence({ outcome, waitsMs }: DriverAnswer, arrived: readonly Arrived[]) {
   const { result, replayed, next, failure } = outcome as Record<string, Record<string, unknown> | undefined>;
   const kind = /^(?:no_answer|unreadable)$/.test(String(failure?.["kind"])) ? "broken" : failure?.["kind"];

@@ -16,7 +16,7 @@ export interface DriverCall extends Pick<Vector, "resumed" | "giveUpAfterMs"> {
 export interface DriverAnswer {
   readonly outcome: { readonly [name: string]: unknown };
   readonly waitsMs: readonly number[];
-  /** What a log may show of it. */
+  /** Text that a log may show. */
   readonly shown: string;
 }
 

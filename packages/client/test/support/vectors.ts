@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** One call, the answers to it, and what must come of it: contract/client-vectors.json describes the fields. */
+/** One call, the answers to it, and its outcome. The file describes the fields. */
 export interface Vector {
   readonly name: string;
   readonly do?: "lookUpCustomer" | "listPackages" | "queryTransaction";
