@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { generate } from "otplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { FAULTS, PRACTICE_CUID } from "../../src/domain/practice.ts";
 import type { Role } from "../../src/domain/staff.ts";
 import { previewBulk } from "../../src/office/bulk/operations.ts";
 import { updateRun } from "../../src/office/bulk/sql.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { readPartners } from "../../src/office/partners/sql.ts";
 import { addStaff } from "../../src/office/staff/operations.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
@@ -32,6 +34,7 @@ import {
   type VisitOptions,
 } from "../support/console-visit.ts";
 import { deskOf, listOf, NO_LIMITS, run } from "../support/desk.ts";
+import { prepareTopUp } from "../support/open-service.ts";
 import { PASSWORD, shareStaffApi } from "../support/staff-api.ts";
 import { startReceiver } from "../targets/receivers.ts";
 
@@ -485,6 +488,65 @@ describe("an administrator", () => {
     await main.getByRole("button", { name: `Revoke… ${issued.id}` }).waitFor({ state: "detached" });
   });
 });
+
+test("an admin certifies a partner by its list, and prints the certificate", async () => {
+  const { service } = api();
+  const partner = await service.addPartner("Moon Pay");
+  const token = await service.issue(partner, "trial");
+  const order = { cuid: PRACTICE_CUID, service: "internet" } as const;
+  const request = await prepareTopUp(service, { ...order, reqId: "reversed" }, undefined, { token });
+  await service.call("subscription-package-topup", request, { token });
+  const { txnId: id = "" } = (await service.store.findTransaction(request["checkoutId"] ?? "")) ?? {};
+  await run(deskOf(service.ports), reverseTransaction, { id, reason: "practice" });
+  const calls = FAULTS.flatMap(({ name: reqId, failing, isRefused }, index) => {
+    const checkoutId = reqId === "reversed" ? request["checkoutId"] : `order-${index}`;
+    const first = failing ? FIRST[failing.answering] : isRefused ? "bouquet_unavailable" : "checkout_expired";
+    const of = { at: service.now - 9_000, ms: 5, partnerId: partner.id, version: "v1.0.1", checkoutId, requestId: "r" };
+    const sent = { ...of, ...order, reqId, bouquetId: "NET", amount: "1", retryAfter: undefined };
+    return [
+      { ...sent, operation: "subscription-package-topup", outcome: reqId === "reversed" ? "success" : first },
+      { ...sent, at: service.now - 6_500, operation: "txn-status", outcome: "never_topped_up" },
+    ];
+  });
+  await service.store.recordTrialCalls(calls);
+  const ordersAs = (outcome: string) => {
+    const ids = [...new Set(calls.map(({ checkoutId }) => checkoutId))];
+    return fileOf(
+      "list.csv",
+      "checkoutId,outcome",
+      ...ids.map((each, index) => `${each},${index === 0 ? outcome : "refunded"}`),
+    );
+  };
+
+  const visit = await at("/partners/Moon%20Pay?tab=practice", "admin");
+  const { page, main } = visit;
+  const row = (fault: string) => rowOf(visit, "Practice report", fault);
+  await row("lost-before").getByText("+2.5 s").waitFor();
+  await main.getByText("For the certificate, every fault must pass with the partner's list.").waitFor();
+  await main.getByLabel("Orders").setInputFiles(ordersAs("paid"));
+  await visit.press("Check");
+  await row("lost-before").getByText("Wrong books.").waitFor();
+  await row("lost-before").getByText("Failed").waitFor();
+  await main.getByLabel("Orders").setInputFiles(ordersAs("refunded"));
+  await visit.press("Check");
+  await main.getByText(/^Certified 2026-11-/).waitFor();
+  await row("lost-before").getByText("Passed").waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.setViewportSize({ width: A4_WIDTH, height: 990 });
+  await page.emulateMedia({ media: "print" });
+  const printed = await page.innerText("body");
+  expect(printed).toMatch(/^Blue Cable\n/);
+  for (const fact of ["Practice certificate", "Moon Pay", "v1.0.1", ...FAULTS.map(({ name }) => name)])
+    expect(printed).toContain(fact);
+  for (const control of ["Check", "Access", "Print"]) expect(printed).not.toMatch(new RegExp(`^${control}$`, "m"));
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(A4_WIDTH);
+});
+
+/** The outcome of a top-up that meets a fault. */
+const FIRST = {
+  ...{ nothing: "no_answer", half: "no_answer", late: "no_answer" },
+  ...{ busy: "unavailable", proxy_page: "proxy_error", limited: "rate_limited" },
+} as const;
 
 describe("finance", () => {
   test("sees what partners owe, and takes it along in CSV", async () => {

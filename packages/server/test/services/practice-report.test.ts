@@ -70,10 +70,10 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     await partner.handle(CORRECT, "lost-after");
     await storeCalls(partner);
     const verdicts = async (name: string) =>
-      (await run(desk, showPractice, { name })).faults.filter(({ verdict }) => verdict !== "not_tried");
+      (await run(desk, showPractice, { partner: name })).faults.filter(({ verdict }) => verdict !== "not_tried");
     expect(await verdicts("Bank")).toMatchObject([{ fault: "lost-after", verdict: "passed", recorded: "success" }]);
     expect(await verdicts("wallet")).toEqual([]);
-    expect(await refusal(run(desk, showPractice, { name: "Nobody" }))).toMatchObject({ code: "not_found" });
+    expect(await refusal(run(desk, showPractice, { partner: "Nobody" }))).toMatchObject({ code: "not_found" });
   });
 });
 

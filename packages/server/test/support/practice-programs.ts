@@ -1,7 +1,7 @@
 import { FAULTS, PRACTICE_CUID, type TrialCall } from "../../src/domain/practice.ts";
 import { type ListedOutcome, TOP_UP } from "../../src/domain/practice-report.ts";
-import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { certifyPractice } from "../../src/office/practice/operations.ts";
+import { reversePractised } from "../../src/office/practice/reversals.ts";
 import { deskOf, run } from "./desk.ts";
 import { PREFIX, type TestService } from "./service.ts";
 
@@ -95,9 +95,8 @@ export class PracticePartner {
 
   /** The provider reverses a top-up, and the partner sees it when it reconciles. */
   async #reverse(checkoutId: string): Promise<void> {
-    const id = (await this.#service.store.findTransaction(checkoutId))?.txnId ?? "";
     this.wait(10_000);
-    await run(deskOf(this.#service.ports), reverseTransaction, { id, reason: "practice" });
+    await reversePractised(this.#service.ports);
     this.list.set(checkoutId, "refunded");
   }
 
@@ -109,7 +108,7 @@ export class PracticePartner {
       yield Buffer.from(`order,checkoutId,outcome\n${lines.join("")}`);
     };
     const list = isWithList ? { name: "list.csv", isCsv: true, open } : undefined;
-    return run(desk, certifyPractice, { name: this.name, ...(list && { list }) });
+    return run(desk, certifyPractice, { partner: this.name, ...(list && { list }) });
   }
 
   #fetch(operation: string, body: object): Promise<Response> {

@@ -15,6 +15,7 @@ import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { RefusedCalls } from "../customers/refused-calls.tsx";
 import { PartnerMonth } from "./month.tsx";
+import { Practice } from "./practice.tsx";
 import { Tokens } from "./tokens.tsx";
 
 const t = texts.partners;
@@ -47,6 +48,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
                   ),
                 },
                 { id: "month", label: t.month, content: <PartnerMonth name={name} /> },
+                { id: "practice", label: t.practice, content: <Practice partner={name} /> },
                 { id: "refused-calls", label: t.refusedCalls, content: <PartnerCalls name={name} /> },
               ]}
             />

@@ -62,6 +62,7 @@ const COLUMNS: readonly Column<ListedPartner>[] = [
     header: t.addresses,
     cell: ({ allowedAddresses: all }) => (all === null ? t.anywhere : t.countOfAddresses(all.length)),
   },
+  { header: t.certified, cell: ({ certifiedAt }) => <Time of={certifiedAt} />, sort: (row) => row.certifiedAt ?? "" },
   { header: t.added, cell: ({ createdAt }) => <Time of={createdAt} exact />, sort: ({ createdAt }) => createdAt },
 ];
 

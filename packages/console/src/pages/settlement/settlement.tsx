@@ -14,7 +14,7 @@ import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { daysOf } from "./days.ts";
-import { PaperHead, Signatures } from "./paper.tsx";
+import { SettlementHead, Signatures } from "./paper.tsx";
 import { PERIOD_NAMES, PeriodFilters } from "./period.tsx";
 
 const t = texts.settlement;
@@ -68,7 +68,7 @@ export default function Settlement() {
       <Loaded of={settlement}>
         {(found) => (
           <>
-            <PaperHead settlement={found} partner={values.partner} today={today} />
+            <SettlementHead settlement={found} partner={values.partner} today={today} />
             <Shown settlement={found} showsLines={lines !== "partner"} />
             {found.number !== null && <Signatures partner={values.partner} />}
           </>

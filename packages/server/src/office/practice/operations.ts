@@ -23,34 +23,34 @@ const MOST_SHOWN = 10;
 export const showPractice = operation({
   tag: "Partners",
   permission: "read",
-  http: "GET /partners/:name/practice",
+  http: "GET /partners/:partner/practice",
   summary: "Report a partner's practice with faults, without its list",
-  input: Type.Object({ name: PartnerName }),
+  input: Type.Object({ partner: PartnerName }),
   answer: PracticeReportSchema,
-  run: async (office, { name }) => reportOn(office, await partnerNamed(office, name)),
+  run: async (office, { partner }) => reportOn(office, await partnerNamed(office, partner)),
 });
 
 export const certifyPractice = operation({
   tag: "Partners",
   permission: "administer",
-  http: "POST /partners/:name/practice",
+  http: "POST /partners/:partner/practice",
   summary: "Report a partner's practice with faults, and certify the partner if all are passed with its list",
   input: Type.Object({
-    name: PartnerName,
+    partner: PartnerName,
     list: Type.Optional(fileOf("The partner's own list, a CSV file: order,checkoutId,outcome (paid, refunded, open).")),
   }),
   answer: PracticeReportSchema,
   cli: [
     {
       words: "partner practice",
-      arguments: ["name"],
+      arguments: ["partner"],
       show: reportLines,
       summary:
         "report a partner's practice with faults, and certify the partner if all are passed (exit code 3: failed)",
       examples: ['topupd partner practice "Blue Wallet"', 'topupd partner practice "Blue Wallet" --list orders.csv'],
     },
   ],
-  async run(office, { name, list: file }) {
+  async run(office, { partner: name, list: file }) {
     const partner = await partnerNamed(office, name);
     if (file === undefined) return reportOn(office, partner);
     // The CSV reader is loaded only if it is needed.
