@@ -1,9 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
-import { FAULTS, PRACTICE_CUID } from "../../server/src/domain/practice.ts";
+import { FAULTS, PRACTICE_CUID, type TrialCall } from "../../server/src/domain/practice.ts";
+import { practiceReport } from "../../server/src/domain/practice-report.ts";
 import { START, startTestService } from "../../server/test/support/service.ts";
 import { DRIVERS } from "./support/drivers.ts";
 
-/* Each client against a running service, with the practice customer: every fault ends in the right outcome. */
+/*
+ * Each client against a running service, with the practice customer: every fault ends in the right outcome, and the
+ * practice report has no complaint.
+ */
 
 const [SENT, FOUND] = [
   { outcome: "topped_up", replayed: false },
@@ -29,8 +33,10 @@ const OUTCOMES: Readonly<Record<string, object>> = {
 for (const [language, isHere, start] of DRIVERS) {
   test.skipIf(!isHere)(`the client in ${language} ends every fault of the practice customer well`, async () => {
     // The waits of the clients take no time, so each call takes some of the service's.
+    const calls: TrialCall[] = [];
     const trialCalls = {
-      note: () => {
+      note: (each: TrialCall) => {
+        calls.push(each);
         service.now += 15_000;
       },
     };
@@ -57,5 +63,12 @@ for (const [language, isHere, start] of DRIVERS) {
     }
     expect(outcomes).toMatchObject(OUTCOMES);
     expect(Object.keys(OUTCOMES)).toEqual(FAULTS.map(({ name }) => name));
+    const report = () =>
+      practiceReport({ calls, topUps: [], list: undefined, now: service.now }).map(({ fault, verdict, broken }) => {
+        return [fault, verdict, ...broken];
+      });
+    // Only a list shows that a partner has noticed a reversal. The last call is noted after its answer.
+    const expected = FAULTS.map(({ name }) => [name, name === "reversed" ? "open" : "passed"]);
+    await expect.poll(report).toEqual(expected);
   });
 }

@@ -132,7 +132,7 @@ class Fleet {
   }
 }
 
-async function isReady(url: string): Promise<boolean> {
+export async function isReady(url: string): Promise<boolean> {
   return fetch(`${url}/readyz`).then(
     ({ ok }) => ok,
     () => false,

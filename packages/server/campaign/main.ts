@@ -17,6 +17,7 @@ import { lossy } from "./lossy.ts";
 import { model } from "./model.ts";
 import { month } from "./month.ts";
 import { runLedgerHistories } from "./paid-time.ts";
+import { practice } from "./practice.ts";
 import { race } from "./race.ts";
 
 /*
@@ -41,6 +42,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   lossy,
   clocks,
   doors,
+  practice,
   flood: async (size) => `${await flood(size)}\n${await floodPartners(size)}`,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
   month: (size) => {
@@ -57,6 +59,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
 /** On a server of its own. */
 const ON_POSTGRES: typeof ON_SQLITE = {
   race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url) })),
+  practice: (size) => withServer(async ({ url }) => practice({ ...size, database: await createDatabase(url) })),
   clocks: (size) => withServer(async ({ url }) => clocks({ ...size, database: await createDatabase(url) })),
   deliver: ({ seed, rounds, events, cwd }) =>
     withServer(async ({ url }) => deliver({ seed, events, cwd, kills: rounds, database: await createDatabase(url) })),
@@ -107,7 +110,7 @@ const numbers = [values.seed, values.rounds, values.events, values.processes, va
 const [seed = 0, rounds = 0, events = 0, processes = 0, workers = 0] = numbers;
 if (run === undefined || !numbers.every(Number.isSafeInteger) || Math.min(rounds, events, processes, workers) < 1) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
+    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time|practice [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
       "(lossy, doors, flood and paid-time: on sqlite only; deliver makes --events and kills --rounds processes)\n",
   );
   process.exit(2);

@@ -9,6 +9,7 @@ import { kill } from "../campaign/kill.ts";
 import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
 import { type MonthOptions, month } from "../campaign/month.ts";
+import { practice } from "../campaign/practice.ts";
 import { race } from "../campaign/race.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { makeEmptyDatabase, makePostgresDatabase } from "./support/postgres-database.ts";
@@ -17,7 +18,7 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time|practice --store sqlite|postgres --seed N --rounds N`.
  */
 
 describe("on SQLite", () => {
@@ -78,6 +79,11 @@ describe("on SQLite", () => {
     const path = join(temporaryFolder(), "topupd.db");
     const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
     await expect(month({ seed: 1, rounds: 2, openStore })).resolves.toMatch(/^2000 top-ups and [1-9]\d+ reversals/);
+  }, 120_000);
+
+  test("after random practice with killed workers, the reports agree with ledger, txn-status and settlement", async () => {
+    const campaign = practice({ seed: 1, rounds: 39, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^39 sequences, [1-9]\d* kills: .* [1-9]\d* failed/);
   }, 120_000);
 
   test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
