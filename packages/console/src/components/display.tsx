@@ -63,10 +63,10 @@ export function KeyValue({ children }: { children: ReactNode }) {
   return <dl className="key-value">{children}</dl>;
 }
 
-/** One fact of a record. A null value is shown as a dash. */
-export function Fact({ label, value }: { label: string; value: ReactNode }) {
+/** One fact of a record, in a line of its own if it is wide. A null value is shown as a dash. */
+export function Fact({ label, value, wide = false }: { label: string; value: ReactNode; wide?: boolean }) {
   return (
-    <div>
+    <div className={wide ? "fact-wide" : undefined}>
       <dt>{label}</dt>
       <dd>{value ?? "–"}</dd>
     </div>
@@ -115,7 +115,7 @@ export function Code({ children }: { children: ReactNode }) {
 const SHORT_ID = 12;
 
 /** The end of an id: its beginning is a time or the same for all. */
-export function shortId(id: string): string {
+function shortId(id: string): string {
   return `…${id.slice(-6)}`;
 }
 
@@ -224,11 +224,26 @@ export interface HistoryItem {
   /** An instant or a wall time. */
   readonly at: string;
   /** The event, one sentence. */
-  readonly text: ReactNode;
+  readonly text: string;
   /** Whether the event was undone: the text is struck out, and the note says why. */
   readonly struck?: boolean;
   readonly note?: ReactNode;
   readonly actions?: ReactNode;
+}
+
+/** Keeps each time of a text in one line. */
+function unbroken(text: string): ReactNode {
+  const parts = text.split(/(\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2})?)/);
+  return parts.map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
+      <span key={index} className="number">
+        {part}
+      </span>
+    ),
+  );
 }
 
 /** Events of one record, in the given order. */
@@ -241,7 +256,7 @@ export function History({ label, items }: { label: string; items: readonly Histo
             <Time of={at} />
           </p>
           <div>
-            <p>{struck ? <s>{text}</s> : text}</p>
+            <p>{struck ? <s>{unbroken(text)}</s> : unbroken(text)}</p>
             {note !== undefined && <p className="history-note">{note}</p>}
             {actions !== undefined && <div className="row history-actions">{actions}</div>}
           </div>

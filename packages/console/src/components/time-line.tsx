@@ -24,6 +24,8 @@ export interface Mark {
 }
 
 const DAY = 86_400_000;
+/** Place of the last label in percent. */
+const LAST_TICK = 78;
 const MARK_TONES = ["top_up", "goodwill", "reversed"] as const;
 
 interface TimeLineProps {
@@ -42,7 +44,8 @@ export function TimeLine({ label, spans, scaleOf = spans }: TimeLineProps) {
   const from = Math.max(Math.min(now - 7 * DAY, ...starts), now - 180 * DAY);
   const to = Math.min(Math.max(now + 30 * DAY, ...ends), now + 400 * DAY);
   const scale = scaleUtc([from, to], [0, 100]).clamp(true);
-  const ticks = scale.ticks(5);
+  // The label of a later one would be cut off.
+  const ticks = scale.ticks(5).filter((tick) => scale(tick) < LAST_TICK);
   const tones = MARK_TONES.filter((tone) => spans.some(({ marks }) => marks?.some((mark) => mark.tone === tone)));
   const barOf = (run: { readonly start: string; readonly end: string }) => {
     const [left, right] = [scale(placeOf(run.start)), scale(placeOf(run.end))];

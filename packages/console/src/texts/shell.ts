@@ -35,7 +35,7 @@ export const shell = {
   ends: (day: string) => `ends ${day}`,
   ended: (day: string) => `ended ${day}`,
   environment: "Environment",
-  trialNote: "You see the trial environment: nothing here is real.",
+  trialNote: "Nothing here is real.",
   clock: (timeZone: string) => `All times are those of ${timeZone}.`,
   version: (version: string) => `topupd ${version}`,
   account: "Account",

@@ -4,7 +4,7 @@ import { usePages } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
 import type { AuditEntry } from "../../api/staff-api.d.ts";
 import type { Column } from "../../components/data-table.tsx";
-import { shortId, Time } from "../../components/display.tsx";
+import { Time } from "../../components/display.tsx";
 import { type Filter, PERIOD_NAMES, useFilters } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
@@ -63,8 +63,8 @@ function Subject({ of: subject }: { of: string }) {
   if (environment !== shown) return subject;
   return (
     <>
-      <Link href={customerHref({ cuid })}>{cuid}</Link> {connection}{" "}
-      {txnId !== undefined && <Link href={transactionHref({ txnId })}>{shortId(txnId)}</Link>}
+      <Link href={customerHref({ cuid })}>{cuid}</Link>{" "}
+      {txnId === undefined ? connection : <Link href={transactionHref({ txnId })}>{connection}</Link>}
     </>
   );
 }

@@ -80,7 +80,7 @@ function Fields({ transaction }: { transaction: TransactionDetail }) {
       <KeyValue>
         <Fact label={t.status} value={<TransactionBadge status={status} />} />
         <Fact label={t.amount} value={<Amount of={amount} />} />
-        <Fact label={t.at} value={<Time of={txnDate} />} />
+        <Fact label={t.at} value={<Time of={txnDate} exact />} />
         <Fact label={t.partner} value={<Link href={partnerHref({ name: partner })}>{partner}</Link>} />
         <Fact
           label={t.customer}
@@ -93,7 +93,7 @@ function Fields({ transaction }: { transaction: TransactionDetail }) {
         <Fact label={t.udf1} value={udf1} />
         <Fact label={t.udf2} value={udf2} />
         <Fact label={t.txnId} value={<Code>{txnId}</Code>} />
-        <Fact label={t.checkoutId} value={<Code>{checkoutId}</Code>} />
+        <Fact label={t.checkoutId} value={<Code>{checkoutId}</Code>} wide />
       </KeyValue>
     </Card>
   );
