@@ -26,7 +26,10 @@ for (const [language, isHere, start] of DRIVERS) {
       const { calls, outcome, resumed, giveUpAfterMs } = vector;
       const options = { baseUrl: server.url, token, ...vector.options };
       const call = { do: vector.do ?? "topUp", with: values, resumed, giveUpAfterMs, options, nowMs };
+      const startedAt = performance.now();
       const answer = await driver.call(call);
+      // A time limit of a few hundred milliseconds is kept, on a busy machine too.
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
       const { raised, ...expected } = outcome;
       if (raised === undefined) expect(answer.outcome).toMatchObject(expected);
       else expect(String(answer.outcome["raised"]).toLowerCase()).toContain(raised);
