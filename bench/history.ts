@@ -7,6 +7,8 @@ import { formatTransactionId, randomDigits } from "../packages/server/src/domain
  */
 
 const DAY_MS = 86_400_000;
+/** A prime: customers pay in no order, so that a page of top-ups needs rows from all over the file. */
+const STEP = 7919;
 
 export interface Past {
   /** Number of top-ups of each customer. */
@@ -34,17 +36,19 @@ export function appendHistory(path: string, { each, days }: Past): number {
   for (let turn = 0; turn < each; turn += 1) {
     database.exec(`BEGIN;
       CREATE TEMP TABLE turn AS SELECT ${key}, seq, last_entry, code, name, add_on, start_time, anchor_time, months, days,
-        since, ${turn * count.count} + row_number() OVER () - 1 AS place,
-        strftime('%Y-%m-%d %H:%M:%S', anchor_time, '+' || (months + 1) || ' months') AS end_time FROM subscription;
+        since, goodwill_days, ${turn * count.count} + row_number() OVER () * ${STEP} % ${count.count} AS place,
+        strftime('%Y-%m-%d %H:%M:%S', anchor_time, '+' || (months + 1) || ' months') AS end_time FROM subscription
+        ORDER BY place;
       INSERT INTO top_up (checkout_id, txn_id, partner_id, environment, cuid, service, req_id, bouquet_code, amount, at,
           txn_date, status, udf1)
         SELECT 'past-' || txn_id(place), txn_id(place), 1, environment, cuid, service, req_id, code, 113000, time_of(place),
           strftime('%Y-%m-%d %H:%M:%S', time_of(place) / 1000, 'unixepoch'), 'success', 'order-' || place FROM turn;
       INSERT INTO ledger_entry (previous, ${key}, seq, kind, at, wall, code, name, add_on, months, days, txn_id, after_code,
-          after_name, after_add_on, after_start, after_anchor, after_months, after_days, after_end, after_since)
+          after_name, after_add_on, after_start, after_anchor, after_months, after_days, after_end, after_since,
+          after_goodwill_days)
         SELECT last_entry, ${key}, seq + 1, 'top_up', time_of(place),
           strftime('%Y-%m-%d %H:%M:%S', time_of(place) / 1000, 'unixepoch'), code, name, add_on, 1, 0, txn_id(place), code,
-          name, add_on, start_time, anchor_time, months + 1, days, end_time, since FROM turn;
+          name, add_on, start_time, anchor_time, months + 1, days, end_time, since, goodwill_days FROM turn;
       UPDATE subscription AS s SET seq = s.seq + 1, months = s.months + 1, end_time = e.after_end, last_entry = e.id
         FROM ledger_entry AS e WHERE e.previous = s.last_entry AND e.cuid = s.cuid AND e.plan = s.plan;
       DROP TABLE turn; COMMIT`);
