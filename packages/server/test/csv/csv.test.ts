@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readCatalogueCsv, readCustomersCsv } from "../../src/csv/reading.ts";
+import { readCatalogueCsv, readCustomersCsv, readPracticeList } from "../../src/csv/reading.ts";
 import { CUSTOMERS_HEADER, csvText, customerLines, guardCell, unguardCell } from "../../src/csv/writing.ts";
 import type { CustomerFileRow } from "../../src/domain/customer.ts";
 import type { SourceRow } from "../../src/office/imports/file.ts";
@@ -194,5 +194,30 @@ describe("a row of a CSV", () => {
       }),
       RUNS,
     );
+  });
+});
+
+describe("a partner's list of practice orders", () => {
+  const read = (...lines: readonly string[]) => readPracticeList(pieces(lines.join("\r\n")));
+
+  test("has an outcome for each checkoutId, in any column and case", async () => {
+    const list = await read("\ufeffoutcome,note,checkoutId", 'PAID,"a, b",c1', "", "refunded,,c2", "Open,, c3 ");
+    expect([...list]).toEqual([
+      ["c1", "paid"],
+      ["c2", "refunded"],
+      ["c3", "open"],
+    ]);
+  });
+
+  test.each([
+    [[], "the list is empty: it must begin with its column names"],
+    [["order,checkoutId"], "the first line must name order,checkoutId,outcome"],
+    [["checkoutId,outcome", "c1,paid", "c2,"], "the outcome on line 3 must be one of paid, refunded, open"],
+    [["checkoutId,outcome", "c1,success"], "the outcome on line 2 must be one of paid, refunded, open"],
+    [["checkoutId,outcome", ",paid"], "line 2 must have a checkoutId that is on no other line"],
+    [["checkoutId,outcome", "c1,paid", "c1,paid"], "line 3 must have a checkoutId that is on no other line"],
+    [["checkoutId,outcome", 'c1,"paid'], expect.stringMatching(/^the file is no CSV/)],
+  ])("with the lines %j is refused", async (lines, words) => {
+    expect(await refusal(read(...lines))).toMatchObject({ code: "invalid", words });
   });
 });

@@ -101,6 +101,19 @@ describe("a correct program", () => {
       {},
     ],
     [
+      "starts again after a refusal, and repeats the refused request later",
+      story("withdrawn")
+        .sends(-5, "bouquet_unavailable", { checkoutId: "b" })
+        .sends(0, "bouquet_unavailable")
+        .sends(3, "bouquet_unavailable", { checkoutId: "b" }),
+      {},
+    ],
+    [
+      "starts again after 429, which says that nothing is recorded",
+      story("limited").sends(-5, "rate_limited", { checkoutId: "b" }).sends(0, "rate_limited").sends(3, "success"),
+      {},
+    ],
+    [
       "starts again after the final answer",
       lost().sends(-9, "no_answer", { checkoutId: "b" }).asks(-7, "success", { checkoutId: "b" }).asks(2, "success"),
       { recorded: ["a", "b"], listed: "paid" },
@@ -161,6 +174,13 @@ describe("a rule is broken, and no other", () => {
       "may_be_paid_twice",
       [2, 0],
     ],
+    [
+      "a new checkoutId before the final answer for the last one",
+      lost().sends(-5, "no_answer", { checkoutId: "b" }).asks(3, "success", { checkoutId: "b" }),
+      {},
+      "may_be_paid_twice",
+      [1, 0],
+    ],
     ["another amount", lost().sends(3, "amount_mismatch", { amount: "1131" }), {}, "changed_request", [0, 1]],
     ["another bouquet", lost().sends(3, "checkout_used", { bouquetId: "TV" }), {}, "changed_request", [0, 1]],
     ["another customer", lost().sends(3, "checkout_mismatch", { cuid: "1000001" }), {}, "changed_request", [0, 1]],
@@ -168,6 +188,13 @@ describe("a rule is broken, and no other", () => {
     ["no call after not_topped_up", lost().asks(2, "not_topped_up"), { afterMs: 2 * HOUR }, "given_up", [1]],
     ["a call after more than an hour", lost().asks(3_601, "success"), { afterMs: 2 * HOUR }, "given_up", [0, 1]],
     ["no call after 429", story("limited").sends(0, "rate_limited"), { afterMs: 2 * HOUR }, "given_up", [0]],
+    [
+      "no question after checkout_used",
+      story("limited").sends(0, "rate_limited").sends(3, "checkout_used"),
+      { afterMs: 2 * HOUR },
+      "given_up",
+      [1],
+    ],
     [
       "no question after expired",
       story("expired").sends(0, "checkout_expired"),
@@ -261,6 +288,19 @@ test("a fault is not tried before a top-up has met it", () => {
   expect(resultOf(unmet).verdict).toBe("not_tried");
   const none = practiceReport({ calls: [], topUps: [], list: undefined, now: NOW });
   expect(new Set(none.map(({ verdict }) => verdict))).toEqual(new Set(["not_tried"]));
+});
+
+test("a top-up of another customer is no practice", () => {
+  const calls = story("lost-before").sends(0, "no_answer", { cuid: "1000001" });
+  expect(resultOf(calls, { listed: "refunded" }).verdict).toBe("not_tried");
+});
+
+test("a report says why the books are wrong", () => {
+  const sent = story("lost-after").sends(0, "no_answer").asks(2, "success");
+  const why = (found: Found) => resultOf(sent, found).broken[0]?.detail;
+  expect(why({ recorded: ["a"], listed: "refunded" })).toBe("The list says refunded, but the top-up is recorded.");
+  expect(why({ listed: "paid" })).toBe("The list says paid, but no top-up is recorded.");
+  expect(why({ recorded: ["a"], listed: "missing" })).toBe("The list does not have this checkoutId.");
 });
 
 test("the last top-up of a fault counts", () => {

@@ -79,10 +79,11 @@ async function partnerNamed({ store }: Office, name: string): Promise<Partner> {
 }
 
 async function reportOn(
-  { store: { engine }, by: { at: now } }: Office,
+  { store: { engine }, by: { at: now }, giveWay }: Office,
   { id, name, certifiedAt }: Partner,
   list?: ReadonlyMap<string, ListedOutcome>,
 ): Promise<Report> {
+  giveWay();
   const calls = await readPracticeCalls(engine.db, id);
   const topUps = await readPracticeTopUps(engine, id, now);
   const faults = practiceReport({ calls, topUps, list, now }).map(({ checkoutId, listed, broken, ...result }) => ({
