@@ -56,14 +56,17 @@ const STEP_ROWS = 5_000;
 /** Transactions of a customer that are read together. */
 const ROWS_AT_ONCE = 500;
 
-/** Greater than every txnId. */
+/** Greater than every txnId and checkoutId. */
 const BEYOND_ALL = "~";
 
-/** TxnIds of at least `least` and less than `beyond`. */
+/** Ids of at least `least` and less than `beyond`. */
 interface Range {
   readonly least: string;
   readonly beyond: string;
 }
+
+/** A column whose index divides top-ups into ranges. The table itself is in the order of checkoutIds. */
+type Id = "txnId" | "checkoutId";
 
 /** @param id a txnId or a checkoutId. */
 export async function findTransaction(db: Db, id: string): Promise<Transaction | undefined> {
@@ -98,15 +101,16 @@ export function readTransactions(
 }
 
 export async function sumTransactions(engine: Engine, filter: TransactionFilter): Promise<TransactionSum> {
-  const range = rangeOf(filter.from, filter.until);
+  const { cuid, from, until } = filter;
+  const range = rangeOf(from, until);
   const sums = [];
-  if (filter.cuid === undefined)
-    for await (const step of stepsOf(engine.db, range))
-      sums.push(...(await sumByStatus(inRange(topUps(engine.db), step), filter)));
-  else
-    for await (const some of topUpsOfCustomer(engine, filter.cuid, filter, range))
-      sums.push(...(await sumByStatus(some, filter)));
-  return addStatuses(sums);
+  // All times: the table is read in its own order, which is five times faster than by txnId.
+  const id = from === undefined && until === undefined ? "checkoutId" : "txnId";
+  if (cuid === undefined)
+    for await (const step of stepsOf(engine.db, range, "desc", id))
+      sums.push(await sumUp(inRange(topUps(engine.db), step, id), filter));
+  else for await (const some of topUpsOfCustomer(engine, cuid, filter, range)) sums.push(await sumUp(some, filter));
+  return addUp(sums);
 }
 
 /** Fills the page in its order, a step at a time. */
@@ -177,11 +181,11 @@ export function rangeOf(from: Instant | undefined, until: Instant | undefined, b
 }
 
 /** Divides a range into ranges of about {@link STEP_ROWS} top-ups each, in order. */
-export async function* stepsOf(db: Db, range: Range, order: Order = "desc"): AsyncGenerator<Range> {
+export async function* stepsOf(db: Db, range: Range, order: Order = "desc", id: Id = "txnId"): AsyncGenerator<Range> {
   for (let rest = range; ; ) {
-    const boundary = await inRange(topUps(db), rest)
-      .select("t.txnId")
-      .orderBy("t.txnId", order)
+    const boundary = await inRange(topUps(db), rest, id)
+      .select(`t.${id} as id`)
+      .orderBy(`t.${id}`, order)
       .offset(STEP_ROWS - 1)
       .limit(1)
       .executeTakeFirst();
@@ -190,8 +194,8 @@ export async function* stepsOf(db: Db, range: Range, order: Order = "desc"): Asy
       return;
     }
     const [older, newer] = [
-      { least: rest.least, beyond: boundary.txnId },
-      { least: boundary.txnId, beyond: rest.beyond },
+      { least: rest.least, beyond: boundary.id },
+      { least: boundary.id, beyond: rest.beyond },
     ];
     yield order === "asc" ? older : newer;
     rest = order === "asc" ? newer : older;
@@ -204,8 +208,8 @@ export function topUps(db: Db) {
 
 export type TopUps = ReturnType<typeof topUps>;
 
-export function inRange(query: TopUps, { least, beyond }: Range): TopUps {
-  return query.where("t.txnId", ">=", least).where("t.txnId", "<", beyond);
+export function inRange(query: TopUps, { least, beyond }: Range, id: Id = "txnId"): TopUps {
+  return query.where(`t.${id}`, ">=", least).where(`t.${id}`, "<", beyond);
 }
 
 export function filtered(query: TopUps, filter: TransactionFilter): TopUps {
@@ -216,22 +220,27 @@ export function filtered(query: TopUps, filter: TransactionFilter): TopUps {
   return narrowed;
 }
 
-function sumByStatus(query: TopUps, filter: TransactionFilter) {
+/** Groups would be sorted: a sum with a filter reads the rows twice as fast. */
+function sumUp(query: TopUps, filter: TransactionFilter) {
   return filtered(query, filter)
-    .select((eb) => ["t.status", eb.fn.countAll<number>().as("count")])
-    .select(sql<string>`cast(sum(t.amount) as text)`.as("amount"))
-    .groupBy("t.status")
-    .execute();
+    .select((eb) => [
+      eb.fn.countAll<number>().as("count"),
+      eb.fn.countAll<number>().filterWhere("t.status", "=", "reversed").as("reversed"),
+    ])
+    .select([
+      sql<string | null>`cast(sum(t.amount) as text)`.as("amount"),
+      sql<string | null>`cast(sum(t.amount) FILTER (WHERE t.status = 'reversed') as text)`.as("reversedAmount"),
+    ])
+    .executeTakeFirstOrThrow();
 }
 
-function addStatuses(sums: readonly Awaited<ReturnType<typeof sumByStatus>>[number][]): TransactionSum {
+function addUp(sums: readonly Awaited<ReturnType<typeof sumUp>>[]): TransactionSum {
   const total = { count: 0, amount: 0n, reversed: 0, reversedAmount: 0n };
-  for (const { status, count, amount } of sums) {
+  for (const { count, amount, reversed, reversedAmount } of sums) {
     total.count += Number(count);
-    total.amount += BigInt(amount);
-    if (status !== "reversed") continue;
-    total.reversed += Number(count);
-    total.reversedAmount += BigInt(amount);
+    total.amount += BigInt(amount ?? 0);
+    total.reversed += Number(reversed);
+    total.reversedAmount += BigInt(reversedAmount ?? 0);
   }
   return total;
 }
