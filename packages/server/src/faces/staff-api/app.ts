@@ -88,7 +88,7 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   // Statistics are gathered at the start, so that the first page does not wait for them.
   app.addHook("onListen", async () => ports.background.begin(() => ports.statistics.gather()));
   const goOn = async (work: (ending: AbortSignal) => Promise<void>) => ports.background.begin(work);
-  app.addHook("onReady", async () => ports.background.begin((ending) => keepBulk({ ...ports, goOn }, ending)));
+  app.addHook("onListen", async () => ports.background.begin((ending) => keepBulk({ ...ports, goOn }, ending)));
   await app.register(fastifyCookie);
   app.get("/healthz", async () => ({ status: "ok" }));
 
