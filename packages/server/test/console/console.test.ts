@@ -395,9 +395,9 @@ describe("support", () => {
       await store.engine.transact((tx) => updateRun(tx, { id, state: "ready" }, changes));
       return id;
     };
-    const visit = await at(`/bulk/${await paused(["98000-00102"])}`, "support");
+    const visit = await at(`/bulk/${await paused(["98000-00102", "nobody"])}`, "support");
     const { page, main } = visit;
-    await main.getByText("98000-00102: the only connection of Ram Thapa").waitFor();
+    await rowOf(visit, "Lines left out", "nobody").waitFor();
     await visit.press("Continue");
     await main.getByText("Done", { exact: true }).waitFor();
     await page.goto(`${provider.origin}/bulk/${await paused(["ram"])}`);
