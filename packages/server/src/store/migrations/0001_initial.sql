@@ -130,6 +130,7 @@ CREATE TABLE connection (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX connection_by_name ON connection (name_key, environment, service);
+CREATE INDEX connection_by_segment ON connection (environment, segment, cuid, service, req_id) WHERE segment IS NOT NULL;
 
 -- One row for each ledger: the state after its last entry. Without a subscription, code is null.
 CREATE TABLE subscription (
