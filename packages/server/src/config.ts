@@ -182,8 +182,9 @@ const TABLE = {
   ...LOG_IN_SETTINGS,
   supportGoodwillDays: {
     placeholder: "DAYS",
-    fallback: "100",
-    description: "most days of goodwill that one account or API key of the role support can give in a day",
+    fallback: "400",
+    description:
+      "most days of goodwill, also in bulk, that one account or API key of the role support can give in a day",
     read: integer(0, 99_999),
   },
   supportBulk: {

@@ -1,5 +1,6 @@
 import type { Money } from "../domain/money.ts";
 import { rightsQuery } from "../store/audit.ts";
+import type { BulkRunRow } from "../store/staff-tables.ts";
 import type { Db, Decider, Office } from "./office.ts";
 import { Refused } from "./refused.ts";
 
@@ -8,7 +9,7 @@ export type Corrector = Decider & Pick<Office, "random" | "limits">;
 
 /** Limits of accounts and API keys. The command line has none, because its user controls the database. */
 export interface Limits {
-  /** Days of goodwill that one account or key of the role support can give in a day, one by one. */
+  /** Days of goodwill that one account or key of the role support can give in a day. */
   readonly supportGoodwillDays: number;
   /** Connections that it can correct in bulk in a day. */
   readonly supportBulk: number;
@@ -16,6 +17,12 @@ export interface Limits {
   readonly secondPersonBulk: number;
   /** A reversal of a larger amount needs a second person; undefined if none does. */
   readonly secondPersonReversal: Money | undefined;
+}
+
+/** Counts a bulk change: goodwill counts the days of all its connections. @throws Refused */
+export async function countBulk(office: Office, tx: Db, { count, days }: Pick<BulkRunRow, "count" | "days">) {
+  await countToday(office, tx, "bulkConnections", count);
+  if (days !== null) await countToday(office, tx, "goodwillDays", count * days);
 }
 
 const DAILY = {

@@ -145,7 +145,7 @@ describe("settings", () => {
       secondPersonReversal: 500_000n,
     });
     expect(limitsOf(readConfig({}, {}), { currencyExponent: 0 })).toEqual({
-      ...{ supportGoodwillDays: 100, supportBulk: 200, secondPersonBulk: 1000, secondPersonReversal: undefined },
+      ...{ supportGoodwillDays: 400, supportBulk: 200, secondPersonBulk: 1000, secondPersonReversal: undefined },
     });
   });
 

@@ -34,9 +34,9 @@ async function openLimited(makeDatabase: MakeDatabase, many = 0) {
   const grant = (actor: Actor, days: number, more: object = {}) =>
     run(deskFor(actor), grantGoodwill, { ...SITA_NET, ...GOODWILL, days, ...more });
   /** Previews goodwill in bulk, and starts it unless it is refused or left ready. */
-  const bulk = async (actor: Actor, lines: readonly string[], until = "done") => {
+  const bulk = async (actor: Actor, lines: readonly string[], until = "done", days = 1) => {
     const desk = deskFor(actor);
-    const { id } = await run(desk, previewBulk, { ...GOODWILL, action: "goodwill", file: listOf(lines) });
+    const { id } = await run(desk, previewBulk, { ...GOODWILL, days, action: "goodwill", file: listOf(lines) });
     const previewed = await run(desk, showBulk, { id });
     if (previewed.state !== "ready" || until === "ready") return previewed;
     await run(desk, startBulk, { id });
@@ -116,8 +116,19 @@ export function testLimits(makeDatabase: MakeDatabase): void {
     for (const outcome of started)
       if (outcome.status === "rejected")
         expect(await refusal(Promise.reject(outcome.reason))).toMatchObject({ code: "forbidden", words: left(1) });
-    await grant(maya, 10);
+    await grant(maya, 1);
     expect(await bulk(asha, names)).toMatchObject({ state: "done", count: 12 });
     expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(22);
+  });
+
+  test("goodwill in bulk counts the days of all its connections", async () => {
+    const { names, person, deskFor, grant, bulk } = await openLimited(makeDatabase, 2);
+    const maya = await person("maya", "support");
+    expect(await bulk(maya, names, "done", 6)).toMatchObject({ state: "failed", problem: words(10) });
+    const { id } = await bulk(maya, names, "ready", 5);
+    await grant(maya, 1);
+    expect(await refusal(run(deskFor(maya), startBulk, { id }))).toMatchObject({ code: "forbidden", words: words(9) });
+    expect(await bulk(maya, names, "done", 4)).toMatchObject({ state: "done" });
+    expect(await refusal(grant(maya, 2))).toMatchObject({ words: words(1) });
   });
 }

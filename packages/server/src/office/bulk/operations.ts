@@ -7,7 +7,7 @@ import { endRequest } from "../approvals/sql.ts";
 import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, pageOf, pageUpTo, runOf } from "../common.ts";
 import { readNames } from "../customers/sql.ts";
 import { type Rows, rowsOf } from "../fields.ts";
-import { countToday } from "../limits.ts";
+import { countBulk } from "../limits.ts";
 import { beyondSession, correctingBy, type Db, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
@@ -134,7 +134,7 @@ function stepOf(step: keyof typeof STEPS) {
           throw new Refused("conflict", `this is the preview of ${run.author}: make one`);
         const { at: now, author } = office.by;
         const rights = step === "continue" ? rightsOf(office) : {};
-        if (step === "start") await countToday(office, tx, "bulkConnections", count);
+        if (step === "start") await countBulk(office, tx, run);
         const request = step === "start" ? await requestStart(office, tx, run) : undefined;
         const next = request === undefined ? to : ("waiting" as const);
         const changes = { state: next, startedAt: startedAt ?? now, changedAt: now, problem: null, ...rights };

@@ -1,7 +1,7 @@
 import { portionsOf } from "../../domain/portions.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
 import type { GivenFile } from "../fields.ts";
-import { countToday } from "../limits.ts";
+import { countBulk } from "../limits.ts";
 import { atNow, correctingBy, decide, type Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import { count } from "../text.ts";
@@ -24,8 +24,7 @@ export async function readList(office: Office, run: BulkRunRow, { open }: GivenF
     }
   const now = atNow(office);
   await decide(now, [], async (tx) => {
-    const { count: connections = 0 } = (await sql.findRun(tx, run.id)) ?? {};
-    await countToday({ ...now, isPreview: true }, tx, "bulkConnections", connections);
+    await countBulk({ ...now, isPreview: true }, tx, (await sql.findRun(tx, run.id)) ?? run);
     const write = () => sql.updateRun(tx, run, { state: "ready", changedAt: now.by.at });
     return { answer: undefined, change: { write, audit: [] } };
   });
