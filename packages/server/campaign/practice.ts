@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
-import { FAULTS, PRACTICE_CUID } from "../src/domain/practice.ts";
-import { type FaultResult, type ListedOutcome, TOP_UP } from "../src/domain/practice-report.ts";
+import { FAULTS, PRACTICE_CUID, TOP_UP_OPERATION } from "../src/domain/practice.ts";
+import type { FaultResult, ListedOutcome } from "../src/domain/practice-report.ts";
 import { resetTrial } from "../src/faces/cli/demo/trial.ts";
 import type { Desk } from "../src/office/office.ts";
 import { addPartner } from "../src/office/partners/operations.ts";
@@ -122,8 +122,8 @@ async function playSequence(url: string, partner: Practising, fault: string, cho
   for (let calls = 1 + choices.below(6); calls > 0; calls -= 1) {
     const kind = choices.below(10);
     if (kind === 0) purchase = await quote(url, partner, fault);
-    if (kind <= 5) await send(url, partner, TOP_UP, purchase);
-    else if (kind === 6) await send(url, partner, TOP_UP, { ...purchase, amt: "1" });
+    if (kind <= 5) await send(url, partner, TOP_UP_OPERATION, purchase);
+    else if (kind === 6) await send(url, partner, TOP_UP_OPERATION, { ...purchase, amt: "1" });
     else await send(url, partner, "txn-status", { checkoutId: purchase.checkoutId });
     if (kind === 9) await sleep(choices.below(100));
   }

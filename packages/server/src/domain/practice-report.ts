@@ -1,4 +1,4 @@
-import { type Answering, FAULTS, type Fault, PRACTICE_CUID, type TrialCall } from "./practice.ts";
+import { type Answering, FAULTS, type Fault, PRACTICE_CUID, TOP_UP_OPERATION, type TrialCall } from "./practice.ts";
 import type { Transaction } from "./top-up.ts";
 import type { Instant } from "./wall-time.ts";
 
@@ -71,7 +71,6 @@ interface Order {
   readonly calls: readonly TrialCall[];
 }
 
-export const TOP_UP = "subscription-package-topup";
 const GIVEN_UP_MS = 3_600_000;
 const MOST_CALLS_A_SECOND = 5;
 /** Clocks of processes differ, and an answer can arrive before its end is noted. */
@@ -152,7 +151,7 @@ function ordersOf(calls: readonly TrialCall[]): Order[] {
 }
 
 function isTopUp({ operation }: TrialCall): boolean {
-  return operation === TOP_UP;
+  return operation === TOP_UP_OPERATION;
 }
 
 function resultOf(

@@ -143,6 +143,9 @@ export function faultOf({ environment, cuid, service, reqId }: ConnectionKey): F
   return BY_NAME.get(reqId);
 }
 
+/** The operation that tops up, as paths name it. */
+export const TOP_UP_OPERATION = "subscription-package-topup";
+
 /** A call in the trial environment, for the practice report. */
 export interface TrialCall {
   /** Time of arrival. */

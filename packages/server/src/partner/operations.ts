@@ -1,5 +1,6 @@
 import type { Refusal } from "../domain/failure.ts";
 import type { JsonObject } from "../domain/json.ts";
+import { TOP_UP_OPERATION } from "../domain/practice.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { Outcome, Route, Sending } from "./call.ts";
 import {
@@ -21,7 +22,6 @@ import { type Rendering, VERSIONS, type Version } from "./versions/version.ts";
 const LOOKED_UP = "400aa010";
 const SETTLED = "400ab001";
 
-export const TOP_UP_OPERATION = "subscription-package-topup";
 const QUERY_OPERATION = "txn-status";
 
 /** One operation of one version, for its route and its OpenAPI document. */

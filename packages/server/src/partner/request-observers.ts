@@ -1,13 +1,12 @@
 import { looksIssued } from "../domain/checkout.ts";
 import { JsonNumber } from "../domain/json.ts";
-import type { TrialCall } from "../domain/practice.ts";
+import { TOP_UP_OPERATION, type TrialCall } from "../domain/practice.ts";
 import { type Instant, isoTime } from "../domain/wall-time.ts";
 import type { RefusedCall } from "../store/store.ts";
 import { logUnauthenticated } from "../system/log.ts";
 import type { Answer, Call, Ending } from "./call.ts";
 import { FAILURES, type FailureReason } from "./failures.ts";
 import type { CallNotes } from "./gathering.ts";
-import { TOP_UP_OPERATION } from "./operations.ts";
 import { type Caller, type Observer, tell } from "./ports.ts";
 
 /** Observes how calls end. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FAULTS, PRACTICE_CUID, type TrialCall } from "../../src/domain/practice.ts";
-import { type FaultResult, type ListedOutcome, practiceReport, TOP_UP } from "../../src/domain/practice-report.ts";
+import { FAULTS, PRACTICE_CUID, TOP_UP_OPERATION, type TrialCall } from "../../src/domain/practice.ts";
+import { type FaultResult, type ListedOutcome, practiceReport } from "../../src/domain/practice-report.ts";
 import type { Transaction } from "../../src/domain/top-up.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -24,7 +24,7 @@ function story(reqId: string) {
   const told = {
     calls,
     sends: (seconds: number, outcome: string, more: More = {}) => {
-      add(seconds, TOP_UP, outcome, more);
+      add(seconds, TOP_UP_OPERATION, outcome, more);
       return told;
     },
     asks: (seconds: number, outcome: string, more: More = {}) => {
@@ -54,7 +54,7 @@ function resultOf({ calls }: { calls: readonly TrialCall[] }, found: Found = {})
   const { listed, recorded = [], status = "success", afterMs = 10 * 60_000 } = found;
   const topUps = recorded.map((checkoutId) => ({ checkoutId, status }) as Transaction);
   const list = listed && new Map(listed === "missing" ? [] : [["a", listed]]);
-  const fault = calls.find(({ operation }) => operation === TOP_UP)?.reqId;
+  const fault = calls.find(({ operation }) => operation === TOP_UP_OPERATION)?.reqId;
   const results = practiceReport({ calls: calls.toReversed(), topUps, list, now: NOW + afterMs });
   expect(results.map((result) => result.fault)).toEqual(FAULTS.map(({ name }) => name));
   return results.find((result) => result.fault === fault) as FaultResult;
@@ -325,7 +325,7 @@ test("the order in which calls are noted changes nothing", () => {
   ];
   const call = fc.record({
     at: fc.integer({ min: NOW, max: NOW + 2 * HOUR }),
-    operation: fc.constantFrom(TOP_UP, "txn-status"),
+    operation: fc.constantFrom(TOP_UP_OPERATION, "txn-status"),
     outcome: fc.constantFrom(...outcomes),
     checkoutId: fc.constantFrom("a", "b", "c"),
     ms: fc.nat(40_000),

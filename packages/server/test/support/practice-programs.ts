@@ -1,5 +1,5 @@
-import { FAULTS, PRACTICE_CUID, type TrialCall } from "../../src/domain/practice.ts";
-import { type ListedOutcome, TOP_UP } from "../../src/domain/practice-report.ts";
+import { FAULTS, PRACTICE_CUID, TOP_UP_OPERATION, type TrialCall } from "../../src/domain/practice.ts";
+import type { ListedOutcome } from "../../src/domain/practice-report.ts";
 import { certifyPractice } from "../../src/office/practice/operations.ts";
 import { reversePractised } from "../../src/office/practice/reversals.ts";
 import { deskOf, run } from "./desk.ts";
@@ -78,7 +78,7 @@ export class PracticePartner {
   }
 
   topUp(purchase: Purchase): Promise<Seen> {
-    return this.#call(TOP_UP, purchase);
+    return this.#call(TOP_UP_OPERATION, purchase);
   }
 
   ask({ checkoutId }: Purchase): Promise<Seen> {

@@ -1,5 +1,4 @@
-import { PRACTICE_CUID, type TrialCall } from "../../domain/practice.ts";
-import { TOP_UP } from "../../domain/practice-report.ts";
+import { PRACTICE_CUID, TOP_UP_OPERATION, type TrialCall } from "../../domain/practice.ts";
 import type { Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { CALLS_KEPT_MS } from "../../store/calls.ts";
@@ -12,15 +11,15 @@ const MOST_ROWS = 20_000;
 
 /** Reads a partner's top-ups of the practice customer, and its other calls with their checkoutIds. */
 export async function readPracticeCalls(db: Db, partnerId: number): Promise<TrialCall[]> {
-  const practised = callsOf(db, partnerId).where("cuid", "=", PRACTICE_CUID).where("operation", "=", TOP_UP);
+  const practised = callsOf(db, partnerId).where("cuid", "=", PRACTICE_CUID).where("operation", "=", TOP_UP_OPERATION);
   const newest = callsOf(db, partnerId)
     .selectAll()
     .where("checkoutId", "in", practised.select("checkoutId"))
     .orderBy("id", "desc")
     .limit(MOST_ROWS);
   // Limited apart, so that a partner that only asks does not hide its top-ups.
-  const topUps = await newest.where("operation", "=", TOP_UP).execute();
-  const others = await newest.where("operation", "!=", TOP_UP).execute();
+  const topUps = await newest.where("operation", "=", TOP_UP_OPERATION).execute();
+  const others = await newest.where("operation", "!=", TOP_UP_OPERATION).execute();
   return [...topUps, ...others].reverse().map(({ id: _, ...row }) => ({
     ...row,
     ...{ cuid: row.cuid ?? undefined, service: row.service ?? undefined, reqId: row.reqId ?? undefined },
