@@ -25,7 +25,7 @@ export async function correctRun(ports: Ports, id: number, ending: AbortSignal):
   for (;;) {
     const run = await sql.findRun(db, id);
     if (run?.state !== "running" || ending.aborted) return;
-    const after = await correctPortion(ports, run).catch((error: unknown) => failed(ports, run, error));
+    const after = await correctPortion(ports, run).catch((error: unknown) => failRun(ports, run, error));
     ports.progress(`${run.done} of ${run.count}`);
     if (after !== "running") return;
     await ports.sleep(PAUSE_MS, ending);
@@ -33,7 +33,7 @@ export async function correctRun(ports: Ports, id: number, ending: AbortSignal):
 }
 
 /** Ends a run that cannot continue. @throws StoreUnavailable, because the run continues later. */
-export async function failed({ store, clock }: Pick<Ports, "store" | "clock">, run: BulkRunRow, error: unknown) {
+export async function failRun({ store, clock }: Pick<Ports, "store" | "clock">, run: BulkRunRow, error: unknown) {
   if (error instanceof StoreUnavailable) throw error;
   const problem = failureWords(error);
   const changes = {
@@ -75,16 +75,8 @@ async function correctPortion({ store, clock }: Ports, run: BulkRunRow): Promise
         if (problem !== undefined) await sql.setProblem(tx, run.id, number, problem);
       }
     };
-    const audit =
-      corrected.length === 0
-        ? []
-        : [
-            bulkCorrected(
-              order,
-              run.environment,
-              corrected.map(({ key }) => key),
-            ),
-          ];
+    const connections = corrected.map(({ key }) => key);
+    const audit = connections.length === 0 ? [] : [bulkCorrected(order, run.environment, connections)];
     const events = corrected.flatMap((each) => eventsOf(order, each, correcting));
     return { answer: state, change: { write, audit, events } };
   });

@@ -4,7 +4,7 @@ import { portionsOf } from "../../domain/portions.ts";
 import { codesToFind } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
 import { type Line, readLines } from "../imports/file.ts";
-import { lineOf, PORTION } from "./plan.ts";
+import { PORTION } from "./plan.ts";
 import { connectionsOfCustomers, countSegment, findHolders, pagesOfSegment } from "./sql.ts";
 
 /* The connections that the lines of a list mean. Nothing is guessed. */
@@ -114,6 +114,10 @@ async function* meaningOfSegment({ engine: { db } }: Place, environment: Environ
   if (whole === 0) yield [{ meant: { problem: `no ${environment} connection has the segment ${segment}` } }];
   for await (const keys of pagesOfSegment(db, environment, segment, PORTION))
     yield keys.map((meant): Meaning => ({ whole, meant }));
+}
+
+function lineOf({ cuid, service, reqId }: ConnectionKey): string {
+  return `${cuid} ${service} ${reqId}`;
 }
 
 /** Reads `cuid service reqId`. */

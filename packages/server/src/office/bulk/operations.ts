@@ -12,8 +12,8 @@ import { beyondSession, correctingBy, type Db, decide, type Office } from "../of
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { table } from "../text.ts";
-import { correctRun, failed, keyOf } from "./correct.ts";
-import { type BulkEffect, decidePortion, lineOf, orderOf, PORTION } from "./plan.ts";
+import { correctRun, failRun, keyOf } from "./correct.ts";
+import { type BulkEffect, decidePortion, nameOf, orderOf, PORTION } from "./plan.ts";
 import { readList } from "./read.ts";
 import {
   BulkIdSchema,
@@ -78,7 +78,7 @@ export const previewBulk = operation({
       try {
         await readList(account, run, file, ending);
       } catch (error) {
-        await failed(office, run, error);
+        await failRun(office, run, error);
       } finally {
         await release();
       }
@@ -251,9 +251,9 @@ async function lineData(office: Office, run: BulkRunRow, lines: readonly BulkLin
   const effects = new Map<string, BulkEffect>();
   for (const some of portionsOf(keys, PORTION))
     for (const effect of await decidePortion(engine, engine.db, orderOf(run), some, correctingBy(office)))
-      effects.set(lineOf(effect.key), effect);
+      effects.set(nameOf(effect.key), effect);
   return lines.map((line) => {
-    const { outcome, repeated = false } = effects.get(`${line.cuid} ${line.service} ${line.reqId}`) ?? {};
+    const { outcome, repeated = false } = effects.get(nameOf(line)) ?? {};
     const { plan = null, before, entry } = outcome?.kind === "granted" ? outcome.correction : {};
     const effect = { plan, before: runOf(before), after: runOf(entry?.after), repeated };
     return { ...exportedLine(run, line), customer: names.get(line.cuid ?? "") ?? null, ...effect };

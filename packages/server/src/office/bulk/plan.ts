@@ -10,7 +10,7 @@ import { headOf, type Ledger } from "../../domain/ledger.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
 import { CONNECTION_STATE, toConnectionState } from "../../store/rows.ts";
-import type { BulkRunRow } from "../../store/staff-tables.ts";
+import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
 import { notCorrected } from "../corrections/words.ts";
 import type { Db } from "../office.ts";
 import type { Naming } from "../refused.ts";
@@ -75,12 +75,9 @@ export function problemOf(order: BulkOrder, { key, outcome }: BulkEffect): strin
 
 const plainly: Naming = (field, value = "") => `${field} ${value}`.trim();
 
-function nameOf({ cuid, service, reqId }: Pick<ConnectionKey, "cuid" | "service" | "reqId">): string {
+/** The key of a connection in a map. Identifiers may contain blanks. */
+export function nameOf({ cuid, service, reqId }: Pick<BulkLineRow, "cuid" | "service" | "reqId">): string {
   return JSON.stringify([cuid, service, reqId]);
-}
-
-export function lineOf({ cuid, service, reqId }: Pick<ConnectionKey, "cuid" | "service" | "reqId">): string {
-  return `${cuid} ${service} ${reqId}`;
 }
 
 /** All connections of some customers. */

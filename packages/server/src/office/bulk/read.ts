@@ -6,7 +6,7 @@ import { atNow, correctingBy, decide, type Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import { count } from "../text.ts";
 import { type MeantLine, readMeant } from "./lines.ts";
-import { decidePortion, lineOf, orderOf, PORTION, problemOf } from "./plan.ts";
+import { decidePortion, nameOf, orderOf, PORTION, problemOf } from "./plan.ts";
 import * as sql from "./sql.ts";
 
 /** Pause between portions, for top-ups that wait. */
@@ -37,12 +37,12 @@ async function addLines(office: Office, run: BulkRunRow, meant: readonly MeantLi
   const lines = await newLines(office, run, meant);
   const keys = lines.flatMap((each) => ("problem" in each.meant ? [] : [each.meant]));
   const effects = await decidePortion(engine, engine.db, order, keys, correctingBy(office));
-  const problems = new Map(effects.map((effect) => [lineOf(effect.key), problemOf(order, effect)]));
+  const problems = new Map(effects.map((effect) => [nameOf(effect.key), problemOf(order, effect)]));
   const rows = lines.map(({ line, text, whole = null, meant: of }, index): BulkLineRow => {
     const place = { runId: run.id, number: number + index + 1, line, text, whole };
     if ("problem" in of) return { ...place, cuid: null, service: null, reqId: null, problem: of.problem };
     const { cuid, service, reqId } = of;
-    return { ...place, cuid, service, reqId, problem: problems.get(lineOf(of)) ?? null };
+    return { ...place, cuid, service, reqId, problem: problems.get(nameOf(of)) ?? null };
   });
   const left = rows.filter(({ problem }) => problem !== null).length;
   const repeated = effects.filter((effect) => effect.repeated && problemOf(order, effect) === undefined).length;
@@ -67,15 +67,11 @@ async function addLines(office: Office, run: BulkRunRow, meant: readonly MeantLi
 /** Leaves out connections that the run already has. */
 async function newLines({ store }: Office, { id }: BulkRunRow, meant: readonly MeantLine[]): Promise<MeantLine[]> {
   const cuids = new Set(meant.flatMap(({ meant: of }) => ("problem" in of ? [] : of.cuid)));
-  const known = new Set(
-    (await sql.connectionsOfRun(store.engine.db, id, [...cuids])).map(({ cuid, service, reqId }) => {
-      return `${cuid} ${service} ${reqId}`;
-    }),
-  );
+  const known = new Set((await sql.connectionsOfRun(store.engine.db, id, [...cuids])).map(nameOf));
   return meant.filter(({ meant: of }) => {
     if ("problem" in of) return true;
-    const isNew = !known.has(lineOf(of));
-    known.add(lineOf(of));
+    const isNew = !known.has(nameOf(of));
+    known.add(nameOf(of));
     return isNew;
   });
 }
