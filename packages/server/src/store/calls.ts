@@ -69,7 +69,7 @@ async function deleteOldest(tx: Db, table: CallTable, from: Instant, beyond: num
     .execute();
 }
 
-/** Counts a top-up of the practice customer, and forgets those of a month ago. @returns the number of its calls. */
+/** Counts a top-up of the practice customer, and deletes those of a month ago. @returns the number of its calls. */
 export function practise(
   engine: Engine,
   checkoutId: string,

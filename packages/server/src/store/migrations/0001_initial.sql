@@ -118,7 +118,7 @@ CREATE TABLE connection (
   environment TEXT    NOT NULL,
   service     TEXT    NOT NULL CHECK (service IN ('tv', 'internet', 'iptv')),
   req_id      TEXT    NOT NULL,
-  -- req_id without case and accents: see domain/connection-name.ts.
+  -- req_id without case and accents: see domain/names.ts.
   name_key    TEXT    NOT NULL,
   position    INTEGER NOT NULL,
   -- Status in the last import.
