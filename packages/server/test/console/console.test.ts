@@ -382,6 +382,7 @@ describe("support", () => {
     await other.dialog.getByLabel("Reason").fill("no flood there");
     await other.press("Refuse", other.dialog);
     await other.expectToast("Nothing was changed.");
+    await main.getByText("Corrections that were made stay.").waitFor();
     const { items } = (await api().call("GET /bulk")).json as { items: readonly object[] };
     expect(items[0]).toMatchObject({ reason: "flood", state: "cancelled", done: 0 });
   });

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import { apiUrl } from "../../api/client.ts";
-import { usePages, usePoll, useSend } from "../../api/hooks.ts";
+import { useLive, usePages, usePoll, useSend } from "../../api/hooks.ts";
 import type { BulkLine, BulkRun } from "../../api/staff-api.d.ts";
 import { Button, DownloadButton } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
@@ -75,7 +75,7 @@ function Shown({ run }: { run: BulkRun }) {
         </Grid>
         {state === "running" && <p className="muted">{t.runLeave}</p>}
         {state === "ready" && run.secondPerson && <Note>{t.secondPerson}</Note>}
-        {state === "waiting" && <Approvals environment={environment} bulkId={id} />}
+        {state === "waiting" && <Waiting run={run} />}
         {isPreview && run.repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
         {state === "failed" && <Note tone="danger">{problem}</Note>}
         {state === "cancelled" && <Note tone="warning">{startedAt === null ? t.expired : t.cancelled}</Note>}
@@ -86,6 +86,12 @@ function Shown({ run }: { run: BulkRun }) {
       )}
     </>
   );
+}
+
+/** The request to a second person. Its decision changes the state of the run. */
+function Waiting({ run: { id, environment } }: { run: BulkRun }) {
+  useLive("GET /bulk/:id", { id });
+  return <Approvals environment={environment} bulkId={id} />;
 }
 
 /** The next steps of a bulk change. */
