@@ -31,7 +31,7 @@ export function useApi<K extends ReadKey>(key: K, ...[input]: Asked<K>) {
   return useQuery<Answer<K>, ApiProblem>(readingOf(key, input));
 }
 
-/** Reads the state of a job each second until it is over. */
+/** Reads the state of work each second until it is over. */
 export function usePoll<K extends ReadKey>(key: K, input: Input<K> | null, isOver: (answer: Answer<K>) => boolean) {
   return useQuery<Answer<K>, ApiProblem>({
     ...readingOf(key, input),

@@ -66,7 +66,7 @@ export function issuerUrl(proof?: "yes"): string {
   return `/api/v1/session/oidc?${new URLSearchParams({ to, ...(proof && { proof }) })}`;
 }
 
-/** Tells the next page to ask for a session. */
+/** Makes the next page ask for a session. */
 export function expectSession(): void {
   store(HINT, "yes");
 }

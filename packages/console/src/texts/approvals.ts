@@ -4,7 +4,7 @@ export const approvals = {
   see: "See it",
   own: "Another person must confirm it.",
   confirm: "Confirm",
-  confirmTitle: "Confirm what another person asked for",
+  confirmTitle: "Confirm the request",
   confirmed: "Confirmed.",
   refuse: "Refuse",
   withdraw: "Withdraw",

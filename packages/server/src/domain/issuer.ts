@@ -28,6 +28,7 @@ export function nameOfClaims(...claims: readonly unknown[]): string | undefined 
   return texts.map(fitName).find((name) => STAFF_NAME.test(name));
 }
 
+/** API keys are named `key NAME`. */
 function fitName(text: string): string {
   const visible = text.replace(/\s+/gu, " ").replace(/[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, "");
   const [name = ""] = /^.{0,64}/u.exec(visible.trim().replace(/^(?:key )+/u, "")) ?? [];

@@ -3,21 +3,21 @@ import type { Store } from "../store/store.ts";
 
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-interface GatheringOptions<Record> {
-  readonly record: Record;
+interface GatheringOptions<Recording> {
+  readonly record: Recording;
   /** Called if the store could not write. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /** Collects facts about requests and writes them periodically. No request waits for this or fails because of it. */
-abstract class Gathering<Record> {
-  protected readonly record: Record;
+abstract class Gathering<Recording> {
+  protected readonly record: Recording;
   protected abstract readonly everyMs: number;
   readonly #onFailure: (error: unknown) => void;
   readonly #closing = new AbortController();
   #writing: Promise<void> | undefined;
 
-  constructor({ record, onFailure }: GatheringOptions<Record>) {
+  constructor({ record, onFailure }: GatheringOptions<Recording>) {
     this.record = record;
     this.#onFailure = onFailure;
   }

@@ -58,7 +58,7 @@ export async function practiseTopUp(ports: Ports, caller: Caller, request: TopUp
   return isFailing ? { ...refused("not_topped_up"), answering } : topUp(ports, caller, request);
 }
 
-/** Asks for a top-up; for some time in vain, if the connection's fault says so. */
+/** Queries a top-up. If the connection's fault says so, the answer is unavailable for some time. */
 export async function practiseQuery(
   ports: Ports,
   caller: Caller,

@@ -341,7 +341,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     const { id } = await preview(["sita"]);
     const other = deskFor({ actor: { name: "maya" } });
     expect(await refusal(run(other, startBulk, { id }))).toMatchObject({
-      words: "this is the preview of tester: make one",
+      words: "this is the preview of tester: make your own",
     });
     const [first, second] = await Promise.allSettled([run(desk, startBulk, { id }), run(desk, startBulk, { id })]);
     expect(new Set([first.status, second.status])).toEqual(new Set(["fulfilled", "rejected"]));

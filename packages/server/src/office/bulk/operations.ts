@@ -131,7 +131,7 @@ function stepOf(step: keyof typeof STEPS) {
         if (step === "start" && count === 0)
           throw new Refused("conflict", "there is nothing to do: a preview shows why");
         if (step === "start" && run.author !== office.by.author)
-          throw new Refused("conflict", `this is the preview of ${run.author}: make one`);
+          throw new Refused("conflict", `this is the preview of ${run.author}: make your own`);
         const { at: now, author } = office.by;
         const rights = step === "continue" ? rightsOf(office) : {};
         if (step === "start") await countBulk(office, tx, run);
