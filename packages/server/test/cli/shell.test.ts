@@ -105,6 +105,17 @@ test("events are followed as they happen, until a signal, and end with the curso
   expect(looks).toEqual([]);
 });
 
+test("a bulk change that Ctrl-C leaves running says who continues it, and how it is stopped", async () => {
+  const line = await filledLine();
+  await line.mustRun("bulk", "preview", "block", line.write("list.txt", SITA.cuid), "--reason", "outage");
+  line.askedToStop = Promise.resolve("SIGINT");
+  expect(await line.run("bulk", "start", "1")).toMatchObject({
+    stdout: expect.stringMatching(/ running +0 +[1-9]/),
+    stderr: "The service continues it: topupd bulk pause 1 stops it.\n",
+  });
+  expect(await line.run("bulk", "pause", "1")).toMatchObject({ code: 0, stderr: "" });
+});
+
 describe("a question for a password", () => {
   test("is asked twice at a terminal", async () => {
     const line = officeLine();

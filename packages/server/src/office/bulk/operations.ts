@@ -109,6 +109,12 @@ const STEPS = {
   },
 } as const;
 
+/** Ctrl-C ends the command, but not the run. */
+function shownAfter(run: Static<typeof BulkRunSchema>) {
+  const note = `The service continues it: topupd bulk pause ${run.id} stops it.\n`;
+  return { out: table(RUN_SHOWN, [run]), ...(run.state === "running" && { note }) };
+}
+
 /** An operation that changes the state of a run. A run that is running by then is corrected after the answer. */
 function stepOf(step: keyof typeof STEPS) {
   const { to, summary } = STEPS[step];
@@ -120,7 +126,7 @@ function stepOf(step: keyof typeof STEPS) {
     summary,
     input: Type.Object(OF_RUN),
     answer: BulkRunSchema,
-    cli: [{ words: `bulk ${step}`, arguments: ["id"], show: RUN_SHOWN, examples: [`topupd bulk ${step} 7`] }],
+    cli: [{ words: `bulk ${step}`, arguments: ["id"], show: shownAfter, examples: [`topupd bulk ${step} 7`] }],
     async run(office, { id }) {
       const { db } = office.store.engine;
       await decide(office, [], async (tx) => {
