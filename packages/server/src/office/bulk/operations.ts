@@ -98,7 +98,7 @@ const STEPS = {
   start: {
     from: ["ready"],
     to: "running",
-    summary: "Start a bulk change as previewed; a large one waits for a second person",
+    summary: "Start a bulk change as previewed; in the console and staff API, a large one waits for a second person",
   },
   pause: { from: ["running"], to: "paused", summary: "Pause a bulk change" },
   continue: { from: ["paused", "failed"], to: "running", summary: "Continue a bulk change that was paused or failed" },
