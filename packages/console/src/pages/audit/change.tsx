@@ -44,7 +44,7 @@ function Values({ lines }: { lines: readonly Line[] }) {
   return <Fold label={words.join(", ")}>{() => <Lines lines={lines} />}</Fold>;
 }
 
-/** All entries of an import, newest first. */
+/** All entries of an import or bulk change, newest first. */
 function Parts({ reason }: { reason: string }) {
   const pages = usePages("GET /audit", { reason, limit: 10 });
   if (pages.error !== null) return <ErrorNote error={pages.error} onRetry={pages.reload} />;
@@ -79,7 +79,7 @@ function Customers({ environment, before, after }: { environment: string; before
   );
 }
 
-/** Renders its content only when opened: an import's entry is long. */
+/** Renders its content only when opened: an entry with many customers is long. */
 function Fold({ label, children }: { label: string; children: () => ReactNode }) {
   const [open, setOpen] = useState(false);
   return (

@@ -29,8 +29,8 @@ export const FilterSchema = Type.Object({
   author: text("Made by this person, or by `key NAME`, a system."),
   action: Type.Optional(oneOf(AUDIT_ACTIONS, "Of this kind.")),
   subject: text("Of this subject, exactly as a list shows it."),
-  reason: text("With this reason; each entry of an import is listed by itself."),
-  cuid: text("Of this customer; an import shows what it did to this customer."),
+  reason: text("With this reason; each entry of an import or bulk change is listed by itself."),
+  cuid: text("Of this customer; an import or bulk change shows only this customer."),
   ...PAGE,
 });
 
@@ -48,7 +48,7 @@ export const AuditEntrySchema = Type.Object(
     ...ENTRY,
     parts: Type.Integer({
       description:
-        "Number of entries that this line stands for: more than 1 for an import, whose entries share a reason.",
+        "Number of entries that this line stands for: more than 1 for an import or bulk change, whose entries share a reason.",
     }),
     before: Type.Unknown({ description: "Changed fields before; null if there was nothing." }),
     after: Type.Unknown({ description: "Changed fields after; null if there is nothing." }),
@@ -74,7 +74,7 @@ export const AuditVerificationSchema = Type.Object(
   { title: "AuditVerification" },
 );
 
-/** Longest text shown: an entry of an import is long, and only --json prints all of it. */
+/** Longest text shown: an entry with many customers is long, and only --json prints all of it. */
 const MOST_SHOWN = 400;
 
 export function auditLines({ items }: Static<typeof AuditListSchema>, { zone }: ProviderSettings): Shown {
