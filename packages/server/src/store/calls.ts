@@ -2,8 +2,9 @@ import type { Kysely } from "kysely";
 import { portionsOf } from "../domain/portions.ts";
 import type { TrialCall } from "../domain/practice.ts";
 import type { Instant } from "../domain/wall-time.ts";
+import { Batcher } from "./batcher.ts";
 import type { Engine } from "./engine.ts";
-import type { RefusedCall } from "./store.ts";
+import type { RefusedCall, Store } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
 /* Calls of partners that are kept for a while: refused ones, and all of the trial environment. */
@@ -69,28 +70,63 @@ async function deleteOldest(tx: Db, table: CallTable, from: Instant, beyond: num
     .execute();
 }
 
-/** Counts a top-up of the practice customer, and deletes those of a month ago. @returns the number of its calls. */
-export function practise(
-  engine: Engine,
-  checkoutId: string,
-  at: Instant,
-  reverseAt: Instant | undefined,
-): Promise<number> {
+interface Practised {
+  readonly checkoutId: string;
+  readonly at: Instant;
+  readonly reverseAt: Instant | undefined;
+}
+
+/** Milliseconds between two transactions that count: on SQLite, each delays the top-ups of all partners. */
+const COUNTED_EVERY_MS = 50;
+
+/** Counts top-ups of the practice customer, and deletes those of a month ago. Calls gather for one transaction. */
+export function practiceCounter(engine: Engine): Store["practise"] {
+  const batcher = new Batcher<Practised, number>({
+    async settle(batch) {
+      await new Promise((resolve) => setTimeout(resolve, COUNTED_EVERY_MS));
+      return countPractised(engine, batch);
+    },
+  });
+  return (checkoutId, at, reverseAt) => batcher.add({ checkoutId, at, reverseAt });
+}
+
+/** @returns for each call, the number of calls with its checkoutId so far. */
+function countPractised(engine: Engine, batch: readonly Practised[]): Promise<number[]> {
+  const added = new Map<string, Practised & { readonly calls: number }>();
+  const nth = batch.map((call) => {
+    const calls = (added.get(call.checkoutId)?.calls ?? 0) + 1;
+    added.set(call.checkoutId, { ...call, calls });
+    return calls;
+  });
+  // Sorted, so that no two processes lock rows in opposite orders.
+  const rows = [...added.values()]
+    .map(({ reverseAt = null, ...row }) => ({ ...row, reverseAt }))
+    .toSorted((a, b) => (a.checkoutId < b.checkoutId ? -1 : 1));
   return engine.transact(async (tx) => {
+    const newest = Math.max(...batch.map(({ at }) => at));
     await tx
       .deleteFrom("practiceCheckout")
-      .where("at", "<", at - CALLS_KEPT_MS)
+      .where("at", "<", newest - CALLS_KEPT_MS)
       .execute();
     await tx
       .insertInto("practiceCheckout")
-      .values({ checkoutId, calls: 1, at, reverseAt: reverseAt ?? null })
+      .values(rows)
       .onConflict((conflict) =>
-        conflict
-          .column("checkoutId")
-          .doUpdateSet((eb) => ({ calls: eb("practiceCheckout.calls", "+", 1), reverseAt: reverseAt ?? null })),
+        conflict.column("checkoutId").doUpdateSet((eb) => ({
+          calls: eb("practiceCheckout.calls", "+", eb.ref("excluded.calls")),
+          reverseAt: eb.ref("excluded.reverseAt"),
+        })),
       )
       .execute();
-    const counted = tx.selectFrom("practiceCheckout").select("calls").where("checkoutId", "=", checkoutId);
-    return (await counted.executeTakeFirstOrThrow()).calls;
+    const counted = await tx
+      .selectFrom("practiceCheckout")
+      .select(["checkoutId", "calls"])
+      .where("checkoutId", "in", [...added.keys()])
+      .execute();
+    const totals = new Map(counted.map(({ checkoutId, calls }) => [checkoutId, calls]));
+    return batch.map(({ checkoutId }, index) => {
+      const before = (totals.get(checkoutId) ?? 0) - (added.get(checkoutId)?.calls ?? 0);
+      return before + (nth[index] ?? 0);
+    });
   });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TrialCall } from "../../src/domain/practice.ts";
 import { countRefusedCalls, readRefusedCalls } from "../../src/office/customers/refused-calls.ts";
-import { CALLS_KEPT_MS, MOST_CALLS } from "../../src/store/calls.ts";
+import { CALLS_KEPT_MS, MOST_CALLS, practiceCounter } from "../../src/store/calls.ts";
 import type { RefusedCall } from "../../src/store/store.ts";
 import { countRows, type MakeDatabase, openStore, START } from "./database.ts";
 
@@ -90,5 +90,20 @@ export function testRefusedCalls(makeDatabase: MakeDatabase): void {
     expect(await opened.store.practise("b", START + CALLS_KEPT_MS)).toBe(4);
     expect(await opened.store.practise("c", START + CALLS_KEPT_MS + 1)).toBe(1);
     expect(await countRows(opened, "practice_checkout")).toBe(1);
+  });
+
+  test("practice top-ups that come together are counted in one transaction, so that they delay no others", async () => {
+    const { engine } = (await openStore(makeDatabase)).store;
+    let transactions = 0;
+    const transact: typeof engine.transact = (work) => {
+      transactions += 1;
+      return engine.transact(work);
+    };
+    const practise = practiceCounter({ ...engine, transact });
+    const counted = await Promise.all(Array.from({ length: 200 }, (_, index) => practise(`${index % 2}`, START)));
+    expect(counted.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 200 }, (_, index) => Math.ceil((index + 1) / 2)),
+    );
+    expect(transactions).toBe(1);
   });
 }

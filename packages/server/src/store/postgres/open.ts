@@ -6,7 +6,7 @@ import { recordTokenUses } from "../access.ts";
 import { exportArchive } from "../archive.ts";
 import { importArchive } from "../archive-filling.ts";
 import { Batcher } from "../batcher.ts";
-import { practise, recordRefusedCalls, recordTrialCalls } from "../calls.ts";
+import { practiceCounter, recordRefusedCalls, recordTrialCalls } from "../calls.ts";
 import { checkStore } from "../check.ts";
 import type { Engine } from "../engine.ts";
 import { StoreRefused } from "../errors.ts";
@@ -129,7 +129,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
     recordRefusedCalls: (calls) => recordRefusedCalls(engine, calls),
     recordTrialCalls: (calls) => recordTrialCalls(engine, calls),
-    practise: (checkoutId, at, reverseAt) => practise(engine, checkoutId, at, reverseAt),
+    practise: practiceCounter(engine),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 

@@ -7,7 +7,7 @@ import { recordTokenUses } from "../access.ts";
 import { exportArchive } from "../archive.ts";
 import { importArchive } from "../archive-filling.ts";
 import { Batcher } from "../batcher.ts";
-import { practise, recordRefusedCalls, recordTrialCalls } from "../calls.ts";
+import { practiceCounter, recordRefusedCalls, recordTrialCalls } from "../calls.ts";
 import { checkStore } from "../check.ts";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../migrations.ts";
@@ -125,7 +125,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
     recordRefusedCalls: (calls) => recordRefusedCalls(engine, calls),
     recordTrialCalls: (calls) => recordTrialCalls(engine, calls),
-    practise: (checkoutId, at, reverseAt) => practise(engine, checkoutId, at, reverseAt),
+    practise: practiceCounter(engine),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
 
