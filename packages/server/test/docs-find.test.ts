@@ -45,7 +45,7 @@ const QUESTIONS: readonly (readonly [question: string, page: string, ...words: s
 /** The most words that pages may have together, as `wc -w` counts them. */
 const MOST_WORDS: readonly (readonly [most: number, ...pages: string[]])[] = [
   [500, "README.md"],
-  [2056, "docs/partner-guide.md"],
+  [2093, "docs/partner-guide.md"],
   [1550, "docs/interface.md"],
   [1000, "docs/failures.md"],
   [1273, "docs/setup.md"],

@@ -12,17 +12,16 @@ import { CallNotes } from "../src/partner/gathering.ts";
 import { readFences } from "./support/markdown.ts";
 import { startTestService, temporaryFolder } from "./support/service.ts";
 
-/* The way from a trial token to the certificate, by the commands of the partner's guide. */
+/* The way from the demo to the certificate, by the commands of the partner's guide. */
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const TOPUPD = join(ROOT, "packages/server/bin/topupd.js");
 /** Speed of the clocks of the service and of the client, as a multiple of real time. */
 const SPEED = 50;
 /** The commands use the real time. Calls must be before them, but not an hour. */
 const BEFORE_MS = 40 * 60_000;
 
 test.skipIf(!isInstalled("Python"))(
-  "the guide's commands lead from a token to a certificate",
+  "the guide's commands lead from the demo to a certificate",
   async () => {
     const failures: unknown[] = [];
     const notes = new CallNotes<TrialCall>({
@@ -31,7 +30,6 @@ test.skipIf(!isInstalled("Python"))(
     });
     const [start, began] = [Date.now() - BEFORE_MS, performance.now()];
     const service = await startTestService({ now: start, trialCalls: notes, lateMs: 40_000 / SPEED });
-    await service.addPartner("Blue Wallet");
     const url = await service.app.listen({ host: "127.0.0.1", port: 0 });
     const ticking = setInterval(() => {
       service.now = Math.floor(start + (performance.now() - began) * SPEED);
@@ -48,14 +46,14 @@ test.skipIf(!isInstalled("Python"))(
     const guide = readFileSync(join(ROOT, "docs/partner-guide.md"), "utf8");
     const block = readFences(guide).find(({ lines }) => lines.some((line) => line.includes("partner practice")));
     const commands = (block?.lines ?? []).join("\n").replace("http://127.0.0.1:8080", url);
-    symlinkSync(join(ROOT, "clients"), join(folder, "clients"));
+    const local = commands.replace("sqlite:topupd-data/demo.db", `sqlite:${service.path}`);
+    for (const name of ["clients", "packages"]) symlinkSync(join(ROOT, name), join(folder, name));
     writeFileSync(
       join(folder, "sitecustomize.py"),
       `import time\nreal = time.sleep\ntime.sleep = lambda s: real(s / ${SPEED})\n`,
     );
-    const patient = commands.replace("PYTHONPATH=", `PYTHONPATH=${folder}:`);
-    const script = `topupd() { "${process.execPath}" "${TOPUPD}" "$@"; }\n${patient}`;
-    const env = { ...process.env, TOPUPD_DATABASE: `sqlite:${service.path}`, PYTHONDONTWRITEBYTECODE: "1" };
+    const script = local.replace("PYTHONPATH=", `PYTHONPATH=${folder}:`);
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
     const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-eu", "-c", script], { cwd: folder, env });
     expect(failures).toEqual([]);
     expect(stdout.match(/^\S+ +passed /gm)).toHaveLength(FAULTS.length);
