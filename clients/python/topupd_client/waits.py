@@ -39,5 +39,8 @@ def read_retry_after(value: str, now_ms: int) -> int:
         wait_ms = int(value) * 1000
     # HTTP dates are in GMT. Any other date could be read in the local zone.
     elif re.fullmatch("[A-Z][a-z]{2,8}, .*GMT", value.strip()) and (date := parsedate_tz(value)):
-        wait_ms = mktime_tz(date) * 1000 - now_ms
+        try:
+            wait_ms = mktime_tz(date) * 1000 - now_ms
+        except (OverflowError, ValueError):  # No calendar has this date.
+            pass
     return min(600_000, max(0, wait_ms))
