@@ -42,6 +42,8 @@ export class Pipeline {
   readonly stopwatch: () => number;
   readonly #options: PipelineOptions;
   readonly #inHand = new Set<Call>();
+  /** Calls of the practice customer whose answers are held back. */
+  readonly #late = new Set<Call>();
   #decided: Call[] = [];
 
   constructor(options: PipelineOptions) {
@@ -142,7 +144,14 @@ export class Pipeline {
     call.answer = answer;
     if (sending === "nothing") call.abort();
     else if (sending === "half") call.sendHalf(answer);
-    else setTimeout(() => this.#inHand.has(call) && this.decide(call, answer), this.#options.lateMs);
+    else {
+      this.#late.add(call);
+      setTimeout(() => this.#sendLate(call, answer), this.#options.lateMs);
+    }
+  }
+
+  #sendLate(call: Call, answer: Answer): void {
+    if (this.#late.delete(call) && this.#inHand.has(call)) this.decide(call, answer);
   }
 
   #release(): void {
@@ -180,6 +189,8 @@ export class Pipeline {
    * would cost time in every request.
    */
   answerLate(): void {
+    // A trial partner must not delay a shutdown.
+    if (this.#options.isClosing()) for (const call of this.#late) this.#sendLate(call, call.answer as Answer);
     const now = this.stopwatch();
     for (const call of this.#inHand) {
       // An incomplete request waits for its caller and has its own deadline.

@@ -171,6 +171,15 @@ test("a late answer does not hold up other calls, and a caller that leaves gets 
   await expect.poll(() => calls.find(({ operation }) => operation === TOP_UP)?.outcome).toBe("no_answer");
 });
 
+test.each([true, false])("a late answer does not delay a shutdown (fast door: %s)", async (hasFastDoor) => {
+  const client = await startClient("v1.0.1", hasFastDoor, 60_000);
+  const request = await list(client, "slow");
+  const late = send(client, TOP_UP, request);
+  await expect.poll(async () => (await send(client, "txn-status", request)).became).toBe("success");
+  await client.service.app.close();
+  expect((await late).became).toBe("success");
+});
+
 test("a wrong request meets no fault that would record it", async () => {
   const client = await startClient("v1.0.1");
   const request = await list(client, "lost-after");
