@@ -199,6 +199,16 @@ export type BulkOrder =
   | ({ readonly action: "goodwill" } & Pick<GoodwillCommand, "days" | "plan">)
   | { readonly action: "block" | "unblock" };
 
+interface StoredOrder {
+  readonly action: BulkOrder["action"];
+  readonly days: number | null;
+  readonly plan: string | null;
+}
+
+export function orderOf({ action, days, plan }: StoredOrder): BulkOrder {
+  return action === "goodwill" ? { action, days: days ?? 0, plan: plan ?? undefined } : { action };
+}
+
 export type BulkOutcome = GoodwillOutcome | BlockOutcome;
 
 /** @param ledgers all ledgers of the connection. */

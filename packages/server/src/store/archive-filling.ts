@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Attribution } from "../domain/audit.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf, readTable, readTotals } from "./archive.ts";
+import { pauseBulkRuns } from "./bulk-runs.ts";
 import { checkRows } from "./check.ts";
 import { type Engine, type Filling, withRawNames } from "./engine.ts";
 import { StoreRefused, StoreUnavailable } from "./errors.ts";
@@ -33,9 +34,10 @@ export async function importArchive(
     refuse(await findDifferences(engine, filling, totals, digests));
     await verifyProvider(filling.db, provider);
     refuse(await findContradictions(engine, filling, provider));
+    const pausedBulk = pausing === undefined ? [] : await pauseBulkRuns(engine, filling.db, pausing);
     const paused = pausing === undefined ? [] : await pauseTargets(engine, filling.db, pausing);
     await filling.commit();
-    return { totals, paused };
+    return { totals, paused, pausedBulk };
   } finally {
     await filling.close();
   }

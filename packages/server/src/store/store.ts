@@ -97,7 +97,7 @@ export interface Store {
   exportArchive<Result>(writers: Writers, work: ArchiveWork<Result>): Promise<Result>;
   /**
    * Fills this empty database in one transaction, which checks all of the data before it commits.
-   * @param pausing if given, all targets are paused in its name, in the same transaction.
+   * @param pausing if given, all targets and bulk changes are paused in its name, in the same transaction.
    * @throws StoreRefused if the database is not empty, or the archive is incomplete or wrong. Nothing is changed then.
    */
   importArchive(chunks: AsyncIterable<ArchiveChunk>, pausing?: Attribution): Promise<ImportedArchive>;
@@ -225,6 +225,8 @@ export interface ImportedArchive {
   readonly totals: ArchiveTotals;
   /** The names of the paused targets. */
   readonly paused: readonly string[];
+  /** The ids of the paused bulk changes. */
+  readonly pausedBulk: readonly number[];
 }
 
 /** The sum of a partner's top-ups. */

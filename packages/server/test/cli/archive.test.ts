@@ -113,6 +113,19 @@ describe("topupd backup", () => {
 });
 
 describe("topupd restore", () => {
+  test("pauses a bulk change that runs, and names it", async () => {
+    const line = await withTopUp();
+    await line.mustRun("bulk", "preview", "block", line.write("list.txt", "9800000101"), "--reason", "outage");
+    line.askedToStop = Promise.resolve("SIGINT");
+    await line.mustRun("bulk", "start", "1");
+    line.askedToStop = new Promise(() => {});
+    await line.mustRun("backup", FILE);
+    expect((await line.run("restore", FILE, ...NEW)).stderr).toContain(
+      "These bulk changes are paused: 1. Run topupd bulk continue or topupd bulk cancel for each.\n",
+    );
+    expect(await line.json("bulk", "show", "1", ...NEW)).toMatchObject({ state: "paused", done: 0 });
+  });
+
   test("pauses the targets that run, and names them", async () => {
     const line = await withTopUp();
     for (const name of ["tv", "crm", "old"]) await line.mustRun("target", "add", name, "--kind", "feed");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BackupRefused, countChunks, readChunks, readHeader } from "../../src/backup/backup-file.ts";
+import { pauseBulk } from "../../src/office/bulk/operations.ts";
 import { backUpStore, copyStore, restoreStore } from "../../src/office/maintenance/backups.ts";
 import { pauseTarget } from "../../src/office/targets/operations.ts";
 import { ARCHIVE_COLUMNS } from "../../src/store/archive.ts";
@@ -41,14 +42,17 @@ describe.each(WAYS)("from %s to %s", (_from, _to, makeFrom, makeTo) => {
     return { ...target, ports: { store: target.store, clock: () => now } };
   }
 
-  test("a backup restores the same data, with all targets paused", async () => {
+  test("a backup restores the same data, with all targets and bulk changes paused", async () => {
     const opened = await openFilledProvider(() => makeFrom());
+    const { db } = opened.store.engine;
+    await db.updateTable("bulkRun").set({ state: "running", startedAt: opened.now }).execute();
     const { totals, open, bytes, backup } = await backUp(opened.store, opened.now);
     const target = await openTarget(makeTo, opened.now);
     const header = { topupd: "0.1.0", takenAt: opened.now, store: "any", timeZone: "UTC", currencyExponent: 2 };
     expect(await readHeader(open())).toEqual(header);
     expect((await countChunks(readChunks(open()))).totals).toEqual(totals);
-    expect(await restoreStore(open(), target.ports, ACTOR)).toEqual({ totals, paused: ["tv"] });
+    expect(await restoreStore(open(), target.ports, ACTOR)).toEqual({ totals, paused: ["tv"], pausedBulk: [1] });
+    await run({ ...opened.desk(), actor: ACTOR }, pauseBulk, { id: 1 });
     await run({ ...opened.desk(), actor: ACTOR }, pauseTarget, { name: "tv", paused: true });
     expect(await archiveOf(target.store)).toEqual(await archiveOf(opened.store));
     expect(await findWrong(target.store)).toEqual([]);

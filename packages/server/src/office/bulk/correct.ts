@@ -1,4 +1,4 @@
-import { type BulkOrder, bulkCorrected, type Correcting } from "../../domain/correction.ts";
+import { type BulkOrder, bulkCorrected, type Correcting, orderOf } from "../../domain/correction.ts";
 import { type ConnectionKey, withHead } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
 import type { Authority } from "../../domain/staff.ts";
@@ -8,7 +8,7 @@ import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
 import { blockEvents, writeBlock } from "../corrections/sql.ts";
 import { failureWords } from "../imports/runs.ts";
 import { correctingBy, type Db, type Desk, decide } from "../office.ts";
-import { type BulkEffect, decidePortion, orderOf, PORTION, problemOf } from "./plan.ts";
+import { type BulkEffect, decidePortion, PORTION, problemOf } from "./plan.ts";
 import { PAUSE_MS } from "./read.ts";
 import * as sql from "./sql.ts";
 

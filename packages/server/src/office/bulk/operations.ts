@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { bulkSteered } from "../../domain/correction.ts";
+import { bulkSteered, orderOf } from "../../domain/correction.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
@@ -13,7 +13,7 @@ import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { table } from "../text.ts";
 import { correctRun, failRun, keyOf } from "./correct.ts";
-import { type BulkEffect, decidePortion, nameOf, orderOf, PORTION } from "./plan.ts";
+import { type BulkEffect, decidePortion, nameOf, PORTION } from "./plan.ts";
 import { readList } from "./read.ts";
 import {
   BulkIdSchema,

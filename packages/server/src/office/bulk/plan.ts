@@ -10,7 +10,7 @@ import { headOf, type Ledger } from "../../domain/ledger.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
 import { CONNECTION_STATE, toConnectionState } from "../../store/rows.ts";
-import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import type { BulkLineRow } from "../../store/staff-tables.ts";
 import { notCorrected } from "../corrections/words.ts";
 import type { Db } from "../office.ts";
 import type { Naming } from "../refused.ts";
@@ -28,10 +28,6 @@ export interface BulkEffect {
   readonly goodwillAt: Instant | undefined;
   /** Whether that was in the last day. */
   readonly repeated: boolean;
-}
-
-export function orderOf({ action, days, plan }: Pick<BulkRunRow, "action" | "days" | "plan">): BulkOrder {
-  return action === "goodwill" ? { action, days: days ?? 0, plan: plan ?? undefined } : { action };
 }
 
 /** Decides on some connections of one environment, in their order. */

@@ -1,3 +1,4 @@
+import { orderOf } from "../../domain/correction.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
 import type { GivenFile } from "../fields.ts";
@@ -6,7 +7,7 @@ import { atNow, correctingBy, decide, type Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import { count } from "../text.ts";
 import { type MeantLine, readMeant } from "./lines.ts";
-import { decidePortion, nameOf, orderOf, PORTION, problemOf } from "./plan.ts";
+import { decidePortion, nameOf, PORTION, problemOf } from "./plan.ts";
 import * as sql from "./sql.ts";
 
 /** Pause between portions, for top-ups that wait. */

@@ -1,10 +1,9 @@
-import { bulkSteered } from "../../domain/correction.ts";
+import { bulkSteered, orderOf } from "../../domain/correction.ts";
 import type { ApprovalRow, BulkRunRow } from "../../store/staff-tables.ts";
 import { confirmRequest, requestChange } from "../approvals/requests.ts";
 import { type Change, type Db, decide, type Office } from "../office.ts";
 import { Refused } from "../refused.ts";
 import { correctRun } from "./correct.ts";
-import { orderOf } from "./plan.ts";
 import { findRun, updateRun } from "./sql.ts";
 
 export function needsSecondPerson({ limits }: Pick<Office, "limits">, { count }: Pick<BulkRunRow, "count">): boolean {

@@ -69,7 +69,7 @@ export function addBackupCommand(program: Command, runtime: Runtime): void {
 export function addRestoreCommand(program: Command, runtime: Runtime): void {
   addCommand<{ readonly dryRun?: boolean }>(program, runtime, {
     name: "restore",
-    description: "fill a new, empty database of either kind from a backup; all targets are paused",
+    description: "fill a new, empty database of either kind from a backup; targets and bulk changes are paused",
     arguments: [new Argument("<FILE>", "a file that topupd backup wrote")],
     options: [new Option("--dry-run", "verify the whole file, and change no database")],
     examples: ["topupd restore --dry-run last.backup", "topupd restore last.backup --database sqlite:./restored.db"],
@@ -191,18 +191,20 @@ async function restore(context: Context, file: string, dryRun = false): Promise<
   }
   // Time zone, currency and country come from the backup. Other settings would not fit its rows.
   const config = { ...settings, timeZone, currencyExponent, defaultCountry };
-  let targets = "";
+  let notes = "";
   await withStore(config, runtime, { mustBeNew: true }, async (store) => {
     const line = progressLine(runtime);
     const ports = { store, clock: runtime.clock };
     const onRows = (rows: number) => line.show(`restoring ... ${rows} rows`);
-    const { totals, paused } = await line.until(restoreStore(open(), ports, actorOf(runtime), onRows));
-    print(context, totals, await partnerNamesOf(store), currencyExponent, { ...facts, paused });
+    const { totals, paused, pausedBulk } = await line.until(restoreStore(open(), ports, actorOf(runtime), onRows));
+    print(context, totals, await partnerNamesOf(store), currencyExponent, { ...facts, paused, pausedBulk });
     if (paused.length > 0)
-      targets = `\nThese targets are paused: ${paused.join(", ")}. When this database has replaced the old one, run topupd target resume NAME for each.`;
+      notes += `\nThese targets are paused: ${paused.join(", ")}. When this database has replaced the old one, run topupd target resume NAME for each.`;
+    if (pausedBulk.length > 0)
+      notes += `\nThese bulk changes are paused: ${pausedBulk.join(", ")}. Run topupd bulk continue or topupd bulk cancel for each.`;
   });
   runtime.stderr(
-    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. It lacks everything recorded after ${takenAt}: see "Restoring" in docs/alerts.md before you start the service.${targets}\n`,
+    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. It lacks everything recorded after ${takenAt}: see "Restoring" in docs/alerts.md before you start the service.${notes}\n`,
   );
 }
 
