@@ -33,7 +33,9 @@ export function appendHistory(path: string, { each, days }: Past): number {
   function timeOf(index: number): number {
     return Math.floor(begin + (index * days * DAY_MS) / total);
   }
+  const newest = database.prepare("SELECT max(id) AS id FROM ledger_entry");
   for (let turn = 0; turn < each; turn += 1) {
+    const { id } = newest.get() as { id: number };
     database.exec(`BEGIN;
       CREATE TEMP TABLE turn AS SELECT ${key}, seq, last_entry, code, name, add_on, start_time, anchor_time, months, days,
         since, goodwill_days, ${turn * count.count} + row_number() OVER () * ${STEP} % ${count.count} AS place,
@@ -50,7 +52,7 @@ export function appendHistory(path: string, { each, days }: Past): number {
           strftime('%Y-%m-%d %H:%M:%S', time_of(place) / 1000, 'unixepoch'), code, name, add_on, 1, 0, txn_id(place), code,
           name, add_on, start_time, anchor_time, months + 1, days, end_time, since, goodwill_days FROM turn;
       UPDATE subscription AS s SET seq = s.seq + 1, months = s.months + 1, end_time = e.after_end, last_entry = e.id
-        FROM ledger_entry AS e WHERE e.previous = s.last_entry AND e.cuid = s.cuid AND e.plan = s.plan;
+        FROM ledger_entry AS e WHERE e.id > ${id} AND e.previous = s.last_entry AND e.cuid = s.cuid AND e.plan = s.plan;
       DROP TABLE turn; COMMIT`);
   }
   database.close();
