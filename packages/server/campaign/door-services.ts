@@ -4,7 +4,7 @@ import { issueCheckout, sealingSecret } from "../src/domain/checkout.ts";
 import { buildApp } from "../src/partner/app.ts";
 import { by } from "../test/support/by.ts";
 import { openTestService, START, type TestService } from "../test/support/open-service.ts";
-import { partnersOf } from "../test/support/partners.ts";
+import { partnersOf, UNLIMITED } from "../test/support/partners.ts";
 import { seededRandom } from "../test/support/random.ts";
 import { BOUQUET, CUSTOMERS, type World } from "./door-cases.ts";
 
@@ -68,6 +68,8 @@ async function openDoor(path: string, hasFastDoor: boolean, build: typeof buildA
   await partnersOf(store).setAllowedAddresses("walled", new AddressList(["10.1.0.0/16"]), by(service.now));
   const swinging = await service.addPartner("swinging");
   const brief = await service.addPartner("brief");
+  for (const { name } of await partnersOf(store).list())
+    await partnersOf(store).setLimits(name, UNLIMITED, by(service.now));
   const tokens: [string, ...string[]] = [service.liveToken, service.trialToken];
   for (const partner of [walled, swinging, brief]) tokens.push(await service.issue(partner, "production"));
   const secrets = await store.checkoutSecrets();

@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
-import { addPartner } from "../src/office/partners/operations.ts";
 import { issueToken } from "../src/office/partners/tokens.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import { by } from "../test/support/by.ts";
 import { importRows, publishRows } from "../test/support/catalogue.ts";
 import { deskOf, run } from "../test/support/desk.ts";
+import { partnersOf, UNLIMITED } from "../test/support/partners.ts";
 import type { Ground } from "./processes.ts";
 import type { Choices } from "./random.ts";
 
@@ -35,7 +36,8 @@ export async function makeProvider({ cwd, database }: Ground, customerCount = CU
   try {
     const [ports, actor, environment] = [{ ...world, store }, { name: "campaign" }, "production"] as const;
     const desk = deskOf(ports, actor);
-    await run(desk, addPartner, { name: "wallet" });
+    await partnersOf(store).add("wallet", by(world.clock()));
+    await partnersOf(store).setLimits("wallet", UNLIMITED, by(world.clock()));
     const customers = Array.from({ length: customerCount }, (_, index) => customerRow(index));
     await publishRows(store, BOUQUETS, world.clock());
     await importRows(ports, customers);

@@ -21,6 +21,7 @@ export const audit = {
     "partner.suspend": "Partner suspended",
     "partner.resume": "Partner resumed",
     "partner.allow": "Allowed addresses set",
+    "partner.limit": "Limits set",
     "partner.certify": "Practice certified",
     "token.issue": "Access token issued",
     "token.rotate": "Access token rotated",

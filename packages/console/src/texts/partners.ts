@@ -80,6 +80,18 @@ export const partners = {
       ? "Calls may come from anywhere now."
       : `Calls may come from ${count === 1 ? "1 address" : `${count} addresses`} now.`,
 
+  limits: "Limits",
+  limitNames: {
+    rate: "Calls a second",
+    burst: "Calls at once",
+    unknownLookUps: "Unknown codes an hour",
+    newLookUps: "Customers never topped up, an hour",
+  },
+  limitsEdit: "Change limits…",
+  limitsText: "Further calls and look-ups are refused. Customers whom the partner has topped up still answer.",
+  limitsSave: "Save",
+  limitsDone: "The limits are set.",
+
   practice: "Practice",
   practiceReport: "Practice report",
   certificate: "Practice certificate",

@@ -3,6 +3,7 @@ import { crc32 } from "node:zlib";
 import type { AddressList, Peer } from "./address-list.ts";
 import type { Environment } from "./customer.ts";
 import { done, type Refusal, type Result, refused } from "./failure.ts";
+import type { PartnerLimits } from "./partner-limits.ts";
 import { DAY_MS, type Instant } from "./wall-time.ts";
 
 /** Validity of a trial token, exactly (docs/decisions.md, "Environments, partners and access tokens"). */
@@ -27,6 +28,7 @@ export interface Partner {
   readonly allowedAddresses: AddressList | undefined;
   /** Time of the first practice report without a complaint. */
   readonly certifiedAt: Instant | undefined;
+  readonly limits: PartnerLimits;
 }
 
 /** Record of an access token. The token itself is shown once and never stored. */

@@ -4,6 +4,7 @@ import type { AddressList } from "./address-list.ts";
 import type { Service } from "./bouquet.ts";
 import type { Rotation } from "./checkout.ts";
 import type { Environment } from "./customer.ts";
+import type { PartnerLimits } from "./partner-limits.ts";
 import type { Authority } from "./staff.ts";
 import { addressOf, type Target } from "./target.ts";
 import { type Instant, isoTimeOrNull } from "./wall-time.ts";
@@ -19,6 +20,7 @@ export const AUDIT_ACTIONS = [
   "partner.suspend",
   "partner.resume",
   "partner.allow",
+  "partner.limit",
   "partner.certify",
   "token.issue",
   "token.rotate",
@@ -164,6 +166,10 @@ export function partnerStatusSet({ name, status: before }: Partner, after: Partn
 export function partnerAllowed({ name, allowedAddresses }: Partner, after: AddressList | undefined): AuditedChange {
   const of = (list: AddressList | undefined) => ({ addresses: list?.ranges ?? null });
   return { action: "partner.allow", subject: name, before: of(allowedAddresses), after: of(after) };
+}
+
+export function partnerLimited({ name, limits }: Partner, after: PartnerLimits): AuditedChange {
+  return { action: "partner.limit", subject: name, before: limits, after };
 }
 
 export function tokenIssued({ id, partner, environment, expiresAt }: AccessToken): AuditedChange {

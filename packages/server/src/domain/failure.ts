@@ -5,6 +5,7 @@ export type Refusal =
   | "revoked_token"
   | "partner_suspended"
   | "address_not_allowed"
+  | "rate_limited"
   | "customer_not_found"
   | "ambiguous_code"
   | "connection_not_found"

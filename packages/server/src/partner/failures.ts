@@ -60,7 +60,7 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
   expired_token: "The access token has expired. Ask the provider for a new one.",
   revoked_token: "The access token has been revoked. Ask the provider for a new one.",
   partner_suspended: "The provider has suspended this partner. Only txn-status still answers. Contact the provider.",
-  rate_limited: "Too many requests at a time. Send the same request again after the seconds in Retry-After.",
+  rate_limited: "Too many requests or look-ups. Send the same request again after the seconds in Retry-After.",
   address_not_allowed: "The provider does not accept your requests from this IP address. Contact the provider.",
   malformed_json:
     "The request body is not a JSON object in UTF-8 that has each key once. Correct it and send it again.",
@@ -98,12 +98,21 @@ const UNAVAILABLE_TOP_UP = {
   retry: "query_status",
 } as const;
 
+/** A limit in the words of draft-ietf-httpapi-ratelimit-headers. */
+interface Policy {
+  readonly name: string;
+  readonly quota: number;
+  readonly windowMs: number;
+}
+
 export interface FailureDetail {
   readonly fields?: readonly FieldProblem[];
   /** Whether the request was a top-up: its outcome may be unknown. */
   readonly isTopUp?: boolean;
   /** Default 1. */
   readonly retryAfterSeconds?: number;
+  /** The limit that refuses the request. */
+  readonly policy?: Policy;
 }
 
 /** The answer for a failure, in the envelope. */
@@ -119,7 +128,7 @@ export function renderFailure(
   const body = { reason, ...advice, requestId, ...fields };
   return {
     status,
-    headers: headersOf(reason, detail.retryAfterSeconds),
+    headers: headersOf(reason, detail),
     body: JSON.stringify({ success: false, code, body }),
   };
 }
@@ -130,11 +139,16 @@ const METHOD_HEADERS = [...JSON_HEADERS, "allow", "POST"];
 const laterHeaders = (seconds: number) => [...JSON_HEADERS, "retry-after", String(seconds)];
 const LATER_HEADERS = laterHeaders(RETRY_AFTER_SECONDS);
 
-function headersOf(reason: FailureReason, retryAfterSeconds?: number): readonly string[] {
+function headersOf(reason: FailureReason, { retryAfterSeconds, policy }: FailureDetail): readonly string[] {
   if (FAILURES[reason].status === 401) return UNAUTHORIZED_HEADERS;
   if (reason === "method_not_allowed") return METHOD_HEADERS;
   if (reason !== "unavailable" && reason !== "rate_limited") return JSON_HEADERS;
-  return retryAfterSeconds === undefined ? LATER_HEADERS : laterHeaders(retryAfterSeconds);
+  if (retryAfterSeconds === undefined) return LATER_HEADERS;
+  const headers = laterHeaders(retryAfterSeconds);
+  if (policy === undefined) return headers;
+  const { name, quota, windowMs } = policy;
+  const [said, left] = [`"${name}";q=${quota};w=${windowMs / 1000}`, `"${name}";r=0;t=${retryAfterSeconds}`];
+  return [...headers, "ratelimit-policy", said, "ratelimit", left];
 }
 
 /** Names of unknown fields come from the caller: cut them to the length of our longest. */

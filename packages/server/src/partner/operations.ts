@@ -12,6 +12,7 @@ import {
   type PackagesRequest,
 } from "./customers.ts";
 import { JSON_TYPE, NEVER_KEPT } from "./failures.ts";
+import { type Limited, limitLookUps } from "./look-ups.ts";
 import type { Caller, Ports } from "./ports.ts";
 import { type Faulty, faultyOutcome, practiseQuery, practiseTopUp } from "./practice.ts";
 import { LISTING, LOOK_UP, type RequestForm, TRANSACTION_QUERY } from "./requests.ts";
@@ -140,7 +141,7 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
   const make = <Request, Done>(
     version: Version,
     { name, code, request: form, rendering }: OperationContract<Request, Done>,
-    run: (caller: Caller, request: Request) => Promise<Faulty<Done>>,
+    run: (caller: Caller, request: Request) => Promise<Faulty<Done> & Limited<Done>>,
     isReplay: (done: Done) => boolean = () => false,
   ): Operation => {
     const writeWhole: typeof rendering.write = (ofSuccess, answer, exponent) =>
@@ -158,7 +159,7 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
         const result = await run(caller, reading.value);
         const faulty = result.answering && faultyOutcome(result.answering);
         if (faulty !== undefined) return faulty;
-        if (!result.ok) return { ok: false, reason: result.refusal };
+        if (!result.ok) return { ok: false, reason: result.refusal, ...result.detail };
         const replays = isReplay(result.value);
         const body = write(code, result.value, currencyExponent);
         return {
@@ -173,8 +174,13 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
   return VERSIONS.flatMap((version) => {
     const { lookUp, listing, topUp: purchase, query } = contractOf(version);
     return [
-      make(version, lookUp, (caller, request) => lookUpCustomer(ports, caller, request)),
-      make(version, listing, (caller, request) => listPackages(ports, caller, request, lapsedDays)),
+      make(version, lookUp, async (caller, request) => {
+        const found = await lookUpCustomer(ports, caller, request);
+        return limitLookUps(ports, caller, found.ok ? found.value.customer : request, found);
+      }),
+      make(version, listing, async (caller, request) =>
+        limitLookUps(ports, caller, request, await listPackages(ports, caller, request, lapsedDays)),
+      ),
       make(
         version,
         purchase,

@@ -2,6 +2,7 @@ import { type AccessToken, admitAccessToken, hashSecret, isAccessToken } from ".
 import type { Peer } from "../domain/address-list.ts";
 import type { Refusal } from "../domain/failure.ts";
 import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
+import { TokenBucket } from "../domain/partner-limits.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Answer, Call, Ending, Sending } from "./call.ts";
 import { type FailureDetail, type FailureReason, renderFailure } from "./failures.ts";
@@ -19,9 +20,6 @@ export const UNREAD_TIMEOUT_MS = 30_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** How often to check for requests that waited too long. */
 export const LOOKING_EVERY_MS = 500;
-
-/** Failures that end the socket. A 401 does too, so that each guess of a token costs a socket. */
-const LAST: ReadonlySet<FailureReason | undefined> = new Set(["rate_limited", "body_too_large"]);
 
 export interface PipelineOptions {
   readonly ports: Ports;
@@ -44,6 +42,7 @@ export class Pipeline {
   readonly #inHand = new Set<Call>();
   /** Calls of the practice customer whose answers are held back. */
   readonly #late = new Set<Call>();
+  readonly #buckets = new Map<number, TokenBucket>();
   #decided: Call[] = [];
 
   constructor(options: PipelineOptions) {
@@ -76,13 +75,30 @@ export class Pipeline {
         if (call.answer !== undefined) return;
         if (admission.ok) {
           call.caller = admission.caller;
-          call.receive();
+          this.#receiveAtRate(call, admission.caller);
         } else {
           call.refusedHolder = admission.holder;
           this.refuse(call, admission.refusal);
         }
       })
       .catch((error: unknown) => this.fail(call, error));
+  }
+
+  #receiveAtRate(call: Call, { partnerId, limits }: Caller): void {
+    const wait = limits === undefined ? 0 : this.#bucketOf(partnerId).take(this.stopwatch(), limits);
+    if (limits === undefined || wait === 0) call.receive();
+    else {
+      const policy = { name: "calls", quota: limits.rate, windowMs: 1000 };
+      this.refuse(call, "rate_limited", { policy, retryAfterSeconds: Math.ceil(wait / 1000) });
+    }
+  }
+
+  #bucketOf(partnerId: number): TokenBucket {
+    const known = this.#buckets.get(partnerId);
+    if (known !== undefined) return known;
+    const bucket = new TokenBucket();
+    this.#buckets.set(partnerId, bucket);
+    return bucket;
   }
 
   /** Serves an admitted call. @param text its body; undefined if it is not UTF-8. */
@@ -162,7 +178,7 @@ export class Pipeline {
     for (const call of decided) {
       const answer = call.answer as Answer;
       try {
-        call.send(answer, isClosing || answer.status === 401 || LAST.has(call.outcome));
+        call.send(answer, isClosing || isLast(call));
       } catch (err) {
         this.#options.log("error", { requestId: call.id, err }, "an answer could not be written");
         call.abort();
@@ -200,6 +216,15 @@ export class Pipeline {
   }
 }
 
+/**
+ * Whether a failure ends the socket: each guess of a token costs one, and so do too many open requests. A partner that sends
+ * too fast keeps its socket.
+ */
+function isLast({ answer, outcome, caller }: Call): boolean {
+  if (outcome === "rate_limited") return caller === undefined;
+  return answer?.status === 401 || outcome === "body_too_large";
+}
+
 /** The caller; or the refusal, and the token's holder if known. */
 type Admission =
   | { readonly ok: true; readonly caller: Caller }
@@ -234,7 +259,7 @@ async function authenticate(
 }
 
 function holderOf({ id, partner, environment }: AccessToken): Caller {
-  return { partnerId: partner.id, partnerName: partner.name, environment, tokenId: id };
+  return { partnerId: partner.id, partnerName: partner.name, environment, tokenId: id, limits: partner.limits };
 }
 
 /** @returns undefined if the text is no JSON object. */

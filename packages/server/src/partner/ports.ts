@@ -1,4 +1,5 @@
 import type { Environment } from "../domain/customer.ts";
+import type { CountedLookUp, PartnerLimits } from "../domain/partner-limits.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { StoreContended, StoreUnavailable } from "../store/errors.ts";
@@ -13,6 +14,11 @@ export interface Ports extends store.Ports {
   readonly recording?: Pick<Recording, "succeeded" | "failed"> | undefined;
   /** Undefined: the last use of tokens is not stored. */
   readonly tokenUses?: Pick<TokenUses, "note"> | undefined;
+  /**
+   * Counts a look-up in the whole service. Returns 0 if it may be answered, otherwise the milliseconds to wait. Undefined:
+   * look-ups are not limited.
+   */
+  readonly countLookUp?: ((lookUp: CountedLookUp) => Promise<number>) | undefined;
 }
 
 /** The partner that sent a request. */
@@ -22,6 +28,8 @@ export interface Caller {
   readonly environment: Environment;
   /** Id of the access token; undefined in histories that topupd generates. */
   readonly tokenId: string | undefined;
+  /** Undefined in histories that topupd generates. */
+  readonly limits?: PartnerLimits;
 }
 
 /** Counts requests and top-ups after they are decided. Must be quick. */

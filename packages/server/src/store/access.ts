@@ -2,6 +2,7 @@ import type { Kysely, OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner, TokenState } from "../domain/access-token.ts";
 import { AddressList } from "../domain/address-list.ts";
 import type { CheckoutSecret } from "../domain/checkout.ts";
+import { DEFAULT_LIMITS, type PartnerLimits } from "../domain/partner-limits.ts";
 import type { Engine } from "./engine.ts";
 import type { TokenUses } from "./store.ts";
 import type { AccessTokenRow, PartnerRow, Tables } from "./tables.ts";
@@ -35,11 +36,13 @@ export function tokensIn(db: Db) {
     .innerJoin("partner as p", "p.id", "t.partnerId")
     .select(["t.id", "t.environment", "t.createdAt", "t.expiresAt", "t.revokedAt", "t.replacedBy"])
     .select(["p.id as partnerId", "p.name", "p.status", "p.createdAt as partnerCreatedAt", "p.allowedAddresses"])
-    .select("p.certifiedAt");
+    .select(["p.certifiedAt", "p.limits"]);
 }
 
 export type TokenRow = Omit<AccessTokenRow, "hash"> &
-  Pick<PartnerRow, "name" | "status" | "allowedAddresses" | "certifiedAt"> & { readonly partnerCreatedAt: number };
+  Pick<PartnerRow, "name" | "status" | "allowedAddresses" | "certifiedAt" | "limits"> & {
+    readonly partnerCreatedAt: number;
+  };
 
 export function toAccessToken(row: TokenRow): AccessToken {
   const { id, environment, createdAt, expiresAt, revokedAt, replacedBy } = row;
@@ -60,10 +63,11 @@ export function toTokenState({ expiresAt, revokedAt, status }: TokenStateRow): T
   return { expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined, partner: { status } };
 }
 
-export function toPartner({ allowedAddresses: allowed, certifiedAt, ...partner }: PartnerRow): Partner {
+export function toPartner({ allowedAddresses: allowed, certifiedAt, limits: set, ...partner }: PartnerRow): Partner {
   const { id, name, status, createdAt } = partner;
   const allowedAddresses = allowed === null ? undefined : new AddressList(JSON.parse(allowed) as string[]);
-  return { id, name, status, createdAt, allowedAddresses, certifiedAt: certifiedAt ?? undefined };
+  const limits = { ...DEFAULT_LIMITS, ...(JSON.parse(set ?? "{}") as Partial<PartnerLimits>) };
+  return { id, name, status, createdAt, allowedAddresses, certifiedAt: certifiedAt ?? undefined, limits };
 }
 
 /** Newest first. */

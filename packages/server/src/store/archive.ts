@@ -18,7 +18,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   provider: ["only_row", "time_zone", "currency_exponent", "default_country"],
   retention: ["only_row", "pruned_before"],
   checkout_secret: ["id", "key", "created_at"],
-  partner: ["id", "name", "status", "created_at", "allowed_addresses", "certified_at"],
+  partner: ["id", "name", "status", "created_at", "allowed_addresses", "certified_at", "limits"],
   access_token: ["hash", "id", "partner_id", "environment", "created_at", "expires_at", "revoked_at", "replaced_by"],
   access_token_use: ["token_id", "last_used_at"],
   catalogue_revision: ["revision", "environment", "created_at"],

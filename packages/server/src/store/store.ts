@@ -49,6 +49,8 @@ export interface Store {
   /** At most two customers that a code fits: two are enough to know that it is ambiguous. */
   lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]>;
   findConnection(key: ConnectionKey): Promise<FoundConnection | undefined>;
+  /** Whether the stored history has a top-up of a customer by a partner. */
+  hasToppedUp(partnerId: number, environment: Environment, cuid: string): Promise<boolean>;
   /**
    * Settles a top-up in the next batch. Resolves when the outcome is durable. The time of the decision is read inside the
    * transaction.

@@ -36,6 +36,7 @@ export interface PartnerRow {
   /** A JSON list of CIDR ranges; null if requests may come from anywhere. */
   allowedAddresses: string | null;
   certifiedAt: Instant | null;
+  limits: string | null;
 }
 
 export interface AccessTokenRow {

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
+import { DEFAULT_LIMITS } from "../../src/domain/partner-limits.ts";
 import { answerSupervisor } from "../../src/faces/cli/child.ts";
+import { askSupervisor } from "../../src/faces/cli/look-ups.ts";
 import type { ChildProcess, FromChild, Role, ToChild } from "../../src/faces/cli/processes.ts";
 import type { Runtime } from "../../src/faces/cli/runtime.ts";
 import { superviseService } from "../../src/faces/cli/supervisor.ts";
@@ -31,6 +33,7 @@ class FakeChild {
   readonly role: Role;
   readonly flags: readonly string[];
   readonly process: ChildProcess;
+  readonly countLookUp: ReturnType<typeof askSupervisor>;
 
   constructor(role: Role, flags: readonly string[] = []) {
     this.role = role;
@@ -52,9 +55,14 @@ class FakeChild {
     const supervisor = {
       send: (message: FromChild) => this.say(message),
       onMessage: (hear: (message: ToChild) => void) => {
-        this.#receive = hear;
+        const others = this.#receive;
+        this.#receive = (message) => {
+          others(message);
+          hear(message);
+        };
       },
     };
+    this.countLookUp = askSupervisor(supervisor);
     const topUps = single("counter", "topupd_top_ups_total", "", 3);
     void answerSupervisor(supervisor, this.state, async () => [topUps]).then(() => this.#end("exit code 0"));
   }
@@ -128,6 +136,31 @@ test("the console and a single worker are restarted on their ports; of several, 
       ["--console-port", "1"],
     ]);
   }
+});
+
+test("eight workers share the look-ups of a partner, also with one that was restarted", async () => {
+  const { time, running, service } = await superviseFakes({ workers: 8 });
+  const askAll = async () => {
+    const asked = Array.from({ length: 800 }, (_, index) => {
+      const kind = index % 8 === 0 ? "unknownLookUps" : "newLookUps";
+      const lookUp = {
+        partnerId: 1,
+        environment: "production",
+        kind,
+        key: `${index}`,
+        limits: DEFAULT_LIMITS,
+      } as const;
+      const workers = running("worker");
+      return (workers[(index * 7) % workers.length] as FakeChild).countLookUp(lookUp);
+    });
+    return (await Promise.all(asked)).filter((wait) => wait === 0).length;
+  };
+  expect(await askAll()).toBe(660);
+  running("worker")[0]?.process.kill();
+  await time.pass(5_000);
+  expect(running("worker")).toHaveLength(8);
+  expect(await askAll()).toBe(660);
+  await service.stop({ drainSeconds: 0 });
 });
 
 test("a child that answers again in time is left alone", async () => {

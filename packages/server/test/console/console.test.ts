@@ -470,6 +470,16 @@ describe("an administrator", () => {
     ]);
   });
 
+  test("limits the calls of a partner", async () => {
+    const visit = await at("/partners/Blue%20Wallet", "admin");
+    await visit.press("Change limits…");
+    await visit.dialog.getByLabel("Calls a second").fill("75");
+    await visit.press("Save", visit.dialog);
+    await visit.expectToast("The limits are set.");
+    await visit.main.getByText("75", { exact: true }).waitFor();
+    expect((await api().call("GET /partners/Blue%20Wallet")).json).toMatchObject({ rate: 75, newLookUps: 600 });
+  });
+
   test("issues a token, which is shown once, and revokes it", async () => {
     const visit = await at("/partners/Blue%20Wallet", "admin");
     const { main, dialog } = visit;

@@ -12,6 +12,7 @@ import {
   TRIAL_TOKEN_VALID_MS,
 } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
+import { DEFAULT_LIMITS } from "../../src/domain/partner-limits.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { seededRandom } from "../support/random.ts";
 import { RUNS } from "./builders.ts";
@@ -32,6 +33,7 @@ const STORED: AccessToken = {
     createdAt: ISSUED_AT,
     allowedAddresses: undefined,
     certifiedAt: undefined,
+    limits: DEFAULT_LIMITS,
   },
   environment: "trial",
   createdAt: ISSUED_AT,

@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { type AccessToken, hashSecret } from "../../src/domain/access-token.ts";
+import { DEFAULT_LIMITS } from "../../src/domain/partner-limits.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
-import { addPartner, changePartner, listPartners, showPartner } from "../../src/office/partners/operations.ts";
+import {
+  addPartner,
+  changePartner,
+  limitPartner,
+  listPartners,
+  showPartner,
+} from "../../src/office/partners/operations.ts";
 import { readLastUses } from "../../src/office/partners/sql.ts";
 import { issueToken, listTokens, revokeToken, rotateToken } from "../../src/office/partners/tokens.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -27,6 +34,7 @@ export function testAccess(makeDatabase: MakeDatabase): void {
       createdAt: iso(START),
       allowedAddresses: null,
       certifiedAt: null,
+      ...{ rate: 50, burst: 500, unknownLookUps: 60, newLookUps: 600 },
     };
     expect(await run(desk, addPartner, { name: "wallet" })).toEqual(wallet);
     expect(await run(desk, showPartner, { name: "wallet" })).toEqual(wallet);
@@ -73,6 +81,26 @@ export function testAccess(makeDatabase: MakeDatabase): void {
     const both = ["partner.suspend", "partner.allow"];
     expect((await actions()).slice(0, 4)).toEqual(["partner.resume", "partner.allow", ...both]);
     expect((await partnersOf(store).list()).map(({ status }) => status)).toEqual(["active", "active"]);
+  });
+
+  test("limits of a partner show within a second wherever a token is asked for, and defaults are not kept", async () => {
+    const { store, another, desk, actions } = await openAccess(makeDatabase);
+    const other = await another();
+    await addToken(store);
+    const rowOf = () => store.engine.db.selectFrom("partner").select("limits").executeTakeFirst();
+    const limit = (to: object) => run(desk, limitPartner, { name: "wallet", ...to });
+    expect((await other.findAccessToken(HASH))?.partner.limits).toEqual(DEFAULT_LIMITS);
+    expect(await limit({ rate: 200, newLookUps: 2000 })).toMatchObject({ rate: 200, burst: 500, newLookUps: 2000 });
+    const set = { ...DEFAULT_LIMITS, rate: 200, newLookUps: 2000 };
+    await withinASecond(async () => expect((await other.findAccessToken(HASH))?.partner.limits).toEqual(set));
+    expect(await limit({ newLookUps: 600, rate: 200 })).toMatchObject({ rate: 200, newLookUps: 600 });
+    expect(await rowOf()).toEqual({ limits: '{"rate":200}' });
+    await limit({ rate: 50 });
+    await limit({});
+    expect(await rowOf()).toEqual({ limits: null });
+    expect(await actions()).toEqual([...Array(3).fill("partner.limit"), "token.issue", "partner.add"]);
+    const none = run(desk, limitPartner, { name: "nobody", rate: 1 });
+    expect(await refusal(none)).toMatchObject({ code: "not_found" });
   });
 
   test("a partner calls from addresses only, and each of them once", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
-import type { ConnectionKey } from "../../src/domain/customer.ts";
+import type { ConnectionKey, Environment } from "../../src/domain/customer.ts";
 import type { Refusal } from "../../src/domain/failure.ts";
 import { formatTransactionId, type TopUpCommand } from "../../src/domain/top-up.ts";
 import { by } from "../support/by.ts";
@@ -21,6 +21,7 @@ import {
   openProvider,
   RAM_NET,
   RAM_TV,
+  SITA,
   SITA_IPTV,
   SITA_NET,
   SITA_TV,
@@ -59,6 +60,23 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     expect(transaction).toEqual({ ...asked, ...decided });
     expect(await opened.store.findTransaction(command.checkoutId)).toEqual(transaction);
     expect(await (await opened.another()).findTransaction(command.checkoutId)).toEqual(transaction);
+  });
+
+  test("a partner has topped up a customer if one of the top-ups in the history is its own", async () => {
+    const { another, partner, topUp, reverse, restate } = await openProvider(makeDatabase);
+    const other = await another();
+    const has = (cuid: string, partnerId = partner.id, environment: Environment = "production") =>
+      other.hasToppedUp(partnerId, environment, cuid);
+    expect(await has(SITA_NET.cuid)).toBe(false);
+    const { txnId } = await topUp(SITA_NET, "NET-1M");
+    await topUp(SITA_NET, "NET-3M");
+    await reverse(txnId);
+    await restate(SITA);
+    expect(await has(SITA_NET.cuid)).toBe(true);
+    expect(await has(SITA_NET.cuid, partner.id + 1)).toBe(false);
+    expect(await has(SITA_NET.cuid, partner.id, "trial")).toBe(false);
+    expect(await has(RAM_NET.cuid)).toBe(false);
+    expect(await has("nobody")).toBe(false);
   });
 
   test("a transaction is dated by the provider's clock", async () => {

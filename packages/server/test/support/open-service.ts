@@ -3,6 +3,7 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
+import { LookUpLog } from "../../src/domain/partner-limits.ts";
 import { resetTrial } from "../../src/faces/cli/demo/trial.ts";
 import type { CustomersImport, CustomersReport } from "../../src/office/imports/customers.ts";
 import type { Actor } from "../../src/office/office.ts";
@@ -95,6 +96,7 @@ export interface OpenOptions {
   readonly refusedCalls?: AppOptions["refusedCalls"];
   readonly trialCalls?: AppOptions["trialCalls"];
   readonly lateMs?: number;
+  readonly stopwatch?: () => number;
   readonly state?: AppOptions["state"];
   readonly hasFastDoor?: boolean;
   /** Builds the app: another build of it, to be held against this one. */
@@ -160,10 +162,11 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     importCatalogue: (rows, environment) => publishRows(ports.store, rows, ports.clock(), environment),
     importCustomers: (rows, request) => importRows(ports, rows, request),
   };
+  const [lookUps, { stopwatch = () => performance.now() }] = [new LookUpLog(), options];
   const logger = createLogger("debug", { write: (line) => logs.push(line) });
   const app = (options.build ?? buildApp)({
-    ports: { ...ports, observer },
-    stopwatch: () => performance.now(),
+    ports: { ...ports, observer, countLookUp: async (lookUp) => lookUps.count(lookUp, stopwatch()) },
+    stopwatch,
     prefix: options.prefix ?? PREFIX,
     publicUrl: options.publicUrl,
     trustedProxies: options.trustedProxies,

@@ -1,12 +1,18 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type Attribution, tokenIssued } from "../../src/domain/audit.ts";
-import { addPartner, changePartner } from "../../src/office/partners/operations.ts";
+import { NO_LIMIT, type PartnerLimits } from "../../src/domain/partner-limits.ts";
+import { addPartner, changePartner, limitPartner } from "../../src/office/partners/operations.ts";
 import { findPartner, insertToken, readPartners, readTokens } from "../../src/office/partners/sql.ts";
 import { revokeToken } from "../../src/office/partners/tokens.ts";
 import { appendAudit } from "../../src/store/audit.ts";
 import type { Store } from "../../src/store/store.ts";
 import { deskOf, run } from "./desk.ts";
+
+/** Limits that refuse nothing, for tests that send as fast as they can. */
+export const UNLIMITED: PartnerLimits = {
+  ...{ rate: NO_LIMIT, burst: NO_LIMIT, unknownLookUps: NO_LIMIT, newLookUps: NO_LIMIT },
+};
 
 /** Partners and tokens of a store, for tests of something else. */
 export function partnersOf(store: Store) {
@@ -31,6 +37,8 @@ export function partnersOf(store: Store) {
         name,
         allowedAddresses: addresses === undefined ? null : [...addresses.ranges],
       }),
+    setLimits: (name: string, limits: Partial<PartnerLimits>, by: Attribution) =>
+      run(deskFor(by), limitPartner, { name, ...limits }),
     /** Adds a token whose id and hash the test knows. */
     addToken: (token: AccessToken, hash: Uint8Array, by: Attribution) =>
       engine.change(async (tx) => {

@@ -3,12 +3,13 @@ import { useApi, usePages, useSend } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
 import type { Partner as PartnerData } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
-import { TextArea } from "../../components/controls.tsx";
+import { TextArea, TextInput } from "../../components/controls.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
-import { Card, Code } from "../../components/display.tsx";
+import { Card, Code, Fact, KeyValue } from "../../components/display.tsx";
 import { Field, type FormValues } from "../../components/form.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
+import { formatCount } from "../../format.ts";
 import type { PageProps } from "../../routes.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
@@ -44,6 +45,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
                     <>
                       <Tokens partner={name} />
                       <AllowedAddresses partner={found} />
+                      <Limits partner={found} />
                     </>
                   ),
                 },
@@ -128,6 +130,43 @@ function AllowedAddresses({ partner: { name, allowedAddresses } }: { partner: Pa
           <Field name="allowedAddresses" label={t.addressesTitle} hint={t.addressesHint}>
             <TextArea rows={6} defaultValue={allowedAddresses?.join("\n")} spellCheck={false} />
           </Field>
+        </ActionDialog>
+      )}
+    </Card>
+  );
+}
+
+const LIMITS = ["rate", "burst", "unknownLookUps", "newLookUps"] as const;
+
+/** Limits of the partner's calls and look-ups. */
+function Limits({ partner }: { partner: PartnerData }) {
+  const [isOpen, setOpen] = useState(false);
+  const mayChange = useMay("administer");
+  const send = useSend("PATCH /partners/:name/limits");
+  return (
+    <Card title={t.limits} actions={mayChange && <Button onClick={() => setOpen(true)}>{t.limitsEdit}</Button>}>
+      <KeyValue>
+        {LIMITS.map((limit) => (
+          <Fact key={limit} label={t.limitNames[limit]} value={formatCount(partner[limit])} />
+        ))}
+      </KeyValue>
+      {isOpen && (
+        <ActionDialog
+          title={t.limits}
+          description={t.limitsText}
+          submit={t.limitsSave}
+          onSubmit={async (values) => {
+            const set = Object.fromEntries(LIMITS.map((limit) => [limit, values.number(limit)]));
+            await send.mutateAsync({ name: partner.name, ...set });
+            return { toast: t.limitsDone };
+          }}
+          onClose={() => setOpen(false)}
+        >
+          {LIMITS.map((limit) => (
+            <Field key={limit} name={limit} label={t.limitNames[limit]}>
+              <TextInput type="number" required min={1} max={1_000_000} defaultValue={partner[limit]} />
+            </Field>
+          ))}
         </ActionDialog>
       )}
     </Card>

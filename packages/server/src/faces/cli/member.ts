@@ -1,3 +1,4 @@
+import type { CountedLookUp } from "../../domain/partner-limits.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { countersOf, type Family, mergeFamilies } from "../../metrics/exposition.ts";
 import type { ChildProcess, Collected, FromChild, Role, ToChild } from "./processes.ts";
@@ -24,6 +25,8 @@ export interface MemberHooks {
   readonly onFailed: (message: string) => void;
   readonly onRecording: (failsSince: Instant | undefined) => void;
   readonly onCheckpoints: (failure: string | undefined) => void;
+  /** Returns the milliseconds that a look-up must wait. */
+  readonly onLookUp: (lookUp: CountedLookUp) => number;
   /** Called after two unanswered pings. */
   readonly onSilent: () => void;
   /** Called when the process works again after `onSilent` or `onEnded`. */
@@ -159,6 +162,8 @@ export class Member {
     if (message.kind === "failed") this.#hooks.onFailed(message.message);
     if (message.kind === "collected") this.#collecting.get(message.id)?.(message.families);
     if (message.kind === "checkpoints") this.#hooks.onCheckpoints(message.failure);
+    if (message.kind === "look_up")
+      this.send({ kind: "looked_up", id: message.id, wait: this.#hooks.onLookUp(message.lookUp) });
     if (message.kind === "recording") this.#hooks.onRecording(message.failsSince);
   }
 

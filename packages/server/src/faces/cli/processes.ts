@@ -1,5 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { CountedLookUp } from "../../domain/partner-limits.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Family } from "../../metrics/exposition.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
@@ -21,6 +22,8 @@ export interface ChildProcess {
 
 export type ToChild =
   | { readonly kind: "ping" }
+  /** @see LookUpLog.count */
+  | { readonly kind: "looked_up"; readonly id: number; readonly wait: number }
   | { readonly kind: "collect"; readonly id: number; readonly what: Collected }
   | { readonly kind: "stop"; readonly drainSeconds: number }
   | { readonly kind: "state"; readonly state: ServiceState }
@@ -33,6 +36,7 @@ export type Collected = "all" | "calls";
 export type FromChild =
   | { readonly kind: "ready"; readonly url: string }
   | { readonly kind: "pong" }
+  | { readonly kind: "look_up"; readonly id: number; readonly lookUp: CountedLookUp }
   /** The child cannot start. */
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "collected"; readonly id: number; readonly families: readonly Family[] }
@@ -58,7 +62,7 @@ export interface ChildParts {
   readonly state: ServiceState;
   /** Undefined if metrics are not served. */
   readonly metrics: Metrics | undefined;
-  readonly supervisor: Pick<SupervisorProcess, "send">;
+  readonly supervisor: Pick<SupervisorProcess, "send" | "onMessage">;
 }
 
 /** The running part of a child. */

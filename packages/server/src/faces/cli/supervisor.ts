@@ -1,4 +1,5 @@
 import type { Config } from "../../config.ts";
+import { LookUpLog } from "../../domain/partner-limits.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { type MetricsServer, mergeFamilies, serveMetrics, single } from "../../metrics/exposition.ts";
 import { FigureWindow } from "../../metrics/service-figures.ts";
@@ -77,6 +78,7 @@ async function supervise(
 ): Promise<Pick<Service, "url" | "metricsUrl" | "consoleUrl" | "stop">> {
   const members: Member[] = [];
   const state = wellState();
+  const lookUps = new LookUpLog();
   /** Time of the first failed top-up; undefined once any worker has recorded one. */
   let failsSince: Instant | undefined;
   const share = () => {
@@ -99,6 +101,7 @@ async function supervise(
           if (cause === undefined) logger.info("the write-ahead log can be checkpointed again");
           else logger.warn({ cause }, "the write-ahead log cannot be checkpointed, and grows");
         },
+        onLookUp: (lookUp) => lookUps.count(lookUp, runtime.stopwatch()),
         onSilent: () => {
           logger.warn(`a ${what} does not answer`);
           share();

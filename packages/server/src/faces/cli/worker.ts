@@ -11,6 +11,7 @@ import { startDelivering } from "../../workers/deliver-events.ts";
 import { startTellingEnds } from "../../workers/tell-ends.ts";
 import { startRepeating } from "../../workers/worker.ts";
 import { listening } from "./failures.ts";
+import { askSupervisor } from "./look-ups.ts";
 import type { ChildParts, Served } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
 
@@ -49,7 +50,7 @@ export async function serveWorker(
     onFailure: warnOf("calls in the trial environment could not be recorded"),
   });
   const app = buildApp({
-    ports: { store, clock, random, tokenUses, observer },
+    ports: { store, clock, random, tokenUses, observer, countLookUp: askSupervisor(supervisor) },
     stopwatch,
     trustedProxies: config.trustedProxies,
     prefix: config.prefix,

@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import type { Partner } from "../../domain/access-token.ts";
 import { AddressList, readAddressRange, sameRanges } from "../../domain/address-list.ts";
-import { partnerAdded, partnerAllowed, partnerStatusSet } from "../../domain/audit.ts";
+import { partnerAdded, partnerAllowed, partnerLimited, partnerStatusSet } from "../../domain/audit.ts";
+import { DEFAULT_LIMITS, type PartnerLimits } from "../../domain/partner-limits.ts";
 import { isoTimeOrNull } from "../../domain/wall-time.ts";
 import { NameSchema, onePage, pageOf } from "../common.ts";
 import { decide } from "../office.ts";
@@ -9,6 +10,7 @@ import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import {
   AddressesSchema,
+  LIMITS,
   ListedPartnerSchema,
   noPartner,
   PartnerName,
@@ -82,7 +84,7 @@ export const addPartner = operation({
       const id = await sql.nextPartnerId(tx);
       const partner: Partner = {
         ...{ id, name, status: "active", createdAt: office.by.at },
-        ...{ allowedAddresses: undefined, certifiedAt: undefined },
+        ...{ allowedAddresses: undefined, certifiedAt: undefined, limits: DEFAULT_LIMITS },
       };
       const write = () => sql.insertPartner(tx, partner);
       return { answer: partnerData(partner), change: { write, audit: [partnerAdded(partner)] } };
@@ -139,6 +141,33 @@ export const changePartner = operation({
   },
 });
 
+export const limitPartner = operation({
+  ...AS,
+  http: "PATCH /partners/:name/limits",
+  summary: "Limit the calls and look-ups of a partner",
+  input: Type.Object({ name: PartnerName, ...Type.Partial(Type.Object(LIMITS)).properties }),
+  answer: PartnerSchema,
+  cli: [
+    {
+      words: "partner limits",
+      summary: "limit the calls and look-ups of a partner, or show the limits",
+      arguments: BY_NAME,
+      show: ["name", ...Object.keys(LIMITS)],
+      examples: ["topupd partner limits Bank", "topupd partner limits Bank --rate 200 --new-look-ups 2000"],
+    },
+  ],
+  async run(office, { name, ...given }) {
+    return decide(office, "reference", async (tx) => {
+      const before = (await sql.findPartner(tx, name)) ?? noPartner(name);
+      const after = { ...before, limits: { ...before.limits, ...given } };
+      const change = { write: () => sql.updatePartner(tx, after), audit: [partnerLimited(before, after.limits)] };
+      const names = Object.keys(LIMITS) as (keyof PartnerLimits)[];
+      const isAsBefore = names.every((each) => after.limits[each] === before.limits[each]);
+      return { answer: partnerData(after), change: isAsBefore ? undefined : change };
+    });
+  },
+});
+
 function readAddresses(texts: readonly string[]): AddressList {
   const ranges = texts.map((text) => {
     const range = readAddressRange(text.trim());
@@ -148,4 +177,4 @@ function readAddresses(texts: readonly string[]): AddressList {
   return new AddressList([...new Set(ranges)]);
 }
 
-export const operations: readonly Operation[] = [listPartners, addPartner, showPartner, changePartner];
+export const operations: readonly Operation[] = [listPartners, addPartner, showPartner, changePartner, limitPartner];

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type AccessToken, hasTokenEnded, type Partner } from "../../domain/access-token.ts";
 import { MOST_ADDRESS_RANGES } from "../../domain/address-list.ts";
+import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { EnvironmentSchema, InstantSchema, oneOf, orNull } from "../common.ts";
@@ -20,6 +21,20 @@ export const AddressesSchema = orNull(
   }),
 );
 
+const limit = (counts: string, standard: number) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: NO_LIMIT,
+    description: `${counts} (default: ${standard}; ${NO_LIMIT}: no limit).`,
+  });
+
+export const LIMITS = {
+  rate: limit("Calls a second", DEFAULT_LIMITS.rate),
+  burst: limit("Calls at once after a pause", DEFAULT_LIMITS.burst),
+  unknownLookUps: limit("Look-ups of unknown codes an hour", DEFAULT_LIMITS.unknownLookUps),
+  newLookUps: limit("Customers an hour whom the partner has never topped up", DEFAULT_LIMITS.newLookUps),
+};
+
 export const PartnerSchema = Type.Object(
   {
     id: Type.Integer(),
@@ -28,6 +43,7 @@ export const PartnerSchema = Type.Object(
     createdAt: InstantSchema,
     allowedAddresses: orNull(Type.Array(Type.String(), { description: "Null means any address." })),
     certifiedAt: orNull(InstantSchema),
+    ...LIMITS,
   },
   { title: "Partner" },
 );
@@ -75,10 +91,10 @@ export const RotatedTokenSchema = Type.Object(
 
 /* Partners and tokens in answers and on terminals. */
 
-export function partnerData({ id, name, status, createdAt, allowedAddresses, certifiedAt }: Partner) {
+export function partnerData({ id, name, status, createdAt, allowedAddresses, certifiedAt, limits }: Partner) {
   const addresses = allowedAddresses === undefined ? null : [...allowedAddresses.ranges];
   const common = { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: addresses };
-  return { ...common, certifiedAt: isoTimeOrNull(certifiedAt) };
+  return { ...common, certifiedAt: isoTimeOrNull(certifiedAt), ...limits };
 }
 
 /** @param lastUse the last accepted request; requests of the last half minute may be missing. */

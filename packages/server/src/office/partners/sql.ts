@@ -1,4 +1,5 @@
 import type { AccessToken, Partner } from "../../domain/access-token.ts";
+import { DEFAULT_LIMITS, type PartnerLimits } from "../../domain/partner-limits.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { toAccessToken, tokensIn, toPartner } from "../../store/access.ts";
 import type { Store } from "../../store/store.ts";
@@ -34,9 +35,12 @@ export async function updatePartner(tx: Db, partner: Partner): Promise<void> {
   await tx.updateTable("partner").set(values).where("id", "=", id).execute();
 }
 
-function partnerRow({ allowedAddresses: allowed, certifiedAt, ...partner }: Partner): PartnerRow {
+function partnerRow({ allowedAddresses: allowed, certifiedAt, limits: all, ...partner }: Partner): PartnerRow {
   const addresses = allowed === undefined ? null : JSON.stringify(allowed.ranges);
-  return { ...partner, allowedAddresses: addresses, certifiedAt: certifiedAt ?? null };
+  // Defaults are not stored, so that a partner follows them.
+  const set = Object.entries(all).filter(([name, value]) => value !== DEFAULT_LIMITS[name as keyof PartnerLimits]);
+  const limits = set.length === 0 ? null : JSON.stringify(Object.fromEntries(set));
+  return { ...partner, allowedAddresses: addresses, certifiedAt: certifiedAt ?? null, limits };
 }
 
 /** Tokens, oldest first. @param partner undefined for all partners. */

@@ -36,6 +36,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "`no-store`: nobody on the way may keep the answer.",
   "www-authenticate": "`Bearer`.",
   "retry-after": "Seconds to wait before the next request.",
+  "ratelimit-policy": "The limit that refused the request: calls a second, or look-ups an hour.",
+  ratelimit: "What is left of that limit, and the seconds until there is more.",
   "idempotent-replayed": "`true` where the top-up had been recorded by an earlier request; else it is not there.",
   deprecation: "Since when the version is deprecated, or from when it will be (RFC 9745).",
   sunset: "When the version is to end (RFC 8594).",

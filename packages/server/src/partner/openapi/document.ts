@@ -5,7 +5,7 @@ import type { CurrencyExponent } from "../../domain/money.ts";
 import { FAULTS, PRACTICE_CUID, TOP_UP_OPERATION } from "../../domain/practice.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { headerNames } from "../call.ts";
-import { FAILURES, type FailureReason, RETRIES, renderFailure } from "../failures.ts";
+import { FAILURES, type FailureDetail, type FailureReason, RETRIES, renderFailure } from "../failures.ts";
 import { contractOf, type OperationContract } from "../operations.ts";
 import { NOT_RETIRED, type Retirement, retirementHeaders, type Version } from "../versions/version.ts";
 import { type Components, describeHeaders, hoist, type Json, jsonContent } from "./components.ts";
@@ -177,6 +177,11 @@ const EXAMPLE_PROBLEMS: readonly FieldProblem[] = [
   { field: "cuid", problem: `must have at most ${IDENTIFIER_MAX_LENGTH} characters` },
 ];
 
+const EXAMPLE_DETAILS: Readonly<Partial<Record<FailureReason, FailureDetail>>> = {
+  invalid_field: { fields: EXAMPLE_PROBLEMS },
+  rate_limited: { policy: { name: "calls", quota: 50, windowMs: 1000 }, retryAfterSeconds: 1 },
+};
+
 interface Failing {
   /** Prefix for the names of this operation's own schemas. */
   readonly title: string;
@@ -207,8 +212,7 @@ function failureResponse(
   schema: Json,
 ): Json {
   const answers = reasons.map((reason) => {
-    const detail = { isTopUp, ...(reason === "invalid_field" && { fields: EXAMPLE_PROBLEMS }) };
-    return [reason, renderFailure(reason, EXAMPLE_REQUEST_ID, detail)] as const;
+    return [reason, renderFailure(reason, EXAMPLE_REQUEST_ID, { isTopUp, ...EXAMPLE_DETAILS[reason] })] as const;
   });
   const headers = answers.flatMap(([, answer]) => headerNames(answer.headers));
   return {

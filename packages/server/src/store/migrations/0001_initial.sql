@@ -37,7 +37,9 @@ CREATE TABLE partner (
   -- A JSON list of CIDR ranges that may send requests; null means any address.
   allowed_addresses TEXT,
   -- The first practice report without a complaint.
-  certified_at INTEGER
+  certified_at INTEGER,
+  -- A JSON object of limits; null means the defaults.
+  limits     TEXT
 ) STRICT;
 
 CREATE TABLE access_token (

@@ -48,11 +48,17 @@ const ONE_CONNECTION: Prepared = {
     WHERE c.cuid = $1 AND c.environment = $2`,
 };
 
+const TOPPED_UP: Prepared = {
+  name: "topped_up",
+  text: `SELECT 1 FROM ledger_entry AS e JOIN top_up AS t ON t.txn_id = e.txn_id
+    WHERE e.cuid = $1 AND e.environment = $2 AND t.partner_id = $3 LIMIT 1`,
+};
+
 /** Finds customers for partners' requests. */
 export function customerTables(
   database: Database,
   provider: ProviderSettings,
-): Pick<Store, "lookUpCustomers" | "findConnection"> {
+): Pick<Store, "lookUpCustomers" | "findConnection" | "hasToppedUp"> {
   return {
     async lookUpCustomers(environment, code) {
       const values = [textArray(codesToFind(code, provider)), environment];
@@ -62,6 +68,10 @@ export function customerTables(
     async findConnection({ cuid, environment, service, reqId }) {
       const values = [cuid, environment, service, reqId];
       return toFoundConnection(cuid, await database.ask<CustomerConnectionRow>({ ...ONE_CONNECTION, values }));
+    },
+
+    async hasToppedUp(partnerId, environment, cuid) {
+      return (await database.ask({ ...TOPPED_UP, values: [cuid, environment, partnerId] })).length > 0;
     },
   };
 }

@@ -59,6 +59,11 @@ export const ENTRIES = `${chainFrom(`SELECT s.last_entry FROM json_each(?1) AS k
   SELECT ${ENTRY_VALUES.join(", ")} FROM chain CROSS JOIN ledger_entry USING (id)
   ORDER BY ${LEDGER}, seq`;
 
+/** One row if a partner has topped up a customer. */
+export const TOPPED_UP = `${chainFrom("SELECT last_entry FROM subscription WHERE cuid = ?1 AND environment = ?2")}
+  SELECT 1 FROM chain CROSS JOIN ledger_entry AS e USING (id) CROSS JOIN top_up AS t ON t.txn_id = e.txn_id
+  WHERE t.partner_id = ?3 LIMIT 1`;
+
 /**
  * Deletes the entries of a ledger below a number (the value after the ledger's key). The first entry that stays then points
  * to a missing one, and the ledger begins there.

@@ -94,6 +94,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     currentCatalogue: async (environment) => database.read(() => reference.currentCatalogue(environment)),
     lookUpCustomers: async (environment, code) => database.read(() => customers.lookUp(environment, code)),
     findConnection: async (key) => database.read(() => customers.findConnection(key)),
+    hasToppedUp: async (...of) => database.read(() => customers.hasToppedUp(...of)),
     settleTopUp: (command) => settle({ kind: "top_up", command }) as Promise<SettledTopUp>,
     isOverloaded: () => (settler ?? batcher).isFull,
     // An interrupted commit may lie unseen at the end of the write-ahead log until SQLite recovers it. The write that

@@ -25,7 +25,7 @@ import {
 import type { FoundConnection, Outcome, ProviderSettings } from "../store.ts";
 import type { Raw, TopUpRow } from "../tables.ts";
 import type { Database } from "./database.ts";
-import { eventInsertion, FIND_TARGET, topUpAppending } from "./ledgers.ts";
+import { eventInsertion, FIND_TARGET, TOPPED_UP, topUpAppending } from "./ledgers.ts";
 import type { SqliteReferenceCache } from "./reference-cache.ts";
 
 const FIND = `SELECT ${TOP_UP_COLUMNS.join(", ")} FROM top_up WHERE checkout_id = ?`;
@@ -180,6 +180,7 @@ export function customerTables(database: Database, provider: ProviderSettings) {
   const ofCode = database.prepareRows<Row>(overviewsOf(OF_CODE));
   const ofTwoCodes = database.prepareRows<Row>(overviewsOf(OF_TWO_CODES));
   const connection = database.prepareRows<LedgerRow>(CONNECTION);
+  const toppedUp = database.prepareRows<unknown>(TOPPED_UP);
   return {
     lookUp(environment: Environment, code: string): CustomerOverview[] {
       const [first, second] = codesToFind(code, provider);
@@ -190,6 +191,10 @@ export function customerTables(database: Database, provider: ProviderSettings) {
 
     findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
       return toFoundConnection(cuid, connection(cuid, environment, service, reqId));
+    },
+
+    hasToppedUp(partnerId: number, environment: Environment, cuid: string): boolean {
+      return toppedUp(cuid, environment, partnerId).length > 0;
     },
 
     /** Finds a connection and the ledger entries that a top-up follows. */
