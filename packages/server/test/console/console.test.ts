@@ -309,6 +309,8 @@ describe("support", () => {
       .click();
     await visit.dialog.getByText(/^Bina asked for it already \(paid twice\)/).waitFor();
 
+    const waiting = await at(`/transactions/${txnId}`, "support");
+    await waiting.main.getByText(asked).waitFor();
     const other = await at("/", "admin");
     await other.main.getByText(asked).waitFor();
     expect(await findViolations(other.page)).toEqual([]);
@@ -316,6 +318,7 @@ describe("support", () => {
     await other.press("Confirm", other.dialog);
     await other.expectToast("Confirmed.");
     await other.main.getByText(asked).waitFor({ state: "detached" });
+    await waiting.main.getByText(asked).waitFor({ state: "detached" });
     expect(await endOf(api(), "2000003")).toBe(before);
   });
 

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import { useApi } from "../../api/hooks.ts";
+import { useApi, useLive } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { TransactionDetail } from "../../api/staff-api.d.ts";
+import type { Approval, TransactionDetail } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Amount, Card, Code, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
@@ -49,7 +49,7 @@ export default function Transaction({ params: { id = "" } }: PageProps) {
           {(found) => (
             <>
               <OtherEnvironment of={found.environment} />
-              <Request of={found} />
+              <Request id={id} of={found} />
               <Fields transaction={found} />
               <Effect transaction={found} />
               {found.reversal !== null && <Reversal reversal={found.reversal} />}
@@ -65,10 +65,16 @@ export default function Transaction({ params: { id = "" } }: PageProps) {
 }
 
 /** The request to reverse a top-up, while it waits or after a refusal. */
-function Request({ of: { status, approval } }: { of: TransactionDetail }) {
-  if (approval?.state === "waiting") return <WaitingApproval approval={approval} />;
+function Request({ id, of: { status, approval } }: { id: string; of: TransactionDetail }) {
+  if (approval?.state === "waiting") return <Waiting id={id} approval={approval} />;
   if (approval?.state !== "refused" || status === "reversed") return null;
   return <Note>{texts.approvals.wasRefused(approval.decidedBy ?? "", approval.refusal ?? "")}</Note>;
+}
+
+/** Its decision changes the transaction. */
+function Waiting({ id, approval }: { id: string; approval: Approval }) {
+  useLive("GET /transactions/:id", { id });
+  return <WaitingApproval approval={approval} />;
 }
 
 function Fields({ transaction }: { transaction: TransactionDetail }) {
