@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { by } from "./support/by.ts";
+import { partnersOf, UNLIMITED } from "./support/partners.ts";
 import { makePostgresDatabase } from "./support/postgres-database.ts";
 import { startTestService } from "./support/service.ts";
 
@@ -40,6 +42,7 @@ test.skipIf(!isThere).each(STORES)(
     const call = (...[operation, body]: Parameters<typeof service.call>) =>
       service.call(operation, body, { token: service.liveToken });
 
+    await partnersOf(service.store).setLimits("wallet", UNLIMITED, by(service.now));
     await service.importCatalogue(readRows("catalogue.ndjson"));
     const customers = readRows("customers.ndjson");
     for (const effect of ["added", "unchanged"])

@@ -138,6 +138,7 @@ interface OperationOptions {
 /** The four operations of every version. */
 export function operationsOf({ ports, prefix, lapsedDays, headersOf }: OperationOptions): Operation[] {
   const { currencyExponent } = ports.store.provider;
+  const limit = limitLookUps(ports);
   const make = <Request, Done>(
     version: Version,
     { name, code, request: form, rendering }: OperationContract<Request, Done>,
@@ -176,10 +177,10 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
     return [
       make(version, lookUp, async (caller, request) => {
         const found = await lookUpCustomer(ports, caller, request);
-        return limitLookUps(ports, caller, found.ok ? found.value.customer : request, found);
+        return limit(caller, found.ok ? found.value.customer : request, found);
       }),
       make(version, listing, async (caller, request) =>
-        limitLookUps(ports, caller, request, await listPackages(ports, caller, request, lapsedDays)),
+        limit(caller, request, await listPackages(ports, caller, request, lapsedDays)),
       ),
       make(
         version,

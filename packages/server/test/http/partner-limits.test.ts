@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import type { RefusedCall } from "../../src/store/store.ts";
+import type { RefusedCall, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { partnersOf } from "../support/partners.ts";
 import { openSocket, requestText } from "../support/raw-socket.ts";
@@ -80,6 +80,23 @@ describe("a partner that looks up too much", () => {
     expect(refusedCalls.filter(({ reason }) => reason === "rate_limited")).toHaveLength(3);
     time.ms += 3_600_000;
     expect((await lookUp("1000003")).status).toBe(200);
+  });
+
+  test("costs one query for each customer whom it has topped up", async () => {
+    let asked = 0;
+    const wrapStore = (store: Store): Store => ({
+      ...store,
+      hasToppedUp: (...of) => {
+        asked += 1;
+        return store.hasToppedUp(...of);
+      },
+    });
+    const { service, lookUp } = await limited({}, { wrapStore });
+    const request = await prepareTopUp(service, { cuid: "1000001", service: "internet", reqId: "trial1" });
+    await service.call("subscription-package-topup", request);
+    const before = asked;
+    for (let time = 0; time < 3; time += 1) expect((await lookUp(SITA.code)).status).toBe(200);
+    expect(asked - before).toBe(1);
   });
 
   test("reads at most 660 customers in an hour by counting upwards", async () => {
