@@ -9,6 +9,10 @@ export type Limited<Value> = Result<Value> & { readonly detail?: FailureDetail }
 /** The customer that an answer is about. */
 type Asked = { readonly code: string } | { readonly cuid: string };
 
+function keyOf({ partnerId, environment }: Caller, cuid: string): string {
+  return `${partnerId} ${environment} ${cuid}`;
+}
+
 /** Customers that each process remembers as topped up by a partner. */
 const MOST_REMEMBERED = 100_000;
 
@@ -18,15 +22,14 @@ const MOST_REMEMBERED = 100_000;
  */
 export function limitLookUps({ store, countLookUp }: Pick<Ports, "store" | "countLookUp">) {
   const toppedUp = new Set<string>();
-  const hasToppedUp = async ({ partnerId, environment }: Caller, cuid: string) => {
-    const key = `${partnerId} ${environment} ${cuid}`;
-    if (toppedUp.has(key)) return true;
-    if (!(await store.hasToppedUp(partnerId, environment, cuid))) return false;
+  const hasToppedUp = async (caller: Caller, cuid: string) => {
+    if (!(await store.hasToppedUp(caller.partnerId, caller.environment, cuid))) return false;
     if (toppedUp.size >= MOST_REMEMBERED) toppedUp.clear();
-    toppedUp.add(key);
+    toppedUp.add(keyOf(caller, cuid));
     return true;
   };
-  return async <Value>(caller: Caller, asked: Asked, result: Result<Value>): Promise<Limited<Value>> => {
+  /** A result at once, unless the store or another process is asked. */
+  return <Value>(caller: Caller, asked: Asked, result: Result<Value>): Limited<Value> | Promise<Limited<Value>> => {
     const { limits, partnerId, environment } = caller;
     if (limits === undefined || countLookUp === undefined) return result;
     const count = async (kind: CountedLookUp["kind"], key: string): Promise<Limited<Value>> => {
@@ -43,7 +46,8 @@ export function limitLookUps({ store, countLookUp }: Pick<Ports, "store" | "coun
     if (isUnknown && limits.unknownLookUps < NO_LIMIT)
       return count("unknownLookUps", "code" in asked ? asked.code : asked.cuid);
     if (isUnknown || limits.newLookUps >= NO_LIMIT || !("cuid" in asked)) return result;
-    if (await hasToppedUp(caller, asked.cuid)) return result;
-    return count("newLookUps", asked.cuid);
+    const { cuid } = asked;
+    if (toppedUp.has(keyOf(caller, cuid))) return result;
+    return hasToppedUp(caller, cuid).then((isKnown) => (isKnown ? result : count("newLookUps", cuid)));
   };
 }

@@ -175,12 +175,13 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
   return VERSIONS.flatMap((version) => {
     const { lookUp, listing, topUp: purchase, query } = contractOf(version);
     return [
-      make(version, lookUp, async (caller, request) => {
-        const found = await lookUpCustomer(ports, caller, request);
-        return limit(caller, found.ok ? found.value.customer : request, found);
-      }),
-      make(version, listing, async (caller, request) =>
-        limit(caller, request, await listPackages(ports, caller, request, lapsedDays)),
+      make(version, lookUp, (caller, request) =>
+        lookUpCustomer(ports, caller, request).then((found) =>
+          limit(caller, found.ok ? found.value.customer : request, found),
+        ),
+      ),
+      make(version, listing, (caller, request) =>
+        listPackages(ports, caller, request, lapsedDays).then((listed) => limit(caller, request, listed)),
       ),
       make(
         version,
