@@ -82,8 +82,8 @@ const COLUMNS: readonly Column<ListedConnection>[] = [
     cell: ({ service, reqId }) => (service === null || reqId === null ? "–" : connectionName({ service, reqId })),
   },
   { header: t.planColumn, cell: ({ bouquetName }) => bouquetName ?? "–" },
+  { header: t.segmentFilter, cell: ({ segment }) => segment ?? "–" },
   { header: t.end, cell: ({ end }) => <Time of={end} /> },
   { header: t.daysLeft, isNumber: true, cell: ({ daysLeft }) => daysLeft ?? "–" },
-  { header: t.segmentFilter, cell: ({ segment }) => segment ?? "–" },
   { header: t.status, cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{t.statuses[status]}</Badge> },
 ];
