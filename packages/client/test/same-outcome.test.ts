@@ -4,7 +4,7 @@ import { DRIVERS, type Driver, type DriverAnswer } from "./support/drivers.ts";
 import { type Arrived, type ScriptedServer, scriptedServer } from "./support/scripted-server.ts";
 import { scripted, VECTORS } from "./support/vectors.ts";
 
-/* Whatever a deployment answers, the clients in all languages send the same, wait as long, and come to the same outcome. */
+/* The clients in all languages send the same, wait as long, and have the same outcome, for any answers. */
 
 const { nowMs, token, purchase, answers } = VECTORS;
 const NAMES = ["close", ...Object.keys(answers).filter((name) => !/^(?:customer|listing)/.test(name))];

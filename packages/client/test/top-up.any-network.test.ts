@@ -23,7 +23,7 @@ type Story = typeof story extends fc.Arbitrary<infer Value> ? Value : never;
 interface Ending {
   readonly made: World;
   readonly clock: VirtualClock;
-  /** Of every life of the program but the last, `undecided` or what it came to; then nothing more is done. */
+  /** Outcome of each run of the program. It is run again while the outcome is undecided. */
   readonly outcomes: readonly TopUpOutcome[];
   readonly resume: () => Promise<TopUpOutcome>;
 }

@@ -41,7 +41,7 @@ for (const [language, isHere, start] of DRIVERS) {
   });
 }
 
-/** Whatever is sent, it is the same purchase: another one might be a second top-up. */
+/** The expected request: always of the same purchase. */
 function requestOf({ do: action, options }: Vector, operation: string, values: Readonly<Record<string, string>>) {
   const isQueryOfTopUp = action === undefined && operation !== TOP_UP;
   return {

@@ -114,7 +114,7 @@ export interface Fault {
     | "bouquet_unavailable";
   /** How many requests with one checkoutId get it, before the real answer. */
   readonly times: number;
-  /** What txn-status says after it. */
+  /** Answer of txn-status after the fault. */
   readonly status: "recorded" | "not_topped_up" | "never_topped_up";
   /** Whether the wrong answer is the real one: no request buys. */
   readonly isRefused?: true;

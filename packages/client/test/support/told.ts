@@ -20,7 +20,7 @@ export async function topUp(
   const { repeatsAreSafe, ...rest } = options;
   const { client, clock, sent, times, bodies } = scene(script, { repeatsAreSafe });
   const outcome = await clock.run(client.topUp(PURCHASE, rest));
-  // Whatever is sent, it is the same purchase: another one might be a second top-up.
+  // Another purchase could be a second top-up.
   for (const [index, operation] of sent.entries()) {
     expect(bodies[index]).toEqual(operation === TOP_UP ? PURCHASE : { checkoutId: PURCHASE.checkoutId });
   }

@@ -5,7 +5,7 @@ import { fail, LISTING, type Mutant, QUERY, TOP_UP } from "./mutant.ts";
 
 type Fault = NonNullable<PracticeChange[string]>;
 
-/** What breaks the faults of topupd's practice customer. */
+/** Mutants that break the faults of topupd's practice customer. */
 export const TOPUPD_PRACTICE_MUTANTS: readonly Mutant[] = [
   faulty("a fault that does not happen", "lost-after", { times: 0 }, ["practice-fault"]),
   faulty("half an answer that is none", "half-answer", { answer: "nothing" }, ["practice-fault"]),

@@ -10,7 +10,7 @@ export const PRACTICE_CUID = "1000010";
 /** How the answer to a top-up goes wrong. */
 export type Answering = "nothing" | "half" | "late" | "busy" | "proxy_page" | "limited";
 
-/** What happens to the top-ups of one practice connection. The texts complete the table of the partner's guide. */
+/** The fault of one practice connection. The texts complete the table of the partner's guide. */
 export interface Fault {
   /** The username of the connection. */
   readonly name: string;

@@ -148,17 +148,18 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
     const writeWhole: typeof rendering.write = (ofSuccess, answer, exponent) =>
       JSON.stringify({ success: true, code: ofSuccess, body: rendering.render(answer, exponent) });
     const { write = writeWhole } = rendering;
+    const isTopUp = name === TOP_UP_OPERATION;
     return {
       url: `${prefix}/${version.name}/${name}`,
       operation: { name, version: version.name },
       headers: headersOf(version),
-      isTopUp: name === TOP_UP_OPERATION,
+      isTopUp,
       isQuery: name === QUERY_OPERATION,
       async serve(caller, fields) {
         const reading = form.read(fields, currencyExponent);
         if (!reading.ok) return { ok: false, reason: "invalid_field", fields: reading.problems };
         const result = await run(caller, reading.value);
-        const faulty = result.answering && faultyOutcome(result.answering);
+        const faulty = result.answering && faultyOutcome(result.answering, isTopUp);
         if (faulty !== undefined) return faulty;
         if (!result.ok) return { ok: false, reason: result.refusal, ...result.detail };
         const replays = isReplay(result.value);

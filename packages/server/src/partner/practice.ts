@@ -18,12 +18,15 @@ const PROXY_PAGE = {
   body: "<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>\n",
 };
 
-/** The outcome that replaces the real one; undefined if the real answer is sent, but wrongly. */
-export function faultyOutcome(answering: Answering): Outcome | undefined {
+/**
+ * The outcome that replaces the real one; undefined if the real answer is sent, but wrongly.
+ * @param isTopUp whether a top-up is answered: its outcome is then uncertain.
+ */
+export function faultyOutcome(answering: Answering, isTopUp: boolean): Outcome | undefined {
   const retryAfterSeconds = PRACTICE_RETRY_SECONDS;
   switch (answering) {
     case "busy":
-      return { ok: false, reason: "unavailable", isTopUp: true, retryAfterSeconds };
+      return { ok: false, reason: "unavailable", isTopUp, retryAfterSeconds };
     case "limited":
       return { ok: false, reason: "rate_limited", retryAfterSeconds };
     case "proxy_page":

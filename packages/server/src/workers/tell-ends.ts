@@ -10,7 +10,7 @@ import {
 } from "../domain/wall-time.ts";
 import type { ConnectionEnd, HeldLease, Outbox } from "../store/outbox.ts";
 import type { ProviderSettings } from "../store/store.ts";
-import { failureLog, Lease, type Worker, type WorkerPorts } from "./worker.ts";
+import { Lease, startRepeating, type Worker, type WorkerPorts } from "./worker.ts";
 
 export interface EndsPorts extends WorkerPorts {
   readonly store: { readonly outbox: Outbox; readonly provider: Pick<ProviderSettings, "zone"> };
@@ -36,38 +36,23 @@ const SHORTENING: ReadonlySet<string> = new Set(["topup.reversed", "subscription
  * process at a time does this.
  */
 export function startTellingEnds(ports: EndsPorts): Worker {
-  const { store, sleep } = ports;
-  const logFailure = failureLog(ports);
-  const stopping = new AbortController();
-
-  const work = async (): Promise<void> => {
-    const lease = new Lease(store.outbox, ports, "ends");
-    if (!(await lease.take())) return;
-    try {
-      const ends = new Ends(ports, lease);
-      while (!stopping.signal.aborted && (await lease.renew())) {
-        const hasMore = await ends.look();
-        await sleep(hasMore ? PAUSE_MS : LOOKED_EVERY_MS, stopping.signal);
+  return startRepeating(ports, {
+    everyMs: TAKEN_EVERY_MS,
+    failure: "events for ended subscriptions are late",
+    async work(stopping) {
+      const lease = new Lease(ports.store.outbox, ports, "ends");
+      if (!(await lease.take())) return;
+      try {
+        const ends = new Ends(ports, lease);
+        while (!stopping.aborted && (await lease.renew())) {
+          const hasMore = await ends.look();
+          await ports.sleep(hasMore ? PAUSE_MS : LOOKED_EVERY_MS, stopping);
+        }
+      } finally {
+        await lease.release();
       }
-    } finally {
-      await lease.release();
-    }
-  };
-
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await work().catch((error: unknown) => logFailure(error, {}, "events for ended subscriptions are late"));
-      await sleep(TAKEN_EVERY_MS, stopping.signal);
-    }
-  };
-
-  const running = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
     },
-  };
+  });
 }
 
 /** A scan of all subscriptions, page by page. */

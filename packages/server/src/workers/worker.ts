@@ -91,13 +91,17 @@ export function startRepeating(
     everyMs,
     work,
     failure,
-  }: { readonly everyMs: number; readonly work: () => Promise<void>; readonly failure: string },
+  }: {
+    readonly everyMs: number;
+    readonly work: (stopping: AbortSignal) => Promise<void>;
+    readonly failure: string;
+  },
 ): Worker {
   const logFailure = failureLog(ports);
   const stopping = new AbortController();
   const run = async () => {
     while (!stopping.signal.aborted) {
-      await work().catch((error: unknown) => logFailure(error, {}, failure));
+      await work(stopping.signal).catch((error: unknown) => logFailure(error, {}, failure));
       await ports.sleep(everyMs, stopping.signal);
     }
   };

@@ -71,7 +71,6 @@ const actionsOf = async ({ service }: StaffApi) =>
     .filter(({ action }) => /^staff\./.test(action))
     .map(({ author, action, subject, reason, after }) => [author, action, subject, reason, after]);
 
-/** What the log-in page is told. */
 const problemOf = ({ status, headers }: StaffAnswer) => [status, headers["location"], headers["set-cookie"]];
 const failed = (problem: string) => [
   302,

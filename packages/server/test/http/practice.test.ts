@@ -12,7 +12,7 @@ const REPLAYED = { status: 200, became: "replayed" };
 const NOTHING = { status: 0, became: "no answer" };
 const ask = (status: number, became: string) => ({ ask: { status, became } });
 
-/** What each call gets: top-ups with one checkoutId, txn-status (`ask`), and milliseconds that pass. */
+/** Answers to top-ups with one checkoutId and to txn-status (`ask`), and milliseconds that pass. */
 const EXPECTED: Readonly<Record<string, readonly object[]>> = {
   "lost-before": [NOTHING, ask(404, "not_topped_up"), SUCCESS, ask(200, "success"), REPLAYED],
   "lost-after": [NOTHING, ask(200, "success"), REPLAYED, REPLAYED],
@@ -111,6 +111,15 @@ describe.each([
     }
     expect(client.service.app.fastCalls() > 0).toBe(hasFastDoor);
   });
+});
+
+test("an unavailable answer names the next step of its operation", async () => {
+  const client = await startClient("v1.0.1");
+  const busy = await send(client, TOP_UP, await list(client, "busy-before"));
+  expect(busy.json.body.retry).toBe("query_status");
+  const request = await list(client, "ask-fails");
+  await send(client, TOP_UP, request);
+  expect((await send(client, "txn-status", request)).json.body.retry).toBe("same_request");
 });
 
 test("the provider reverses the top-up of one connection after 10 seconds, once", async () => {

@@ -1,3 +1,4 @@
+import type { Purchase } from "../../campaign/partner.ts";
 import { FAULTS, PRACTICE_CUID, TOP_UP_OPERATION, type TrialCall } from "../../src/domain/practice.ts";
 import type { ListedOutcome } from "../../src/domain/practice-report.ts";
 import { certifyPractice } from "../../src/office/practice/operations.ts";
@@ -6,15 +7,6 @@ import { deskOf, run } from "./desk.ts";
 import { PREFIX, type TestService } from "./service.ts";
 
 /* Programs of partners that practise: a correct one, and one for each mistake. */
-
-export interface Purchase {
-  readonly cuid: string;
-  readonly service: "internet";
-  readonly reqId: string;
-  readonly checkoutId: string;
-  readonly bouquetId: string;
-  readonly amt: string;
-}
 
 /** An answer as a program sees it. */
 interface Seen {

@@ -50,7 +50,7 @@ export class Member {
   readonly #collecting = new Map<number, (families: readonly Family[]) => void>();
   readonly #stopping = new AbortController();
   #process: ChildProcess | undefined;
-  /** Where a process was last ready. */
+  /** URL of the last process that was ready. */
   #url: string | undefined;
   /** Whether the process serves and can receive messages. */
   #isReady = false;

@@ -8,7 +8,7 @@ import { codesToFind } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
 import type { Db } from "../office.ts";
 
-/** What a list of connections shows. Undefined fields do not filter. */
+/** Conditions for listed connections. All must hold; an undefined field allows any value. */
 export interface ConnectionFilter {
   readonly environment: Environment;
   readonly service?: Service | undefined;
