@@ -26,19 +26,10 @@ import type { Zone } from "../../domain/wall-time.ts";
 import { DAY_MS, dayAfter, type Instant, isoTime } from "../../domain/wall-time.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
+import { inRange, rangeOf, stepsOf, type TopUps, topUps } from "../../store/top-up-ranges.ts";
 import { readNames } from "../customers/sql.ts";
 import type { Db } from "../office.ts";
-import {
-  filtered,
-  findByTxnIds,
-  findTransaction,
-  inRange,
-  rangeOf,
-  readWithReversals,
-  stepsOf,
-  type TopUps,
-  topUps,
-} from "../transactions/sql.ts";
+import { filtered, findByTxnIds, findTransaction, readWithReversals } from "../transactions/sql.ts";
 
 export interface ReconcileRequest {
   readonly environment: Environment;

@@ -3,13 +3,14 @@ import type { Environment } from "../../domain/customer.ts";
 import type { Money } from "../../domain/money.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { StaffAct } from "../../domain/staff.ts";
-import { firstTransactionId, isTransactionId, type Transaction } from "../../domain/top-up.ts";
+import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Engine } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
 import { transactionOfRow } from "../../store/rows.ts";
 import { readHorizon } from "../../store/settings.ts";
 import type { TopUpRow } from "../../store/tables.ts";
+import { inRange, type Order, type Range, rangeOf, stepsOf, type TopUps, topUps } from "../../store/top-up-ranges.ts";
 import type { Db } from "../office.ts";
 
 /** Conditions for top-ups. All must hold; an undefined field allows any value. */
@@ -45,28 +46,8 @@ export interface TransactionPage {
 /** The time, author and reason of a reversal. */
 export type RecordedReversal = StaffAct;
 
-/* A txnId begins with the time of the record, so a range of times is a range of txnIds. One index serves every list. */
-
-/**
- * Transactions that one step reads: some milliseconds of work, then other requests get their turn. Each amount is less than
- * 10^15 minor units, so the sum of a step fits into 64 bits.
- */
-const STEP_ROWS = 5_000;
-
 /** Transactions of a customer that are read together. */
 const ROWS_AT_ONCE = 500;
-
-/** Greater than every txnId and checkoutId. */
-const BEYOND_ALL = "~";
-
-/** Ids of at least `least` and less than `beyond`. */
-interface Range {
-  readonly least: string;
-  readonly beyond: string;
-}
-
-/** A column whose index divides top-ups into ranges. The table itself is in the order of checkoutIds. */
-type Id = "txnId" | "checkoutId";
 
 /** @param id a txnId or a checkoutId. */
 export async function findTransaction(db: Db, id: string): Promise<Transaction | undefined> {
@@ -159,8 +140,6 @@ function pageOf(query: TopUps, filter: TransactionFilter, page: TransactionPage,
   return rows.limit(page.limit - found).execute();
 }
 
-type Order = "asc" | "desc";
-
 function orderOf({ after }: TransactionPage): Order {
   return after === undefined ? "desc" : "asc";
 }
@@ -170,46 +149,6 @@ function rangeOfPage({ from, until }: TransactionFilter, { before, after }: Tran
   // A blank sorts before every character of a txnId.
   const beginning = after === undefined ? "" : `${after} `;
   return { least: beginning > least ? beginning : least, beyond };
-}
-
-export function rangeOf(from: Instant | undefined, until: Instant | undefined, before = BEYOND_ALL): Range {
-  const beyond = until === undefined ? BEYOND_ALL : firstTransactionId(until);
-  return {
-    least: from === undefined ? "" : firstTransactionId(from),
-    beyond: before < beyond ? before : beyond,
-  };
-}
-
-/** Divides a range into ranges of about {@link STEP_ROWS} top-ups each, in order. */
-export async function* stepsOf(db: Db, range: Range, order: Order = "desc", id: Id = "txnId"): AsyncGenerator<Range> {
-  for (let rest = range; ; ) {
-    const boundary = await inRange(topUps(db), rest, id)
-      .select(`t.${id} as id`)
-      .orderBy(`t.${id}`, order)
-      .offset(STEP_ROWS - 1)
-      .limit(1)
-      .executeTakeFirst();
-    if (boundary === undefined) {
-      yield rest;
-      return;
-    }
-    const [older, newer] = [
-      { least: rest.least, beyond: boundary.id },
-      { least: boundary.id, beyond: rest.beyond },
-    ];
-    yield order === "asc" ? older : newer;
-    rest = order === "asc" ? newer : older;
-  }
-}
-
-export function topUps(db: Db) {
-  return db.selectFrom("topUp as t");
-}
-
-export type TopUps = ReturnType<typeof topUps>;
-
-export function inRange(query: TopUps, { least, beyond }: Range, id: Id = "txnId"): TopUps {
-  return query.where(`t.${id}`, ">=", least).where(`t.${id}`, "<", beyond);
 }
 
 export function filtered(query: TopUps, filter: TransactionFilter): TopUps {
