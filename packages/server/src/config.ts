@@ -6,6 +6,7 @@ import { isCountry } from "./domain/names.ts";
 import { isTimeZone } from "./domain/wall-time.ts";
 import { LOG_LEVELS } from "./system/log.ts";
 import { LOG_IN_SETTINGS, problemOfLogIn } from "./system/log-in-settings.ts";
+import { MAIL_SETTINGS, problemOfMail } from "./system/mail-settings.ts";
 import {
   integer,
   mustBe,
@@ -180,6 +181,7 @@ const TABLE = {
     read: readHostNames,
   },
   ...LOG_IN_SETTINGS,
+  ...MAIL_SETTINGS,
   supportGoodwillDays: {
     placeholder: "DAYS",
     fallback: "400",
@@ -255,7 +257,7 @@ export function readConfig(
     return [name, text === undefined ? undefined : readAs(given.by, text, read)];
   });
   const config = Object.freeze(Object.fromEntries(values)) as Config;
-  const problem = problemOfLogIn(config);
+  const problem = problemOfLogIn(config) ?? problemOfMail(config);
   if (problem !== undefined) throw new ConfigError(problem);
   return config;
 }

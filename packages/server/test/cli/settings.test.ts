@@ -8,6 +8,8 @@ import { officeLine } from "../support/office-line.ts";
 const ADDRESS =
   "must be sqlite: and the path of a file, such as sqlite:./topupd.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 
+const MAIL = "must be smtp:// or smtps:// and a server, such as smtp://USER:PASSWORD@mail.provider.example:587";
+
 /** A value that each setting must refuse, and what it is told to be. */
 const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["host", "", "must be an address"],
@@ -54,6 +56,11 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["oidc-issuer", "accounts.example", "must be a URL such as https://accounts.provider.example"],
   ["oidc-client", "", "must be one line of 1 to 200 characters"],
   ["oidc-role-claim", "", "must be one line of 1 to 200 characters"],
+  ["mail", "https://mail.example", MAIL],
+  ["mail", "smtp://mail.example/inbox", MAIL],
+  ["mail", "smtp://ravi@mail.example", MAIL],
+  ["mail-from", "ravi", "must be a mail address such as alerts@provider.example"],
+  ["mail-to", "ravi@example, <maya@example>", "must be a mail address such as alerts@provider.example"],
   ["support-goodwill-days", "some", "must be a whole number from 0 to 99999"],
   ["support-bulk", "-1", "must be a whole number from 0 to 99999"],
   ["second-person-bulk", "all", "must be none, or a whole number from 0 to 99999"],
@@ -91,6 +98,11 @@ describe("settings", () => {
       expect(stderr).toContain("TOPUPD_DATABASE must be");
       expect(stderr).toContain("***");
       expect(stderr).not.toMatch(/secret1|ret1/);
+    }
+    for (const value of ["smtp://ravi:secret1%zz@mail", "smtp://ravi:sec/ret1@mail", "ravi:sec#ret1@mail:25"]) {
+      const { stderr } = await officeLine({ env: { TOPUPD_MAIL: value } }).run("check", "mail");
+      expect(stderr).toMatch(/^topupd: TOPUPD_MAIL must be .*\*\*\*@/);
+      expect(stderr).not.toMatch(/sec|ret1/);
     }
   });
 

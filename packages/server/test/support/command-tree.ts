@@ -18,7 +18,7 @@ export async function allCommands(): Promise<readonly KnownCommand[]> {
 
 function below(command: Command, words: readonly string[]): KnownCommand[] {
   const children = command.commands.flatMap((child) => below(child, [...words, child.name()]));
-  return [{ words, command, isGroup: command.commands.length > 0 }, ...children];
+  return [{ words, command, isGroup: isGroup(command) }, ...children];
 }
 
 /** The help that a command prints, where nothing tells how wide the terminal is. */
@@ -55,8 +55,13 @@ export function shellWords(line: string): string[] {
 }
 
 function disarm(command: Command): void {
-  if (command.commands.length === 0) command.action(() => {});
+  if (!isGroup(command)) command.action(() => {});
   for (const child of command.commands) disarm(child);
+}
+
+/** `check` has a command below it, and flags of its own. */
+function isGroup(command: Command): boolean {
+  return command.commands.length > 0 && command.name() !== "check";
 }
 
 /** Parsing needs nothing of the process but somewhere to write. */

@@ -81,7 +81,8 @@ export function addCommand<Options extends object>(
   parts: CommandParts<Options, Context>,
 ): Command {
   const { settings = STORE_SETTINGS } = parts;
-  const command = parent.command(parts.name).description(parts.description);
+  // A command may be there already, with others below it.
+  const command = groupNamed(parent, parts.name).description(parts.description);
   for (const argument of parts.arguments ?? []) command.addArgument(argument);
   for (const option of parts.options ?? []) command.addOption(option);
   if (parts.json !== false) command.option("--json", "print the data as JSON");

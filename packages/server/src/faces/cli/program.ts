@@ -81,7 +81,7 @@ const SUBJECTS: Readonly<
   staff: { office: [staff], byHand: async () => (await import("./commands/staff.ts")).addPasswordCommands },
   token: { office: [tokens] },
   migrate: { byHand: async () => (await import("./commands/database.ts")).addMigrateCommand },
-  check: { office: [maintenance] },
+  check: { office: [maintenance], byHand: async () => (await import("./commands/mail.ts")).addMailCheck },
   prune: { office: [maintenance] },
   secret: { office: [maintenance] },
   copy: { byHand: async () => (await import("./commands/database.ts")).addCopyCommand },
@@ -128,6 +128,8 @@ export async function buildProgram(
   const program = new Command("topupd")
     .description("A self-hosted top-up service for providers of TV, internet and IPTV subscriptions")
     .version(runtime.version, "-V, --version", "show the version")
+    // Flags after "check mail" are not those of "check".
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: runtime.stdout,
