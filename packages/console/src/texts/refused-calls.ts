@@ -31,6 +31,15 @@ const reasons: Readonly<Record<string, string>> = {
   gave_up: "The caller left before the answer",
 };
 
+/** Limits that refuse calls. */
+const details: Readonly<Record<string, string>> = {
+  "look-ups": "Too many look-ups",
+  top_up_amount: "Above the limit of one top-up",
+  day_amount: "Above the amount of a day",
+  day_top_ups: "Above the number of top-ups of a day",
+  paid_ahead: "Paid too far ahead",
+};
+
 /** Partners' operations, by their names on the wire. */
 const operations: Readonly<Record<string, string>> = {
   "get-customer-information": "Look a customer up",
@@ -52,5 +61,6 @@ export const refusedCalls = {
   empty: "In the last 30 days. If a partner disagrees, ask for the answer's request id.",
   emptyFiltered: "No refused call fits these filters",
   reasons,
+  details,
   operations,
 } as const;

@@ -17,6 +17,8 @@ export const DEFAULT_LIMITS: PartnerLimits = { rate: 50, burst: 500, unknownLook
 /** The highest value of a limit. Look-ups are then not counted. */
 export const NO_LIMIT = 1_000_000;
 
+/** Name of the limit of look-ups, in answers and refused calls. */
+export const LOOK_UPS = "look-ups";
 export const LOOK_UP_WINDOW_MS = 3_600_000;
 
 /** A token bucket, kept as the time at which it is full again. */

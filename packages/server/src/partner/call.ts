@@ -47,6 +47,8 @@ export abstract class Call implements Peer {
   body: JsonObject | undefined = undefined;
   /** The reason, if the call failed. */
   outcome: FailureReason | undefined = undefined;
+  /** More about the failure. */
+  failure: FailureDetail | undefined = undefined;
   isReplay = false;
   /** Whether the service was overloaded, and the request was refused unread. */
   isTurnedAway = false;

@@ -1,5 +1,5 @@
 import { type Result, refused } from "../domain/failure.ts";
-import { type CountedLookUp, LOOK_UP_WINDOW_MS, NO_LIMIT } from "../domain/partner-limits.ts";
+import { type CountedLookUp, LOOK_UP_WINDOW_MS, LOOK_UPS, NO_LIMIT } from "../domain/partner-limits.ts";
 import type { FailureDetail } from "./failures.ts";
 import type { Caller, Ports } from "./ports.ts";
 
@@ -36,7 +36,7 @@ export function limitLookUps({ store, countLookUp }: Pick<Ports, "store" | "coun
       const wait = await countLookUp({ partnerId, environment, kind, key, limits });
       if (wait === 0) return result;
       const policy = {
-        name: "look-ups",
+        name: LOOK_UPS,
         quota: limits.unknownLookUps + limits.newLookUps,
         windowMs: LOOK_UP_WINDOW_MS,
       };

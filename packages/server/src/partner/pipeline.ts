@@ -132,6 +132,7 @@ export class Pipeline {
 
   refuse(call: Call, reason: FailureReason, detail?: FailureDetail): void {
     call.outcome = reason;
+    call.failure = detail;
     this.decide(call, renderFailure(reason, call.id, detail));
   }
 

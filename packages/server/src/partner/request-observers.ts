@@ -95,13 +95,23 @@ export function noteRefusedCalls(
   refusedCalls: Pick<CallNotes<RefusedCall>, "note">,
 ): RequestObserver {
   return {
-    ended: ({ id: requestId, outcome: reason, caller, refusedHolder, body, route }) => {
+    ended: ({ id: requestId, outcome: reason, failure, caller, refusedHolder, body, route }) => {
       if (reason === undefined) return;
       const holder = caller ?? refusedHolder;
       const operation = route?.operation?.name;
       if (holder === undefined || operation === undefined) return;
       const { partnerId, environment } = holder;
-      refusedCalls.note({ at: clock(), partnerId, environment, operation, reason, code: codeIn(body), requestId });
+      const detail = failure?.policy?.name;
+      refusedCalls.note({
+        at: clock(),
+        partnerId,
+        environment,
+        operation,
+        reason,
+        detail,
+        code: codeIn(body),
+        requestId,
+      });
     },
     refusedBare: () => {},
   };

@@ -40,7 +40,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   delivery_log: ["target_id", "at", "seq", "attempt", "status", "request", "answer", "problem", "duration_ms"],
   lease: ["name", "holder", "held_until"],
   ends_told: ["only_row", "told_until"],
-  refused_call: ["id", "at", "partner_id", "environment", "operation", "reason", "code", "request_id"],
+  refused_call: ["id", "at", "partner_id", "environment", "operation", "reason", "detail", "code", "request_id"],
   trial_call: [
     "id",
     "at",

@@ -25,7 +25,9 @@ type CallTable = "refusedCall" | "trialCall";
 export async function recordRefusedCalls(engine: Engine, calls: readonly RefusedCall[]): Promise<void> {
   for (const some of portionsOf(calls, ROWS_AT_ONCE))
     await recordSome(engine, "refusedCall", some.at(-1)?.at, async (tx, first) => {
-      const rows = some.map((call, index) => ({ ...call, id: first + index, code: call.code ?? null }));
+      const rows = some.map(({ detail = null, code = null, ...call }, index) => {
+        return { ...call, id: first + index, detail, code };
+      });
       await tx.insertInto("refusedCall").values(rows).execute();
     });
 }

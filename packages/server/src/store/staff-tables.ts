@@ -12,6 +12,7 @@ interface RefusedCallRow {
   environment: Environment;
   operation: string;
   reason: string;
+  detail: string | null;
   code: string | null;
   requestId: string;
 }

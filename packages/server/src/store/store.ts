@@ -126,6 +126,8 @@ export interface RefusedCall {
   readonly operation: string;
   /** The reason of the failure, as sent to the partner. */
   readonly reason: string;
+  /** The limit that refused the call. */
+  readonly detail?: string | undefined;
   /** The customer id or code that was sent. */
   readonly code: string | undefined;
   readonly requestId: string;

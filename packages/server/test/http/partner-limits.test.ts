@@ -8,7 +8,7 @@ import { type OpenOptions, prepareTopUp, startTestService, type TestService } fr
 const SITA = { code: "1000001" };
 
 /** A service whose partner has low limits, and whose stopwatch the test turns. */
-async function limited(limits: object, options: Partial<OpenOptions> = {}) {
+async function limitedService(limits: object, options: Partial<OpenOptions> = {}) {
   const time = { ms: 0 };
   const refusedCalls: RefusedCall[] = [];
   const note = (call: RefusedCall) => void refusedCalls.push(call);
@@ -24,7 +24,7 @@ describe("a partner that sends too fast", () => {
   test.each([true, false])(
     "is refused, keeps its connection, and is served again (fast door: %s)",
     async (hasFastDoor) => {
-      const { service, time, refusedCalls } = await limited({ rate: 2, burst: 3 }, { hasFastDoor });
+      const { service, time, refusedCalls } = await limitedService({ rate: 2, burst: 3 }, { hasFastDoor });
       const { socket, received } = await openSocket(service);
       const send = async (count: number) => {
         for (let sent = 0; sent < count; sent += 1) {
@@ -41,13 +41,14 @@ describe("a partner that sends too fast", () => {
       time.ms += 500;
       expect(await send(2)).toEqual(["200", "429"]);
       expect(service.app.fastCalls() > 0).toBe(hasFastDoor);
-      expect(refusedCalls).toMatchObject([{ reason: "rate_limited" }, { reason: "rate_limited" }]);
+      const refused = { reason: "rate_limited", detail: "calls" };
+      expect(refusedCalls).toMatchObject([refused, refused]);
       socket.destroy();
     },
   );
 
   test("does not slow another partner, and gets new limits at once", async () => {
-    const { service, lookUp } = await limited({ rate: 1, burst: 1 });
+    const { service, lookUp } = await limitedService({ rate: 1, burst: 1 });
     const other = await service.issue(await service.addPartner("other"), "trial");
     expect([(await lookUp(SITA.code)).status, (await lookUp(SITA.code)).status]).toEqual([200, 429]);
     expect((await service.call("get-customer-information", SITA, { token: other })).status).toBe(200);
@@ -58,7 +59,7 @@ describe("a partner that sends too fast", () => {
 
 describe("a partner that looks up too much", () => {
   test("gets 429 for unknown codes and new customers, while customers whom it has topped up answer", async () => {
-    const { service, time, lookUp, refusedCalls } = await limited({ unknownLookUps: 2, newLookUps: 2 });
+    const { service, time, lookUp, refusedCalls } = await limitedService({ unknownLookUps: 2, newLookUps: 2 });
     const purchase = await prepareTopUp(service, { cuid: "1000004", service: "internet", reqId: "trial4" });
     expect((await service.call("subscription-package-topup", purchase)).status).toBe(200);
     // Its listing counts for an hour.
@@ -77,7 +78,8 @@ describe("a partner that looks up too much", () => {
     const listing = { cuid: "1000003", service: "tv", reqId: "none" };
     expect((await service.call("get-subscription-package", listing)).status).toBe(429);
     expect((await lookUp("1000004")).status).toBe(200);
-    expect(refusedCalls.filter(({ reason }) => reason === "rate_limited")).toHaveLength(3);
+    const limited = refusedCalls.filter(({ reason }) => reason === "rate_limited");
+    expect(limited.map(({ detail }) => detail)).toEqual(["look-ups", "look-ups", "look-ups"]);
     time.ms += 3_600_000;
     expect((await lookUp("1000003")).status).toBe(200);
   });
@@ -91,7 +93,7 @@ describe("a partner that looks up too much", () => {
         return store.hasToppedUp(...of);
       },
     });
-    const { service, lookUp } = await limited({}, { wrapStore });
+    const { service, lookUp } = await limitedService({}, { wrapStore });
     const request = await prepareTopUp(service, { cuid: "1000001", service: "internet", reqId: "trial1" });
     await service.call("subscription-package-topup", request);
     const before = asked;
@@ -100,7 +102,7 @@ describe("a partner that looks up too much", () => {
   });
 
   test("reads at most 660 customers in an hour by counting upwards", async () => {
-    const { service, time } = await limited({});
+    const { service, time } = await limitedService({});
     const rows = Array.from({ length: 700 }, (_, index) => ({
       ...{ cuid: `${5_000_000 + index}`, first_name: "A", last_name: "B", status: "active", connections: {} },
     }));

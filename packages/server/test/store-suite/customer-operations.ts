@@ -259,7 +259,7 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     const ofCustomer = (cuid: string) => run(opened.desk(), listRefusedCallsOfCustomer, { cuid });
     const shown = { at: "2026-11-20T09:00:00.000Z", partner: "wallet", operation: call.operation };
     expect(await ofCustomer(CUID)).toEqual({
-      items: [{ ...shown, reason: "customer_inactive", code: SITA.mobile, requestId: SITA.mobile }],
+      items: [{ ...shown, reason: "customer_inactive", detail: null, code: SITA.mobile, requestId: SITA.mobile }],
       cursor: null,
     });
     expect(await refusal(ofCustomer("nobody"))).toMatchObject({ code: "not_found" });

@@ -36,7 +36,13 @@ export function testRefusedCalls(makeDatabase: MakeDatabase): void {
     const all = [store, await another(), await another()];
     const portion = (name: number) => Array.from({ length: 600 }, (_, index) => call(`${name}-${index}`));
     await Promise.all(all.map((each, index) => each.recordRefusedCalls(portion(index))));
-    const last = call("last", { partnerId: 2, code: undefined, reason: "expired_token", at: START + 5 });
+    const last = call("last", {
+      partnerId: 2,
+      code: undefined,
+      reason: "rate_limited",
+      detail: "look-ups",
+      at: START + 5,
+    });
     await store.recordRefusedCalls([last, call("trial", { environment: "trial", code: "7" })]);
     const [first, second] = await readRefusedCalls(store.engine.db, PRODUCTION, { before: undefined, limit: 2 });
     expect(first).toEqual({ ...last, id: expect.any(Number) });
@@ -50,9 +56,9 @@ export function testRefusedCalls(makeDatabase: MakeDatabase): void {
     expect(await found({ codes: [] })).toBe(0);
     expect(await found({ environment: "trial", codes: ["7"] })).toBe(1);
     expect(await found({ partnerId: 2 })).toBe(1);
-    expect(await found({ reason: "expired_token", partnerId: 1 })).toBe(0);
+    expect(await found({ reason: "rate_limited", partnerId: 1 })).toBe(0);
     const counted = { reason: "unknown_bouquet", count: 1_800 };
-    const expired = { reason: "expired_token", count: 1 };
+    const expired = { reason: "rate_limited", count: 1 };
     expect(await countRefusedCalls(store.engine.db, { ...PRODUCTION, from: START })).toEqual([counted, expired]);
     expect(await countRefusedCalls(store.engine.db, { ...PRODUCTION, from: START + 5 })).toEqual([expired]);
     expect(await countRefusedCalls(store.engine.db, { ...PRODUCTION, partnerId: 1, from: START })).toEqual([counted]);

@@ -27,9 +27,9 @@ const CALL: readonly Column<RefusedCall>[] = [
   {
     header: t.reason,
     isWide: true,
-    cell: ({ reason }) => (
+    cell: ({ reason, detail }) => (
       <span>
-        {t.reasons[reason] ?? reason} <Code>{reason}</Code>
+        {t.details[detail ?? ""] ?? t.reasons[reason] ?? reason} <Code>{reason}</Code>
       </span>
     ),
   },

@@ -78,13 +78,14 @@ async function refusedCallsOf(
   const { items, cursor } = pageUpTo(limit, found, ({ id }) => String(id));
   const partnerNames = await partnerNamesOf(store);
   const calls = items.map((call) => {
-    const { at, operation: called, reason, code, requestId } = call;
+    const { at, operation: called, reason, detail = null, code = null, requestId } = call;
     return {
       at: isoTime(at),
       partner: partnerName(call, { partnerNames }),
       operation: called,
       reason,
-      code: code ?? null,
+      detail,
+      code,
       requestId,
     };
   });
@@ -112,7 +113,7 @@ export async function readRefusedCalls(
   if (filter.codes?.length === 0) return [];
   const query = filtered(db, filter).selectAll().orderBy("id", "desc").limit(limit);
   const rows = await (before === undefined ? query : query.where("id", "<", before)).execute();
-  return rows.map((row) => ({ ...row, code: row.code ?? undefined }));
+  return rows.map((row) => ({ ...row, detail: row.detail ?? undefined, code: row.code ?? undefined }));
 }
 
 /** Counts refused calls by their reasons, most first. */

@@ -226,6 +226,7 @@ export const RefusedCallSchema = Type.Object(
     partner: Type.String(),
     operation: Type.String(),
     reason: Type.String(),
+    detail: orNull(Type.String({ description: "The limit that refused the call." })),
     code: orNull(Type.String()),
     requestId: Type.String(),
   },

@@ -375,6 +375,8 @@ CREATE TABLE refused_call (
   operation   TEXT    NOT NULL,
   -- The reason of the failure, as sent to the partner.
   reason      TEXT    NOT NULL,
+  -- The limit that refused the call; null if none did.
+  detail      TEXT,
   -- The customer id or code in the request; null if there was none.
   code        TEXT,
   request_id  TEXT    NOT NULL
