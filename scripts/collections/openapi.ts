@@ -40,7 +40,8 @@ export interface OpenApi {
     readonly description: string;
   };
   readonly servers: readonly [{ readonly url: string }];
-  readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
+  /** Paths without `post` are the extension. */
+  readonly paths: Readonly<Record<string, { readonly post?: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
@@ -49,9 +50,9 @@ export interface OpenApi {
  * @throws Error if the document has none.
  */
 export function operationOf(document: OpenApi, id: string): { readonly path: string; readonly operation: Operation } {
-  const entry = Object.entries(document.paths).find(([, { post }]) => post.operationId === id);
-  if (entry === undefined) throw new Error(`the document has no operation ${id}`);
-  return { path: `${document.servers[0].url}${entry[0]}`, operation: entry[1].post };
+  for (const [path, { post }] of Object.entries(document.paths))
+    if (post?.operationId === id) return { path: `${document.servers[0].url}${path}`, operation: post };
+  throw new Error(`the document has no operation ${id}`);
 }
 
 /** The schema of a request. */

@@ -95,6 +95,7 @@ export class DoorCases {
       `POST ${PREFIX}/${version}/${operation} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
       `Authorization: Bearer ${token}\r\nContent-Length: ${body.length}`;
     const draft = { head, blank: "\r\n\r\n", body };
+    if (!isUsual && choices.below(8) === 0) askReport(draft, choices);
     if (!isUsual) vary(draft, choices);
     return draft;
   }
@@ -139,6 +140,24 @@ export class DoorCases {
       }
     }
   }
+}
+
+/** Queries whose answers do not depend on the top-ups of other cases. */
+const QUERIES = [
+  "?to=2026-01-01",
+  "?from=2026-01-01&to=2026-01-31&x=y",
+  "?from=x",
+  "?from=",
+  "?cursor=a&cursor=b",
+  "?to=%00",
+];
+
+/** Makes the request a GET of a report, with or without a body. */
+function askReport(draft: Draft, choices: Choices): void {
+  draft.head = draft.head.replace(/^POST \S+/, `GET ${PREFIX}/partner/top-ups${choices.of(QUERIES)}`);
+  if (choices.below(2) === 0) return;
+  draft.head = draft.head.replace(/\r\nContent-(?:Type|Length):[^\r]*/gi, "");
+  draft.body = "";
 }
 
 /** Kinds of checkoutIds: new, expired, or never usable again. */

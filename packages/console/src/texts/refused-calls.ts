@@ -46,6 +46,7 @@ const operations: Readonly<Record<string, string>> = {
   "get-subscription-package": "List packages",
   "subscription-package-topup": "Top up",
   "txn-status": "Query a top-up",
+  "partner/top-ups": "List its top-ups",
 };
 
 export const refusedCalls = {

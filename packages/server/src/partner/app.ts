@@ -5,6 +5,7 @@ import { LATE_MS, type TrialCall } from "../domain/practice.ts";
 import type { RefusedCall } from "../store/store.ts";
 import { HEAD_LIMITS, urlOf } from "../system/port-guard.ts";
 import { type ServiceState, wellState } from "../system/service-state.ts";
+import { reportRoutes } from "./extension/report.ts";
 import { FastDoor } from "./fast-door.ts";
 import type { CallNotes } from "./gathering.ts";
 import { NodeDoor } from "./node-door.ts";
@@ -103,7 +104,8 @@ export function buildApp(options: AppOptions): App {
   };
   const operations = operationsOf({ ports, prefix, lapsedDays, headersOf });
   const health = healthPages({ store, state, log, isDraining: () => phase() !== "serving" });
-  const routes = [...operations, ...health, ...contractPages({ ...options, provider: store.provider })];
+  const reports = reportRoutes(ports, prefix);
+  const routes = [...operations, ...reports, ...health, ...contractPages({ ...options, provider: store.provider })];
   const answerText = new AnswerText(clock);
   const server = createServer({
     ...HEAD_LIMITS,

@@ -66,7 +66,7 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
     "The request body is not a JSON object in UTF-8 that has each key once. Correct it and send it again.",
   invalid_field: "Fields of the request are missing or wrong. Correct those listed in fields and send it again.",
   unknown_operation: "There is no such operation. Check the version and the name of the operation in the path.",
-  method_not_allowed: "Operations are called with POST. Send the request with that method.",
+  method_not_allowed: "The path has other methods. Send the request with a method of the header Allow.",
   body_too_large: `The request is too large: a body may have ${BODY_MAX_BYTES} bytes. Send only the documented fields.`,
   unsupported_media_type: "The body must be plain JSON. Send the header Content-Type: application/json.",
   customer_not_found: "No customer has this code. Check it with the customer.",
@@ -109,6 +109,8 @@ export interface FailureDetail {
   readonly fields?: readonly FieldProblem[];
   /** Whether the request was a top-up: its outcome may be unknown. */
   readonly isTopUp?: boolean;
+  /** Methods of the path (default POST). */
+  readonly allow?: string;
   /** Default 1. */
   readonly retryAfterSeconds?: number;
   /** The limit that refuses the request. */
@@ -135,13 +137,15 @@ export function renderFailure(
 
 const JSON_HEADERS = ["content-type", JSON_TYPE, "cache-control", NEVER_KEPT];
 const UNAUTHORIZED_HEADERS = [...JSON_HEADERS, "www-authenticate", "Bearer"];
-const METHOD_HEADERS = [...JSON_HEADERS, "allow", "POST"];
 const laterHeaders = (seconds: number) => [...JSON_HEADERS, "retry-after", String(seconds)];
 const LATER_HEADERS = laterHeaders(RETRY_AFTER_SECONDS);
 
-function headersOf(reason: FailureReason, { retryAfterSeconds, policy }: FailureDetail): readonly string[] {
+function headersOf(
+  reason: FailureReason,
+  { allow = "POST", retryAfterSeconds, policy }: FailureDetail,
+): readonly string[] {
   if (FAILURES[reason].status === 401) return UNAUTHORIZED_HEADERS;
-  if (reason === "method_not_allowed") return METHOD_HEADERS;
+  if (reason === "method_not_allowed") return [...JSON_HEADERS, "allow", allow];
   if (reason !== "unavailable" && reason !== "rate_limited") return JSON_HEADERS;
   if (retryAfterSeconds === undefined) return LATER_HEADERS;
   const headers = laterHeaders(retryAfterSeconds);

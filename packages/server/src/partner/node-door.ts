@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type AddressList, callerAddress } from "../domain/address-list.ts";
-import { decodeUtf8 } from "../domain/json.ts";
+import { decodeUtf8, type JsonObject } from "../domain/json.ts";
 import { hasTwoAuthorizations, PARSE_ERROR } from "../system/port-guard.ts";
 import { type Answer, Call, tokenIn } from "./call.ts";
 import { BODY_MAX_BYTES, renderFailure } from "./failures.ts";
@@ -114,8 +114,11 @@ export class NodeDoor {
     else if ("load" in route) {
       if (request.method === "GET" || request.method === "HEAD") pipeline.show(call, route.load(request.headers));
       else pipeline.refuse(call, "unknown_operation");
-    } else if (request.method === "POST") pipeline.admit(call, route);
-    else pipeline.refuse(call, "method_not_allowed");
+    } else {
+      const allowed = route.parameters === undefined ? ["POST"] : ["GET", "HEAD"];
+      if (allowed.includes(request.method ?? "")) pipeline.admit(call, route);
+      else pipeline.refuse(call, "method_not_allowed", { allow: allowed.join(", ") });
+    }
   }
 
   /** Handles bytes that are no HTTP request, or an incomplete one that timed out. */
@@ -155,6 +158,13 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 function pathOf({ url = "" }: IncomingMessage): string {
   return url.replace(ORIGIN, "").split(/[?#]/, 1)[0] as string;
+}
+
+/** The query parameters of these names. A repeated one is a list. */
+function queryOf({ url = "" }: IncomingMessage, names: readonly string[]): JsonObject {
+  const query = new URLSearchParams(url.split("#", 1)[0]?.split("?").slice(1).join("?"));
+  const values = names.map((name) => [name, query.getAll(name)] as const).filter(([, { length }]) => length > 0);
+  return Object.fromEntries(values.map(([name, all]) => [name, all.length === 1 ? (all[0] as string) : all]));
 }
 
 /** Turns all further bytes on a socket into a parse error. */
@@ -214,9 +224,14 @@ class NodeCall extends Call {
   }
 
   receive(): void {
-    const { request } = this;
+    const { request, route } = this;
     const { pipeline } = this.#door.options;
     this.#door.trust(request.socket);
+    const { parameters } = route as Operation;
+    if (parameters !== undefined) {
+      pipeline.serveFields(this, queryOf(request, parameters));
+      return;
+    }
     const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
     if (!JSON_MEDIA.test(type)) {
       pipeline.refuse(this, "unsupported_media_type");

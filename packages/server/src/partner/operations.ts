@@ -120,9 +120,12 @@ const REPLAY_HEADERS = [...SUCCESS_HEADERS, "idempotent-replayed", "true"];
 
 /** The route of one operation of one version. */
 export interface Operation extends Route {
+  /** The query parameters of a GET; undefined for a POST. */
+  readonly parameters?: readonly string[];
   readonly isTopUp: boolean;
   readonly isQuery: boolean;
-  readonly serve: (caller: Caller, body: JsonObject) => Promise<Outcome>;
+  /** @param fields of the body, or of the query. */
+  readonly serve: (caller: Caller, fields: JsonObject) => Promise<Outcome>;
 }
 
 interface OperationOptions {

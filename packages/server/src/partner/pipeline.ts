@@ -108,9 +108,14 @@ export class Pipeline {
       this.refuse(call, "malformed_json");
       return;
     }
-    call.body = body;
+    this.serveFields(call, body);
+  }
+
+  /** @param fields of the body, or of the query. */
+  serveFields(call: Call, fields: JsonObject): void {
+    call.body = fields;
     const { serve } = call.route as Operation;
-    serve(call.caller as Caller, body)
+    serve(call.caller as Caller, fields)
       .then((outcome) => {
         if (call.answer !== undefined) return;
         call.isReplay = outcome.ok && outcome.isReplay;

@@ -75,9 +75,18 @@ function compile(version: string): ReadonlyMap<string, Check> {
   const ajv = new Ajv2020({ strict: false });
   ajv.addSchema(document, "document");
   const compiled = new Map<string, Check>();
-  for (const [path, { post }] of Object.entries(document.paths)) {
-    for (const [status, { headers }] of Object.entries(post.responses)) {
-      const pointer = ["paths", path, "post", "responses", status, "content", "application/json", "schema"]
+  for (const [path, { post, get }] of Object.entries(document.paths)) {
+    for (const [status, { headers }] of Object.entries((post ?? get).responses)) {
+      const pointer = [
+        "paths",
+        path,
+        post === undefined ? "get" : "post",
+        "responses",
+        status,
+        "content",
+        "application/json",
+        "schema",
+      ]
         .map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")))
         .join("/");
       const body = ajv.compile({ $ref: `document#/${pointer}` });
@@ -88,7 +97,7 @@ function compile(version: string): ReadonlyMap<string, Check> {
 }
 
 interface Document {
-  readonly paths: Readonly<Record<string, { readonly post: { readonly responses: Responses } }>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<"get" | "post", { readonly responses: Responses }>>>>;
 }
 type Responses = Readonly<Record<string, { readonly headers: object }>>;
 

@@ -1,15 +1,14 @@
-import { STATUS_CODES } from "node:http";
-import { type TSchema, Type } from "typebox";
-import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../../domain/fields.ts";
+import type { TSchema } from "typebox";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import { FAULTS, PRACTICE_CUID, TOP_UP_OPERATION } from "../../domain/practice.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { headerNames } from "../call.ts";
-import { FAILURES, type FailureDetail, type FailureReason, RETRIES, renderFailure } from "../failures.ts";
 import { contractOf, type OperationContract } from "../operations.ts";
 import { NOT_RETIRED, type Retirement, retirementHeaders, type Version } from "../versions/version.ts";
 import { type Components, describeHeaders, hoist, type Json, jsonContent } from "./components.ts";
+import { failureResponses, success } from "./envelopes.ts";
 import { type Example, makeExamples } from "./examples.ts";
+import { describeReports } from "./reports.ts";
 
 interface DocumentOptions {
   /** The path before the version, in every URL. */
@@ -31,11 +30,14 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
   const shared: Shared = { exponent: provider.currencyExponent, announced, components, publicUrl };
   const contract = contractOf(version);
   const examples = makeExamples(provider.currencyExponent);
+  const reports = version.successor === undefined;
   const paths = {
     [`/${contract.lookUp.name}`]: describe("getCustomerInformation", contract.lookUp, examples.lookUp, shared),
     [`/${contract.listing.name}`]: describe("getSubscriptionPackage", contract.listing, examples.listing, shared),
     [`/${contract.topUp.name}`]: describe("subscriptionPackageTopup", contract.topUp, examples.topUp, shared),
     [`/${contract.query.name}`]: describe("txnStatus", contract.query, examples.query, shared),
+    // Reports have no version: the current document describes them.
+    ...(reports && describeReports(`${publicUrl}${prefix}`, publicUrl, components)),
   };
   return {
     openapi: "3.1.0",
@@ -45,7 +47,7 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
     ],
     externalDocs: { url: `${publicUrl}/docs/partner-guide`, description: "The partner's guide." },
     security: [{ accessToken: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({
+    tags: Object.entries({ ...TAGS, ...(reports && EXTENSION) }).map(([name, description]) => ({
       name,
       description,
       externalDocs: { url: `${publicUrl}/docs/failures`, description: "Every failure, and what to do." },
@@ -104,9 +106,9 @@ function describe<Request, Answer>(
         "200": {
           description: "It was done.",
           headers: describeHeaders(headers),
-          content: jsonContent(hoist(success(operation, `${title}Answer`), components), answers),
+          content: jsonContent(hoist(success(code, rendering.schema, `${title}Answer`), components), answers),
         },
-        ...failureResponses({ title, refusals, isTopUp, announced }, components),
+        ...failureResponses({ title, refusals, isTopUp, hasBody: true, announced }, components),
       },
     },
   };
@@ -137,137 +139,12 @@ const TAGS = {
   Customers: "Who the customer is, and what can be bought.",
   "Top-ups": "Buying it, and asking what became of it.",
 } as const;
-
-function success<Request, Answer>({ code, rendering }: OperationContract<Request, Answer>, title: string): TSchema {
-  return Type.Object(
-    {
-      success: Type.Boolean({ const: true, description: "True on a success." }),
-      code: Type.String({ const: code, description: "The code of this operation's success." }),
-      body: rendering.schema,
-    },
-    { title, description: "What was asked for." },
-  );
-}
+const EXTENSION = {
+  Extension: "What you sold, and your account. Only topupd has this: it is no part of the interface.",
+};
 
 /** The fields of an example that the version's request has. */
 function only(request: object, schema: TSchema): Json {
   const known = Object.keys((schema as unknown as { readonly properties: object }).properties);
   return Object.fromEntries(Object.entries(request).filter(([name]) => known.includes(name))) as Json;
-}
-
-/** Failures that every operation has. */
-const ALWAYS: readonly FailureReason[] = [
-  "malformed_json",
-  "invalid_field",
-  "missing_token",
-  "unknown_token",
-  "expired_token",
-  "revoked_token",
-  "address_not_allowed",
-  "body_too_large",
-  "unsupported_media_type",
-  "rate_limited",
-  "internal_error",
-  "unavailable",
-];
-
-const EXAMPLE_REQUEST_ID = "4e21cd0cdd2711a0b3";
-const EXAMPLE_PROBLEMS: readonly FieldProblem[] = [
-  { field: "reqId", problem: "is required" },
-  { field: "cuid", problem: `must have at most ${IDENTIFIER_MAX_LENGTH} characters` },
-];
-
-const EXAMPLE_DETAILS: Readonly<Partial<Record<FailureReason, FailureDetail>>> = {
-  invalid_field: { fields: EXAMPLE_PROBLEMS },
-  rate_limited: { policy: { name: "calls", quota: 50, windowMs: 1000 }, retryAfterSeconds: 1 },
-};
-
-interface Failing {
-  /** Prefix for the names of this operation's own schemas. */
-  readonly title: string;
-  readonly refusals: readonly FailureReason[];
-  readonly isTopUp: boolean;
-  /** Further headers of every answer of the version. */
-  readonly announced: readonly string[];
-}
-
-/** The responses for all refusals and failures of an operation, by HTTP status. */
-function failureResponses(failing: Failing, components: Components): Record<string, Json> {
-  const reasons = [...failing.refusals, ...ALWAYS];
-  const statuses = [...new Set(reasons.map((reason) => FAILURES[reason].status))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const own = reasons.filter((reason) => FAILURES[reason].status === status);
-      const isShared = own.every((reason) => ALWAYS.includes(reason));
-      const schema = failureSchema(own, `${isShared ? "" : failing.title}Failure${status}`);
-      return [String(status), failureResponse(status, own, failing, hoist(schema, components))];
-    }),
-  );
-}
-
-function failureResponse(
-  status: number,
-  reasons: readonly FailureReason[],
-  { isTopUp, announced }: Failing,
-  schema: Json,
-): Json {
-  const answers = reasons.map((reason) => {
-    return [reason, renderFailure(reason, EXAMPLE_REQUEST_ID, { isTopUp, ...EXAMPLE_DETAILS[reason] })] as const;
-  });
-  const headers = answers.flatMap(([, answer]) => headerNames(answer.headers));
-  return {
-    description: `${STATUS_CODES[status]}: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`,
-    headers: describeHeaders(["x-request-id", ...announced, ...headers]),
-    content: jsonContent(
-      schema,
-      answers.map(([reason, { body }]) => [reason, JSON.parse(body) as Json]),
-    ),
-  };
-}
-
-const message = Type.String({
-  description: "A sentence on what is wrong and what to do. Its wording may change: do not compare it.",
-});
-
-const retry = Type.String({
-  enum: [...RETRIES],
-  description:
-    "What a program does next: `fix_request` correct it first; `same_request` send it again later, unchanged; `new_checkout` list again and use the new checkoutId; `query_status` call txn-status before anything else; `no` a person has to act.",
-});
-
-const requestId = Type.String({ description: "The same as in X-Request-Id. Quote it to the provider." });
-
-const fields = Type.Array(
-  Type.Object(
-    {
-      field: Type.String({ description: "The name of the field." }),
-      problem: Type.String({ description: "What is wrong with it. Never holds its value." }),
-    },
-    { title: "FieldProblem", description: "What is wrong with one field." },
-  ),
-  { description: "Everything that is wrong with the request." },
-);
-
-/** The envelope of a failure with one of these reasons. */
-function failureSchema(reasons: readonly FailureReason[], title: string): TSchema {
-  return Type.Object(
-    {
-      success: Type.Boolean({ const: false, description: "False on a failure." }),
-      code: Type.String({
-        enum: reasons.map((reason) => FAILURES[reason].code),
-        description: "What went wrong, for tables. A code never changes its meaning.",
-      }),
-      body: Type.Object(
-        {
-          reason: Type.String({ enum: [...reasons], description: "What went wrong: a name for the code." }),
-          message,
-          retry,
-          requestId,
-          ...(reasons.includes("invalid_field") && { fields: Type.Optional(fields) }),
-        },
-        { description: "What went wrong, and what to do." },
-      ),
-    },
-    { title, description: "A request that was refused or failed." },
-  );
 }

@@ -145,7 +145,7 @@ const BouquetItem = Type.Object(
 );
 const PackagesBody = packagesBody(BouquetItem);
 
-function timestamp(description: string) {
+export function timestamp(description: string) {
   return Type.String({
     pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$",
     description: `${description} \`YYYY-MM-DD HH:MM:SS\` in the provider's time zone.`,

@@ -56,13 +56,13 @@ describe.each(NAMES)("the OpenAPI document of %s", (version) => {
 
   test("has the four operations, each with what it takes, what it gives and what it costs to fail", () => {
     const { paths } = documentOf(version) as Part;
-    expect(Object.keys(paths)).toEqual([
+    expect(Object.keys(paths).slice(0, 4)).toEqual([
       "/get-customer-information",
       "/get-subscription-package",
       "/subscription-package-topup",
       "/txn-status",
     ]);
-    for (const { post } of Object.values<Part>(paths)) {
+    for (const { post } of operationsIn(paths)) {
       expect(Object.keys(post.responses)).toEqual(
         expect.arrayContaining(["200", "400", "401", "403", "404", "413", "415", "429", "500", "503"]),
       );
@@ -73,6 +73,7 @@ describe.each(NAMES)("the OpenAPI document of %s", (version) => {
     const service = await startTestService({ now: EXAMPLE_TIME });
     const { paths } = documentOf(version) as Part;
     for (const [path, { post }] of Object.entries<Part>(paths)) {
+      if (post === undefined) continue;
       const operation = path.slice(1) as OperationName;
       const shown = post.responses["200"].content["application/json"].examples;
       const requests = post.requestBody.content["application/json"].examples;
@@ -87,6 +88,21 @@ describe.each(NAMES)("the OpenAPI document of %s", (version) => {
   });
 });
 
+test("the current document also has the reports, marked as an extension, with the path of their own", () => {
+  const { paths, tags } = documentOf("v1.0.1") as Part;
+  const reports = Object.entries<Part>(paths).filter(([, { get }]) => get !== undefined);
+  expect(reports.map(([path]) => path)).toEqual(["/partner/top-ups"]);
+  for (const [path, { servers, get }] of reports) {
+    expect([servers[0].url, get.tags]).toEqual(["/staging/api/third-party", ["Extension"]]);
+    expect(Object.keys(get.responses)).toEqual(["200", "400", "401", "403", "429", "500", "503"]);
+    const [{ value }] = Object.values<Part>(get.responses["200"].content["application/json"].examples);
+    expectInContract("v1.0.1", path.slice(1), 200, value);
+  }
+  expect(tags.map(({ name }: Part) => name)).toEqual(["Customers", "Top-ups", "Extension"]);
+  const older = documentOf("v1.0.0") as Part;
+  expect([Object.keys(older.paths).length, older.tags.length]).toEqual([4, 2]);
+});
+
 test.each([
   [{ deprecatedAt: EXAMPLE_TIME }, ["deprecation", "link"]],
   [{ sunsetAt: EXAMPLE_TIME }, ["link", "sunset"]],
@@ -97,7 +113,7 @@ test.each([
     const service = await startTestService(end);
     const operations = async (version: string) => {
       const { paths } = JSON.parse((await service.inject(`/openapi/${version}.json`)).body);
-      return Object.values<Part>(paths).map(({ post }) => post);
+      return operationsIn(paths).map(({ post }) => post);
     };
     const sent = await service.call("get-customer-information", { code: "1000001" }, { version: "v1.0.0" });
     for (const { deprecated, responses } of await operations("v1.0.0")) {
@@ -130,6 +146,11 @@ test("an answer that is not in the contract is found", () => {
     /additional properties/,
   );
 });
+
+/** The path items of the interface, without the extension. */
+function operationsIn(paths: Part): Part[] {
+  return Object.values<Part>(paths).filter(({ post }) => post !== undefined);
+}
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 

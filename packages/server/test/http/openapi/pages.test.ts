@@ -66,9 +66,11 @@ describe("the documentation pages", () => {
       const { externalDocs, paths, tags } = JSON.parse((await service.inject(`/openapi/${version}.json`)).body);
       expect(externalDocs.url).toBe("https://topup.provider.example/docs/partner-guide");
       for (const tag of tags) expect(tag.externalDocs.url).toBe("https://topup.provider.example/docs/failures");
-      for (const [path, { post }] of Object.entries<{ post: { externalDocs: { url: string } } }>(paths)) {
-        const [address, anchor] = post.externalDocs.url.split("#");
-        expect([address, `/${anchor}`]).toEqual(["https://topup.provider.example/docs/interface", path]);
+      type Described = { readonly externalDocs: { readonly url: string } };
+      for (const [path, { post, get }] of Object.entries<Record<string, Described>>(paths)) {
+        const [address, anchor] = ((post ?? get) as Described).externalDocs.url.split("#");
+        const section = post === undefined ? "/extension" : path;
+        expect([address, `/${anchor}`]).toEqual(["https://topup.provider.example/docs/interface", section]);
         expect(page).toContain(`id="${anchor}"`);
       }
     }

@@ -1,0 +1,86 @@
+import { type TSchema, Type } from "typebox";
+import { FieldReader, type Reading } from "../../domain/fields.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { settledRange } from "../../domain/settlement.ts";
+import type { Zone } from "../../domain/wall-time.ts";
+import type { Days } from "../../store/own-top-ups.ts";
+import { momentOf } from "../../store/ports.ts";
+import { readHorizon } from "../../store/settings.ts";
+import type { Ports } from "../ports.ts";
+
+/** The days of a list, and the place where the asked page begins. */
+interface Period {
+  readonly days: Days;
+  /** Undefined for the first page. */
+  readonly place: string | undefined;
+}
+
+const DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
+const CURSOR_MAX_LENGTH = 100;
+
+export const PERIOD_PARAMETERS = {
+  from: Type.String({ pattern: DAY, description: "The first day, of the provider's clock. Default: that of `to`." }),
+  to: Type.String({ pattern: DAY, description: "The last day. Default: today." }),
+  cursor: Type.String({ maxLength: CURSOR_MAX_LENGTH, description: "`next` of the page before. It keeps the days." }),
+};
+
+/** The answer of a list. */
+export function listBody<Item extends TSchema>(item: Item) {
+  return Type.Object(
+    {
+      from: Type.String({ description: "The first day." }),
+      to: Type.String({ description: "The last day." }),
+      items: Type.Array(item, { description: "Oldest first." }),
+      next: Type.Union([Type.String(), Type.Null()], {
+        description: "The `cursor` of the next page; null after the last.",
+      }),
+    },
+    { description: "A page of the list." },
+  );
+}
+
+/** Days and place. A cursor proves nothing: each page is read for its caller alone. */
+const CURSOR = /^([0-9-]{10}) ([0-9-]{10}) ([0-9A-Z]{10,26})$/;
+
+export function writeCursor({ from, to }: Days, place: string): string {
+  return Buffer.from(`${from} ${to} ${place}`).toString("base64url");
+}
+
+function readCursor(cursor: string, zone: Zone) {
+  const [, from = "", to = "", place] = CURSOR.exec(Buffer.from(cursor, "base64url").toString("latin1")) ?? [];
+  const hasDays = settledRange(from, zone) !== undefined && settledRange(to, zone) !== undefined;
+  return place !== undefined && hasDays ? { from, to, place } : undefined;
+}
+
+/** Reads the query of a list. */
+export async function readPeriod(ports: Ports, query: JsonObject): Promise<Reading<Period>> {
+  const { zone } = ports.store.provider;
+  const fields = new FieldReader(query);
+  const read = (name: keyof typeof PERIOD_PARAMETERS) =>
+    Array.isArray(query[name])
+      ? fields.problem(name, "must be sent once")
+      : fields.optionalText(name, { maxLength: CURSOR_MAX_LENGTH });
+  const cursor = read("cursor");
+  const continued = cursor === undefined ? undefined : readCursor(cursor, zone);
+  if (cursor !== undefined && continued === undefined) fields.problem("cursor", "must be next of a page of this list");
+
+  const day = (name: "from" | "to", fallback: string) => {
+    const given = read(name);
+    const text = continued?.[name] ?? given ?? fallback;
+    if (given !== undefined && given !== text) fields.problem(name, "must be the same for all pages");
+    const range = settledRange(text, zone);
+    if (range === undefined) fields.problem(name, "must be a day such as 2026-11-20");
+    return { text, range };
+  };
+  const today = momentOf(ports).wall.slice(0, 10);
+  const to = day("to", today);
+  const from = day("from", to.range === undefined ? today : to.text);
+  if (from.range !== undefined && to.range !== undefined) {
+    if (from.text > to.text) fields.problem("to", "must not be before from");
+    const horizon = await readHorizon(ports.store.engine.db);
+    const deleted = horizon === undefined ? "" : zone.wallTime(horizon - 1).slice(0, 10);
+    if (from.text <= deleted) fields.problem("from", `must be after ${deleted}: older history was deleted`);
+  }
+  const days = { from: from.text, to: to.text, start: from.range?.from ?? 0, end: to.range?.until ?? 0 };
+  return fields.finish({ days, place: continued?.place });
+}

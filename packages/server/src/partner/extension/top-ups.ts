@@ -1,0 +1,82 @@
+import { type Static, Type } from "typebox";
+import { SERVICES } from "../../domain/bouquet.ts";
+import { type CurrencyExponent, moneyToJson } from "../../domain/money.ts";
+import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
+import { type OwnTopUp, readOwnTopUps } from "../../store/own-top-ups.ts";
+import { amount, timestamp } from "../versions/v1_0_1.ts";
+import { listBody, PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
+import type { Report } from "./report.ts";
+
+const udf = Type.Union([Type.String(), Type.Null()], { description: "Your own text; null if you sent none." });
+
+const OwnTopUpItem = Type.Object(
+  {
+    txnId: Type.String({ description: "The provider's number of the top-up." }),
+    orderId: Type.String({ description: "The checkoutId that was used." }),
+    cuid: Type.String({ description: "The customer id." }),
+    service: Type.String({ enum: [...SERVICES], description: "The service of the connection." }),
+    reqId: Type.String({ description: "The set-top box number or username that was topped up." }),
+    bouquetId: Type.String({ description: "The code of the bouquet that was bought." }),
+    amt: amount("The price."),
+    txnDate: timestamp("When the top-up was recorded."),
+    status: Type.String({ enum: [...TRANSACTION_STATUSES], description: "`reversed` if the provider reversed it." }),
+    reversedAt: Type.Union([timestamp("When the provider reversed it."), Type.Null()], {
+      description: "When the provider reversed it; null if it is not reversed.",
+    }),
+    udf1: udf,
+    udf2: udf,
+  },
+  { title: "OwnTopUp", description: "A top-up that you made." },
+);
+
+export const TOP_UPS: Report = {
+  name: "partner/top-ups",
+  operationId: "listTopUps",
+  summary: "List your top-ups",
+  description:
+    "Lists your top-ups of some days, oldest first, with their reversals. A page has at most 200 and can have none: continue until `next` is null.",
+  parameters: PERIOD_PARAMETERS,
+  body: listBody(OwnTopUpItem),
+  example: {
+    from: "2026-11-20",
+    to: "2026-11-20",
+    items: [
+      {
+        txnId: "01M7W2ZDG0PF6EHMJAC5TBSWNM",
+        orderId: "EAGh-CGVwgAAAeyIBoAPrxmSBouxIqwQKGYz3QnbVdhiKp41U5jR4B545JFa1fM8",
+        cuid: "1000001",
+        service: "internet",
+        reqId: "trial1",
+        bouquetId: "TRIAL-NET-3M",
+        amt: 3220,
+        txnDate: "2026-11-20 09:00:00",
+        status: "reversed",
+        reversedAt: "2026-11-20 10:30:00",
+        udf1: "INV-2041",
+        udf2: null,
+      },
+    ],
+    next: null,
+  },
+  async run(ports, caller, query) {
+    const { engine, provider } = ports.store;
+    const reading = await readPeriod(ports, query);
+    if (!reading.ok) return reading;
+    const { days, place } = reading.value;
+    const { topUps, rest } = await readOwnTopUps(engine.db, caller, days, place);
+    const items = topUps.map((topUp) => render(topUp, provider.currencyExponent));
+    return {
+      ok: true,
+      value: { from: days.from, to: days.to, items, next: rest === undefined ? null : writeCursor(days, rest) },
+    };
+  },
+};
+
+function render({ transaction, reversedAt }: OwnTopUp, exponent: CurrencyExponent): Static<typeof OwnTopUpItem> {
+  const { txnId, checkoutId, cuid, service, reqId, bouquetCode, amount: paid, txnDate, status } = transaction;
+  return {
+    ...{ txnId, orderId: checkoutId, cuid, service, reqId, bouquetId: bouquetCode },
+    ...{ amt: moneyToJson(paid, exponent), txnDate, status, reversedAt: reversedAt ?? null },
+    ...{ udf1: transaction.udf1 ?? null, udf2: transaction.udf2 ?? null },
+  };
+}
