@@ -28,7 +28,11 @@ const LOOK_EVERY_MS = 5;
 export const TOPUPD = fileURLToPath(new URL("../packages/server/bin/topupd.js", import.meta.url));
 
 /** Starts topupd as a provider does: with metrics, on free ports, with two workers on any machine. */
-export const SERVE = [TOPUPD, "serve", "--port", "0", "--metrics-port", "0", "--workers", "2"];
+export const SERVE = [
+  ...[TOPUPD, "serve", "--port", "0", "--metrics-port", "0", "--workers", "2"],
+  // Few customers are topped up thousands of times.
+  ...["--months-ahead", "12000"],
+];
 
 /** Runs one command of topupd to its end. @returns its stdout. */
 export async function runTopupd(words: readonly string[], { cwd, env = {} }: RunOptions): Promise<string> {

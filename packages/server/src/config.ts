@@ -1,3 +1,4 @@
+import { DEFAULT_MONTHS_AHEAD, MOST_MONTHS_AHEAD } from "./domain/account.ts";
 import { SERVICES } from "./domain/bouquet.ts";
 import { DEFAULT_BASE_PLANS } from "./domain/catalogue.ts";
 import { readDatabaseAddress, withoutPassword } from "./domain/database-address.ts";
@@ -128,6 +129,12 @@ const TABLE = {
     fallback: SERVICES.map((service) => `${service}=${DEFAULT_BASE_PLANS[service]}`).join(","),
     description: "for each service, whether a connection may have one or many running base plans",
     read: readBasePlans,
+  },
+  monthsAhead: {
+    placeholder: "MONTHS",
+    fallback: String(DEFAULT_MONTHS_AHEAD),
+    description: "how many months ahead a connection can be paid",
+    read: integer(1, MOST_MONTHS_AHEAD),
   },
   lapsedDays: {
     placeholder: "DAYS",

@@ -112,8 +112,9 @@ const runtime: Runtime = {
   stopwatch: () => performance.now(),
   random,
   openStore: async ({ database, databaseConnections, workers, ...config }, options) => {
-    const { timeZone, currencyExponent, defaultCountry, basePlans } = config;
-    const common = { timeZone, currencyExponent, defaultCountry, basePlans, clock: Date.now, ...options, random };
+    const { timeZone, currencyExponent, defaultCountry, basePlans, monthsAhead } = config;
+    const rules = { basePlans, monthsAhead };
+    const common = { timeZone, currencyExponent, defaultCountry, ...rules, clock: Date.now, ...options, random };
     if (database.store === "sqlite") {
       const { openSqliteStore } = await import("./store/sqlite/open.ts");
       return openSqliteStore({ ...common, path: database.path, settlerSocket });
@@ -208,8 +209,8 @@ function prepareProcesses({ database }: Config, provider: ProviderSettings): Ser
     return { startWorker: starter(), startConsole: starter(CONSOLE), startSettler: undefined, clearUp: () => {} };
   const folder = makeSocketFolder({ place: tmpdir(), pid: process.pid, isRunning });
   const socketPath = join(folder, "settler");
-  const { zone, currencyExponent, defaultCountry, basePlans } = provider;
-  const data = { path: database.path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans };
+  const { zone, ...settings } = provider;
+  const data = { path: database.path, socketPath, timeZone: zone.name, ...settings };
   return {
     startWorker: starter({ TOPUPD_SETTLER_SOCKET: socketPath }),
     startConsole: starter({ ...CONSOLE, TOPUPD_SETTLER_SOCKET: socketPath }),

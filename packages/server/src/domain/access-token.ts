@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import type { PartnerTerms } from "./account.ts";
 import type { AddressList, Peer } from "./address-list.ts";
 import type { Environment } from "./customer.ts";
 import { done, type Refusal, type Result, refused } from "./failure.ts";
@@ -29,6 +30,7 @@ export interface Partner {
   /** Time of the first practice report without a complaint. */
   readonly certifiedAt: Instant | undefined;
   readonly limits: PartnerLimits;
+  readonly terms: PartnerTerms;
 }
 
 /** Record of an access token. The token itself is shown once and never stored. */
@@ -92,7 +94,9 @@ export function admitAccessToken(
 }
 
 /** The facts that end a token's validity. */
-export type TokenState = Pick<AccessToken, "expiresAt" | "revokedAt"> & { readonly partner: Pick<Partner, "status"> };
+export type TokenState = Pick<AccessToken, "expiresAt" | "revokedAt"> & {
+  readonly partner: Pick<Partner, "status" | "terms">;
+};
 
 /** Why the token is invalid now from any address; undefined if it is valid. */
 export function refusalOfToken(token: TokenState | undefined, now: Instant): Refusal | undefined {

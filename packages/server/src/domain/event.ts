@@ -55,7 +55,10 @@ export interface EventSubscription {
   readonly goodwillDays: number;
 }
 
-export type EventTopUp = Pick<Transaction, "txnId" | "checkoutId" | "partnerId" | "bouquetCode" | "amount">;
+export type EventTopUp = Pick<
+  Transaction,
+  "txnId" | "checkoutId" | "partnerId" | "bouquetCode" | "amount" | "commission"
+>;
 
 /** A stored event. */
 export interface RecordedEvent extends NewEvent {
@@ -112,6 +115,7 @@ export interface EventMessage {
       readonly partner: string;
       readonly bouquetId: string;
       readonly amount: string;
+      readonly commission: string;
     };
   };
 }
@@ -133,6 +137,7 @@ export function eventMessage(event: RecordedEvent, zone: Zone, exponent: Currenc
     partner: partner ?? "",
     bouquetId: topUp.bouquetCode,
     amount: formatMoneyInFull(topUp.amount, exponent),
+    commission: formatMoneyInFull(topUp.commission, exponent),
   };
   return {
     id: eventId(event),

@@ -17,6 +17,8 @@ export type Refusal =
   | "checkout_mismatch"
   | "bouquet_unavailable"
   | "amount_mismatch"
+  | "insufficient_balance"
+  | "limit_reached"
   | "not_topped_up"
   | "never_topped_up";
 

@@ -11,6 +11,7 @@ export interface SettlementSum {
   readonly bouquetCode: string;
   readonly count: number;
   readonly amount: Money;
+  readonly commission: Money;
 }
 
 /**
@@ -31,17 +32,19 @@ export interface SettlementTotal {
   readonly gross: Money;
   readonly reversals: number;
   readonly reversed: Money;
+  /** Of the top-ups, less that of the reversals. */
+  readonly commission: Money;
 }
 
 /** Detail of the lines: one for each bouquet, service or day. */
 export const SETTLEMENT_DETAILS = ["bouquet", "service", "day"] as const;
 type SettlementDetail = (typeof SETTLEMENT_DETAILS)[number];
 
-export const NOTHING_SETTLED: SettlementTotal = { topUps: 0, gross: 0n, reversals: 0, reversed: 0n };
+export const NOTHING_SETTLED: SettlementTotal = { topUps: 0, gross: 0n, reversals: 0, reversed: 0n, commission: 0n };
 
 /** Amount that the partner owes; negative if more was reversed than topped up. */
-export function netOf({ gross, reversed }: SettlementTotal): Money {
-  return gross - reversed;
+export function netOf({ gross, reversed, commission }: SettlementTotal): Money {
+  return gross - reversed - commission;
 }
 
 export function addTotals(a: SettlementTotal, b: SettlementTotal): SettlementTotal {
@@ -50,6 +53,7 @@ export function addTotals(a: SettlementTotal, b: SettlementTotal): SettlementTot
     gross: a.gross + b.gross,
     reversals: a.reversals + b.reversals,
     reversed: a.reversed + b.reversed,
+    commission: a.commission + b.commission,
   };
 }
 
@@ -91,8 +95,8 @@ export function settleDay(
     const added = addTotals(lines.get(key) ?? NOTHING_SETTLED, { ...NOTHING_SETTLED, ...amounts });
     lines.set(key, { ...label, ...added });
   };
-  for (const sum of topUps) add(sum, { topUps: sum.count, gross: sum.amount });
-  for (const sum of reversals) add(sum, { reversals: sum.count, reversed: sum.amount });
+  for (const sum of topUps) add(sum, { topUps: sum.count, gross: sum.amount, commission: sum.commission });
+  for (const sum of reversals) add(sum, { reversals: sum.count, reversed: sum.amount, commission: -sum.commission });
   return [...lines.values()].sort(compareLines);
 }
 

@@ -1,4 +1,5 @@
 import { refusalOfToken, type TokenState } from "./access-token.ts";
+import { charge, commissionOf, type GuardedAccount, type LimitName, NO_TERMS } from "./account.ts";
 import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts";
 import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
 import { type Connection, type ConnectionKey, openToSales, type WireStatus } from "./customer.ts";
@@ -28,6 +29,8 @@ export interface Transaction extends ConnectionKey {
   readonly partnerId: number;
   readonly bouquetCode: string;
   readonly amount: Money;
+  /** The part of the amount that the partner keeps, fixed at the top-up. */
+  readonly commission: Money;
   readonly at: Instant;
   /** Wall time of the record. Replays return it unchanged, and it decides the day of settlement. */
   readonly txnDate: WallTime;
@@ -54,6 +57,8 @@ export interface TopUpCommand extends ConnectionKey, CheckoutHolder {
 export interface TopUpSnapshot {
   readonly recorded: Transaction | undefined;
   readonly token: (tokenId: string) => TokenState | undefined;
+  /** The account of the partner; undefined if it is not guarded. */
+  readonly account: () => GuardedAccount | undefined;
   readonly customerStatus: WireStatus | undefined;
   readonly connection: Connection | undefined;
   /** Whether the checkout is stored as retired, so that nothing can be recorded with it. */
@@ -70,10 +75,29 @@ export type TopUpOutcome =
       readonly transaction: Transaction;
       readonly plan: string;
       readonly entry: TopUpEntry;
+      /** The account after the top-up; undefined if it is not guarded. */
+      readonly account: GuardedAccount | undefined;
     }
   | { readonly kind: "replayed"; readonly transaction: Transaction }
-  /** `retires`: the checkout must be stored as retired, so that no later request can use it. */
-  | { readonly kind: "refused"; readonly refusal: Refusal; readonly retires?: true };
+  | RefusedTopUp;
+
+export interface RefusedTopUp {
+  readonly kind: "refused";
+  readonly refusal: Refusal;
+  /** The checkout must be stored as retired, so that no later request can use it. */
+  readonly retires?: true;
+  /** The limit of `limit_reached`. */
+  readonly limit?: LimitName;
+  /** The amount of `insufficient_balance`. */
+  readonly missing?: Money;
+}
+
+/** The provider's rules for every top-up. */
+export interface SaleRules {
+  readonly basePlans: BasePlans;
+  /** The latest end that a top-up may reach. */
+  readonly latestEnd: WallTime;
+}
 
 /** The outcome once it is durable. */
 export type SettledTopUp =
@@ -82,17 +106,18 @@ export type SettledTopUp =
 
 /**
  * Decides a top-up. The order of the checks is in docs/decisions.md, "Top-ups": recorded before, token and partner,
- * deleted history, expired checkout, business rules. A refused checkout can be used again.
+ * deleted history, expired checkout, business rules, limits, balance. A refused checkout can be used again.
  */
 export function decideTopUp(
-  { recorded, token, retired, prunedBefore, customerStatus, connection: found, catalogue }: TopUpSnapshot,
+  { recorded, token, account, retired, prunedBefore, customerStatus, connection: found, catalogue }: TopUpSnapshot,
   command: TopUpCommand,
   now: Moment,
-  basePlans: BasePlans,
+  { basePlans, latestEnd }: SaleRules,
 ): TopUpOutcome {
   if (recorded !== undefined) return decideAgain(recorded, command);
   const { tokenId } = command;
-  const lost = tokenId === undefined ? undefined : refusalOfToken(token(tokenId), now.instant);
+  const state = tokenId === undefined ? undefined : token(tokenId);
+  const lost = tokenId === undefined ? undefined : refusalOfToken(state, now.instant);
   if (lost !== undefined) return refuse(lost);
   const hasExpired = isCheckoutExpired(command.checkout, now.instant);
   // The history of that time was deleted, so it is unknown whether the checkout was used.
@@ -114,9 +139,15 @@ export function decideTopUp(
     seq: 0,
     subscription: undefined,
   };
-  const transaction = transactionOf(command, now);
+  const { limits, commission } = state?.partner.terms ?? NO_TERMS;
+  const today = now.wall.slice(0, "YYYY-MM-DD".length);
+  const transaction = transactionOf(command, now, commissionOf(commission, command, today));
   const topUp = { kind: "top_up", txnId: transaction.txnId, bouquet: { code, name, addOn }, period } as const;
-  return { kind: "recorded", transaction, plan, entry: appendGrant(head, topUp, now) };
+  const entry = appendGrant(head, topUp, now);
+  if (entry.after.end > latestEnd) return { ...refuse("limit_reached"), limit: "paid_ahead" };
+  const charged = charge(account(), limits, transaction, today);
+  if (!charged.ok) return { ...charged, kind: "refused" };
+  return { kind: "recorded", transaction, plan, entry, account: charged.account };
 }
 
 /** Answers a repeated request: the same request gets the recorded result, any other is refused. */
@@ -136,7 +167,11 @@ export function decideAgain(
 }
 
 /** The record of a top-up that is decided now. */
-export function transactionOf(command: TopUpCommand, { instant: at, wall: txnDate }: Moment): Transaction {
+export function transactionOf(
+  command: TopUpCommand,
+  { instant: at, wall: txnDate }: Moment,
+  commission: Money,
+): Transaction {
   const { checkoutId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, udf1, udf2 } = command;
   return {
     checkoutId,
@@ -148,6 +183,7 @@ export function transactionOf(command: TopUpCommand, { instant: at, wall: txnDat
     reqId,
     bouquetCode,
     amount,
+    commission,
     at,
     txnDate,
     status: "success",

@@ -1,3 +1,4 @@
+import type { LimitName } from "../domain/account.ts";
 import type { Refusal } from "../domain/failure.ts";
 import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../domain/fields.ts";
 import type { Answer } from "./call.ts";
@@ -47,6 +48,8 @@ export const FAILURES = {
   amount_mismatch: { code: "400ab106", status: 422, retry: "fix_request" },
   not_topped_up: { code: "400ab107", status: 404, retry: "query_status" },
   never_topped_up: { code: "400ab108", status: 410, retry: "new_checkout" },
+  insufficient_balance: { code: "400ab109", status: 402, retry: "same_request" },
+  limit_reached: { code: "400ab110", status: 403, retry: "no" },
   internal_error: { code: "400ae001", status: 500, retry: "query_status" },
   unavailable: { code: "400ae002", status: 503, retry: "same_request" },
 } as const satisfies Readonly<Record<Refusal, FailureKind> & Record<string, FailureKind>>;
@@ -84,6 +87,9 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
   bouquet_unavailable:
     "The bouquet cannot be bought for this connection. Call get-subscription-package and choose one listed there.",
   amount_mismatch: "The amt is not the price of the bouquet. Send the price that get-subscription-package listed.",
+  insufficient_balance:
+    "The balance of your account lacks the amount in missing. Deposit it, and send the same request again; the checkoutId is valid for five minutes.",
+  limit_reached: "The top-up would exceed the limit that is named in limit. Contact the provider.",
   not_topped_up:
     "No top-up is recorded with this checkoutId so far. Query again, or send the top-up while the checkoutId is valid.",
   never_topped_up:
@@ -107,6 +113,10 @@ interface Policy {
 
 export interface FailureDetail {
   readonly fields?: readonly FieldProblem[];
+  /** The limit of `limit_reached`. */
+  readonly limit?: LimitName;
+  /** The missing amount of `insufficient_balance`, in major units. */
+  readonly missing?: number;
   /** Whether the request was a top-up: its outcome may be unknown. */
   readonly isTopUp?: boolean;
   /** Methods of the path (default POST). */
@@ -127,7 +137,8 @@ export function renderFailure(
   const isUncertain = reason === "unavailable" && detail.isTopUp === true;
   const advice = isUncertain ? UNAVAILABLE_TOP_UP : { message: MESSAGES[reason], retry };
   const fields = detail.fields === undefined ? {} : { fields: detail.fields.map(shorten) };
-  const body = { reason, ...advice, requestId, ...fields };
+  const { limit, missing } = detail;
+  const body = { reason, ...advice, requestId, ...fields, limit, missing };
   return {
     status,
     headers: headersOf(reason, detail),

@@ -99,6 +99,8 @@ export function contractOf(version: Version): Contract {
         "checkout_mismatch",
         "bouquet_unavailable",
         "amount_mismatch",
+        "insufficient_balance",
+        "limit_reached",
       ],
     },
     query: {

@@ -1,6 +1,6 @@
 import { isCheckoutDead, openCheckout } from "../domain/checkout.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
-import type { Money } from "../domain/money.ts";
+import { type CurrencyExponent, type Money, moneyToJson } from "../domain/money.ts";
 import {
   decideAgain,
   randomDigits,
@@ -10,6 +10,7 @@ import {
 } from "../domain/top-up.ts";
 import type { ReadingPorts } from "../store/ports.ts";
 import type { PackagesRequest } from "./customers.ts";
+import type { Limited } from "./look-ups.ts";
 import { type Caller, type Ports, tell } from "./ports.ts";
 
 export interface TopUpRequest extends PackagesRequest {
@@ -31,7 +32,7 @@ export async function topUp(
   { store, random, observer, recording }: Ports,
   caller: Caller,
   request: TopUpRequest,
-): Promise<Result<TopUpAnswer>> {
+): Promise<Limited<TopUpAnswer>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
   const { checkoutId, cuid, service, reqId, bouquetId: bouquetCode, amount, udf1, udf2 } = request;
   const { partnerId, environment, tokenId } = caller;
@@ -39,7 +40,7 @@ export async function topUp(
   if (checkout === undefined) {
     const recorded = await findOwnRecord({ store }, caller, checkoutId);
     if (recorded === undefined) return refused("checkout_unknown");
-    return answerOf(decideAgain(recorded, sale));
+    return answerOf(decideAgain(recorded, sale), store.provider.currencyExponent);
   }
   const txnDigits = randomDigits(random(TRANSACTION_ID_RANDOM_BYTES));
   let outcome: SettledTopUp;
@@ -53,11 +54,16 @@ export async function topUp(
     tell(() => observer?.topUpRecorded(outcome.transaction));
     tell(() => recording?.succeeded());
   }
-  return answerOf(outcome);
+  return answerOf(outcome, store.provider.currencyExponent);
 }
 
-function answerOf(outcome: SettledTopUp): Result<TopUpAnswer> {
-  if (outcome.kind === "refused") return refused(outcome.refusal);
+function answerOf(outcome: SettledTopUp, exponent: CurrencyExponent): Limited<TopUpAnswer> {
+  if (outcome.kind === "refused") {
+    const { refusal, limit, missing } = outcome;
+    if (limit !== undefined) return { ...refused(refusal), detail: { limit } };
+    if (missing !== undefined) return { ...refused(refusal), detail: { missing: moneyToJson(missing, exponent) } };
+    return refused(refusal);
+  }
   return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
 }
 

@@ -1,11 +1,20 @@
 import type { Kysely, OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner, TokenState } from "../domain/access-token.ts";
+import {
+  type AccountKey,
+  type CommissionRule,
+  type GuardedAccount,
+  NO_SALE_LIMITS,
+  NO_TERMS,
+  type PartnerTerms,
+  type SaleLimits,
+} from "../domain/account.ts";
 import { AddressList } from "../domain/address-list.ts";
 import type { CheckoutSecret } from "../domain/checkout.ts";
 import { DEFAULT_LIMITS, type PartnerLimits } from "../domain/partner-limits.ts";
 import type { Engine } from "./engine.ts";
 import type { TokenUses } from "./store.ts";
-import type { AccessTokenRow, PartnerRow, Tables } from "./tables.ts";
+import type { AccessTokenRow, AccountRow, PartnerRow, Raw, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
@@ -36,11 +45,11 @@ export function tokensIn(db: Db) {
     .innerJoin("partner as p", "p.id", "t.partnerId")
     .select(["t.id", "t.environment", "t.createdAt", "t.expiresAt", "t.revokedAt", "t.replacedBy"])
     .select(["p.id as partnerId", "p.name", "p.status", "p.createdAt as partnerCreatedAt", "p.allowedAddresses"])
-    .select(["p.certifiedAt", "p.limits"]);
+    .select(["p.certifiedAt", "p.limits", "p.commission"]);
 }
 
 export type TokenRow = Omit<AccessTokenRow, "hash"> &
-  Pick<PartnerRow, "name" | "status" | "allowedAddresses" | "certifiedAt" | "limits"> & {
+  Pick<PartnerRow, "name" | "status" | "allowedAddresses" | "certifiedAt" | "limits" | "commission"> & {
     readonly partnerCreatedAt: number;
   };
 
@@ -57,17 +66,96 @@ export function toAccessToken(row: TokenRow): AccessToken {
   };
 }
 
-export type TokenStateRow = Pick<AccessTokenRow, "expiresAt" | "revokedAt"> & Pick<PartnerRow, "status">;
+export type TokenStateRow = Pick<AccessTokenRow, "expiresAt" | "revokedAt"> &
+  Pick<PartnerRow, "status" | "limits" | "commission">;
 
-export function toTokenState({ expiresAt, revokedAt, status }: TokenStateRow): TokenState {
-  return { expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined, partner: { status } };
+export function toTokenState(row: TokenStateRow): TokenState {
+  const { expiresAt, revokedAt, status } = row;
+  const partner = { status, terms: toTerms(row) };
+  return { expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined, partner };
 }
 
-export function toPartner({ allowedAddresses: allowed, certifiedAt, limits: set, ...partner }: PartnerRow): Partner {
-  const { id, name, status, createdAt } = partner;
+export function toPartner({ allowedAddresses: allowed, certifiedAt, ...row }: PartnerRow): Partner {
+  const { id, name, status, createdAt } = row;
   const allowedAddresses = allowed === null ? undefined : new AddressList(JSON.parse(allowed) as string[]);
-  const limits = { ...DEFAULT_LIMITS, ...(JSON.parse(set ?? "{}") as Partial<PartnerLimits>) };
-  return { id, name, status, createdAt, allowedAddresses, certifiedAt: certifiedAt ?? undefined, limits };
+  const { rate, burst, unknownLookUps, newLookUps } = { ...DEFAULT_LIMITS, ...storedLimits(row) };
+  const limits = { rate, burst, unknownLookUps, newLookUps };
+  const partner = { id, name, status, createdAt, allowedAddresses, certifiedAt: certifiedAt ?? undefined };
+  return { ...partner, limits, terms: toTerms(row) };
+}
+
+/** The limits of a partner that differ from the defaults. */
+type StoredLimits = Partial<PartnerLimits> & { readonly [Name in keyof SaleLimits]?: number };
+type StoredRule = { readonly [Field in keyof CommissionRule]?: string | number };
+
+function storedLimits({ limits }: Pick<PartnerRow, "limits">): StoredLimits {
+  return limits === null ? {} : (JSON.parse(limits) as StoredLimits);
+}
+
+function toTerms(row: Pick<PartnerRow, "limits" | "commission">): PartnerTerms {
+  // Each batch reads the terms: most partners have none.
+  if (row.limits === null && row.commission === null) return NO_TERMS;
+  const { topUpAmount, dayAmount, dayTopUps } = storedLimits(row);
+  const limits = { topUpAmount: toMoney(topUpAmount), dayAmount: toMoney(dayAmount), dayTopUps };
+  const rules = JSON.parse(row.commission ?? "[]") as (StoredRule & Omit<CommissionRule, "fixed">)[];
+  return { limits, commission: rules.map(toRule) };
+}
+
+function toRule({ service, bouquetCode, percent, fixed, from }: StoredRule & Omit<CommissionRule, "fixed">) {
+  return { service, bouquetCode, percent, fixed: toMoney(fixed), from };
+}
+
+function toMoney(minor: string | number | null | undefined) {
+  return minor == null ? undefined : BigInt(minor);
+}
+
+/** The columns of a partner's agreement. Defaults are not stored, so that a partner follows them. */
+export function termColumns({ limits, terms }: Pick<Partner, "limits" | "terms">) {
+  const all = Object.entries({ ...limits, ...terms.limits });
+  const defaults: Readonly<Record<string, unknown>> = { ...DEFAULT_LIMITS, ...NO_SALE_LIMITS };
+  const set = all.filter(([name, value]) => value !== defaults[name]);
+  return {
+    limits: set.length === 0 ? null : toJson(Object.fromEntries(set)),
+    commission: terms.commission.length === 0 ? null : toJson(terms.commission),
+  };
+}
+
+function toJson(value: object): string {
+  return JSON.stringify(value, (_key, each: unknown) => (typeof each === "bigint" ? Number(each) : each));
+}
+
+/** The columns of a guarded account. */
+export const GUARD_COLUMNS = [
+  "balance",
+  "credit_limit",
+  "day",
+  "day_top_ups",
+  "day_amount",
+] as const satisfies readonly (keyof Raw<AccountRow>)[];
+
+export type GuardRow = Pick<Raw<AccountRow>, (typeof GUARD_COLUMNS)[number]>;
+
+/** The guarded account of a row; undefined if it is not guarded. */
+export function toGuarded(row: GuardRow): GuardedAccount | undefined {
+  if (row.balance === null) return undefined;
+  const { balance, credit_limit: limit, day, day_top_ups: dayTopUps, day_amount: dayAmount } = row;
+  return {
+    balance: BigInt(balance),
+    creditLimit: limit === null ? undefined : BigInt(limit),
+    day,
+    dayTopUps,
+    dayAmount: BigInt(dayAmount),
+  };
+}
+
+/** The changing columns of a guarded account. */
+export function guardRow({ balance, day, dayTopUps, dayAmount }: GuardedAccount) {
+  return { balance: Number(balance), day, day_top_ups: dayTopUps, day_amount: Number(dayAmount) };
+}
+
+/** A unique name of an account. */
+export function accountName({ partnerId, environment }: AccountKey): string {
+  return `${partnerId} ${environment}`;
 }
 
 /** Newest first. */

@@ -7,6 +7,7 @@ import { portionsOf } from "../domain/portions.ts";
 import { settledRange } from "../domain/settlement.ts";
 import { firstTransactionId } from "../domain/top-up.ts";
 import type { Instant, WallTime, Zone } from "../domain/wall-time.ts";
+import { checkAccounts } from "./account-check.ts";
 import { toAuditEntry } from "./audit.ts";
 import { checkTerms } from "./customer-terms.ts";
 import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./customers.ts";
@@ -35,6 +36,7 @@ export async function* checkStore(engine: Engine, zone: Zone): AsyncGenerator<Ch
 /** Checks all stored data inside a view or a filling. */
 export async function* checkRows(engine: Engine, db: Db, zone: Zone): AsyncGenerator<CheckEvent> {
   yield* checkLedgers(engine, db, zone);
+  yield* checkAccounts(db, zone);
   yield* checkTerms(engine, db);
   yield* checkAuditTrail(db);
 }

@@ -43,6 +43,8 @@ export interface Engine {
    * last, after {@link lockAuditTrail}.
    */
   lockEvents(tx: Kysely<Tables>): Promise<void>;
+  /** Waits for recording transactions, and excludes others until the end of the transaction. */
+  lockRecording(tx: Kysely<Tables>): Promise<void>;
   /** Locks the numbering of recorded calls until the end of the transaction. */
   lockCalls(tx: Kysely<Tables>): Promise<void>;
   /** All ledgers of some customers, by cuid, connection and plan. @param tx a transaction, `db`, or the `db` of a view. */

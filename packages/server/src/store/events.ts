@@ -70,15 +70,17 @@ export const EVENT_COLUMNS = [
 /** The row of a new event, for hand-written SQL too. The store gives it its number. */
 export function eventRow({ kind, at, key, state, topUp }: NewEvent): Omit<Raw<EventRow>, "seq"> {
   const { environment, cuid, service, reqId: req_id } = key;
-  const { txnId, checkoutId, bouquetCode, amount } = topUp ?? {};
-  const json = JSON.stringify({ ...state, txnId, checkoutId, bouquetCode, amount: amount && Number(amount) });
+  const { txnId, checkoutId, bouquetCode } = topUp ?? {};
+  const money = topUp && { amount: Number(topUp.amount), commission: Number(topUp.commission) };
+  const json = JSON.stringify({ ...state, txnId, checkoutId, bouquetCode, ...money });
   return { kind, at, environment, cuid, service, req_id, partner_id: topUp?.partnerId ?? null, state: json };
 }
 
 function toRecordedEvent(row: EventRow & { readonly partner: string | null }): RecordedEvent {
   const { seq, kind, at, environment, cuid, service, reqId, partnerId, partner } = row;
-  const { blocked, subscriptions, txnId, checkoutId, bouquetCode, amount } = JSON.parse(row.state);
-  const topUp = partnerId === null ? undefined : { txnId, checkoutId, partnerId, bouquetCode, amount: BigInt(amount) };
+  const { blocked, subscriptions, txnId, checkoutId, bouquetCode, amount, commission } = JSON.parse(row.state);
+  const money = { amount: BigInt(amount ?? 0), commission: BigInt(commission ?? 0) };
+  const topUp = partnerId === null ? undefined : { txnId, checkoutId, partnerId, bouquetCode, ...money };
   const key = { environment, cuid, service, reqId };
   return { seq, kind, at, key, state: { blocked, subscriptions }, topUp, partner: partner ?? undefined };
 }

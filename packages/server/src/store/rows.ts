@@ -1,9 +1,8 @@
-import type { BareConnection, ConnectionKey, CustomerOverview, CustomerProfile } from "../domain/customer.ts";
+import type { BareConnection, ConnectionKey, CustomerProfile } from "../domain/customer.ts";
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
 import { foldName } from "../domain/names.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/top-up.ts";
-import type { WallTime } from "../domain/wall-time.ts";
 import type { FoundConnection } from "./store.ts";
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw, SubscriptionRow, TopUpRow } from "./tables.ts";
 
@@ -12,7 +11,7 @@ import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw, SubscriptionRow, 
  * tables.ts, and here.
  */
 
-type ProfileRow = Pick<Raw<CustomerRow>, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
+export type ProfileRow = Pick<Raw<CustomerRow>, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
 
 export function toProfile(row: ProfileRow): CustomerProfile {
   const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;
@@ -36,32 +35,6 @@ export function toConnectionState(row: Pick<ConnectionRow, (typeof CONNECTION_ST
 export function connectionRow(key: ConnectionKey, connection: BareConnection, position: number): Raw<ConnectionRow> {
   const { status, blocked, segment = null } = connection;
   return { ...keyColumns(key), name_key: foldName(key.reqId), position, status, blocked: flag(blocked), segment };
-}
-
-/** One row for each connection of a customer, in order; one row with null columns if there is no connection. */
-export type OverviewRow = ProfileRow &
-  (
-    | (Pick<Raw<ConnectionRow>, "service" | "req_id" | "blocked"> & {
-        readonly connection_status: Raw<ConnectionRow>["status"];
-        readonly base_end: WallTime | null;
-      })
-    | { readonly req_id: null }
-  );
-
-export function toOverviews(rows: readonly OverviewRow[]): CustomerOverview[] {
-  const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
-  for (const row of rows) {
-    let overview = found.get(row.cuid);
-    if (overview === undefined) {
-      const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;
-      overview = { cuid, firstName, lastName, mobile: mobile ?? undefined, status, connections: [] };
-      found.set(cuid, overview);
-    }
-    if (row.req_id === null) continue;
-    const { service, req_id: reqId, connection_status: status, blocked, base_end: baseEnd } = row;
-    overview.connections.push({ service, reqId, status, blocked: blocked === 1, baseEnd: baseEnd ?? undefined });
-  }
-  return [...found.values()];
 }
 
 /** One row for each ledger of a connection; one row with null columns if there is no ledger. */
@@ -263,6 +236,7 @@ export const TOP_UP_COLUMNS = [
   "req_id",
   "bouquet_code",
   "amount",
+  "commission",
   "at",
   "txn_date",
   "status",
@@ -281,6 +255,7 @@ export function toTransaction(row: Raw<TopUpRow>): Transaction {
     reqId: row.req_id,
     bouquetCode: row.bouquet_code,
     amount: BigInt(row.amount),
+    commission: BigInt(row.commission),
     at: row.at,
     txnDate: row.txn_date,
     status: row.status,
@@ -290,8 +265,9 @@ export function toTransaction(row: Raw<TopUpRow>): Transaction {
 }
 
 /** The same for a row whose columns are in camel case. */
-export function transactionOfRow({ amount, udf1, udf2, ...row }: TopUpRow): Transaction {
-  return { ...row, amount: BigInt(amount), udf1: udf1 ?? undefined, udf2: udf2 ?? undefined };
+export function transactionOfRow({ amount, commission, udf1, udf2, ...row }: TopUpRow): Transaction {
+  const money = { amount: BigInt(amount), commission: BigInt(commission) };
+  return { ...row, ...money, udf1: udf1 ?? undefined, udf2: udf2 ?? undefined };
 }
 
 export function keyColumns({ cuid, environment, service, reqId }: ConnectionKey) {

@@ -14,6 +14,7 @@ export interface ProviderWishes {
   readonly currencyExponent: number | undefined;
   readonly defaultCountry?: string | undefined;
   readonly basePlans: BasePlans;
+  readonly monthsAhead?: number | undefined;
   /** Refuses to create a database, to migrate it and to change its settings. */
   readonly mustExist?: boolean;
   /** Refuses a database that ever had data. */
@@ -34,13 +35,13 @@ export async function settleProvider(engine: Engine, wishes: ProviderWishes): Pr
     return { row, isStored: stored !== undefined && isSameProvider(stored, row) };
   };
   const found = await choose(engine.db);
-  if (found.isStored) return toSettings(found.row, wishes.basePlans);
+  if (found.isStored) return toSettings(found.row, wishes);
   const settled = await engine.change(async (tx) => {
     const { row, isStored } = await choose(tx);
     if (!isStored) await putOnlyRow(tx, "provider", row);
     return row;
   });
-  return toSettings(settled, wishes.basePlans);
+  return toSettings(settled, wishes);
 }
 
 /** Creates the first checkout secret while the store opens. All processes share the secrets. */
@@ -93,9 +94,9 @@ function providerValues({ zone, currencyExponent, defaultCountry }: ProviderSett
   return { timeZone: zone.name, currencyExponent, defaultCountry: defaultCountry ?? null };
 }
 
-function toSettings(row: ProviderValues, basePlans: BasePlans): ProviderSettings {
+function toSettings(row: ProviderValues, { basePlans, monthsAhead }: ProviderWishes): ProviderSettings {
   const { timeZone, currencyExponent, defaultCountry: country } = row;
-  const settings = { zone: createZone(timeZone), currencyExponent, basePlans };
+  const settings = { zone: createZone(timeZone), currencyExponent, basePlans, monthsAhead };
   if (country === null) return settings;
   return { ...settings, defaultCountry: country, normaliseMobile: mobileNumbersOf(country) };
 }

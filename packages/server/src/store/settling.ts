@@ -1,19 +1,20 @@
-import type { BasePlans } from "../domain/catalogue.ts";
+import { DEFAULT_MONTHS_AHEAD, latestEnd } from "../domain/account.ts";
 import { concludeUnused } from "../domain/checkout.ts";
 import { type Connection, withHead } from "../domain/customer.ts";
 import { eventOf, type NewEvent } from "../domain/event.ts";
 import {
   decideTopUp,
   isTooLateToRecord,
+  type SaleRules,
   type SettledTopUp,
   type TopUpCommand,
   type TopUpOutcome,
   type TopUpSnapshot,
   type Transaction,
 } from "../domain/top-up.ts";
-import type { Instant, Moment, Zone } from "../domain/wall-time.ts";
+import type { Instant, Moment } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "./errors.ts";
-import type { Conclusion } from "./store.ts";
+import type { Conclusion, ProviderSettings } from "./store.ts";
 
 /*
  * How both engines settle an item of a batch: decide it, record it, write its event, retire its checkout.
@@ -31,7 +32,6 @@ export type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
 
 /** Reads the data that an item depends on. The reads see the writes of earlier items of the batch. */
 export interface SettlingReads<Snapshot extends TopUpSnapshot> {
-  readonly basePlans: BasePlans;
   /** Whether there is a target, so that events must be written. */
   readonly hasTarget: boolean;
   snapshot(command: TopUpCommand): Snapshot;
@@ -43,7 +43,7 @@ export interface SettlingReads<Snapshot extends TopUpSnapshot> {
 
 /** Writes a decision, in the transaction of the batch. */
 export interface SettlingWrites<Snapshot extends TopUpSnapshot> {
-  /** Records a top-up: its transaction, its ledger entry and its subscription. @param after the connection after it. */
+  /** Records a top-up: its transaction, its ledger entry, its subscription and its account. @param after the connection after it. */
   record(topUp: RecordedTopUp, snapshot: Snapshot, after: Connection): void;
   appendEvent(event: NewEvent): void;
   /** Stores that nothing can be recorded with a checkout any more. */
@@ -54,7 +54,7 @@ interface Batch<Snapshot extends TopUpSnapshot> {
   readonly items: readonly SettlingItem[];
   readonly read: SettlingReads<Snapshot>;
   readonly write: SettlingWrites<Snapshot>;
-  readonly zone: Zone;
+  readonly provider: Pick<ProviderSettings, "zone" | "basePlans" | "monthsAhead">;
   readonly clock: () => Instant;
 }
 
@@ -63,9 +63,11 @@ interface Batch<Snapshot extends TopUpSnapshot> {
  * @throws StoreUnavailable if they took too long to be recorded.
  */
 export function settleBatch<Snapshot extends TopUpSnapshot>(batch: Batch<Snapshot>): Settled[] {
-  const { items, read, write, zone, clock } = batch;
-  const now = zone.moment(clock());
-  const settled = items.map((item) => settleItem(read, write, item, now));
+  const { items, read, write, provider, clock } = batch;
+  const { basePlans, monthsAhead = DEFAULT_MONTHS_AHEAD } = provider;
+  const now = provider.zone.moment(clock());
+  const rules = { basePlans, latestEnd: latestEnd(now, monthsAhead) };
+  const settled = items.map((item) => settleItem(read, write, item, now, rules));
   if (isTooLateToRecord(now.instant, clock())) throw new StoreUnavailable("the batch took too long to be recorded");
   return settled;
 }
@@ -75,11 +77,12 @@ export function settleItem<Snapshot extends TopUpSnapshot>(
   write: SettlingWrites<Snapshot>,
   item: SettlingItem,
   now: Moment,
+  rules: SaleRules,
 ): Settled {
   if (item.kind === "conclusion") return conclude(read, write, item.checkoutId, now.instant);
   const { command } = item;
   const snapshot = read.snapshot(command);
-  const outcome = decideTopUp(snapshot, command, now, read.basePlans);
+  const outcome = decideTopUp(snapshot, command, now, rules);
   if (outcome.kind === "recorded") {
     const { plan, entry, transaction } = outcome;
     // Nothing is recorded without a connection.

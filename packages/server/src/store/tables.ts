@@ -1,3 +1,4 @@
+import type { StaffEntryKind } from "../domain/account.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionStatus, Environment, WireStatus } from "../domain/customer.ts";
 import type { Event, GoodwillReading } from "../domain/ledger.ts";
@@ -37,6 +38,43 @@ export interface PartnerRow {
   allowedAddresses: string | null;
   certifiedAt: Instant | null;
   limits: string | null;
+  /** A JSON list. */
+  commission: string | null;
+}
+
+export interface AccountRow {
+  partnerId: number;
+  environment: Environment;
+  creditLimit: number | null;
+  alertBelow: number | null;
+  balance: number | null;
+  day: string;
+  dayTopUps: number;
+  dayAmount: number;
+}
+
+export interface AccountEntryRow {
+  partnerId: number;
+  environment: Environment;
+  reference: string;
+  kind: StaffEntryKind;
+  amount: number;
+  reason: string;
+  author: string;
+  at: Instant;
+  wall: WallTime;
+}
+
+export interface AccountDayRow {
+  partnerId: number;
+  environment: Environment;
+  day: string;
+  topUps: number;
+  gross: number;
+  commission: number;
+  reversals: number;
+  reversed: number;
+  returned: number;
 }
 
 export interface AccessTokenRow {
@@ -169,6 +207,7 @@ export interface TopUpRow {
   reqId: string;
   bouquetCode: string;
   amount: number;
+  commission: number;
   at: Instant;
   txnDate: WallTime;
   status: TransactionStatus;
@@ -223,6 +262,9 @@ export interface Tables extends StaffTables {
   reversal: ReversalRow;
   connectionBlock: ConnectionBlockRow;
   retiredCheckout: { checkoutId: string; at: Instant };
+  account: AccountRow;
+  accountEntry: AccountEntryRow;
+  accountDay: AccountDayRow;
   auditEntry: AuditEntryRow;
   target: TargetRow;
   event: EventRow;

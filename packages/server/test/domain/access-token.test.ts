@@ -11,6 +11,7 @@ import {
   rotateAccessToken,
   TRIAL_TOKEN_VALID_MS,
 } from "../../src/domain/access-token.ts";
+import { NO_TERMS } from "../../src/domain/account.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import { DEFAULT_LIMITS } from "../../src/domain/partner-limits.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
@@ -34,6 +35,7 @@ const STORED: AccessToken = {
     allowedAddresses: undefined,
     certifiedAt: undefined,
     limits: DEFAULT_LIMITS,
+    terms: NO_TERMS,
   },
   environment: "trial",
   createdAt: ISSUED_AT,

@@ -25,7 +25,14 @@ const MONTH = [imported("2027-01-01", stated("2027-01-01", "2027-02-01"))];
 
 const TRANSACTION: Transaction = {
   ...KEY,
-  ...{ checkoutId: "C1", txnId: "TXN1", partnerId: 7, bouquetCode: MONTHLY.code, amount: MONTHLY.price },
+  ...{
+    checkoutId: "C1",
+    txnId: "TXN1",
+    partnerId: 7,
+    bouquetCode: MONTHLY.code,
+    amount: MONTHLY.price,
+    commission: 0n,
+  },
   ...{ at: at("2027-01-10").instant, txnDate: "2027-01-10 00:00:00", status: "success" },
   ...{ udf1: undefined, udf2: undefined },
 };

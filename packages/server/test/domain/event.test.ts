@@ -22,7 +22,14 @@ const CONNECTION: Pick<Connection, "status" | "blocked" | "ledgers"> = {
   ],
 };
 
-const TOP_UP = { txnId: "01T", checkoutId: "c1", partnerId: 7, bouquetCode: "FIBER-1M", amount: 113_050n };
+const TOP_UP = {
+  txnId: "01T",
+  checkoutId: "c1",
+  partnerId: 7,
+  bouquetCode: "FIBER-1M",
+  amount: 113_050n,
+  commission: 2261n,
+};
 
 describe("an event", () => {
   test("has all that the connection has, base subscriptions first", () => {
@@ -67,7 +74,14 @@ describe("an event", () => {
             ...{ startAt: "2026-11-09T18:15:00.000Z", endAt: "2026-12-09T18:15:00.000Z" },
           },
         ],
-        topUp: { txnId: "01T", checkoutId: "c1", partner: "wallet", bouquetId: "FIBER-1M", amount: "1130.50" },
+        topUp: {
+          txnId: "01T",
+          checkoutId: "c1",
+          partner: "wallet",
+          bouquetId: "FIBER-1M",
+          amount: "1130.50",
+          commission: "22.61",
+        },
       },
     });
   });

@@ -1,7 +1,9 @@
 import type { TokenState } from "../../src/domain/access-token.ts";
+import { NO_TERMS } from "../../src/domain/account.ts";
 import { type CheckoutHolder, issueCheckout, openCheckout } from "../../src/domain/checkout.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import { decideTopUp, type TopUpCommand, type TopUpOutcome, type TopUpSnapshot } from "../../src/domain/top-up.ts";
+import { decideTopUp, type SaleRules, type TopUpCommand, type TopUpSnapshot } from "../../src/domain/top-up.ts";
+import { LAST_WALL_TIME } from "../../src/domain/wall-time.ts";
 import { ADD_ON, connectionWith, MONTHLY, momentOf, QUARTERLY } from "./builders.ts";
 
 export const ISSUED_AT = Date.parse("2026-11-20T09:00:00Z");
@@ -32,13 +34,18 @@ export function commandWith(changes: Partial<TopUpCommand> = {}): TopUpCommand {
   };
 }
 
-export const GOOD_TOKEN: TokenState = { expiresAt: undefined, revokedAt: undefined, partner: { status: "active" } };
+export const GOOD_TOKEN: TokenState = {
+  expiresAt: undefined,
+  revokedAt: undefined,
+  partner: { status: "active", terms: NO_TERMS },
+};
 
 /** The snapshot of a top-up that is allowed. */
 export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapshot {
   return {
     recorded: undefined,
     token: () => GOOD_TOKEN,
+    account: () => undefined,
     customerStatus: "active",
     connection: connectionWith(),
     retired: false,
@@ -49,8 +56,9 @@ export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapsho
 }
 
 /** @param now an instant. The provider's zone is UTC, and many base plans may run at once. */
-export function decide(snapshot: TopUpSnapshot, command = commandWith(), now = NOW): TopUpOutcome {
-  return decideTopUp(snapshot, command, momentOf(now), { tv: "many", internet: "many", iptv: "many" });
+export function decide(snapshot: TopUpSnapshot, command = commandWith(), now = NOW, changes: Partial<SaleRules> = {}) {
+  const basePlans = { tv: "many", internet: "many", iptv: "many" } as const;
+  return decideTopUp(snapshot, command, momentOf(now), { basePlans, latestEnd: LAST_WALL_TIME, ...changes });
 }
 
 export function refusal(reason: string) {

@@ -27,7 +27,7 @@ import { RUNS } from "./builders.ts";
 const DAY = "2026-11-20";
 
 const sum = (partnerId: number, service: SettlementSum["service"], bouquetCode: string, count = 1, amount = 100n) => ({
-  ...{ partnerId, service, bouquetCode, count, amount },
+  ...{ partnerId, service, bouquetCode, count, amount, commission: amount / 10n },
 });
 
 const anySums: fc.Arbitrary<SettlementSum[]> = fc.uniqueArray(
@@ -37,6 +37,7 @@ const anySums: fc.Arbitrary<SettlementSum[]> = fc.uniqueArray(
     bouquetCode: fc.constantFrom("A", "B", "__proto__", "A,B"),
     count: fc.integer({ min: 1, max: 1_000 }),
     amount: fc.bigInt({ min: 1n, max: 10n ** 24n }),
+    commission: fc.bigInt({ min: 0n, max: 10n ** 24n }),
   }),
   { selector: ({ partnerId, service, bouquetCode }) => JSON.stringify([partnerId, service, bouquetCode]) },
 );
@@ -49,16 +50,16 @@ describe("the settlement of a day", () => {
       ...{ day: DAY, partnerId, service, bouquetCode, ...NOTHING_SETTLED, ...total },
     });
     expect(settleDay(DAY, topUps, reversals, "bouquet")).toEqual([
-      line(1, "internet", "NET-1M", { reversals: 3, reversed: 900n }),
-      line(1, "internet", "NET-3M", { topUps: 2, gross: 700n }),
-      line(1, "tv", "TV-1M", { topUps: 1, gross: 100n, reversals: 1, reversed: 60n }),
-      line(2, "tv", "TV-1M", { topUps: 1, gross: 100n }),
+      line(1, "internet", "NET-1M", { reversals: 3, reversed: 900n, commission: -90n }),
+      line(1, "internet", "NET-3M", { topUps: 2, gross: 700n, commission: 70n }),
+      line(1, "tv", "TV-1M", { topUps: 1, gross: 100n, reversals: 1, reversed: 60n, commission: 4n }),
+      line(2, "tv", "TV-1M", { topUps: 1, gross: 100n, commission: 10n }),
     ]);
   });
 
   test("is negative where more was taken back than topped up", () => {
     const [line] = settleDay(DAY, [], [sum(1, "tv", "TV-1M", 1, 45_000n)], "bouquet");
-    expect(netOf(line ?? NOTHING_SETTLED)).toBe(-45_000n);
+    expect(netOf(line ?? NOTHING_SETTLED)).toBe(-40_500n);
     expect(settleDay(DAY, [], [], "day")).toEqual([]);
   });
 

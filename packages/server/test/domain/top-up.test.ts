@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { TokenState } from "../../src/domain/access-token.ts";
+import { NO_TERMS } from "../../src/domain/account.ts";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Connection, WireStatus } from "../../src/domain/customer.ts";
 import type { Refusal } from "../../src/domain/failure.ts";
 import {
-  decideTopUp,
   formatTransactionId,
   type TopUpCommand,
   type TopUpSnapshot,
@@ -42,6 +42,7 @@ describe("a top-up", () => {
         partnerId: 7,
         bouquetCode: "NET-1M",
         amount: 113_000n,
+        commission: 0n,
         at: NOW,
         txnDate: WALL,
         status: "success",
@@ -49,6 +50,7 @@ describe("a top-up", () => {
         udf2: undefined,
       },
       plan: "Fiber 100",
+      account: undefined,
       entry: {
         kind: "top_up",
         seq: 1,
@@ -81,7 +83,7 @@ describe("a top-up", () => {
 
   test("of another base plan is refused where the service has one base plan at a time", () => {
     const snapshot = snapshotWith({ connection: connectionHaving([{ ...RUNNING, plan: "Fiber 500" }]) });
-    const outcome = decideTopUp(snapshot, commandWith(), momentOf(NOW), DEFAULT_BASE_PLANS);
+    const outcome = decide(snapshot, commandWith(), NOW, { basePlans: DEFAULT_BASE_PLANS });
     expect(outcome).toEqual(refusal("bouquet_unavailable"));
   });
 
@@ -217,7 +219,7 @@ describe("a top-up whose partner lost its rights since it was admitted", () => {
   const gone: readonly (readonly [TokenState | undefined, Refusal])[] = [
     [{ ...GOOD_TOKEN, revokedAt: NOW - 1 }, "revoked_token"],
     [{ ...GOOD_TOKEN, expiresAt: NOW }, "expired_token"],
-    [{ ...GOOD_TOKEN, partner: { status: "suspended" } }, "partner_suspended"],
+    [{ ...GOOD_TOKEN, partner: { status: "suspended", terms: NO_TERMS } }, "partner_suspended"],
     [undefined, "unknown_token"],
   ];
 
@@ -255,6 +257,7 @@ describe("a checkout that was used", () => {
   test("answers the same request though customer, connection and catalogue are gone", () => {
     const gone = {
       token: () => undefined,
+      account: () => undefined,
       customerStatus: undefined,
       connection: undefined,
       catalogue: () => undefined,

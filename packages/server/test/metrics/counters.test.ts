@@ -7,7 +7,7 @@ import { commandWith, NOW } from "../domain/purchase.ts";
 import { scraped, startMeasuredService, TICK_SECONDS } from "../support/measured-service.ts";
 import { prepareTopUp } from "../support/service.ts";
 
-const TOP_UP = transactionOf(commandWith(), momentOf(NOW));
+const TOP_UP = transactionOf(commandWith(), momentOf(NOW), 0n);
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 
 /** Values above zero of a counter, as text, by `environment service`. */

@@ -30,10 +30,28 @@ describe("a settlement", () => {
     expect(await report()).toEqual({
       ...{ ...DAYS, number: null, open: true, prunedBefore: null },
       lines: [
-        { ...none, day: "2026-11-20", topUps: 1, gross: "1130.00", reversals: 0, reversed: "0.00", net: "1130.00" },
-        { ...none, day: "2026-11-21", topUps: 0, gross: "0.00", reversals: 1, reversed: "1130.00", net: "-1130.00" },
+        {
+          ...none,
+          day: "2026-11-20",
+          topUps: 1,
+          gross: "1130.00",
+          reversals: 0,
+          reversed: "0.00",
+          commission: "0.00",
+          net: "1130.00",
+        },
+        {
+          ...none,
+          day: "2026-11-21",
+          topUps: 0,
+          gross: "0.00",
+          reversals: 1,
+          reversed: "1130.00",
+          commission: "0.00",
+          net: "-1130.00",
+        },
       ],
-      total: { topUps: 1, gross: "1130.00", reversals: 1, reversed: "1130.00", net: "0.00" },
+      total: { topUps: 1, gross: "1130.00", reversals: 1, reversed: "1130.00", commission: "0.00", net: "0.00" },
     });
     world.now += 1;
     expect(await report()).toMatchObject({ open: false });

@@ -85,7 +85,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     await database.tamper(`UPDATE top_up SET amount = ${most}`);
     await database.tamper(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2047)
       INSERT INTO top_up SELECT checkout_id || i, txn_id || i, partner_id, environment, cuid, service, req_id,
-        bouquet_code, amount, at, txn_date, status, udf1, udf2 FROM n, top_up`);
+        bouquet_code, amount, commission, at, txn_date, status, udf1, udf2 FROM n, top_up`);
     const [first] = await collect(store);
     if (first?.kind !== "totals") throw new Error("the totals come first");
     expect(first.totals.money.map(({ topUps, amount }) => [topUps, amount])).toEqual([[2_048, 2_048n * most]]);

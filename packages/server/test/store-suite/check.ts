@@ -40,8 +40,8 @@ const DAMAGE: readonly (readonly [what: string, sql: string, wrong: readonly unk
   ],
   [
     "a top-up that no ledger knows",
-    `INSERT INTO top_up SELECT 'other', 'OTHER', partner_id, environment, cuid, service, req_id, bouquet_code, amount, at,
-       txn_date, status, udf1, udf2 FROM top_up WHERE ${OF_NET} AND status = 'success'`,
+    `INSERT INTO top_up SELECT 'other', 'OTHER', partner_id, environment, cuid, service, req_id, bouquet_code, amount, commission,
+       at, txn_date, status, udf1, udf2 FROM top_up WHERE ${OF_NET} AND status = 'success'`,
     ["there are 3 top-ups, and subscriptions lead to 2"],
   ],
   [

@@ -3,6 +3,9 @@ import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.t
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
 import { seededRandom } from "../support/random.ts";
 
+/** Months ahead that tests pay a connection, which top up the same one thousands of times. */
+export const FAR_AHEAD = 100_000;
+
 /** 2026-11-20, a Friday. */
 export const START = Date.parse("2026-11-20T09:00:00Z");
 
@@ -13,6 +16,7 @@ export interface OpenOptions {
   readonly currencyExponent?: number | undefined;
   readonly defaultCountry?: string | undefined;
   readonly basePlans: BasePlans;
+  readonly monthsAhead?: number | undefined;
   readonly observeBatch?: ObserveBatch | undefined;
   readonly mustExist?: boolean;
   readonly mustBeNew?: boolean;
@@ -53,7 +57,7 @@ export async function openStore(
   const another: OpenedStore["another"] = async (more = {}) => {
     opened += 1;
     const random = seededRandom(seed * 100 + opened);
-    const usual = { clock: () => self.now, random, basePlans: DEFAULT_BASE_PLANS };
+    const usual = { clock: () => self.now, random, basePlans: DEFAULT_BASE_PLANS, monthsAhead: FAR_AHEAD };
     const store = await database.open({ ...usual, ...given, ...more });
     onFinished(() => store.close());
     return store;

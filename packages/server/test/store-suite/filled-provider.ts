@@ -18,7 +18,7 @@ import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
 import { deskOf, listOf, NO_LIMITS, run } from "../support/desk.ts";
 import { moveHorizon } from "../support/history.ts";
-import { partnersOf } from "../support/partners.ts";
+import { partnersOf, setAccount } from "../support/partners.ts";
 import { STORED_PASSWORD, staffOf } from "../support/staff.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
@@ -66,8 +66,28 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   await store.concludeCheckout(retired.checkoutId);
   await publishMore(opened);
   await useConsole(opened);
+  await keepAccounts(opened);
   await moveHorizon(opened, opened.now - 365 * DAY_MS);
   return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
+}
+
+/** A guarded account with an entry by staff, and the sums of a day whose history was deleted. */
+async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<void> {
+  const key = { partnerId: partner.id, environment: "production" } as const;
+  const { instant: at, wall } = store.provider.zone.moment(now);
+  const entry = { ...key, reference: "opening", kind: "deposit", reason: "first", author: "test", at, wall } as const;
+  const sums = { topUps: 2, gross: 90_000, commission: 900, reversals: 1, reversed: 45_000, returned: 450 };
+  await store.engine.transact(async (tx) => {
+    await tx
+      .insertInto("accountEntry")
+      .values({ ...entry, amount: 1_000_000 })
+      .execute();
+    await tx
+      .insertInto("accountDay")
+      .values({ ...key, day: "2025-03-01", ...sums })
+      .execute();
+  });
+  await setAccount(store, key, { creditLimit: 5_000_000n }, now);
 }
 
 export function hashOf(token: string): Uint8Array {

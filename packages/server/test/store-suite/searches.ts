@@ -208,5 +208,5 @@ function manyCopies(txnId: string, checkoutId: string, count: number): string {
   const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
   const ids = `'${checkoutId.slice(0, 50)}' || i, '${txnId.slice(0, 12)}' || substr(CAST(1000000 + i AS TEXT), 2)`;
   return `INSERT INTO top_up ${numbers} SELECT ${ids}, partner_id, environment, cuid, service, req_id,
-    bouquet_code, amount, at, txn_date, status, NULL, NULL FROM n, top_up WHERE txn_id = '${txnId}'`;
+    bouquet_code, amount, commission, at, txn_date, status, NULL, NULL FROM n, top_up WHERE txn_id = '${txnId}'`;
 }

@@ -24,10 +24,10 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
     await opened.topUp(SITA_TV, "TV-1M");
     await topUpOf(bank, opened, SITA_NET);
     const sums = [
-      { partnerId: partner.id, service: "internet", bouquetCode: "NET-1M", count: 2, amount: 226_000n },
-      { partnerId: partner.id, service: "internet", bouquetCode: "NET-3M", count: 1, amount: 322_000n },
-      { partnerId: partner.id, service: "tv", bouquetCode: "TV-1M", count: 1, amount: 45_000n },
-      { partnerId: bank.id, service: "internet", bouquetCode: "NET-1M", count: 1, amount: 113_000n },
+      { partnerId: partner.id, service: "internet", bouquetCode: "NET-1M", count: 2, amount: 226_000n, commission: 0n },
+      { partnerId: partner.id, service: "internet", bouquetCode: "NET-3M", count: 1, amount: 322_000n, commission: 0n },
+      { partnerId: partner.id, service: "tv", bouquetCode: "TV-1M", count: 1, amount: 45_000n, commission: 0n },
+      { partnerId: bank.id, service: "internet", bouquetCode: "NET-1M", count: 1, amount: 113_000n, commission: 0n },
     ];
     const day = "2026-11-20";
     expect(inOrder(await sumTopUps(store, { ...PRODUCTION, day }))).toEqual(sums);
@@ -66,7 +66,14 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
     await opened.reverse(checkoutId);
     expect(await sumTopUps(store, { ...PRODUCTION, day: "2026-11-20" })).toEqual(before);
     expect(await sql.sumReversals(store.engine.db, { ...PRODUCTION, day: "2026-11-20" })).toEqual([]);
-    const sum = { partnerId: partner.id, service: "internet", bouquetCode: "NET-1M", count: 1, amount: 113_000n };
+    const sum = {
+      partnerId: partner.id,
+      service: "internet",
+      bouquetCode: "NET-1M",
+      count: 1,
+      amount: 113_000n,
+      commission: 0n,
+    };
     expect(await sql.sumReversals(store.engine.db, { ...PRODUCTION, day: "2026-12-30" })).toEqual([sum]);
     expect(await sql.sumReversals(store.engine.db, { ...PRODUCTION, day: "2026-12-30", partnerId: 99 })).toEqual([]);
     expect(await sql.sumReversals(store.engine.db, { ...PRODUCTION, day: "2026-12-30", environment: "trial" })).toEqual(
@@ -80,7 +87,7 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
     const most = 10n ** 15n - 1n;
     await opened.database.tamper(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
       INSERT INTO top_up SELECT 'copy ' || i, substr(txn_id, 1, 12) || substr(CAST(1000000 + i AS TEXT), 2), partner_id,
-        environment, cuid, service, req_id, bouquet_code, ${most}, at, txn_date, status, NULL, NULL
+        environment, cuid, service, req_id, bouquet_code, ${most}, commission, at, txn_date, status, NULL, NULL
       FROM n, top_up WHERE txn_id = '${txnId}'`);
     const [sum] = await sumTopUps(opened.store, { ...PRODUCTION, day: "2026-11-20" });
     expect(sum).toMatchObject({ count: 12_001, amount: 12_000n * most + 113_000n });

@@ -19,7 +19,7 @@ export function testStatistics(makeDatabase: MakeDatabase): void {
     const most = 10n ** 15n - 1n;
     await database.tamper(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
       INSERT INTO top_up SELECT 'copy ' || i, substr(txn_id, 1, 12) || substr(CAST(1000000 + i AS TEXT), 2), partner_id,
-        environment, cuid, service, req_id, bouquet_code, ${most}, at, txn_date, status, NULL, NULL
+        environment, cuid, service, req_id, bouquet_code, ${most}, commission, at, txn_date, status, NULL, NULL
       FROM n, top_up WHERE txn_id = '${txnId}'`);
     const of = { environment: "production", partnerId: partner.id } as const;
     const first = { ...of, hour: "2026-11-20 23", service: "internet", bouquetCode: "NET-1M" } as const;

@@ -56,7 +56,7 @@ export function testTopUps(makeDatabase: MakeDatabase): void {
     const transaction = expectRecorded(await opened.store.settleTopUp(command));
     const { checkout: _, txnDigits, tokenId: __, ...asked } = command;
     const txnId = formatTransactionId(opened.now, txnDigits);
-    const decided = { txnId, at: opened.now, txnDate: "2026-11-20 09:00:00", status: "success" };
+    const decided = { txnId, at: opened.now, txnDate: "2026-11-20 09:00:00", status: "success", commission: 0n };
     expect(transaction).toEqual({ ...asked, ...decided });
     expect(await opened.store.findTransaction(command.checkoutId)).toEqual(transaction);
     expect(await (await opened.another()).findTransaction(command.checkoutId)).toEqual(transaction);

@@ -83,7 +83,7 @@ describe("while another process writes", () => {
     const { checkoutId } = opened.command(SITA_NET, "NET-1M");
     other.exec(
       `INSERT INTO top_up VALUES ('${checkoutId}', 'T', 1, 'production', '2000001', 'internet', 'sita',
-         'NET-1M', 113000, 1, '2026-11-20 09:00:00', 'success', NULL, NULL)`,
+         'NET-1M', 113000, 0, 1, '2026-11-20 09:00:00', 'success', NULL, NULL)`,
     );
     const conclusive = opened.store.concludeCheckout(checkoutId);
     await sleep(50);

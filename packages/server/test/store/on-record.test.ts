@@ -26,15 +26,15 @@ const CONTRADICTIONS: readonly (readonly [what: string, sql: string])[] = [
   ["an unknown status", "UPDATE top_up SET status = 'lost'"],
   [
     "an amount of nothing",
-    "INSERT INTO top_up SELECT 'x', 'x', 1, 'trial', '1', 'tv', '1', 'A', 0, 1, '', 'success', NULL, NULL",
+    "INSERT INTO top_up SELECT 'x', 'x', 1, 'trial', '1', 'tv', '1', 'A', 0, 0, 1, '', 'success', NULL, NULL",
   ],
   [
     "a second top-up of one checkout",
-    "INSERT INTO top_up SELECT checkout_id, 'x', 1, 'trial', '1', 'tv', '1', 'A', 1, 1, '', 'success', NULL, NULL FROM top_up",
+    "INSERT INTO top_up SELECT checkout_id, 'x', 1, 'trial', '1', 'tv', '1', 'A', 1, 0, 1, '', 'success', NULL, NULL FROM top_up",
   ],
   [
     "a second top-up of one txnId",
-    "INSERT INTO top_up SELECT 'x', txn_id, 1, 'trial', '1', 'tv', '1', 'A', 1, 1, '', 'success', NULL, NULL FROM top_up",
+    "INSERT INTO top_up SELECT 'x', txn_id, 1, 'trial', '1', 'tv', '1', 'A', 1, 0, 1, '', 'success', NULL, NULL FROM top_up",
   ],
   [
     "a top-up's entry without its txnId",

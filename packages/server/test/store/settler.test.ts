@@ -8,7 +8,7 @@ import { firstTransactionId } from "../../src/domain/top-up.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { errorOf, failureOf, Messages } from "../../src/store/sqlite/settler-protocol.ts";
-import { countRows, findWrong } from "../store-suite/database.ts";
+import { countRows, FAR_AHEAD, findWrong } from "../store-suite/database.ts";
 import { hashOf } from "../store-suite/filled-provider.ts";
 import { endOf, expectRecorded, FIBER, openProvider, SITA_NET, SITA_TV } from "../store-suite/provider.ts";
 import { by } from "../support/by.ts";
@@ -50,7 +50,13 @@ async function openSettled() {
   const openWorker = async ({ throughProxy = false } = {}) => {
     const settlerSocket = throughProxy ? proxyPath : settler.socketPath;
     const store = await openSqliteStore({
-      ...{ path, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS },
+      ...{
+        path,
+        timeZone: undefined,
+        currencyExponent: undefined,
+        basePlans: DEFAULT_BASE_PLANS,
+        monthsAhead: FAR_AHEAD,
+      },
       ...{ clock, random: seededRandom(9), settlerSocket },
     });
     onTestFinished(() => store.close());

@@ -75,8 +75,9 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
   const random = seededRandom(5);
   const at = (name: string) => resolve(folder, name);
   const openStore: Runtime["openStore"] = async (config, how) => {
-    const { database, timeZone, currencyExponent, defaultCountry, basePlans } = config;
-    const settings = { timeZone, currencyExponent, defaultCountry, basePlans, clock: () => line.now, random, ...how };
+    const { database, timeZone, currencyExponent, defaultCountry, basePlans, monthsAhead } = config;
+    const rules = { basePlans, monthsAhead };
+    const settings = { timeZone, currencyExponent, defaultCountry, ...rules, clock: () => line.now, random, ...how };
     const opening =
       database.store === "sqlite"
         ? openSqliteStore({ ...settings, path: at(database.path) })

@@ -1,10 +1,12 @@
 import type { AccessToken, Partner, PartnerStatus } from "../../src/domain/access-token.ts";
+import type { AccountKey } from "../../src/domain/account.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type Attribution, tokenIssued } from "../../src/domain/audit.ts";
 import { NO_LIMIT, type PartnerLimits } from "../../src/domain/partner-limits.ts";
 import { addPartner, changePartner, limitPartner } from "../../src/office/partners/operations.ts";
 import { findPartner, insertToken, readPartners, readTokens } from "../../src/office/partners/sql.ts";
 import { revokeToken } from "../../src/office/partners/tokens.ts";
+import { type AccountSettings, putAccount } from "../../src/store/accounts.ts";
 import { appendAudit } from "../../src/store/audit.ts";
 import type { Store } from "../../src/store/store.ts";
 import { deskOf, run } from "./desk.ts";
@@ -13,6 +15,20 @@ import { deskOf, run } from "./desk.ts";
 export const UNLIMITED: PartnerLimits = {
   ...{ rate: NO_LIMIT, burst: NO_LIMIT, unknownLookUps: NO_LIMIT, newLookUps: NO_LIMIT },
 };
+
+/** Settings of a partner's account, for tests of something else. */
+export async function setAccount(
+  { engine, provider }: Store,
+  key: AccountKey,
+  settings: Partial<AccountSettings>,
+  now: number,
+): Promise<void> {
+  const none = { creditLimit: undefined, alertBelow: undefined, hasDayLimits: false };
+  await engine.change(async (tx) => {
+    await engine.lockRecording(tx);
+    await putAccount(tx, provider.zone, key, { ...none, ...settings }, now);
+  });
+}
 
 /** Partners and tokens of a store, for tests of something else. */
 export function partnersOf(store: Store) {

@@ -22,9 +22,9 @@ export interface TestSettlerOptions extends Pick<SettlerOptions, "clock"> {
 
 export async function startSettler(options: TestSettlerOptions): Promise<TestSettler> {
   const { path, clock, provider, socketPath = join(temporaryFolder(), "settler") } = options;
-  const { zone, currencyExponent, defaultCountry, basePlans } = provider;
+  const { zone, currencyExponent, defaultCountry, basePlans, monthsAhead } = provider;
   const { ping, close } = await serveSettling({
-    data: { path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans },
+    data: { path, socketPath, timeZone: zone.name, currencyExponent, defaultCountry, basePlans, monthsAhead },
     clock,
     observeBatch: options.observeBatch ?? (() => () => {}),
     observeCheckpoints: options.observeCheckpoints ?? (() => {}),

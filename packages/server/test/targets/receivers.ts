@@ -66,7 +66,14 @@ export function eventWith(changes: Partial<RecordedEvent> = {}): RecordedEvent {
         },
       ],
     },
-    topUp: { txnId: "TXN1", checkoutId: "CHECKOUT1", partnerId: 1, bouquetCode: "TV-FAM-30D", amount: 45_000n },
+    topUp: {
+      txnId: "TXN1",
+      checkoutId: "CHECKOUT1",
+      partnerId: 1,
+      bouquetCode: "TV-FAM-30D",
+      amount: 45_000n,
+      commission: 0n,
+    },
     ...changes,
   };
 }

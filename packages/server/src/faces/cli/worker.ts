@@ -5,6 +5,7 @@ import { reversePractised } from "../../office/practice/reversals.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
 import { CallNotes, TokenUses } from "../../partner/gathering.ts";
 import type { Observer } from "../../partner/ports.ts";
+import { storeAccountDays } from "../../store/account-days.ts";
 import { outboxOf } from "../../store/outbox.ts";
 import type { RefusedCall } from "../../store/store.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
@@ -19,6 +20,7 @@ import type { Runtime, ServiceLog } from "./runtime.ts";
 const FAREWELL_MS = 300;
 /** Bytes of the random name that holds leases of this process. */
 const HOLDER_BYTES = 9;
+const STORED_EVERY_MS = 60 * 60_000;
 
 /** Serves partners, and delivers to targets. @throws CommandFailed if it cannot listen. */
 export async function serveWorker(
@@ -83,7 +85,12 @@ export async function serveWorker(
     work: () => reversePractised({ store, clock, random }),
     failure: "practice top-ups are reversed late",
   });
-  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing];
+  const storingDays = startRepeating(workerPorts, {
+    everyMs: STORED_EVERY_MS,
+    work: () => storeAccountDays(store.engine, store.provider.zone, clock()),
+    failure: "the sums of past days are stored late",
+  });
+  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing, storingDays];
   // One failed connection must not end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return {

@@ -3,6 +3,7 @@ import { type ConnectionKey, withHead } from "../../domain/customer.ts";
 import { eventOf } from "../../domain/event.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
 import type { Transaction } from "../../domain/top-up.ts";
+import { returnCharge } from "../../store/accounts.ts";
 import { GONE } from "../../store/customer-files.ts";
 import { findConnection, ledgersOfConnection } from "../../store/customers.ts";
 import { runOf } from "../common.ts";
@@ -35,7 +36,10 @@ export async function changeOf(
   const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
   const kind = reversed === undefined ? "subscription.changed" : "topup.reversed";
   const write = async () => {
-    if (reversed !== undefined) await markReversed(tx, reversed, by);
+    if (reversed !== undefined) {
+      await markReversed(tx, reversed, by);
+      await returnCharge(tx, reversed);
+    }
     await office.store.engine.appendEntry(tx, key, plan, entry);
   };
   return { write, audit: [audited], events: [eventOf(kind, by.at.instant, key, after, reversed)] };

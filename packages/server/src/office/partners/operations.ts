@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Partner } from "../../domain/access-token.ts";
+import { NO_TERMS } from "../../domain/account.ts";
 import { AddressList, readAddressRange, sameRanges } from "../../domain/address-list.ts";
 import { partnerAdded, partnerAllowed, partnerLimited, partnerStatusSet } from "../../domain/audit.ts";
 import { DEFAULT_LIMITS, type PartnerLimits } from "../../domain/partner-limits.ts";
@@ -84,7 +85,7 @@ export const addPartner = operation({
       const id = await sql.nextPartnerId(tx);
       const partner: Partner = {
         ...{ id, name, status: "active", createdAt: office.by.at },
-        ...{ allowedAddresses: undefined, certifiedAt: undefined, limits: DEFAULT_LIMITS },
+        ...{ allowedAddresses: undefined, certifiedAt: undefined, limits: DEFAULT_LIMITS, terms: NO_TERMS },
       };
       const write = () => sql.insertPartner(tx, partner);
       return { answer: partnerData(partner), change: { write, audit: [partnerAdded(partner)] } };

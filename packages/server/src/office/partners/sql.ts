@@ -1,7 +1,6 @@
 import type { AccessToken, Partner } from "../../domain/access-token.ts";
-import { DEFAULT_LIMITS, type PartnerLimits } from "../../domain/partner-limits.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { toAccessToken, tokensIn, toPartner } from "../../store/access.ts";
+import { termColumns, toAccessToken, tokensIn, toPartner } from "../../store/access.ts";
 import type { Store } from "../../store/store.ts";
 import type { AccessTokenRow, PartnerRow } from "../../store/tables.ts";
 import type { Db } from "../office.ts";
@@ -35,12 +34,10 @@ export async function updatePartner(tx: Db, partner: Partner): Promise<void> {
   await tx.updateTable("partner").set(values).where("id", "=", id).execute();
 }
 
-function partnerRow({ allowedAddresses: allowed, certifiedAt, limits: all, ...partner }: Partner): PartnerRow {
-  const addresses = allowed === undefined ? null : JSON.stringify(allowed.ranges);
-  // Defaults are not stored, so that a partner follows them.
-  const set = Object.entries(all).filter(([name, value]) => value !== DEFAULT_LIMITS[name as keyof PartnerLimits]);
-  const limits = set.length === 0 ? null : JSON.stringify(Object.fromEntries(set));
-  return { ...partner, allowedAddresses: addresses, certifiedAt: certifiedAt ?? null, limits };
+function partnerRow(partner: Partner): PartnerRow {
+  const { id, name, status, createdAt, allowedAddresses: allowed, certifiedAt = null } = partner;
+  const allowedAddresses = allowed === undefined ? null : JSON.stringify(allowed.ranges);
+  return { id, name, status, createdAt, allowedAddresses, certifiedAt, ...termColumns(partner) };
 }
 
 /** Tokens, oldest first. @param partner undefined for all partners. */

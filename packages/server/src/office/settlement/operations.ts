@@ -44,7 +44,7 @@ import {
 } from "./schemas.ts";
 
 const LABELS = ["day", "partner", "service", "bouquetId"] as const;
-const AMOUNTS = ["topUps", "gross", "reversals", "reversed", "net"];
+const AMOUNTS = ["topUps", "gross", "reversals", "reversed", "commission", "net"];
 
 export function settlementTable(settlement: Static<typeof SettlementSchema>): Shown {
   const { lines, total } = settlement;
@@ -205,9 +205,10 @@ async function linesOf({ store }: Office, lines: readonly SettlementLine[]): Pro
 }
 
 function amountsOf(total: SettlementTotal, currencyExponent: CurrencyExponent) {
-  const { topUps, gross, reversals, reversed } = total;
+  const { topUps, gross, reversals, reversed, commission } = total;
   const inFull = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
-  return { topUps, gross: inFull(gross), reversals, reversed: inFull(reversed), net: inFull(netOf(total)) };
+  const money = { commission: inFull(commission), net: inFull(netOf(total)) };
+  return { topUps, gross: inFull(gross), reversals, reversed: inFull(reversed), ...money };
 }
 
 /** A day is open until the last top-up of the day must be on record. */

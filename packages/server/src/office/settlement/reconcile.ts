@@ -237,12 +237,14 @@ interface SumRow {
   readonly count: number;
   /** Digits, since a number may be too small to hold the sum exactly. */
   readonly amount: string;
+  readonly commission: string;
 }
 
 async function sumUp(query: TopUps, { environment, partnerId }: SettledDay): Promise<SumRow[]> {
   return filtered(query, { environment, partnerId })
     .select((eb) => ["t.partnerId", "t.service", "t.bouquetCode", eb.fn.countAll<number>().as("count")])
     .select(sql<string>`cast(sum(t.amount) as text)`.as("amount"))
+    .select(sql<string>`cast(sum(t.commission) as text)`.as("commission"))
     .groupBy(["t.partnerId", "t.service", "t.bouquetCode"])
     .execute();
 }
@@ -252,8 +254,9 @@ function addUp(rows: readonly SumRow[]): SettlementSum[] {
   const sums = new Map<string, SettlementSum>();
   for (const row of rows) {
     const key = JSON.stringify([row.partnerId, row.service, row.bouquetCode]);
-    const { count, amount } = sums.get(key) ?? { count: 0, amount: 0n };
-    sums.set(key, { ...row, count: count + Number(row.count), amount: amount + BigInt(row.amount) });
+    const { count, amount, commission } = sums.get(key) ?? { count: 0, amount: 0n, commission: 0n };
+    const money = { amount: amount + BigInt(row.amount), commission: commission + BigInt(row.commission) };
+    sums.set(key, { ...row, count: count + Number(row.count), ...money });
   }
   return [...sums.values()];
 }

@@ -34,7 +34,8 @@ const AMOUNTS = {
   gross: AmountSchema,
   reversals: Type.Integer(),
   reversed: AmountSchema,
-  net: AmountSchema,
+  commission: { ...AmountSchema, description: "Of the top-ups, less that of the reversals." },
+  net: { ...AmountSchema, description: "Gross less reversed and commission." },
 };
 
 export const SettlementLineSchema = Type.Object({

@@ -177,6 +177,7 @@ export const ToldEventSchema = Type.Object(
           partner: Type.String(),
           bouquetId: Type.String(),
           amount: AmountSchema,
+          commission: AmountSchema,
         }),
       ),
     }),

@@ -66,6 +66,7 @@ export const TransactionSchema = Type.Object(
     bouquetId: Type.String(),
     bouquetName: orNull(Type.String()),
     amount: AmountSchema,
+    commission: AmountSchema,
     txnDate: WallTimeSchema,
     at: InstantSchema,
     udf1: orNull(Type.String()),

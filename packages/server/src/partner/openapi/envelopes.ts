@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { type TSchema, Type } from "typebox";
+import { LIMIT_NAMES } from "../../domain/account.ts";
 import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../../domain/fields.ts";
 import { headerNames } from "../call.ts";
 import { FAILURES, type FailureDetail, type FailureReason, RETRIES, renderFailure } from "../failures.ts";
@@ -42,6 +43,8 @@ const EXAMPLE_PROBLEMS: readonly FieldProblem[] = [
 
 const EXAMPLE_DETAILS: Readonly<Partial<Record<FailureReason, FailureDetail>>> = {
   invalid_field: { fields: EXAMPLE_PROBLEMS },
+  insufficient_balance: { missing: 390.5 },
+  limit_reached: { limit: "day_amount" },
   rate_limited: { policy: { name: "calls", quota: 50, windowMs: 1000 }, retryAfterSeconds: 1 },
 };
 
@@ -114,6 +117,10 @@ const fields = Type.Array(
   { description: "Everything that is wrong with the request." },
 );
 
+const limit = Type.String({ enum: [...LIMIT_NAMES], description: "The limit that the top-up would exceed." });
+
+const missing = Type.Number({ description: "The amount that the balance lacks, in major units." });
+
 /** The envelope of a failure with one of these reasons. */
 function failureSchema(reasons: readonly FailureReason[], title: string): TSchema {
   return Type.Object(
@@ -130,6 +137,8 @@ function failureSchema(reasons: readonly FailureReason[], title: string): TSchem
           retry,
           requestId,
           ...(reasons.includes("invalid_field") && { fields: Type.Optional(fields) }),
+          ...(reasons.includes("limit_reached") && { limit: Type.Optional(limit) }),
+          ...(reasons.includes("insufficient_balance") && { missing: Type.Optional(missing) }),
         },
         { description: "What went wrong, and what to do." },
       ),

@@ -87,6 +87,7 @@ export function makeExamples(exponent: CurrencyExponent): Examples {
     partnerId: 1,
     bouquetCode: bought.code,
     amount: bought.price,
+    commission: 0n,
     at: EXAMPLE_TIME,
     txnDate: writeWallTime(EXAMPLE_TIME),
     status: "success",

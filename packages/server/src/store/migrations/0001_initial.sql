@@ -39,7 +39,9 @@ CREATE TABLE partner (
   -- The first practice report without a complaint.
   certified_at INTEGER,
   -- A JSON object of limits; null means the defaults.
-  limits     TEXT
+  limits     TEXT,
+  -- A JSON list of CommissionRule in domain/account.ts; null means no commission.
+  commission TEXT
 ) STRICT;
 
 CREATE TABLE access_token (
@@ -231,6 +233,8 @@ CREATE TABLE top_up (
   req_id       TEXT    NOT NULL,
   bouquet_code TEXT    NOT NULL,
   amount       INTEGER NOT NULL CHECK (amount > 0),
+  -- The part of the amount that the partner keeps.
+  commission   INTEGER NOT NULL CHECK (commission BETWEEN 0 AND amount),
   at           INTEGER NOT NULL,
   txn_date     TEXT    NOT NULL,
   status       TEXT    NOT NULL CHECK (status IN ('success', 'reversed')),
@@ -270,6 +274,59 @@ CREATE TABLE retired_checkout (
   checkout_id TEXT    PRIMARY KEY,
   at          INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Settings of a partner's account in an environment, and its stored balance.
+CREATE TABLE account (
+  partner_id   INTEGER NOT NULL REFERENCES partner,
+  environment  TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  -- Null: none.
+  credit_limit INTEGER CHECK (credit_limit >= 0),
+  -- A balance below it is an alert; null: none.
+  alert_below  INTEGER,
+  -- Null unless the account is guarded: it has a credit limit, or its partner a limit a day. Then each batch of top-ups
+  -- updates it; otherwise the balance is summed up on request.
+  balance      INTEGER CHECK (balance IS NOT NULL OR credit_limit IS NULL),
+  -- A day of the provider's clock, and its top-ups. Reversals do not count.
+  day          TEXT    NOT NULL,
+  day_top_ups  INTEGER NOT NULL,
+  day_amount   INTEGER NOT NULL,
+  PRIMARY KEY (partner_id, environment)
+) STRICT, WITHOUT ROWID;
+
+-- Entries that staff made in accounts. Those of top-ups and reversals follow from top_up and reversal.
+CREATE TABLE account_entry (
+  partner_id  INTEGER NOT NULL REFERENCES partner,
+  environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  reference   TEXT    NOT NULL,
+  kind        TEXT    NOT NULL CHECK (kind IN ('deposit', 'withdrawal', 'adjustment')),
+  -- Effect on the balance.
+  amount      INTEGER NOT NULL CHECK (CASE kind WHEN 'deposit' THEN amount > 0 WHEN 'withdrawal' THEN amount < 0
+    ELSE amount <> 0 END),
+  reason      TEXT    NOT NULL,
+  author      TEXT    NOT NULL,
+  at          INTEGER NOT NULL,
+  wall        TEXT    NOT NULL,
+  PRIMARY KEY (partner_id, environment, reference)
+) STRICT, WITHOUT ROWID;
+
+-- Sums of days that ended at least 24 hours ago, so that a balance need not read all top-ups. They outlive pruned history.
+CREATE TABLE account_day (
+  partner_id  INTEGER NOT NULL REFERENCES partner,
+  environment TEXT    NOT NULL,
+  day         TEXT    NOT NULL,
+  top_ups     INTEGER NOT NULL,
+  gross       INTEGER NOT NULL,
+  -- Of these top-ups.
+  commission  INTEGER NOT NULL,
+  -- Made on this day, whenever their top-ups were made.
+  reversals   INTEGER NOT NULL,
+  reversed    INTEGER NOT NULL,
+  -- The commission of the reversed top-ups.
+  returned    INTEGER NOT NULL,
+  PRIMARY KEY (partner_id, environment, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX account_day_by_day ON account_day (day);
 
 -- Every change by staff or an import. The hash of an entry covers the previous entry.
 CREATE TABLE audit_entry (
@@ -626,7 +683,7 @@ CREATE TABLE backup_taken (
   at       INTEGER NOT NULL
 ) STRICT;
 
--- Ledgers, top-ups and the audit trail are never changed. Only history before retention.pruned_before may be deleted.
+-- Ledgers, top-ups, account entries and the audit trail are never changed. Only history before retention.pruned_before may be deleted.
 --- sqlite
 CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry
   BEGIN SELECT RAISE(ABORT, 'a ledger entry is never changed'); END;
@@ -634,13 +691,17 @@ CREATE TRIGGER ledger_entry_remains BEFORE DELETE ON ledger_entry
   WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a ledger entry is never deleted'); END;
 CREATE TRIGGER top_up_stays BEFORE UPDATE OF checkout_id, txn_id, partner_id, environment, cuid, service, req_id,
-    bouquet_code, amount, at, txn_date, udf1, udf2 ON top_up
+    bouquet_code, amount, commission, at, txn_date, udf1, udf2 ON top_up
   BEGIN SELECT RAISE(ABORT, 'a top-up is never changed'); END;
 CREATE TRIGGER top_up_stays_reversed BEFORE UPDATE OF status ON top_up WHEN OLD.status = 'reversed'
   BEGIN SELECT RAISE(ABORT, 'a reversal is permanent'); END;
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
   WHEN NOT EXISTS (SELECT 1 FROM retention WHERE OLD.at < pruned_before)
   BEGIN SELECT RAISE(ABORT, 'a top-up is never deleted'); END;
+CREATE TRIGGER account_entry_stays BEFORE UPDATE ON account_entry
+  BEGIN SELECT RAISE(ABORT, 'an account entry is never changed'); END;
+CREATE TRIGGER account_entry_remains BEFORE DELETE ON account_entry
+  BEGIN SELECT RAISE(ABORT, 'an account entry is never deleted'); END;
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
 CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
@@ -676,5 +737,7 @@ CREATE TRIGGER top_up_stays BEFORE UPDATE ON top_up
   FOR EACH ROW EXECUTE FUNCTION refuse_unless_reversed('a top-up is never changed');
 CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
   FOR EACH ROW EXECUTE FUNCTION refuse_unless_pruned('a top-up is never deleted');
+CREATE TRIGGER account_entry_stays BEFORE UPDATE OR DELETE ON account_entry
+  FOR EACH ROW EXECUTE FUNCTION refuse_change('an account entry is never changed');
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE OR DELETE ON audit_entry
   FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit trail is never changed');

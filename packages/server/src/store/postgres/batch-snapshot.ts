@@ -1,13 +1,14 @@
 import type { TokenState } from "../../domain/access-token.ts";
-import type { BasePlans, Catalogue } from "../../domain/catalogue.ts";
+import type { Catalogue } from "../../domain/catalogue.ts";
 import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
 import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { type TokenStateRow, toTokenState } from "../access.ts";
+import { accountName, type GuardRow, type TokenStateRow, toGuarded, toTokenState } from "../access.ts";
+import { BatchAccounts } from "../batch-accounts.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../rows.ts";
 import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../settling.ts";
-import type { CustomerRow, Raw, TopUpRow } from "../tables.ts";
+import type { AccountRow, CustomerRow, Raw, TopUpRow } from "../tables.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
@@ -17,12 +18,18 @@ export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant
   | { readonly checkout_id: null }
 );
 
-export type TokenOfBatch = TokenStateRow & { readonly id: string };
+export type TokenOfBatch = TokenStateRow & AccountColumns & { readonly id: string; readonly guarded: boolean };
+
+/** A guarded account, locked. */
+export type LockedAccount = GuardRow & AccountColumns;
+
+export type AccountColumns = Pick<Raw<AccountRow>, "partner_id" | "environment">;
 
 /** The rows that a batch has loaded. */
 export interface LoadedBatch {
   readonly customers: readonly LockedCustomer[];
   readonly tokens: readonly TokenOfBatch[];
+  readonly accounts: readonly LockedAccount[];
   readonly checkouts: readonly CheckoutRow[];
   readonly connections: readonly ConnectionRows[];
   readonly catalogues: ReadonlyMap<number, Catalogue>;
@@ -34,8 +41,8 @@ export interface LoadedBatch {
 
 /** A batch in memory. Each item reads the writes of the items before it. The batch is stored from here at its end. */
 export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrites<TopUpSnapshot> {
-  readonly basePlans: BasePlans;
   readonly hasTarget: boolean;
+  readonly accounts: BatchAccounts;
   readonly recorded: RecordedTopUp[] = [];
   readonly events: NewEvent[] = [];
   /** Checkouts that the batch retires, and when. */
@@ -49,13 +56,14 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
   readonly #catalogues: ReadonlyMap<number, Catalogue>;
   readonly #prunedBefore: Instant | undefined;
 
-  constructor(loaded: LoadedBatch, basePlans: BasePlans) {
-    const { customers, tokens, checkouts, connections, catalogues, prunedBefore, hasTarget } = loaded;
-    this.basePlans = basePlans;
+  constructor(loaded: LoadedBatch) {
+    const { customers, tokens, accounts, checkouts, connections, catalogues, prunedBefore, hasTarget } = loaded;
     this.hasTarget = hasTarget;
     this.#tokens = new Map(tokens.map((row) => [row.id, toTokenState(row)]));
     this.#statuses = new Map(customers.map((row) => [customerName(row), row.status]));
     this.#connections = toConnections(connections);
+    const guarded = new Map(accounts.map((row) => [`${row.partner_id} ${row.environment}`, toGuarded(row)]));
+    this.accounts = new BatchAccounts((key) => guarded.get(accountName(key)));
     for (const row of checkouts) {
       if (row.retired_at !== null) this.#wasRetired.set(row.asked, row.retired_at);
       if (row.checkout_id !== null) this.#transactions.set(row.asked, toTransaction(row));
@@ -69,6 +77,7 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
     return {
       recorded: this.transaction(checkoutId),
       token: (tokenId) => this.#tokens.get(tokenId),
+      account: () => this.accounts.find(command),
       customerStatus: this.#statuses.get(customerName(command)),
       connection: this.#connections.get(connectionName(command)),
       retired: this.retiredAt(checkoutId) !== undefined,
@@ -90,8 +99,9 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
   }
 
   record(topUp: RecordedTopUp, _snapshot: TopUpSnapshot, after: Connection): void {
-    const { transaction } = topUp;
+    const { transaction, account } = topUp;
     this.recorded.push(topUp);
+    if (account !== undefined) this.accounts.charge(transaction, account);
     this.#transactions.set(transaction.checkoutId, transaction);
     this.#connections.set(connectionName(transaction), after);
   }

@@ -14,6 +14,7 @@ import {
   LOCK_CALLS,
   LOCK_CUSTOMERS,
   LOCK_EVENTS,
+  LOCK_RECORDING,
   LOCK_REFERENCE,
   SHARE_RECORDING,
 } from "./locks.ts";
@@ -48,6 +49,9 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     },
     async lockEvents(tx) {
       await run(tx, LOCK_EVENTS);
+    },
+    async lockRecording(tx) {
+      await run(tx, LOCK_RECORDING);
     },
     async lockCalls(tx) {
       await run(tx, LOCK_CALLS);

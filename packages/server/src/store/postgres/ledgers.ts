@@ -59,6 +59,7 @@ const SENT: Readonly<Record<string, (topUp: RecordedTopUp) => Value>> = {
   txn_id: ({ transaction }) => transaction.txnId,
   partner_id: ({ transaction }) => transaction.partnerId,
   amount: ({ transaction }) => Number(transaction.amount),
+  commission: ({ transaction }) => Number(transaction.commission),
   at: ({ transaction }) => transaction.at,
   wall: ({ transaction }) => transaction.txnDate,
   udf1: ({ transaction }) => transaction.udf1 ?? null,
@@ -82,7 +83,7 @@ const SENT_COLUMNS = [...Object.keys(SENT), "put"];
 
 const CONNECTION = CONNECTION_KEY.join(", ");
 const LEDGER = LEDGER_KEY.join(", ");
-const TOP_UP = "checkout_id, txn_id, partner_id, amount, at, udf1, udf2";
+const TOP_UP = "checkout_id, txn_id, partner_id, amount, commission, at, udf1, udf2";
 const ENTRY = `txn_id, at, wall, seq, code, name, add_on, months, days,
   after_start, after_anchor, after_months, after_days, after_end, after_since, after_goodwill_days`;
 const HEAD = HEAD_COLUMNS.join(", ");

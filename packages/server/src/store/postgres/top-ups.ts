@@ -1,5 +1,7 @@
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import { GUARD_COLUMNS, guardRow } from "../access.ts";
+import { type OverviewRow, toOverviews } from "../overviews.ts";
 import {
   CONNECTION_KEY,
   CONNECTION_STATE,
@@ -7,22 +9,27 @@ import {
   type CustomerConnectionRow,
   HEAD_COLUMNS,
   keyColumns,
-  type OverviewRow,
   TOP_UP_COLUMNS,
   toFoundConnection,
-  toOverviews,
   toTransaction,
 } from "../rows.ts";
 import { codesToFind } from "../settings.ts";
 import { type Settled, type SettlingItem, settleBatch } from "../settling.ts";
 import type { Outcome, ProviderSettings, Store } from "../store.ts";
-import { BatchSnapshot, type CheckoutRow, type LockedCustomer, type TokenOfBatch } from "./batch-snapshot.ts";
+import {
+  type AccountColumns,
+  BatchSnapshot,
+  type CheckoutRow,
+  type LockedAccount,
+  type LockedCustomer,
+  type TokenOfBatch,
+} from "./batch-snapshot.ts";
 import { asked, insertRows, isAsked, qualified, textArray, unlessEmpty, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { appendEvents, FIND_TARGET, record } from "./ledgers.ts";
 import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "./locks.ts";
 import type { PostgresReferenceCache } from "./reference-cache.ts";
-import type { Prepared, Query } from "./session.ts";
+import type { Prepared, Query, Session } from "./session.ts";
 
 const OVERVIEWS: Prepared = {
   name: "overviews",
@@ -102,10 +109,33 @@ const TOKEN_KEY = ["id"] as const;
 const TOKENS = withRows(
   {
     name: "tokens",
-    text: `SELECT t.id, t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", p.status FROM ${asked(TOKEN_KEY)}
-      JOIN access_token AS t ON t.id = k.id JOIN partner AS p ON p.id = t.partner_id`,
+    text: `SELECT t.id, t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", p.status, p.limits, p.commission,
+        t.partner_id, t.environment, a.balance IS NOT NULL AS guarded
+      FROM ${asked(TOKEN_KEY)} JOIN access_token AS t ON t.id = k.id JOIN partner AS p ON p.id = t.partner_id
+      LEFT JOIN account AS a ON a.partner_id = t.partner_id AND a.environment = t.environment`,
   },
   TOKEN_KEY,
+);
+
+const ACCOUNT_KEY = ["partner_id", "environment"] as const;
+/** One statement locks guarded accounts in the order of the key, after the customers. */
+const LOCK_ACCOUNTS = withRows(
+  {
+    name: "accounts_lock",
+    text: `SELECT ${qualified("a", [...ACCOUNT_KEY, ...GUARD_COLUMNS])} FROM ${asked(ACCOUNT_KEY)}
+      JOIN account AS a ON ${isAsked("a", ACCOUNT_KEY)} ORDER BY a.partner_id, a.environment FOR NO KEY UPDATE OF a`,
+  },
+  ACCOUNT_KEY,
+);
+const CHARGED = ["balance", "day", "day_top_ups", "day_amount"] as const;
+const CHARGE_COLUMNS = [...ACCOUNT_KEY, ...CHARGED] as const;
+const CHARGE = withRows(
+  {
+    name: "accounts_charge",
+    text: `UPDATE account AS a SET (${CHARGED.join(", ")}) = (${qualified("k", CHARGED)})
+      FROM ${asked(CHARGE_COLUMNS)} WHERE ${isAsked("a", ACCOUNT_KEY)}`,
+  },
+  CHARGE_COLUMNS,
 );
 
 const PRUNED_BEFORE: Prepared = { name: "retention", text: "SELECT pruned_before FROM retention" };
@@ -163,19 +193,37 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
         const loaded = {
           customers: customers as LockedCustomer[],
           tokens: tokens as TokenOfBatch[],
+          accounts: await lockAccounts(session, tokens as TokenOfBatch[], items),
           connections: connections as ConnectionRows[],
           checkouts: checkouts as CheckoutRow[],
           catalogues,
           prunedBefore: (retention as { pruned_before: Instant }[])[0]?.pruned_before,
           hasTarget: targets.length > 0,
         };
-        const snapshot = new BatchSnapshot(loaded, provider.basePlans);
-        const settled = settleBatch({ items, read: snapshot, write: snapshot, zone: provider.zone, clock });
+        const snapshot = new BatchSnapshot(loaded);
+        const settled = settleBatch({ items, read: snapshot, write: snapshot, provider, clock });
         await session.commit(writesOf(snapshot));
         return settled;
       });
     },
   };
+}
+
+/** Locks guarded accounts. An account becomes guarded only while nothing is recorded, so the tokens say which are. */
+async function lockAccounts(
+  session: Session,
+  tokens: readonly TokenOfBatch[],
+  items: readonly SettlingItem[],
+): Promise<LockedAccount[]> {
+  const keys = new Map<string, AccountColumns>();
+  for (const { partner_id, environment, guarded } of tokens)
+    if (guarded) keys.set(`${partner_id} ${environment}`, { partner_id, environment });
+  for (const item of items) {
+    if (item.kind !== "top_up" || item.command.tokenId !== undefined) continue;
+    const { partnerId: partner_id, environment } = item.command;
+    keys.set(`${partner_id} ${environment}`, { partner_id, environment });
+  }
+  return keys.size === 0 ? [] : session.run<LockedAccount>(LOCK_ACCOUNTS([...keys.values()]));
 }
 
 /** The locks come first: what is read after them cannot change any more. */
@@ -199,7 +247,15 @@ function checkoutIdOf(item: SettlingItem): string {
   return item.kind === "top_up" ? item.command.checkoutId : item.checkoutId;
 }
 
-function writesOf({ recorded, events, retired }: BatchSnapshot): Query[] {
+function writesOf({ recorded, events, retired, accounts }: BatchSnapshot): Query[] {
+  const charged = accounts.charged.map(({ key, account }) => {
+    return { partner_id: key.partnerId, environment: key.environment, ...guardRow(account) };
+  });
   const retirements = Array.from(retired, ([checkout_id, at]) => ({ checkout_id, at }));
-  return [...unlessEmpty(record, recorded), ...unlessEmpty(RETIRE, retirements), ...appendEvents(events)];
+  return [
+    ...unlessEmpty(record, recorded),
+    ...unlessEmpty(CHARGE, charged),
+    ...unlessEmpty(RETIRE, retirements),
+    ...appendEvents(events),
+  ];
 }

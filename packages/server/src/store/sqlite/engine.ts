@@ -52,6 +52,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     lockAuditTrail: async () => {},
     lockEvents: async () => {},
     lockCalls: async () => {},
+    lockRecording: async () => {},
     async holderOf(tx, lease) {
       const row = await tx.selectFrom("lease").select("holder").where("name", "=", lease).executeTakeFirst();
       return row?.holder;

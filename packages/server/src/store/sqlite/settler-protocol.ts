@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { deserialize, serialize } from "node:v8";
+import type { Money } from "../../domain/money.ts";
 import { type TopUpCommand, transactionOf } from "../../domain/top-up.ts";
 import type { Instant, Zone } from "../../domain/wall-time.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
@@ -31,8 +32,8 @@ export type PackedTopUp = readonly [
 ];
 /** A top-up, or the checkoutId of a conclusion. */
 export type PackedItem = PackedTopUp | string;
-/** For a recorded top-up only its time: the worker has all other data. */
-export type PackedOutcome = Instant | Settled;
+/** For a recorded top-up only its time, and its commission if there is one: the worker has all other data. */
+export type PackedOutcome = Instant | readonly [at: Instant, commission: Money] | Settled;
 /** An error as plain data, because a message cannot carry its class. */
 export interface Failure {
   readonly kind: "unavailable" | "contended" | "defect";
@@ -84,13 +85,20 @@ export function unpackItem(packed: PackedItem): SettlingItem {
 
 export function packOutcome(settled: Settled): PackedOutcome {
   const isRecorded = typeof settled === "object" && "kind" in settled && settled.kind === "recorded";
-  return isRecorded ? settled.transaction.at : settled;
+  if (!isRecorded) return settled;
+  const { at, commission } = settled.transaction;
+  return commission === 0n ? at : [at, commission];
 }
 
 export function unpackOutcome(packed: PackedOutcome, item: SettlingItem, zone: Zone): Settled {
-  if (typeof packed !== "number") return packed;
+  if (typeof packed !== "number" && !isPair(packed)) return packed;
+  const [at, commission] = typeof packed === "number" ? [packed, 0n] : packed;
   if (item.kind !== "top_up") throw new Error("the settler recorded a top-up that no request contained");
-  return { kind: "recorded", transaction: transactionOf(item.command, zone.moment(packed)) };
+  return { kind: "recorded", transaction: transactionOf(item.command, zone.moment(at), commission) };
+}
+
+function isPair(packed: PackedOutcome): packed is readonly [Instant, Money] {
+  return Array.isArray(packed);
 }
 
 export function failureOf(error: unknown): Failure {

@@ -39,8 +39,8 @@ export interface SettlerServer {
  */
 export async function serveSettling(options: SettlerOptions): Promise<SettlerServer> {
   const { data, clock, observeBatch, observeCheckpoints } = options;
-  const { timeZone, currencyExponent, defaultCountry, basePlans } = data;
-  const provider = { zone: createZone(timeZone), currencyExponent, defaultCountry, basePlans };
+  const { timeZone, currencyExponent, defaultCountry, basePlans, monthsAhead } = data;
+  const provider = { zone: createZone(timeZone), currencyExponent, defaultCountry, basePlans, monthsAhead };
   const database = new Database(data.path, { mustExist: true });
   const customers = customerTables(database, provider);
   const reference = new SqliteReferenceCache(database, provider);

@@ -1,16 +1,17 @@
 import type { TokenState } from "../../domain/access-token.ts";
+import type { AccountKey } from "../../domain/account.ts";
 import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { type TokenStateRow, toTokenState } from "../access.ts";
+import { GUARD_COLUMNS, type GuardRow, guardRow, type TokenStateRow, toGuarded, toTokenState } from "../access.ts";
+import { BatchAccounts } from "../batch-accounts.ts";
+import { type OverviewRow, toOverviews } from "../overviews.ts";
 import {
   CONNECTION_STATE,
   type CustomerConnectionRow,
   HEAD_COLUMNS,
-  type OverviewRow,
   TOP_UP_COLUMNS,
   toFoundConnection,
-  toOverviews,
   toTransaction,
 } from "../rows.ts";
 import { codesToFind } from "../settings.ts";
@@ -33,8 +34,12 @@ const INSERT = `INSERT INTO top_up (${TOP_UP_COLUMNS.join(", ")}) VALUES (${TOP_
 const FIND_RETIRED = "SELECT at FROM retired_checkout WHERE checkout_id = ?";
 const RETIRE =
   "INSERT INTO retired_checkout (checkout_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)";
-const FIND_TOKEN = `SELECT t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", p.status
+const FIND_TOKEN = `SELECT t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", p.status, p.limits, p.commission
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.id = ?`;
+const FIND_GUARDED = `SELECT ${GUARD_COLUMNS.join(", ")} FROM account
+  WHERE partner_id = ? AND environment = ? AND balance IS NOT NULL`;
+const CHARGE = `UPDATE account SET balance = ?, day = ?, day_top_ups = ?, day_amount = ?
+  WHERE partner_id = ? AND environment = ?`;
 /** Finds whether a checkout has a top-up, is retired, or both. */
 const ON_RECORD = `SELECT 'top_up' AS what FROM top_up WHERE checkout_id = ?1
   UNION ALL SELECT 'retired' FROM retired_checkout WHERE checkout_id = ?1`;
@@ -58,9 +63,13 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   const findRetired = database.prepareRows<{ at: Instant }>(FIND_RETIRED);
   const retire = database.prepare(RETIRE);
   const findToken = database.prepareRows<TokenStateRow>(FIND_TOKEN);
+  const findGuardedRow = database.prepareRows<GuardRow>(FIND_GUARDED);
+  const findGuarded = (key: AccountKey) => findGuardedRow(key.partnerId, key.environment).map(toGuarded)[0];
+  const chargeAccount = database.prepare(CHARGE);
   const horizon = database.prepareRows<{ pruned_before: Instant }>(HORIZON);
   const onRecord = database.prepareRows<{ what: "top_up" | "retired" }>(ON_RECORD);
   const append = topUpAppending(database);
+  const insertEvent = eventInsertion(database);
   const findTarget = database.prepareRows(FIND_TARGET);
   const find = (checkoutId: string): Transaction | undefined => findRow(checkoutId).map(toTransaction)[0];
   const findRetiredAt = (checkoutId: string): Instant | undefined => findRetired(checkoutId)[0]?.at;
@@ -75,10 +84,9 @@ export function topUpTables({ database, provider, clock, customers, reference }:
     };
   };
 
-  const readsOfBatch = (): SettlingReads<Snapshot> => {
+  const readsOfBatch = (accounts: BatchAccounts): SettlingReads<Snapshot> => {
     const token = tokensOfBatch();
     return {
-      basePlans: provider.basePlans,
       hasTarget: findTarget().length > 0,
       snapshot(command: TopUpCommand): Snapshot {
         const { checkoutId, checkout } = command;
@@ -87,6 +95,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
         return {
           recorded: recorded.some(({ what }) => what === "top_up") ? find(checkoutId) : undefined,
           token,
+          account: () => accounts.find(command),
           retired: recorded.some(({ what }) => what === "retired"),
           customerStatus: found?.profile.status,
           connection: found?.connection,
@@ -101,11 +110,12 @@ export function topUpTables({ database, provider, clock, customers, reference }:
     };
   };
 
-  const write: SettlingWrites<Snapshot> = {
-    record({ transaction, plan, entry }: RecordedTopUp, { lastEntryOf }) {
+  const writesOfBatch = (accounts: BatchAccounts): SettlingWrites<Snapshot> => ({
+    record({ transaction, plan, entry, account }: RecordedTopUp, { lastEntryOf }) {
+      if (account !== undefined) accounts.charge(transaction, account);
       append(transaction, plan, entry, lastEntryOf(plan));
       const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, udf1, udf2 } = transaction;
-      const { amount, at, txnDate, status } = transaction;
+      const { amount, commission, at, txnDate, status } = transaction;
       insertRow.run(
         checkoutId,
         txnId,
@@ -116,6 +126,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
         reqId,
         bouquetCode,
         Number(amount),
+        Number(commission),
         at,
         txnDate,
         status,
@@ -123,8 +134,19 @@ export function topUpTables({ database, provider, clock, customers, reference }:
         udf2 ?? null,
       );
     },
-    appendEvent: eventInsertion(database),
+    appendEvent: insertEvent,
     retire: (checkoutId, at) => void retire.run(checkoutId, at),
+  });
+
+  const settle = (items: readonly SettlingItem[]): Settled[] => {
+    const accounts = new BatchAccounts(findGuarded);
+    const [read, write] = [readsOfBatch(accounts), writesOfBatch(accounts)];
+    const settled = settleBatch({ items, read, write, provider, clock });
+    for (const { key, account } of accounts.charged) {
+      const { balance, day, day_top_ups, day_amount } = guardRow(account);
+      chargeAccount.run(balance, day, day_top_ups, day_amount, key.partnerId, key.environment);
+    }
+    return settled;
   };
 
   return {
@@ -139,8 +161,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
     },
 
     /** Settles a batch in one write transaction: an outcome for each item, in order. */
-    settle: (items: readonly SettlingItem[]): Promise<Settled[]> =>
-      database.write(() => settleBatch({ items, read: readsOfBatch(), write, zone: provider.zone, clock })),
+    settle: (items: readonly SettlingItem[]): Promise<Settled[]> => database.write(() => settle(items)),
   };
 }
 

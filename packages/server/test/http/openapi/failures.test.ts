@@ -3,7 +3,7 @@ import { contractOf } from "../../../src/partner/operations.ts";
 import { VERSIONS } from "../../../src/partner/versions/version.ts";
 import { by } from "../../support/by.ts";
 import { expectInContract } from "../../support/contract.ts";
-import { partnersOf } from "../../support/partners.ts";
+import { partnersOf, setAccount } from "../../support/partners.ts";
 import { type OperationName, PREFIX, prepareTopUp, START, startTestService } from "../../support/service.ts";
 
 /** topupd deletes no customer, so only manual SQL between listing and top-up could cause it. */
@@ -67,6 +67,13 @@ test("every refusal that the contract lists of an operation can be had, and none
   await topUp({ ...purchase, reqId: "blocked-later" });
   await topUp({ ...purchase, bouquetId: "HD" });
   await topUp({ ...purchase, amt: "351" });
+  const account = { partnerId: 1, environment: "production" } as const;
+  await setAccount(service.store, account, { creditLimit: 0n }, START);
+  await topUp(purchase);
+  await setAccount(service.store, account, {}, START);
+  await service.store.engine.change((tx) => tx.updateTable("partner").set({ limits: '{"topUpAmount":1}' }).execute());
+  await topUp(purchase);
+  await service.store.engine.change((tx) => tx.updateTable("partner").set({ limits: null }).execute());
   await topUp(purchase);
   await topUp({ ...purchase, amt: "351" });
   const [blocked, gone, inactive] = [

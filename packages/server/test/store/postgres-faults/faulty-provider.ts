@@ -4,7 +4,7 @@ import { DEFAULT_BASE_PLANS } from "../../../src/domain/catalogue.ts";
 import type { TopUpCommand } from "../../../src/domain/top-up.ts";
 import { StoreUnavailable } from "../../../src/store/errors.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open.ts";
-import type { OnFinished } from "../../store-suite/database.ts";
+import { FAR_AHEAD, type OnFinished } from "../../store-suite/database.ts";
 import { type OpenedProvider, openProvider } from "../../store-suite/provider.ts";
 import { makeEmptyDatabase, withClient } from "../../support/postgres-database.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
@@ -56,6 +56,7 @@ export async function openFaultyProvider(options: FaultyOptions): Promise<Faulty
 export function openElsewhere(url: string) {
   return openPostgresStore({
     ...{ url, connections: 1, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS },
+    monthsAhead: FAR_AHEAD,
     clock: () => 0,
     random: seededRandom(1),
   });

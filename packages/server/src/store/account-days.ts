@@ -1,0 +1,76 @@
+import type { Kysely } from "kysely";
+import type { AccountKey } from "../domain/account.ts";
+import { DAY_MS, dayBefore, type Instant, type Zone } from "../domain/wall-time.ts";
+import {
+  addSums,
+  type DaySum,
+  type Days,
+  firstOpenDay,
+  NO_SALES,
+  ofReversals,
+  ofTopUps,
+  reversalDays,
+  type SaleSums,
+  topUpDays,
+} from "./accounts.ts";
+import type { Engine } from "./engine.ts";
+import type { AccountDayRow, Tables } from "./tables.ts";
+
+type Db = Kysely<Tables>;
+
+/** A day is closed only this long after its end, so that a clock that is set back adds nothing to it. */
+const CLOSED_AFTER_MS = DAY_MS;
+
+/** Stores the sums of closed days. Several processes may do this at once. */
+export async function storeAccountDays(engine: Engine, zone: Zone, now: Instant): Promise<void> {
+  const from = await firstOpenDay(engine.db);
+  const to = dayBefore(zone.wallTime(now - CLOSED_AFTER_MS).slice(0, 10));
+  if (from !== undefined && from > to) return;
+  // A commit may wait for a standby long after its top-up was decided.
+  await engine.awaitCommits();
+  const days = [...(await sumDays(engine.db, zone, { from, to })).values()];
+  days.sort((a, b) => (a.day < b.day ? -1 : 1));
+  for (let first = 0; first < days.length; ) {
+    // A day is stored as a whole.
+    const rest = days.slice(first);
+    const next = rest.findIndex((row, index) => index >= ROWS_AT_ONCE && row.day !== rest[index - 1]?.day);
+    const rows = next === -1 ? rest : rest.slice(0, next);
+    await engine.transact((tx) =>
+      tx
+        .insertInto("accountDay")
+        .values(rows.map(dayRow))
+        .onConflict((on) => on.doNothing())
+        .execute(),
+    );
+    first += rows.length;
+  }
+}
+
+const ROWS_AT_ONCE = 200;
+
+export interface SummedDay extends AccountKey, SaleSums {
+  readonly day: string;
+}
+
+/** The name of an account's day, for {@link sumDays}. */
+export function dayName({ partnerId, environment, day }: AccountKey & { readonly day: string }): string {
+  return `${day} ${partnerId} ${environment}`;
+}
+
+/** Sums of the recorded top-ups and reversals by account and day. */
+export async function sumDays(db: Db, zone: Zone, days: Days): Promise<Map<string, SummedDay>> {
+  const sums = new Map<string, SummedDay>();
+  const add = (row: DaySum, part: SaleSums) => {
+    const { partnerId, environment, day } = row;
+    const name = dayName(row);
+    sums.set(name, { partnerId, environment, day, ...addSums(sums.get(name) ?? NO_SALES, part) });
+  };
+  for await (const row of topUpDays(db, zone, days)) add(row, ofTopUps(row));
+  for (const row of await reversalDays(db, days)) add(row, ofReversals(row));
+  return sums;
+}
+
+function dayRow({ gross, commission, reversed, returned, ...row }: SummedDay): AccountDayRow {
+  const money = { gross: Number(gross), commission: Number(commission) };
+  return { ...row, ...money, reversed: Number(reversed), returned: Number(returned) };
+}

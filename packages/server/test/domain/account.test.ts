@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type CommissionRule,
+  charge,
+  commissionOf,
+  type GuardedAccount,
+  NO_SALE_LIMITS,
+  NO_TERMS,
+  type PartnerTerms,
+} from "../../src/domain/account.ts";
+import { MONTHLY, QUARTERLY, RUNS } from "./builders.ts";
+import { commandWith, decide, GOOD_TOKEN, snapshotWith } from "./purchase.ts";
+
+const TODAY = "2026-11-20";
+const rule = (changes: Partial<CommissionRule>): CommissionRule => ({
+  ...{ service: undefined, bouquetCode: undefined, percent: undefined, fixed: undefined, from: "2026-01-01" },
+  ...changes,
+});
+const sale = (amount: bigint) => ({ service: "internet", bouquetCode: "NET-1M", amount }) as const;
+const account = (changes: Partial<GuardedAccount> = {}): GuardedAccount => ({
+  ...{ balance: 50_000n, creditLimit: 0n, day: TODAY, dayTopUps: 0, dayAmount: 0n },
+  ...changes,
+});
+const topUp = (amount: bigint, commission = 0n) => ({ amount, commission });
+
+describe("commission", () => {
+  test.each([
+    [10_000n, 200, 200n],
+    [125n, 200, 3n],
+    [124n, 200, 2n],
+    [1n, 5_000, 1n],
+    [1n, 4_999, 0n],
+    [999n, 10_000, 999n],
+    [10_001n, 1, 1n],
+  ])("of %s is rounded half up: %s hundredths of a percent are %s", (amount, percent, commission) => {
+    expect(commissionOf([rule({ percent })], sale(amount), TODAY)).toBe(commission);
+  });
+
+  test("is never more than the price", () => {
+    expect(commissionOf([rule({ fixed: 2_000n })], sale(1_500n), TODAY)).toBe(1_500n);
+    expect(commissionOf([rule({ fixed: 2_000n })], sale(3_000n), TODAY)).toBe(2_000n);
+  });
+
+  test("follows the most specific rule of the day, and of those the one that began last", () => {
+    const rules = [
+      rule({ bouquetCode: "NET-1M", percent: 300, from: "2026-11-20" }),
+      rule({ service: "internet", percent: 200 }),
+      rule({ percent: 150, from: "2026-06-01" }),
+      rule({ percent: 100 }),
+    ];
+    const of = (bouquetCode: string, day: string, service: "internet" | "tv" = "internet") =>
+      commissionOf(rules, { service, bouquetCode, amount: 10_000n }, day);
+    expect(of("NET-1M", "2026-11-20")).toBe(300n);
+    expect(of("NET-1M", "2026-11-19")).toBe(200n);
+    expect(of("NET-3M", "2026-11-20")).toBe(200n);
+    expect(of("TV-1M", "2026-11-20", "tv")).toBe(150n);
+    expect(of("TV-1M", "2026-05-31", "tv")).toBe(100n);
+    expect(of("TV-1M", "2025-12-31", "tv")).toBe(0n);
+  });
+
+  test("of a rule that replaces another of the same day is that of the later rule", () => {
+    expect(commissionOf([rule({ percent: 100 }), rule({ percent: 0 })], sale(10_000n), TODAY)).toBe(0n);
+  });
+});
+
+describe("a charge", () => {
+  test("of a prepaid account is taken down to zero, and not below", () => {
+    const first = charge(account(), NO_SALE_LIMITS, topUp(45_000n), TODAY);
+    expect(first).toMatchObject({ ok: true, account: { balance: 5_000n } });
+    const second = charge(account({ balance: 5_000n }), NO_SALE_LIMITS, topUp(45_000n), TODAY);
+    expect(second).toEqual({ ok: false, refusal: "insufficient_balance", missing: 40_000n });
+    expect(charge(account({ balance: 45_000n }), NO_SALE_LIMITS, topUp(45_000n), TODAY).ok).toBe(true);
+  });
+
+  test("is the price less the commission", () => {
+    const charged = charge(account(), NO_SALE_LIMITS, topUp(45_000n, 900n), TODAY);
+    expect(charged).toMatchObject({ ok: true, account: { balance: 5_900n } });
+  });
+
+  test("may reach the credit limit", () => {
+    const owing = account({ balance: -60_000n, creditLimit: 100_000n });
+    expect(charge(owing, NO_SALE_LIMITS, topUp(40_000n), TODAY).ok).toBe(true);
+    expect(charge(owing, NO_SALE_LIMITS, topUp(40_001n), TODAY)).toMatchObject({ missing: 1n });
+    expect(charge(account({ creditLimit: undefined }), NO_SALE_LIMITS, topUp(10n ** 14n), TODAY).ok).toBe(true);
+  });
+
+  test("reaches a limit only beyond it, and a new day begins at zero", () => {
+    const limits = { topUpAmount: 40_000n, dayAmount: 70_000n, dayTopUps: 2 };
+    const rich = account({ balance: 10n ** 9n });
+    const of = (from: GuardedAccount, amount: bigint) => charge(from, limits, topUp(amount), TODAY);
+    expect(of(rich, 40_000n)).toMatchObject({ ok: true, account: { dayTopUps: 1, dayAmount: 40_000n } });
+    expect(of(rich, 40_001n)).toMatchObject({ limit: "top_up_amount" });
+    const used = { ...rich, dayTopUps: 1, dayAmount: 40_000n };
+    expect(of(used, 30_000n)).toMatchObject({ ok: true, account: { dayTopUps: 2, dayAmount: 70_000n } });
+    expect(of(used, 30_001n)).toMatchObject({ limit: "day_amount" });
+    expect(of({ ...used, dayTopUps: 2 }, 1n)).toMatchObject({ limit: "day_top_ups" });
+    expect(of({ ...used, dayTopUps: 2, day: "2026-11-19" }, 30_001n)).toMatchObject({
+      account: { day: TODAY, dayTopUps: 1, dayAmount: 30_001n },
+    });
+    expect(charge(undefined, limits, topUp(40_001n), TODAY)).toMatchObject({ limit: "top_up_amount" });
+  });
+
+  test("in any order never takes the available amount below zero, and adds up to the balance", () => {
+    const top = fc.record({ amount: fc.bigInt(1n, 90_000n), percent: fc.integer({ min: 0, max: 10_000 }) });
+    fc.assert(
+      fc.property(fc.bigInt(0n, 200_000n), fc.bigInt(0n, 100_000n), fc.array(top), (balance, creditLimit, topUps) => {
+        let now = account({ balance, creditLimit });
+        let taken = 0n;
+        for (const { amount, percent } of topUps) {
+          const sold = topUp(amount, commissionOf([rule({ percent })], sale(amount), TODAY));
+          const charged = charge(now, NO_SALE_LIMITS, sold, TODAY);
+          const after = now.balance - amount + sold.commission;
+          expect(charged.ok).toBe(after + creditLimit >= 0n);
+          if (!charged.ok) {
+            expect(charged).toMatchObject({ missing: -(after + creditLimit) });
+            continue;
+          }
+          now = charged.account as GuardedAccount;
+          taken += amount - sold.commission;
+          expect(now.balance + creditLimit).toBeGreaterThanOrEqual(0n);
+        }
+        expect(now.balance).toBe(balance - taken);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("a top-up", () => {
+  const snapshot = (terms: Partial<PartnerTerms>, guarded?: GuardedAccount) =>
+    snapshotWith({
+      token: () => ({ ...GOOD_TOKEN, partner: { status: "active", terms: { ...NO_TERMS, ...terms } } }),
+      account: () => guarded,
+    });
+
+  test("keeps its commission, and charges its account", () => {
+    const decided = decide(snapshot({ commission: [rule({ percent: 250 })] }, account({ balance: 200_000n })));
+    expect(decided).toMatchObject({
+      transaction: { amount: 113_000n, commission: 2_825n },
+      account: { balance: 89_825n },
+    });
+  });
+
+  test("that the balance does not cover is refused, and its checkout stays usable", () => {
+    const refused = { kind: "refused", refusal: "insufficient_balance", missing: 63_000n };
+    expect(decide(snapshot({}, account()))).toMatchObject(refused);
+    expect(decide(snapshot({}, account()))).not.toHaveProperty("retires");
+    expect(decide(snapshot({}, account({ balance: 113_000n })))).toMatchObject({ kind: "recorded" });
+  });
+
+  test("names the limit that refuses it", () => {
+    const limits = { ...NO_SALE_LIMITS, topUpAmount: 112_999n };
+    expect(decide(snapshot({ limits }))).toMatchObject({ refusal: "limit_reached", limit: "top_up_amount" });
+  });
+
+  test("pays a connection as far ahead as the provider allows, and no further", () => {
+    const ends = (latestEnd: string, bouquet = MONTHLY) =>
+      decide(snapshotWith(), commandWith({ bouquetCode: bouquet.code, amount: bouquet.price }), undefined, {
+        latestEnd,
+      });
+    expect(ends("2026-12-20 09:01:00")).toMatchObject({ kind: "recorded" });
+    expect(ends("2026-12-20 09:00:59")).toMatchObject({ refusal: "limit_reached", limit: "paid_ahead" });
+    expect(ends("2027-02-20 09:00:59", QUARTERLY)).toMatchObject({ limit: "paid_ahead" });
+  });
+
+  test("that was recorded is answered again whatever the balance and the limits are", () => {
+    const limits = { ...NO_SALE_LIMITS, topUpAmount: 1n };
+    const first = decide(snapshotWith());
+    if (first.kind !== "recorded") throw new Error("the first top-up was refused");
+    const { transaction } = first;
+    expect(decide({ ...snapshot({ limits }, account({ balance: -1n })), recorded: transaction })).toEqual({
+      kind: "replayed",
+      transaction,
+    });
+  });
+});
