@@ -101,7 +101,7 @@ export function noteRefusedCalls(
       const operation = route?.operation?.name;
       if (holder === undefined || operation === undefined) return;
       const { partnerId, environment } = holder;
-      const detail = failure?.policy?.name;
+      const detail = failure?.limit ?? failure?.policy?.name;
       refusedCalls.note({
         at: clock(),
         partnerId,

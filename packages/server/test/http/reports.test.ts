@@ -65,7 +65,7 @@ async function fill({ store }: TestService, partnerId: number, from: number, cou
         environment: "trial",
         ...FIBER,
       },
-      ...{ bouquetCode: "TRIAL-NET-1M", amount: 113_000, at, status: "success" },
+      ...{ bouquetCode: "TRIAL-NET-1M", amount: 113_000, commission: 0, at, status: "success" },
       ...{ txnDate: new Date(at).toISOString().slice(0, 19).replace("T", " "), udf1: null, udf2: null },
     };
   });
