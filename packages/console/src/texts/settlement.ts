@@ -26,6 +26,7 @@ export const settlement = {
   gross: "Gross",
   reversals: "Reversals",
   reversed: "Reversed",
+  commission: "Commission",
   net: "Net",
   netNote: "Amount owed",
   byPartner: "By partner",

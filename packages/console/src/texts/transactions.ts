@@ -10,6 +10,7 @@ export const transactions = {
   bouquet: "Bouquet",
   bouquetHint: "Code",
   amount: "Amount",
+  commission: "Commission",
   udf1: "udf1",
   udf2: "udf2",
   at: "Time",

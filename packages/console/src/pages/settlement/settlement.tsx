@@ -88,6 +88,7 @@ function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLi
       <Grid>
         <Stat label={t.gross} value={<Amount of={total.gross} />} note={countOf(total.topUps, t.topUp)} />
         <Stat label={t.reversed} value={<Amount of={total.reversed} />} note={countOf(total.reversals, t.reversal)} />
+        <Stat label={t.commission} value={<Amount of={total.commission} />} />
         <Stat label={t.net} value={<Amount of={total.net} />} note={isOwed && t.netNote} />
       </Grid>
       {lines.length === 0 ? (
@@ -110,9 +111,10 @@ function sumByPartner(lines: SettlementData["lines"]): (SettlementAmounts & { pa
   return [...new Set(lines.map(({ partner }) => partner))].map((partner) => {
     const own = lines.filter((line) => line.partner === partner);
     const count = (of: "topUps" | "reversals") => own.reduce((all, line) => all + line[of], 0);
-    const amount = (of: "gross" | "reversed" | "net") => sumAmounts(own.map((line) => line[of]));
+    const amount = (of: "gross" | "reversed" | "commission" | "net") => sumAmounts(own.map((line) => line[of]));
     const counts = { topUps: count("topUps"), reversals: count("reversals") };
-    return { partner, ...counts, gross: amount("gross"), reversed: amount("reversed"), net: amount("net") };
+    const amounts = { gross: amount("gross"), reversed: amount("reversed"), commission: amount("commission") };
+    return { partner, ...counts, ...amounts, net: amount("net") };
   });
 }
 
@@ -185,5 +187,5 @@ function amountColumns<Row extends SettlementAmounts>(isStrong: (row: Row) => bo
     isNumber: true,
     isAmount: name !== "topUps" && name !== "reversals",
   });
-  return (["topUps", "gross", "reversals", "reversed", "net"] as const).map(column);
+  return (["topUps", "gross", "reversals", "reversed", "commission", "net"] as const).map(column);
 }

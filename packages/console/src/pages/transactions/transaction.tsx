@@ -78,7 +78,7 @@ function Waiting({ id, approval }: { id: string; approval: Approval }) {
 }
 
 function Fields({ transaction }: { transaction: TransactionDetail }) {
-  const { txnId, checkoutId, status, partner, amount, txnDate, udf1, udf2, customer, cuid } = transaction;
+  const { txnId, checkoutId, status, partner, amount, commission, txnDate, udf1, udf2, customer, cuid } = transaction;
   const { bouquetId, bouquetName, plan } = transaction;
   const name = customer === null ? "" : `${customer.firstName} ${customer.lastName}`.trim();
   return (
@@ -86,6 +86,7 @@ function Fields({ transaction }: { transaction: TransactionDetail }) {
       <KeyValue>
         <Fact label={t.status} value={<TransactionBadge status={status} />} />
         <Fact label={t.amount} value={<Amount of={amount} />} />
+        <Fact label={t.commission} value={<Amount of={commission} />} />
         <Fact label={t.at} value={<Time of={txnDate} exact />} />
         <Fact label={t.partner} value={<Link href={partnerHref({ name: partner })}>{partner}</Link>} />
         <Fact
