@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { testAccess } from "./access.ts";
+import { testAccounts } from "./accounts.ts";
 import { testApprovals } from "./approvals.ts";
 import { testArchives } from "./archives.ts";
 import { testAuditTrail } from "./audit-trail.ts";
@@ -42,6 +43,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("customers", () => testCustomers(makeDatabase));
     describe("customer imports", () => testCustomerImports(makeDatabase));
     describe("top-ups", () => testTopUps(makeDatabase));
+    describe("accounts", () => testAccounts(makeDatabase));
     describe("batches", () => testBatches(makeDatabase));
     describe("checkouts", () => testCheckouts(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));

@@ -1,0 +1,224 @@
+import { expect, test } from "vitest";
+import {
+  ACCOUNT_ENTRY_KINDS,
+  type AccountEntry,
+  type AccountKey,
+  type StaffEntryKind,
+} from "../../src/domain/account.ts";
+import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import { DAY_MS } from "../../src/domain/wall-time.ts";
+import { storeAccountDays } from "../../src/store/account-days.ts";
+import { type EntriesPlace, placeOf, readEntries } from "../../src/store/account-entries.ts";
+import { addToBalance, findAccount, readBalance, sumAccount, sumBalance } from "../../src/store/accounts.ts";
+import { by } from "../support/by.ts";
+import { partnersOf, setAccount } from "../support/partners.ts";
+import { findWrong, type MakeDatabase } from "./database.ts";
+import { type OpenedProvider, openProvider, RAM_NET, RAM_TV, SITA_IPTV, SITA_NET, SITA_TV } from "./provider.ts";
+
+const NET = 113_000n;
+const LARGE = 10n ** 12n;
+
+/** A provider whose partner has an account. @param creditLimit undefined: none. */
+async function openAccount(makeDatabase: MakeDatabase, creditLimit?: bigint, deposit = 0n) {
+  const opened = await openProvider(makeDatabase);
+  const { store, partner } = opened;
+  const { engine, provider } = store;
+  const key: AccountKey = { partnerId: partner.id, environment: "production" };
+  let count = 0;
+  const enter = (kind: StaffEntryKind, amount: bigint) => {
+    count += 1;
+    const { instant: at, wall } = provider.zone.moment(opened.now);
+    const entry = { ...key, reference: `R${count}`, kind, reason: "test", author: "test", at, wall };
+    return engine.transact(async (tx) => {
+      await tx
+        .insertInto("accountEntry")
+        .values({ ...entry, amount: Number(amount) })
+        .execute();
+      await addToBalance(tx, key, amount);
+    });
+  };
+  if (deposit > 0n) await enter("deposit", deposit);
+  await setAccount(store, key, { creditLimit }, opened.now);
+  const settle = async (command: TopUpCommand, on = store) => {
+    const outcome = await on.settleTopUp(command);
+    return outcome.kind === "refused" ? outcome.refusal : outcome.kind;
+  };
+  const entries = async (days: { from: string; to: string }, after?: EntriesPlace) => {
+    const found: AccountEntry[] = [];
+    for await (const step of readEntries(engine.db, provider.zone, key, days, after)) found.push(...step.entries);
+    return found;
+  };
+  return Object.assign(opened, {
+    key,
+    enter,
+    settle,
+    entries,
+    balance: (on = store) => readBalance(on.engine.db, provider.zone, key),
+    summed: () => sumBalance(engine.db, provider.zone, key),
+    buy: (code = "NET-1M", of = SITA_NET) => settle(opened.command(of, code)),
+  });
+}
+
+/** Commission of 2.5 %, from today on. */
+function agreeCommission({ store }: OpenedProvider, percent = 250) {
+  const commission = JSON.stringify([{ percent, from: "2026-01-01" }]);
+  return store.engine.change((tx) => tx.updateTable("partner").set({ commission }).execute());
+}
+
+/** Accounts of partners: what a top-up costs them, and how far they can go. */
+export function testAccounts(makeDatabase: MakeDatabase): void {
+  test("a prepaid partner tops up until its balance is zero, also within one batch, and after a deposit again", async () => {
+    const opened = await openAccount(makeDatabase, 0n, NET * 3n);
+    const commands = Array.from({ length: 5 }, () => opened.command(SITA_NET, "NET-1M"));
+    const others = commands.slice(3);
+    const settled = await Promise.all(commands.map((command) => opened.settle(command)));
+    expect(settled).toEqual([...Array(3).fill("recorded"), ...Array(2).fill("insufficient_balance")]);
+    expect(await opened.balance()).toBe(0n);
+    expect(await opened.store.settleTopUp(others[0] as TopUpCommand)).toMatchObject({ missing: NET });
+    expect(await opened.settle(commands[0] as TopUpCommand)).toBe("replayed");
+    await opened.enter("deposit", NET);
+    expect(await Promise.all(others.map((command) => opened.settle(command)))).toEqual([
+      "recorded",
+      "insufficient_balance",
+    ]);
+    expect([await opened.balance(), await opened.summed()]).toEqual([0n, 0n]);
+    expect(await findWrong(opened.store)).toEqual([]);
+  });
+
+  test("stores on one database share the balance, whichever of them settles", async () => {
+    const opened = await openAccount(makeDatabase, 0n, NET * 10n);
+    const stores = [opened.store, await opened.another(), await opened.another()];
+    const of = [SITA_NET, RAM_NET, SITA_NET, SITA_NET];
+    const commands = Array.from({ length: 30 }, (_, index) => opened.command(of[index % 4] ?? SITA_NET, "NET-1M"));
+    const settled = await Promise.all(commands.map((command, index) => opened.settle(command, stores[index % 3])));
+    expect(settled.filter((kind) => kind === "recorded")).toHaveLength(10);
+    expect(settled.filter((kind) => kind === "insufficient_balance")).toHaveLength(20);
+    expect(await Promise.all(stores.map((store) => opened.balance(store)))).toEqual([0n, 0n, 0n]);
+    expect(await findWrong(opened.store)).toEqual([]);
+  });
+
+  test("a reversal returns what its top-up cost, whatever the balance and the commission are now", async () => {
+    const opened = await openAccount(makeDatabase, 0n, NET);
+    await agreeCommission(opened);
+    const token = { id: "tok", partner: opened.partner, environment: "production", createdAt: 0 } as const;
+    const ends = { expiresAt: undefined, revokedAt: undefined, replacedBy: undefined };
+    await partnersOf(opened.store).addToken({ ...token, ...ends }, new Uint8Array(32), by(opened.now));
+    const command = opened.command(SITA_NET, "NET-1M", { tokenId: "tok" });
+    const outcome = await opened.store.settleTopUp(command);
+    expect(outcome).toMatchObject({ kind: "recorded", transaction: { amount: NET, commission: 2_825n } });
+    expect(await opened.balance()).toBe(2_825n);
+    await opened.enter("withdrawal", -2_825n);
+    await agreeCommission(opened, 0);
+    await opened.reverse(command.checkoutId);
+    expect(await opened.balance()).toBe(NET - 2_825n);
+    expect(await opened.summed()).toBe(NET - 2_825n);
+    await expect(opened.reverse(command.checkoutId)).rejects.toThrow("conflict");
+    expect(await opened.balance()).toBe(NET - 2_825n);
+    expect(await findWrong(opened.store)).toEqual([]);
+  });
+
+  test("an account without a limit is never changed by a top-up, and becomes guarded with all that happened", async () => {
+    const opened = await openAccount(makeDatabase, undefined, 50_000n);
+    expect(await opened.buy()).toBe("recorded");
+    await opened.reverse((await opened.topUp(SITA_TV, "TV-1M")).checkoutId);
+    const { store, key } = opened;
+    expect((await findAccount(store.engine.db, key)).guarded).toBeUndefined();
+    expect(await opened.balance()).toBe(50_000n - NET);
+    await setAccount(store, key, { creditLimit: 100_000n }, opened.now);
+    const today = { day: "2026-11-20", dayTopUps: 2, dayAmount: NET + 45_000n };
+    expect(await findAccount(store.engine.db, key)).toMatchObject({
+      guarded: { balance: 50_000n - NET, creditLimit: 100_000n, ...today },
+    });
+    expect(await opened.buy("NET-3M")).toBe("insufficient_balance");
+    expect(await opened.buy("ITV-1M", SITA_IPTV)).toBe("recorded");
+    await setAccount(store, key, {}, opened.now);
+    expect(await opened.buy("NET-3M")).toBe("recorded");
+    expect(await opened.balance()).toBe(50_000n - NET - 30_000n - 322_000n);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a balance is the same before and after the sums of its days are stored", async () => {
+    const opened = await openAccount(makeDatabase, undefined, 1_000n);
+    const { store, key } = opened;
+    const { engine, provider } = store;
+    const made: string[] = [];
+    for (let day = 0; day < 4; day += 1) {
+      for (const of of [SITA_NET, RAM_NET]) made.push((await opened.topUp(of, "NET-1M")).checkoutId);
+      opened.now += DAY_MS;
+    }
+    await opened.reverse(made[0] as string);
+    const before = await sumAccount(engine.db, provider.zone, key, {});
+    const months = [{ to: "2026-11-21" }, { from: "2026-11-22", to: "2026-11-23" }, { from: "2026-11-24" }];
+    const parts = () => Promise.all(months.map((days) => sumAccount(engine.db, provider.zone, key, days)));
+    const partsBefore = await parts();
+    await Promise.all([1, 2].map(() => storeAccountDays(engine, provider.zone, opened.now)));
+    const days = await engine.db.selectFrom("accountDay").select(["day", "topUps"]).orderBy("day").execute();
+    expect(days).toEqual(["2026-11-20", "2026-11-21", "2026-11-22"].map((day) => ({ day, topUps: 2 })));
+    expect(await sumAccount(engine.db, provider.zone, key, {})).toEqual(before);
+    expect(await parts()).toEqual(partsBefore);
+    await opened.reverse(made[1] as string);
+    expect(await opened.balance()).toBe(1_000n - NET * 6n);
+    opened.now += 3 * DAY_MS;
+    await storeAccountDays(engine, provider.zone, opened.now);
+    expect(await opened.balance()).toBe(1_000n - NET * 6n);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("entries are listed once each, in their order, from any place on", async () => {
+    const opened = await openAccount(makeDatabase, undefined, LARGE);
+    const { store, key } = opened;
+    const days = { from: "2026-11-20", to: "2026-11-22" };
+    const [first] = [await opened.topUp(SITA_NET, "NET-1M"), await opened.topUp(RAM_TV, "TV-1M")];
+    opened.now += DAY_MS;
+    await opened.reverse((first as { checkoutId: string }).checkoutId);
+    await opened.enter("adjustment", -5n);
+    await opened.topUp(SITA_TV, "TV-1M");
+    opened.now += DAY_MS;
+    await opened.enter("withdrawal", -7n);
+    const all = await opened.entries(days);
+    const kinds = ["deposit", "top_up", "top_up", "adjustment", "top_up", "reversal", "withdrawal"];
+    expect(all.map(({ kind }) => kind)).toEqual(kinds);
+    expect(new Set(kinds)).toEqual(new Set(ACCOUNT_ENTRY_KINDS));
+    const sum = all.reduce((balance, { amount }) => balance + amount, 0n);
+    expect(sum).toBe(await opened.balance());
+    for (const [index, entry] of all.entries()) {
+      const after = { day: entry.wall.slice(0, 10), least: "", last: placeOf(entry) };
+      expect(await opened.entries(days, after)).toEqual(all.slice(index + 1));
+    }
+    const other = (await partnersOf(store).add("bank", by(opened.now))).id;
+    for (const of of [
+      { ...key, partnerId: other },
+      { ...key, environment: "trial" as const },
+    ])
+      for await (const step of readEntries(store.engine.db, store.provider.zone, of, days))
+        expect(step.entries).toEqual([]);
+  });
+
+  test("a stored balance or sum that is not that of its entries is found", async () => {
+    const opened = await openAccount(makeDatabase, 10n * NET);
+    await opened.buy();
+    opened.now += 3 * DAY_MS;
+    await storeAccountDays(opened.store.engine, opened.store.provider.zone, opened.now);
+    expect(await findWrong(opened.store)).toEqual([]);
+    await opened.database.tamper("UPDATE account SET balance = balance + 1");
+    expect(await findWrong(opened.store)).toEqual([expect.stringContaining("its balance is not the sum")]);
+    await opened.database.tamper("UPDATE account SET balance = balance - 1");
+    await opened.database.tamper("UPDATE account_day SET commission = 1");
+    expect(await findWrong(opened.store)).toEqual([
+      expect.stringContaining("the sums of 2026-11-20 are not"),
+      expect.stringContaining("its balance is not the sum"),
+    ]);
+    await opened.database.tamper("DELETE FROM account_day");
+    await opened.database.tamper("INSERT INTO account_day VALUES (1, 'production', '2026-11-21', 0, 0, 0, 0, 0, 0)");
+    expect(await findWrong(opened.store)).toContainEqual(expect.stringContaining("the sums of 2026-11-20 are missing"));
+  });
+
+  test("an entry by staff is never changed or deleted", async () => {
+    const { store } = await openAccount(makeDatabase, undefined, 1n);
+    const { engine } = store;
+    await expect(
+      engine.transact((tx) => tx.updateTable("accountEntry").set({ amount: 2 }).execute()),
+    ).rejects.toThrow();
+    await expect(engine.transact((tx) => tx.deleteFrom("accountEntry").execute())).rejects.toThrow();
+  });
+}
