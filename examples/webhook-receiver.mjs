@@ -18,7 +18,7 @@ function switchBox(box, until) {
 // The last event of each connection. A real system stores it in the transaction that applies the event.
 const lastApplied = new Map();
 function apply({ id, data: { environment, cuid, connection, subscriptions } }) {
-  const { service, reqId, blocked } = connection;
+  const { service, reqId, blocked } = connection ?? {}; // alerts have none
   if (environment !== "production" || service !== "tv") return; // trials switch nothing
   const [, time, number] = id.split("_").map(Number);
   const name = JSON.stringify([cuid, service, reqId]);

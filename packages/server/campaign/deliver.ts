@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EventMessage } from "../src/domain/event.ts";
+import type { ConnectionMessage } from "../src/domain/event.ts";
 import { connectionOf, makeProvider, PartnerClient } from "./partner.ts";
 import { expectTopupd, type Ground, killProcess, type Served, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
@@ -171,13 +171,13 @@ async function tryAllAgain(ground: Ground, receivers: readonly Receiver[]): Prom
   for (const name of TARGETS) await expectTopupd(["target", "resend", name], ground);
 }
 
-async function readFeed(ground: Ground): Promise<EventMessage[]> {
+async function readFeed(ground: Ground): Promise<ConnectionMessage[]> {
   const lines = (await expectTopupd(["events", "--target", "all"], ground)).trim().split("\n");
-  return lines.slice(0, -1).map((line) => JSON.parse(line) as EventMessage);
+  return lines.slice(0, -1).map((line) => JSON.parse(line) as ConnectionMessage);
 }
 
 /** @returns the time that it took, in milliseconds. */
-async function untilCaughtUp(receivers: readonly Receiver[], all: readonly EventMessage[]): Promise<number> {
+async function untilCaughtUp(receivers: readonly Receiver[], all: readonly ConnectionMessage[]): Promise<number> {
   const began = performance.now();
   while (receivers.some((receiver, index) => missing(receiver, all, TARGETS[index] === "billing") !== undefined)) {
     if (performance.now() - began > CAUGHT_UP_WITHIN_MS) return CAUGHT_UP_WITHIN_MS;
@@ -187,7 +187,11 @@ async function untilCaughtUp(receivers: readonly Receiver[], all: readonly Event
 }
 
 /** @param isEach whether every event is needed, not only the last one of a connection. @returns an event that the receiver lacks. */
-function missing(receiver: Receiver, all: readonly EventMessage[], isEach: boolean): EventMessage | undefined {
+function missing(
+  receiver: Receiver,
+  all: readonly ConnectionMessage[],
+  isEach: boolean,
+): ConnectionMessage | undefined {
   return all.find((event) => {
     const seq = seqOf(event);
     if (receiver.taken.has(seq)) return false;
@@ -197,7 +201,7 @@ function missing(receiver: Receiver, all: readonly EventMessage[], isEach: boole
 
 async function verify(
   receivers: readonly Receiver[],
-  all: readonly EventMessage[],
+  all: readonly ConnectionMessage[],
   client: PartnerClient,
 ): Promise<void> {
   for (const [index, receiver] of receivers.entries()) {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EventMessage } from "../src/domain/event.ts";
+import type { ConnectionMessage } from "../src/domain/event.ts";
 import type { Choices } from "./random.ts";
 
 /** Faults of the receiver, with their percentage of events. */
@@ -28,7 +28,7 @@ export class Receiver {
   /** Numbers of the accepted events. */
   readonly taken = new Set<number>();
   /** State of each connection by its newest accepted event. Repeated older events do not change it. */
-  readonly state = new Map<string, { readonly seq: number; readonly data: EventMessage["data"] }>();
+  readonly state = new Map<string, { readonly seq: number; readonly data: ConnectionMessage["data"] }>();
   readonly #choices: Choices;
   /** Number of kills so far. The process that continues may repeat previous events. */
   readonly #epoch: () => number;
@@ -72,7 +72,7 @@ export class Receiver {
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const event = JSON.parse(Buffer.concat(chunks).toString()) as EventMessage;
+    const event = JSON.parse(Buffer.concat(chunks).toString()) as ConnectionMessage;
     this.arrivals += 1;
     this.#judge(event);
     const mishap = this.isWell ? "take" : this.#choices.of(MISHAPS);
@@ -84,7 +84,7 @@ export class Receiver {
     else response.writeHead(mishap.startsWith("take") && !mishap.endsWith("failed") ? 204 : 500).end();
   }
 
-  #judge(event: EventMessage): void {
+  #judge(event: ConnectionMessage): void {
     const [name, seq, epoch] = [connectionName(event), seqOf(event), this.#epoch()];
     const last = this.#last.get(name);
     const at = new Date().toISOString();
@@ -93,18 +93,18 @@ export class Receiver {
     this.#last.set(name, { seq, epoch, at });
   }
 
-  #take(event: EventMessage): void {
+  #take(event: ConnectionMessage): void {
     const [name, seq] = [connectionName(event), seqOf(event)];
     this.taken.add(seq);
     if (seq >= (this.state.get(name)?.seq ?? 0)) this.state.set(name, { seq, data: event.data });
   }
 }
 
-export function connectionName({ data }: Pick<EventMessage, "data">): string {
+export function connectionName({ data }: Pick<ConnectionMessage, "data">): string {
   const { environment, cuid, connection } = data;
   return [environment, cuid, connection.service, connection.reqId].join(" ");
 }
 
-export function seqOf({ id }: Pick<EventMessage, "id">): number {
+export function seqOf({ id }: Pick<ConnectionMessage, "id">): number {
   return Number(id.split("_")[2]);
 }

@@ -50,6 +50,11 @@ export const overview = {
     target_behind: (count: string, target: string, age: string) => `${target} is ${count} behind; oldest: ${age}.`,
     held_back: (count: string) => `The last import held back ${count}: please decide.`,
     token_ending: (partner: string, age: string) => `An access token of ${partner} ends ${age}.`,
+    account_low: (partner: string, age: string) => `The balance of ${partner} became low ${age}.`,
+    limit_reached: (partner: string, limit: string, age: string) =>
+      `A limit refused a top-up of ${partner} ${age}: ${limit}.`,
+    look_ups_refused: (partner: string, age: string) =>
+      `${partner} looked up too many customers ${age}: more were refused.`,
     no_backup: (age: string) => `The last backup was made ${age}.`,
     noBackupEver: "No backup has been made.",
     no_check: (age: string) => `The last check of the database was ${age}.`,
@@ -63,7 +68,7 @@ export const overview = {
       `For "${operation}", 1 % of the answers take over ${seconds} seconds.`,
     toTarget: "See the target",
     toHeldBack: "See them",
-    toPartner: "See its tokens",
+    toPartner: "See the partner",
     toHealth: "See health",
   },
 } as const;

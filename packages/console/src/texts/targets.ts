@@ -107,7 +107,7 @@ export const targets = {
   sendAgain: "Send again",
   event: "Event",
   customer: "Customer",
-  connection: "Connection",
+  connection: "Connection or partner",
   attempts: "Attempts",
   failsSince: "Fails since",
   nextTry: "Next try",
@@ -120,6 +120,9 @@ export const targets = {
     "subscription.ended": "Subscription ended",
     "connection.blocked": "Blocked",
     "connection.unblocked": "Unblocked",
+    "account.low": "Balance is low",
+    "limit.reached": "Limit reached",
+    "look_ups.refused": "Look-ups refused",
     test: "Test event",
   } as Readonly<Record<string, string>>,
 } as const;

@@ -1,3 +1,4 @@
+import { ALERT_KINDS, type Alert, type AlertKind, lowAmounts } from "./alert.ts";
 import type { Connection, ConnectionKey } from "./customer.ts";
 import { isBlocked, subscriptionsOf } from "./customer.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
@@ -6,11 +7,11 @@ import type { Transaction } from "./top-up.ts";
 import { DAY_MS, type Instant, instantOf, isoTime, isoTimeOrNull, type WallTime, type Zone } from "./wall-time.ts";
 
 /*
- * Events about connections, for other systems. Each event has the whole state after it. So it can be applied twice or
- * late, and a later event of the connection replaces an earlier one.
+ * Events for other systems. An event about a connection has the whole state after it. So it can be applied twice or late,
+ * and a later event of the connection replaces an earlier one. The others are alerts about partners.
  */
 
-export const EVENT_KINDS = [
+const CONNECTION_EVENT_KINDS = [
   "topup.recorded",
   "topup.reversed",
   "subscription.changed",
@@ -19,6 +20,7 @@ export const EVENT_KINDS = [
   "connection.unblocked",
   "test",
 ] as const;
+export const EVENT_KINDS = [...CONNECTION_EVENT_KINDS, ...ALERT_KINDS] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** Lifetime of undelivered events. */
@@ -27,14 +29,22 @@ export const EVENTS_KEPT_MS = 30 * DAY_MS;
 /** The number of each test event. */
 export const TEST_SEQ = 0;
 
+export type NewEvent = ConnectionEvent | AlertEvent;
+
 /** An event and the state of the connection after it. */
-export interface NewEvent {
-  readonly kind: EventKind;
+export interface ConnectionEvent {
+  readonly kind: (typeof CONNECTION_EVENT_KINDS)[number];
   readonly at: Instant;
   readonly key: ConnectionKey;
   readonly state: EventState;
   /** Present in `topup.recorded` and `topup.reversed`. */
   readonly topUp: EventTopUp | undefined;
+}
+
+export interface AlertEvent {
+  readonly kind: AlertKind;
+  readonly at: Instant;
+  readonly alert: Alert;
 }
 
 export interface EventState {
@@ -61,21 +71,23 @@ export type EventTopUp = Pick<
 >;
 
 /** A stored event. */
-export interface RecordedEvent extends NewEvent {
+export type RecordedEvent = Recorded<ConnectionEvent> | Recorded<AlertEvent>;
+
+export type Recorded<Event extends NewEvent> = Event & {
   /** Number in the order of commits, from 1. Numbers may be missing. */
   readonly seq: number;
-  /** Name of the partner; undefined if `topUp` is. */
+  /** Name of the partner; undefined if there is none. */
   readonly partner: string | undefined;
-}
+};
 
 /** Makes the event of a change. @param connection the connection after the change. */
 export function eventOf(
-  kind: EventKind,
+  kind: ConnectionEvent["kind"],
   at: Instant,
   key: ConnectionKey,
   connection: Pick<Connection, "status" | "blocked" | "ledgers">,
   topUp?: EventTopUp,
-): NewEvent {
+): ConnectionEvent {
   const { environment, cuid, service, reqId } = key;
   const subscriptions = subscriptionsOf(connection).map(toEventSubscription);
   const state = { blocked: isBlocked(connection), subscriptions };
@@ -83,10 +95,23 @@ export function eventOf(
 }
 
 /** Makes the event by which staff try out a webhook. It is not stored, and looks like one of a trial customer. */
-export function testEvent(at: Instant): RecordedEvent {
+export function testEvent(at: Instant): Recorded<ConnectionEvent> {
   const key = { environment: "trial", cuid: "test", service: "internet", reqId: "test" } as const;
   const state = { blocked: false, subscriptions: [] };
   return { seq: TEST_SEQ, kind: "test", at, key, state, topUp: undefined, partner: undefined };
+}
+
+/**
+ * Name of the events that are sent in order: those of a connection, whose name omits the customer to whom it may move, or
+ * alerts of a kind about a partner.
+ */
+export function sequenceOf(event: RecordedEvent): string {
+  if ("alert" in event) {
+    const { kind, environment, partnerId, limit } = event.alert;
+    return JSON.stringify([kind, environment, partnerId, limit]);
+  }
+  const { environment, service, reqId } = event.key;
+  return JSON.stringify([environment, service, reqId]);
 }
 
 function toEventSubscription({ plan, bouquet, start, end, goodwillDays }: Subscription): EventSubscription {
@@ -97,32 +122,28 @@ function toEventSubscription({ plan, bouquet, start, end, goodwillDays }: Subscr
  * An event as webhooks and the feed send it. Amounts are decimals with all digits of the currency; instants are ISO
  * 8601.
  */
-export interface EventMessage {
+export interface EventMessage<Data = ReturnType<typeof connectionData> | ReturnType<typeof alertData>> {
   readonly id: string;
   readonly type: EventKind;
   readonly timestamp: string;
-  readonly data: {
-    readonly environment: ConnectionKey["environment"];
-    readonly cuid: string;
-    readonly connection: Pick<ConnectionKey, "service" | "reqId"> & { readonly blocked: boolean };
-    readonly subscriptions: readonly (EventSubscription & {
-      readonly startAt: string | null;
-      readonly endAt: string | null;
-    })[];
-    readonly topUp?: {
-      readonly txnId: string;
-      readonly checkoutId: string;
-      readonly partner: string;
-      readonly bouquetId: string;
-      readonly amount: string;
-      readonly commission: string;
-    };
-  };
+  readonly data: Data;
 }
+export type ConnectionMessage = EventMessage<ReturnType<typeof connectionData>>;
 
 /** Renders an event. The result is always the same while the rules of the zone stay the same. */
 export function eventMessage(event: RecordedEvent, zone: Zone, exponent: CurrencyExponent): EventMessage {
-  const { kind, at, key, state, topUp, partner } = event;
+  const { kind, at } = event;
+  const data = "alert" in event ? alertData(event, exponent) : connectionData(event, zone, exponent);
+  return { id: eventId(event), type: kind, timestamp: isoTime(at), data };
+}
+
+function alertData({ alert, partner = "" }: Recorded<AlertEvent>, exponent: CurrencyExponent) {
+  const { environment, limit } = alert;
+  return { environment, partner, ...(limit !== undefined && { limit }), ...lowAmounts(alert, exponent) };
+}
+
+function connectionData(event: Recorded<ConnectionEvent>, zone: Zone, exponent: CurrencyExponent) {
+  const { key, state, topUp, partner } = event;
   const { environment, cuid, service, reqId } = key;
   const subscriptions = state.subscriptions.map((each) => ({
     ...each,
@@ -139,12 +160,7 @@ export function eventMessage(event: RecordedEvent, zone: Zone, exponent: Currenc
     amount: formatMoneyInFull(topUp.amount, exponent),
     commission: formatMoneyInFull(topUp.commission, exponent),
   };
-  return {
-    id: eventId(event),
-    type: kind,
-    timestamp: isoTime(at),
-    data: sold === undefined ? data : { ...data, topUp: sold },
-  };
+  return sold === undefined ? data : { ...data, topUp: sold };
 }
 
 export type EventNumber = Pick<RecordedEvent, "seq" | "at">;

@@ -1,5 +1,5 @@
 import type { Service } from "./bouquet.ts";
-import type { EventState, EventSubscription, RecordedEvent } from "./event.ts";
+import type { ConnectionEvent, EventState, EventSubscription } from "./event.ts";
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import { isJsonObject, type JsonValue } from "./json.ts";
 import { isRunning } from "./subscription.ts";
@@ -126,7 +126,7 @@ export const REJECT = "Reject";
 const LAST_EXPIRATION: Instant = (2 ** 32 - 1) * 1000;
 
 /** The wanted user after an event. Only block events exist for connections that never had a subscription. */
-export function radiusUserOf({ kind, at, key, state }: RecordedEvent, rules: RadiusRules): RadiusUser {
+export function radiusUserOf({ kind, at, key, state }: ConnectionEvent, rules: RadiusRules): RadiusUser {
   const isOfBlock = kind === "connection.blocked" || kind === "connection.unblocked";
   return radiusUser({ username: key.reqId, hadAny: !isOfBlock || state.subscriptions.length > 0, ...state }, at, rules);
 }

@@ -51,6 +51,7 @@ export const ARCHIVE_COLUMNS: ColumnsOf = {
   event: EVENT_COLUMNS,
   delivery: ["target_id", "seq", "attempts", "failed_at", "next_at", "set_aside", "problem"],
   delivery_log: ["target_id", "at", "seq", "attempt", "status", "request", "answer", "problem", "duration_ms"],
+  alert: ["kind", "partner_id", "environment", "limit_name", "at", "ends_at", "mailed_at", "balance", "below"],
   lease: ["name", "holder", "held_until"],
   ends_told: ["only_row", "told_until"],
   refused_call: ["id", "at", "partner_id", "environment", "operation", "reason", "detail", "code", "request_id"],

@@ -14,7 +14,7 @@ import {
   changeCustomer,
   type StoredCustomer,
 } from "../domain/customer-import.ts";
-import { type EventKind, eventOf, type NewEvent } from "../domain/event.ts";
+import { type ConnectionEvent, eventOf, type NewEvent } from "../domain/event.ts";
 import type { Entry } from "../domain/ledger.ts";
 import { headOf } from "../domain/ledger.ts";
 import { AS_WRITTEN, foldName } from "../domain/names.ts";
@@ -139,7 +139,7 @@ export class CustomerFilePart {
       let after: Pick<Connection, "status" | "blocked" | "ledgers"> = { ...stated, ledgers: heads };
       for (const { plan, entry } of its) after = withHead(after, { plan, seq: entry.seq, subscription: entry.after });
       const wasBlocked = isBlocked(findConnection(customer?.connections ?? [], name) ?? GONE);
-      const kinds: EventKind[] = its.length > 0 ? ["subscription.changed"] : [];
+      const kinds: ConnectionEvent["kind"][] = its.length > 0 ? ["subscription.changed"] : [];
       if (isBlocked(after) !== wasBlocked) kinds.push(wasBlocked ? "connection.unblocked" : "connection.blocked");
       return kinds.map((kind) => eventOf(kind, at, { environment, cuid, ...name }, after));
     });

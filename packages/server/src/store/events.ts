@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
+import type { AlertKind } from "../domain/alert.ts";
 import { type Attribution, targetPausedSet } from "../domain/audit.ts";
-import type { NewEvent, RecordedEvent } from "../domain/event.ts";
+import type { AlertEvent, ConnectionEvent, NewEvent, RecordedEvent } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Target, WaitingDelivery } from "../domain/target.ts";
 import { appendAudit } from "./audit.ts";
@@ -68,7 +69,9 @@ export const EVENT_COLUMNS = [
 ] as const satisfies readonly (keyof Raw<EventRow>)[];
 
 /** The row of a new event, for hand-written SQL too. The store gives it its number. */
-export function eventRow({ kind, at, key, state, topUp }: NewEvent): Omit<Raw<EventRow>, "seq"> {
+export function eventRow(event: NewEvent): Omit<Raw<EventRow>, "seq"> {
+  if ("alert" in event) return alertRow(event);
+  const { kind, at, key, state, topUp } = event;
   const { environment, cuid, service, reqId: req_id } = key;
   const { txnId, checkoutId, bouquetCode } = topUp ?? {};
   const money = topUp && { amount: Number(topUp.amount), commission: Number(topUp.commission) };
@@ -76,13 +79,36 @@ export function eventRow({ kind, at, key, state, topUp }: NewEvent): Omit<Raw<Ev
   return { kind, at, environment, cuid, service, req_id, partner_id: topUp?.partnerId ?? null, state: json };
 }
 
-function toRecordedEvent(row: EventRow & { readonly partner: string | null }): RecordedEvent {
-  const { seq, kind, at, environment, cuid, service, reqId, partnerId, partner } = row;
+/** Alerts name no connection. */
+function alertRow({ kind, at, alert }: AlertEvent): Omit<Raw<EventRow>, "seq"> {
+  const { environment, partnerId, limit, low } = alert;
+  const state = JSON.stringify({ limit, low: low && { balance: Number(low.balance), below: Number(low.below) } });
+  return { kind, at, environment, cuid: null, service: null, req_id: null, partner_id: partnerId, state };
+}
+
+type FoundRow = EventRow & { readonly partner: string | null };
+
+function toRecordedEvent(row: FoundRow): RecordedEvent {
+  const { seq, at, environment, cuid, service, reqId, partnerId } = row;
+  const partner = row.partner ?? undefined;
+  if (cuid === null || service === null || reqId === null) {
+    const { limit, low } = JSON.parse(row.state);
+    const kind = row.kind as AlertKind;
+    const amounts = low && { balance: BigInt(low.balance), below: BigInt(low.below) };
+    return {
+      seq,
+      kind,
+      at,
+      partner,
+      alert: { kind, at, environment, partnerId: partnerId as number, limit, low: amounts },
+    };
+  }
+  const kind = row.kind as ConnectionEvent["kind"];
   const { blocked, subscriptions, txnId, checkoutId, bouquetCode, amount, commission } = JSON.parse(row.state);
   const money = { amount: BigInt(amount ?? 0), commission: BigInt(commission ?? 0) };
   const topUp = partnerId === null ? undefined : { txnId, checkoutId, partnerId, bouquetCode, ...money };
   const key = { environment, cuid, service, reqId };
-  return { seq, kind, at, key, state: { blocked, subscriptions }, topUp, partner: partner ?? undefined };
+  return { seq, kind, at, key, state: { blocked, subscriptions }, topUp, partner };
 }
 
 export async function listTargets(db: Db): Promise<Target[]> {

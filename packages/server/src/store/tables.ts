@@ -6,7 +6,7 @@ import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/top-up.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 import type { StaffTables } from "./staff-tables.ts";
-import type { DeliveryLogRow, DeliveryRow, EventRow, TargetRow } from "./target-tables.ts";
+import type { AlertRow, DeliveryLogRow, DeliveryRow, EventRow, TargetRow } from "./target-tables.ts";
 
 /*
  * The tables of both engines, with the names that Kysely's plugin gives them (`topUp.txnId` is `top_up.txn_id`). A flag is
@@ -268,6 +268,7 @@ export interface Tables extends StaffTables {
   auditEntry: AuditEntryRow;
   target: TargetRow;
   event: EventRow;
+  alert: AlertRow;
   delivery: DeliveryRow;
   deliveryLog: DeliveryLogRow;
   lease: { name: string; holder: string; heldUntil: Instant };

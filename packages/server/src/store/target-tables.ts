@@ -1,9 +1,10 @@
+import type { AlertKind } from "../domain/alert.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { EventKind } from "../domain/event.ts";
 import type { Instant } from "../domain/wall-time.ts";
 
-/* The tables of events and their delivery. tables.ts has the others. */
+/* The tables of events, their delivery, and alerts. tables.ts has the others. */
 
 export interface TargetRow {
   id: number;
@@ -22,11 +23,23 @@ export interface EventRow {
   kind: EventKind;
   at: Instant;
   environment: Environment;
-  cuid: string;
-  service: Service;
-  reqId: string;
+  cuid: string | null;
+  service: Service | null;
+  reqId: string | null;
   partnerId: number | null;
   state: string;
+}
+
+export interface AlertRow {
+  kind: AlertKind;
+  partnerId: number;
+  environment: Environment;
+  limitName: string;
+  at: Instant;
+  endsAt: Instant;
+  mailedAt: Instant | null;
+  balance: number | null;
+  below: number | null;
 }
 
 export interface DeliveryRow {

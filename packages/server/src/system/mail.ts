@@ -13,11 +13,11 @@ interface MailConfig {
   readonly mailTo?: readonly string[] | undefined;
 }
 
-/** Time limit of each step. */
-const STEP_MS = 10_000;
+/** Time limit of a mail: shorter than the lease of its sender, so that no other process sends the mail meanwhile. */
+const LIMIT_MS = 15_000;
 
 /** Sends mails by SMTP. The library is loaded at the first one. @returns undefined if no mail server is set. */
-export function mailerOf(config: MailConfig, { clock, limitMs = STEP_MS }: MailPorts): Mailer | undefined {
+export function mailerOf(config: MailConfig, { clock, limitMs = LIMIT_MS }: MailPorts): Mailer | undefined {
   const { mail: server, mailFrom: from, mailTo: to } = config;
   if (server === undefined || from === undefined || to === undefined) return undefined;
   const { port, secure, logIn } = server;
@@ -26,7 +26,6 @@ export function mailerOf(config: MailConfig, { clock, limitMs = STEP_MS }: MailP
     ...{ host, port, secure, disableFileAccess: true, disableUrlAccess: true },
     // A password needs TLS, except on this machine. Otherwise the library uses TLS if the server offers it.
     ...(logIn !== undefined && { auth: logIn, requireTLS: !isHere(host) }),
-    ...{ connectionTimeout: limitMs, greetingTimeout: limitMs, socketTimeout: limitMs, dnsTimeout: limitMs },
   };
   return {
     server: `${server.host}:${port}`,
@@ -37,10 +36,12 @@ export function mailerOf(config: MailConfig, { clock, limitMs = STEP_MS }: MailP
         // Prevents automatic replies (RFC 3834).
         headers: { "Auto-Submitted": "auto-generated" },
       };
+      const limit = AbortSignal.timeout(limitMs);
+      const ending = signal === undefined ? limit : AbortSignal.any([signal, limit]);
       try {
-        return (await createTransport(options).sendMail({ ...message, ...(signal && { signal }) })).rejected;
+        return (await createTransport(options).sendMail({ ...message, signal: ending })).rejected;
       } catch (error) {
-        throw failureOf(error as SmtpError);
+        throw failureOf(limit.aborted ? { code: "ETIMEDOUT" } : (error as SmtpError));
       }
     },
   };
@@ -50,7 +51,7 @@ function isHere(host: string): boolean {
   return /^(localhost|127(\.\d+){3}|::1)$/.test(host);
 }
 
-interface SmtpError extends Error {
+interface SmtpError {
   readonly code?: string;
   readonly originalCode?: string;
   readonly command?: string;

@@ -37,6 +37,7 @@ export function createRadiusSender(config: RadiusConfig, { zone }: { readonly zo
   const users = new RadiusUsers(config, zone);
   return {
     async send(event, signal, exchange = {}) {
+      if ("alert" in event) return;
       const { environment, service } = event.key;
       if (environment !== "production" || service !== config.service) return;
       const user = radiusUserOf(event, users.rules);

@@ -1,5 +1,4 @@
-import type { ConnectionKey } from "../domain/customer.ts";
-import type { RecordedEvent } from "../domain/event.ts";
+import { type RecordedEvent, sequenceOf } from "../domain/event.ts";
 import { type DeliveryFailed, isHopeless, nextAttempt, untried, type WaitingDelivery } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { DeliveryProgress } from "./delivery-progress.ts";
@@ -76,7 +75,7 @@ export class DeliveryQueue {
     this.#random = random;
     this.progress = new DeliveryProgress(place);
     for (const { row, event } of waiting) {
-      const connection = this.#connectionOf(event.key);
+      const connection = this.#connectionOf(event);
       this.#keep(connection, row, event.at);
       if (row.seq > place) this.#savedBefore.set(connection.name, row.seq);
     }
@@ -99,7 +98,7 @@ export class DeliveryQueue {
   add(events: readonly RecordedEvent[], now: Instant): void {
     for (const event of events) {
       this.progress.read(event.seq);
-      const connection = this.#connectionOf(event.key);
+      const connection = this.#connectionOf(event);
       if (event.seq <= (this.#savedBefore.get(connection.name) ?? 0)) continue;
       if (this.#billing && connection.waiting.length > 0) this.#putBehind(connection, event, now);
       else {
@@ -149,7 +148,7 @@ export class DeliveryQueue {
 
   /** @returns an attempt for a due event, unless the queue has changed. */
   retry(event: RecordedEvent): Attempt | undefined {
-    const connection = this.#connections.get(nameOf(event.key));
+    const connection = this.#connections.get(sequenceOf(event));
     const row = connection?.waiting[0]?.row;
     if (connection === undefined || row?.seq !== event.seq || !this.#mayRetry(connection, row)) return undefined;
     if (this.#underWay >= MOST_UNDER_WAY) return undefined;
@@ -279,8 +278,8 @@ export class DeliveryQueue {
     this.#tidy(connection);
   }
 
-  #connectionOf(key: ConnectionKey): QueuedConnection {
-    const name = nameOf(key);
+  #connectionOf(event: RecordedEvent): QueuedConnection {
+    const name = sequenceOf(event);
     let connection = this.#connections.get(name);
     if (connection === undefined) {
       connection = { name, fresh: [], waiting: [], isUnderWay: false };
@@ -292,9 +291,4 @@ export class DeliveryQueue {
   #tidy({ name, fresh, waiting, isUnderWay }: QueuedConnection): void {
     if (fresh.length === 0 && waiting.length === 0 && !isUnderWay) this.#connections.delete(name);
   }
-}
-
-/** The name omits the customer: if a connection moves to another customer, its events stay in order. */
-function nameOf({ environment, service, reqId }: ConnectionKey): string {
-  return JSON.stringify([environment, service, reqId]);
 }

@@ -1,5 +1,5 @@
 import type { ConnectionKey } from "../domain/customer.ts";
-import type { RecordedEvent } from "../domain/event.ts";
+import type { ConnectionEvent } from "../domain/event.ts";
 import {
   type Instant,
   type Moment,
@@ -149,14 +149,14 @@ class Ends {
       const events = await this.#ports.store.outbox.eventsAfter(this.#lastRead, EVENTS_PAGE);
       for (const event of events) {
         this.#lastRead = event.seq;
-        if (SHORTENING.has(event.kind)) this.#expectThoseOf(event);
+        if (!("alert" in event) && SHORTENING.has(event.kind)) this.#expectThoseOf(event);
       }
       if (events.length < EVENTS_PAGE) return;
     }
   }
 
   /** Later ends are found by the next scan. */
-  #expectThoseOf({ at, key, state }: RecordedEvent): void {
+  #expectThoseOf({ at, key, state }: ConnectionEvent): void {
     const happened = this.#ports.store.provider.zone.wallTime(at);
     for (const { end } of state.subscriptions)
       if (end > happened && end <= this.#knownUntil) this.#expect({ key, end });

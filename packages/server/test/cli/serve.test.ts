@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { callOperation, commandLine, logLines, type RunningTopupd } from "../support/command-line.ts";
 import { scraped } from "../support/measured-service.ts";
 import { fillDatabase, SITA_NET } from "../support/provider-files.ts";
+import { smtpServer } from "../support/smtp-server.ts";
 import { rawConnection } from "../support/sqlite-database.ts";
 
 describe("topupd serve", () => {
@@ -47,6 +48,27 @@ describe("topupd serve", () => {
     expect(retirement(headers)).toEqual([null, null]);
     const old = await fetch(`${url}/api/v1.0.0/txn-status`, { method: "POST", body: "{}" });
     expect(retirement(old.headers)).toEqual(["@1780272000", "Thu, 31 Dec 2099 00:00:00 GMT"]);
+  });
+
+  test("sends one mail about an alert, whichever worker finds it", async () => {
+    const server = await smtpServer();
+    const mail = {
+      TOPUPD_MAIL: `smtp://127.0.0.1:${server.port}`,
+      TOPUPD_MAIL_FROM: "t@a.example",
+      TOPUPD_MAIL_TO: "a@a.example",
+    };
+    const line = commandLine({ env: mail });
+    await line.mustRun("partner", "add", "wallet");
+    rawConnection(join(line.folder, "topupd.db")).exec(
+      `INSERT INTO refused_call (id, at, partner_id, environment, operation, reason, detail, request_id)
+       VALUES (1, ${Date.now()}, 1, 'production', 'subscription-package-topup', 'limit_reached', 'paid_ahead', 'r')`,
+    );
+    const { signal, ended, stderr } = await line.start("serve", "--workers", "2");
+    await expect.poll(() => server.mails.length).toBe(1);
+    expect(server.mails[0]).toContain("Subject: topupd: wallet: limit reached\n");
+    signal("SIGTERM");
+    expect([await ended, server.mails.length]).toEqual([0, 1]);
+    expect(logLines(stderr()).filter(({ level }) => level !== "info")).toEqual([]);
   });
 
   test.each([

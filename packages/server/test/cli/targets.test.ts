@@ -5,7 +5,7 @@ import { failedLines } from "../../src/office/targets/presenter.ts";
 import { filledLine, type OfficeLine } from "../support/office-line.ts";
 
 test("a delivery that failed is shown in one line", () => {
-  const key = { environment: "trial", cuid: "1", service: "internet", reqId: "sita" } as const;
+  const key = { environment: "trial", cuid: "1", service: "internet", reqId: "sita", partner: null } as const;
   const times = { failedAt: null, nextAt: "2026-11-23T10:00:00.000Z" };
   const delivery = { ...key, ...times, id: "evt_1_1", kind: "topup.recorded", attempts: 9, problem: "status 500" };
   const { out, note } = failedLines({
@@ -13,7 +13,7 @@ test("a delivery that failed is shown in one line", () => {
   });
   expect(out).toBe(
     [
-      "EVENT    KIND            CONNECTION               ATTEMPTS  NEXT                      PROBLEM",
+      "EVENT    KIND            ABOUT                    ATTEMPTS  NEXT                      PROBLEM",
       "evt_1_1  topup.recorded  1 internet sita (trial)  9         2026-11-23T10:00:00.000Z  status 500",
       "evt_1_1  topup.recorded  1 internet sita (trial)  9         set aside                 status 500",
       "",

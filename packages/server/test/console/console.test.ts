@@ -3,6 +3,7 @@ import { generate } from "otplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { FAULTS, PRACTICE_CUID } from "../../src/domain/practice.ts";
 import type { Role } from "../../src/domain/staff.ts";
+import { raiseAlert } from "../../src/office/alerts/sql.ts";
 import { previewBulk } from "../../src/office/bulk/operations.ts";
 import { updateRun } from "../../src/office/bulk/sql.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
@@ -833,6 +834,24 @@ describe("the console", () => {
     await main.getByRole("heading", { name: "Refused calls" }).waitFor();
     await rowOf(visit, "Refused calls of partners", "The connection is blocked").first().waitFor();
     expect(await main.getByLabel("Reason").inputValue()).toBe("connection_blocked");
+  });
+
+  test("names a partner's alerts, each until its end, and leads to the partner", async () => {
+    const { store } = api().service;
+    const { now } = api().service;
+    const partnerId = (await readPartners(store.engine.db)).find(({ name }) => name === "Blue Wallet")?.id ?? 0;
+    const alert = { partnerId, environment: "production", at: now, limit: undefined, low: undefined } as const;
+    const endsAt = now + 30_000;
+    await raiseAlert(store.engine, { ...alert, kind: "account.low", low: { balance: 1n, below: 2n } }, endsAt);
+    await raiseAlert(store.engine, { ...alert, kind: "limit.reached", limit: "day_amount" }, endsAt);
+    await raiseAlert(store.engine, { ...alert, kind: "look_ups.refused" }, endsAt);
+    const { main } = await at("/", "viewer");
+    for (const text of [/^The balance of Blue Wallet became low/, /^Blue Wallet looked up too many customers/])
+      await main.getByText(text).waitFor();
+    const limit = main.getByText(/^A limit refused a top-up of Blue Wallet .*: Above the amount of a day\./);
+    await limit.getByRole("link", { name: "See the partner" }).click();
+    await main.getByRole("heading", { level: 1, name: "Blue Wallet" }).waitFor();
+    api().service.now += 60_000;
   });
 
   test("has pages that everybody can read, in light and dark, and that fit a telephone", async () => {

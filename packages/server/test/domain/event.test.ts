@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Connection } from "../../src/domain/customer.ts";
-import { eventId, eventMessage, eventOf, type RecordedEvent, seqOfEventId } from "../../src/domain/event.ts";
+import {
+  type ConnectionMessage,
+  eventId,
+  eventMessage,
+  eventOf,
+  type RecordedEvent,
+  seqOfEventId,
+} from "../../src/domain/event.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 
 const KEY = { environment: "production", cuid: "1000001", service: "internet", reqId: "trial1" } as const;
@@ -93,7 +100,7 @@ describe("an event", () => {
       seq: 1,
       partner: undefined,
     };
-    const [told] = eventMessage(event, createZone("Europe/Berlin"), 2).data.subscriptions;
+    const [told] = (eventMessage(event, createZone("Europe/Berlin"), 2) as ConnectionMessage).data.subscriptions;
     expect([told?.startAt, told?.endAt]).toEqual(["2026-03-29T01:00:00.000Z", "2026-10-25T00:30:00.000Z"]);
   });
 

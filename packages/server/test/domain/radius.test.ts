@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EventKind, EventSubscription, RecordedEvent } from "../../src/domain/event.ts";
+import type { ConnectionEvent, EventSubscription, Recorded } from "../../src/domain/event.ts";
 import type { JsonValue } from "../../src/domain/json.ts";
 import {
   isSameDatabase,
@@ -35,7 +35,10 @@ function userWith(subscriptions: readonly EventSubscription[], rules: Partial<Ra
   return radiusUser({ username: "fiber1", hadAny: true, blocked: false, subscriptions }, NOW, { ...RULES, ...rules });
 }
 
-function eventOfKind(kind: EventKind, subscriptions: readonly EventSubscription[] = []): RecordedEvent {
+function eventOfKind(
+  kind: ConnectionEvent["kind"],
+  subscriptions: readonly EventSubscription[] = [],
+): Recorded<ConnectionEvent> {
   const key = { environment: "production", cuid: "1", service: "internet", reqId: "fiber1" } as const;
   return { seq: 1, kind, at: NOW, key, state: { blocked: false, subscriptions }, topUp: undefined, partner: undefined };
 }

@@ -94,7 +94,13 @@ export function testDeliveries(makeDatabase: MakeDatabase): void {
     const items = await list();
     expect(items.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 50 }, (_, index) => 59 - index));
     expect(items[0]).toEqual({
-      ...{ ...SITA_NET, id: `evt_${now}_1`, kind: "topup.recorded", at: new Date(now + 59).toISOString() },
+      ...{
+        ...SITA_NET,
+        partner: null,
+        id: `evt_${now}_1`,
+        kind: "topup.recorded",
+        at: new Date(now + 59).toISOString(),
+      },
       ...{ attempt: 59, durationMs: 7, request: REQUEST, ...failed },
     });
     expect(await countRows(opened, "delivery_log")).toBe(51);

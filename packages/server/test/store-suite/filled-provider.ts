@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type { AccessToken } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
+import { NOT_ENDED } from "../../src/domain/alert.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
+import { raiseAlert } from "../../src/office/alerts/sql.ts";
 import { previewBulk } from "../../src/office/bulk/operations.ts";
 import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
@@ -71,7 +73,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
 }
 
-/** A guarded account with an entry by staff, and the sums of a day whose history was deleted. */
+/** A guarded account with an entry by staff, the sums of a day whose history was deleted, and an alert. */
 async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<void> {
   const key = { partnerId: partner.id, environment: "production" } as const;
   const { instant: at, wall } = store.provider.zone.moment(now);
@@ -88,6 +90,8 @@ async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<vo
       .execute();
   });
   await setAccount(store, key, { creditLimit: 5_000_000n }, now);
+  const low = { balance: 1_000_000n, below: 2_000_000n };
+  await raiseAlert(store.engine, { ...key, kind: "account.low", at, limit: undefined, low }, NOT_ENDED);
 }
 
 export function hashOf(token: string): Uint8Array {

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import { EVENTS_KEPT_MS, eventId, type RecordedEvent } from "../../src/domain/event.ts";
+import {
+  type ConnectionEvent,
+  EVENTS_KEPT_MS,
+  eventId,
+  type Recorded,
+  type RecordedEvent,
+} from "../../src/domain/event.ts";
 import { portionsOf } from "../../src/domain/portions.ts";
 import type { WaitingDelivery } from "../../src/domain/target.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
@@ -22,7 +28,8 @@ async function openWithTarget(makeDatabase: MakeDatabase, { billing } = { billin
   return { opened, target, store: opened.store, events, progress };
 }
 
-function inShort({ kind, key, state, topUp }: RecordedEvent) {
+function inShort(event: RecordedEvent) {
+  const { kind, key, state, topUp } = event as Recorded<ConnectionEvent>;
   return [kind, key.reqId, state.blocked, state.subscriptions.map(({ end }) => end), topUp?.txnId];
 }
 
@@ -96,13 +103,13 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     const commands = Array.from({ length: 60 }, (_, index) =>
       opened.command(index % 2 ? SITA_NET : SITA_TV, index % 2 ? "NET-1M" : "TV-1M"),
     );
-    const read: RecordedEvent[] = [];
+    const read: Recorded<ConnectionEvent>[] = [];
     let isOver = false;
     const reading = (async () => {
       for (let looks = 0; looks < 10_000; looks += 1) {
         const wasOver = isOver;
         const page = await eventsAfter(reader.engine.db, read.at(-1)?.seq ?? 0, 7);
-        read.push(...page);
+        read.push(...(page as Recorded<ConnectionEvent>[]));
         if (wasOver && page.length === 0) return;
       }
     })();

@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { testAccess } from "./access.ts";
 import { testAccounts } from "./accounts.ts";
+import { testAlerts } from "./alerts.ts";
 import { testApprovals } from "./approvals.ts";
 import { testArchives } from "./archives.ts";
 import { testAuditTrail } from "./audit-trail.ts";
@@ -58,6 +59,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("targets", () => testTargets(makeDatabase));
     describe("deliveries", () => testDeliveries(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
+    describe("alerts", () => testAlerts(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));
     describe("refused calls", () => testRefusedCalls(makeDatabase));
     describe("imports", () => testImports(makeDatabase));

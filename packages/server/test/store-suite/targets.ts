@@ -155,7 +155,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     const failed = async () => (await run(opened.desk(), listFailedDeliveries, { name: "tv" })).items;
     const [first, second] = await failed();
     expect(first).toEqual({
-      ...{ ...SITA_NET, id: `evt_${opened.now}_1`, kind: "topup.recorded", attempts: 3, setAside: true },
+      ...{ ...SITA_NET, partner: null, id: `evt_${opened.now}_1`, kind: "topup.recorded", attempts: 3, setAside: true },
       ...{ failedAt: iso(opened.now), nextAt: iso(opened.now + 30_000), problem: "status 500" },
     });
     expect(second).toMatchObject({ reqId: RAM_TV.reqId, setAside: false });

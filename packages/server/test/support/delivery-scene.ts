@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from "vitest";
-import type { RecordedEvent } from "../../src/domain/event.ts";
+import type { ConnectionEvent, Recorded } from "../../src/domain/event.ts";
 import { DeliveryFailed, type OpenExchange, type Sender, type Target } from "../../src/domain/target.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
 import type { TargetFigures } from "../../src/workers/target-delivery.ts";
@@ -35,7 +35,11 @@ export function deliveryScene(changes: Partial<Target> = {}) {
     ...{ time, outbox, target, arrived, logged, figures, outcomes, senders },
     closed: () => closed,
     /** What the target does; throws where it does not take an event. */
-    answer: async (_event: RecordedEvent, _signal: AbortSignal, _exchange: OpenExchange): Promise<void> => {},
+    answer: async (
+      _event: Recorded<ConnectionEvent>,
+      _signal: AbortSignal,
+      _exchange: OpenExchange,
+    ): Promise<void> => {},
     under: 0,
     mostUnder: 0,
     /** Of which customer something is under way. */
@@ -48,7 +52,8 @@ export function deliveryScene(changes: Partial<Target> = {}) {
     timesOf: (seq: number) => arrived.filter((each) => each.seq === seq).map(({ at }) => (at - START) / 1000),
   };
 
-  const send: Sender["send"] = async (event, signal, exchange = {}) => {
+  const send: Sender["send"] = async (given, signal, exchange = {}) => {
+    const event = given as Recorded<ConnectionEvent>;
     const { cuid } = event.key;
     if (scene.busy.has(cuid)) overlaps.push(event.seq);
     scene.busy.add(cuid);

@@ -1,5 +1,5 @@
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import { EVENTS_KEPT_MS, type EventSubscription, type NewEvent, type RecordedEvent } from "../../src/domain/event.ts";
+import { type ConnectionEvent, EVENTS_KEPT_MS, type EventSubscription, type Recorded } from "../../src/domain/event.ts";
 import type { Target, WaitingDelivery } from "../../src/domain/target.ts";
 import type { Instant, Moment, WallTime } from "../../src/domain/wall-time.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
@@ -9,7 +9,7 @@ import type { ConnectionEnd, EndsPage, HeldLease, Outbox, SavedProgress } from "
 const CUSTOMERS_AT_ONCE = 1_000;
 
 export class MemoryOutbox implements Outbox {
-  events: RecordedEvent[] = [];
+  events: Recorded<ConnectionEvent>[] = [];
   targetList: Target[] = [];
   readonly places = new Map<number, number>();
   readonly deliveries = new Map<number, WaitingDelivery>();
@@ -23,7 +23,7 @@ export class MemoryOutbox implements Outbox {
   readonly calls = { saveProgress: [] as SavedProgress[], tellEnds: [] as number[], endsBetween: [] as WallTime[] };
   #last = 0;
 
-  add(event: Omit<NewEvent, "state" | "topUp"> & Partial<NewEvent>): RecordedEvent {
+  add(event: Omit<ConnectionEvent, "state" | "topUp"> & Partial<ConnectionEvent>): Recorded<ConnectionEvent> {
     this.#last += 1;
     const { cuid } = event.key;
     const state = { blocked: false, subscriptions: this.subscriptions.get(cuid) ?? [] };
@@ -61,13 +61,13 @@ export class MemoryOutbox implements Outbox {
     return [...this.deliveries.values()].sort((a, b) => a.seq - b.seq);
   }
 
-  async eventsAfter(seq: number, limit: number): Promise<readonly RecordedEvent[]> {
+  async eventsAfter(seq: number, limit: number): Promise<readonly Recorded<ConnectionEvent>[]> {
     this.#expectUp();
     const first = this.events.findIndex((event) => event.seq > seq);
     return first === -1 ? [] : this.events.slice(first, first + limit);
   }
 
-  async eventsOf(seqs: readonly number[]): Promise<readonly RecordedEvent[]> {
+  async eventsOf(seqs: readonly number[]): Promise<readonly Recorded<ConnectionEvent>[]> {
     this.#expectUp();
     const asked = new Set(seqs);
     return this.events.filter(({ seq }) => asked.has(seq));

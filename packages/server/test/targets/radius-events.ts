@@ -1,11 +1,11 @@
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import type { EventKind, EventSubscription, RecordedEvent } from "../../src/domain/event.ts";
+import type { ConnectionEvent, EventSubscription, Recorded } from "../../src/domain/event.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 
 export const KATHMANDU = createZone("Asia/Kathmandu");
 
 export interface RadiusEvent extends Partial<Omit<ConnectionKey, "cuid">> {
-  readonly kind?: EventKind;
+  readonly kind?: ConnectionEvent["kind"];
   readonly at?: number;
   readonly blocked?: boolean;
   /** The end of its only base subscription; undefined means none. */
@@ -16,7 +16,7 @@ export interface RadiusEvent extends Partial<Omit<ConnectionKey, "cuid">> {
 let seq = 0;
 
 /** An event of a provider in Kathmandu. */
-export function radiusEvent(event: RadiusEvent): RecordedEvent {
+export function radiusEvent(event: RadiusEvent): Recorded<ConnectionEvent> {
   const { kind = "topup.recorded", at = Date.parse("2026-11-23T06:00:00Z"), blocked = false, end } = event;
   const { environment = "production", service = "internet", reqId = "fiber1", plan = "FBR60" } = event;
   const [start, name] = ["2026-01-01 00:00:00", `${plan} (MONTHLY)`];

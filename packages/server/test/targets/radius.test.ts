@@ -17,6 +17,7 @@ import {
 } from "../support/radius-databases.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { KATHMANDU, type RadiusEvent, radiusEvent } from "./radius-events.ts";
+import { alertEvent } from "./receivers.ts";
 
 const hasMariaDb = isInstalled("mariadb");
 const hasFreeRadius = isInstalled("freeradius");
@@ -137,10 +138,11 @@ describe.each(there)("RADIUS on $name", ({ name, start }) => {
     expect((await rowsOf(radius)).groups).toEqual(["fiber1 slow 1"]);
   });
 
-  test("trial, and other services of the same username, are passed over", async () => {
+  test("trial, other services of the same username, and alerts are passed over", async () => {
     const radius = open();
     await radius.send({ end: NOON, environment: "trial" });
     await radius.send({ end: NOON, service: "iptv" });
+    await senderTo(configOf(server.url)).send(alertEvent(1), never);
     expect(await rowsOf(radius)).toEqual({ checks: [], groups: [] });
   });
 

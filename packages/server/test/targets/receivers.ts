@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import type { RecordedEvent } from "../../src/domain/event.ts";
+import type { Alert } from "../../src/domain/alert.ts";
+import type { AlertEvent, ConnectionEvent, Recorded } from "../../src/domain/event.ts";
 import { wall } from "../domain/builders.ts";
 
 export interface Delivery {
@@ -53,7 +54,7 @@ export function answerWith(status: number, headers: Record<string, string> = {})
 }
 
 /** A top-up of a set-top box in production, with changes. */
-export function eventWith(changes: Partial<RecordedEvent> = {}): RecordedEvent {
+export function eventWith(changes: Partial<Recorded<ConnectionEvent>> = {}): Recorded<ConnectionEvent> {
   return {
     ...{ seq: 7, kind: "topup.recorded", at: Date.parse("2026-11-23T06:00:00Z"), partner: "Blue Wallet" },
     key: { environment: "production", cuid: "204117", service: "tv", reqId: "00012345" },
@@ -76,4 +77,14 @@ export function eventWith(changes: Partial<RecordedEvent> = {}): RecordedEvent {
     },
     ...changes,
   };
+}
+
+/** An alert about a partner. */
+export function alertEvent(seq: number, changes: Partial<Alert> = {}): Recorded<AlertEvent> {
+  const at = Date.parse("2026-11-23T06:00:00Z");
+  const alert: Alert = {
+    ...{ kind: "account.low", partnerId: 1, environment: "production", at, limit: undefined },
+    ...{ low: { balance: 95_000n, below: 100_000n }, ...changes },
+  };
+  return { seq, kind: alert.kind, at, partner: "Blue Wallet", alert };
 }

@@ -9,7 +9,7 @@ import { createZone } from "../../src/domain/wall-time.ts";
 import { createWebhookSender, newWebhookSecret } from "../../src/targets/webhook.ts";
 import { wall } from "../domain/builders.ts";
 import { seededRandom } from "../support/random.ts";
-import { eventWith } from "./receivers.ts";
+import { alertEvent, eventWith } from "./receivers.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../../../examples/webhook-receiver.mjs", import.meta.url));
 const SECRET = newWebhookSecret(seededRandom(26));
@@ -101,13 +101,13 @@ test("the example takes what topupd sends, also while its secret is being rotate
   expect(await example.switched()).toEqual([ON]);
 });
 
-test("the example does nothing about repeated and late events, trials and other services, but acknowledges them", async () => {
+test("the example does nothing about repeated and late events, trials, other services and alerts, but acknowledges them", async () => {
   const example = await startExample();
   const others = ([{ environment: "trial" }, { service: "internet" }] as const).map((change) => ({
     ...recorded,
     key: { ...recorded.key, ...change },
   }));
-  for (const event of [...others, recorded, recorded, blocked, recorded, blocked])
+  for (const event of [...others, alertEvent(3), recorded, recorded, blocked, recorded, blocked])
     expect(await example.deliver(event)).toBe(204);
   expect(await example.switched()).toEqual([ON, OFF]);
 });

@@ -30,7 +30,11 @@ export function Attention({ title, nothing, advice }: AttentionProps) {
           const shown = items.filter(({ kind }) => advice === undefined || advice[kind] !== undefined);
           if (shown.length === 0) return <Note tone="success">{nothing}</Note>;
           return shown.map((item) => (
-            <Item key={`${item.kind} ${item.subject} ${item.at}`} item={item} advice={advice?.[item.kind]} />
+            <Item
+              key={`${item.kind} ${item.subject} ${item.limit} ${item.at}`}
+              item={item}
+              advice={advice?.[item.kind]}
+            />
           ));
         }}
       </Loaded>
@@ -65,11 +69,12 @@ interface Described {
 
 type DescribedKind = Exclude<AttentionItem["kind"], "second_person">;
 
-function describe(kind: DescribedKind, { count, subject, at }: AttentionItem, timeZone: string): Described {
+function describe(kind: DescribedKind, { count, subject, limit, at }: AttentionItem, timeZone: string): Described {
   const name = subject ?? "";
   const age = at === null ? "" : formatAge(at);
   const events = countOf(count ?? 0, "event");
   const toTarget = { href: targetHref({ name }), link: t.toTarget };
+  const toPartner = { href: partnerHref({ name }), link: t.toPartner };
   const toHealth = { href: "/health", link: t.toHealth };
   switch (kind) {
     case "recording_fails":
@@ -85,7 +90,13 @@ function describe(kind: DescribedKind, { count, subject, at }: AttentionItem, ti
         link: t.toHeldBack,
       };
     case "token_ending":
-      return { text: t.token_ending(name, age), href: partnerHref({ name }), link: t.toPartner };
+      return { text: t.token_ending(name, age), ...toPartner };
+    case "account_low":
+      return { text: t.account_low(name, age), ...toPartner };
+    case "limit_reached":
+      return { text: t.limit_reached(name, texts.refusedCalls.details[limit ?? ""] ?? "", age), ...toPartner };
+    case "look_ups_refused":
+      return { text: t.look_ups_refused(name, age), ...toPartner };
     case "clock_set_back":
       return { text: t.clock_set_back(at === null ? "" : formatTime(at, timeZone)), ...toHealth };
     case "disk_low":

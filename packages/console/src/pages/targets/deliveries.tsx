@@ -43,12 +43,17 @@ export function Deliveries({ target: { name, kind } }: { target: Target }) {
   );
 }
 
+/** The connection of an event, or the partner of an alert. */
+export function subjectOf({ service, reqId, partner }: Pick<Delivery, "service" | "reqId" | "partner">) {
+  return service === null ? partner : `${texts.common.services[service]} ${reqId}`;
+}
+
 const eventOf = ({ kind }: Delivery) => t.events[kind] ?? kind;
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { header: t.time, cell: ({ at }) => <Time of={at} exact /> },
   { header: t.event, cell: eventOf },
-  { header: t.connection, cell: ({ service, reqId }) => `${texts.common.services[service]} ${reqId}` },
+  { header: t.connection, cell: subjectOf },
   { header: t.attempt, isNumber: true, cell: ({ attempt }) => formatCount(attempt) },
   {
     header: t.status,

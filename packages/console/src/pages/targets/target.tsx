@@ -12,7 +12,7 @@ import type { PageProps } from "../../routes.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { Deliveries } from "./deliveries.tsx";
+import { Deliveries, subjectOf } from "./deliveries.tsx";
 import { kindOf, StateBadge, stateOf, toneOf } from "./state.tsx";
 import { TargetActions } from "./target-actions.tsx";
 
@@ -108,7 +108,7 @@ function FailedDeliveries({ target }: { target: TargetData }) {
 const COLUMNS: readonly Column<FailedDelivery>[] = [
   { header: t.event, cell: ({ kind }) => t.events[kind] ?? kind },
   { header: t.customer, cell: (delivery) => <Customer of={delivery} /> },
-  { header: t.connection, cell: ({ service, reqId }) => `${texts.common.services[service]} ${reqId}` },
+  { header: t.connection, cell: subjectOf },
   { header: t.problem, cell: ({ problem, attempts }) => problem ?? (attempts === 0 && t.waitsBehind) },
   { header: t.attempts, isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
   { header: t.failsSince, cell: ({ failedAt }) => <Time of={failedAt} age /> },
@@ -122,7 +122,7 @@ const COLUMNS: readonly Column<FailedDelivery>[] = [
 /** Links to the customer only in the shown environment. */
 function Customer({ of: { cuid, environment } }: { of: FailedDelivery }) {
   const shown = useEnvironment();
-  if (environment === shown) return <Link href={customerHref({ cuid })}>{cuid}</Link>;
+  if (environment === shown && cuid !== null) return <Link href={customerHref({ cuid })}>{cuid}</Link>;
   return (
     <>
       {cuid} <Badge>{texts.common.environments[environment]}</Badge>

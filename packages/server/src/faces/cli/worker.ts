@@ -1,6 +1,7 @@
 import type { Config } from "../../config.ts";
 import type { TrialCall } from "../../domain/practice.ts";
 import type { Target } from "../../domain/target.ts";
+import { alertWatch } from "../../office/alerts/watch.ts";
 import { reversePractised } from "../../office/practice/reversals.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
 import { CallNotes, TokenUses } from "../../partner/gathering.ts";
@@ -8,9 +9,10 @@ import type { Observer } from "../../partner/ports.ts";
 import { storeAccountDays } from "../../store/account-days.ts";
 import { outboxOf } from "../../store/outbox.ts";
 import type { RefusedCall } from "../../store/store.ts";
+import { mailerOf } from "../../system/mail.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
 import { startTellingEnds } from "../../workers/tell-ends.ts";
-import { startRepeating } from "../../workers/worker.ts";
+import { Lease, startRepeating } from "../../workers/worker.ts";
 import { listening } from "./failures.ts";
 import { askSupervisor } from "./look-ups.ts";
 import type { ChildParts, Served } from "./processes.ts";
@@ -90,7 +92,13 @@ export async function serveWorker(
     work: () => storeAccountDays(store.engine, store.provider.zone, clock()),
     failure: "the sums of past days are stored late",
   });
-  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing, storingDays];
+  const lease = new Lease(workerPorts.store.outbox, workerPorts, "alerts");
+  const alerting = startRepeating(workerPorts, {
+    everyMs: 30_000,
+    work: alertWatch({ store, clock, lease, mailer: mailerOf(config, { clock }), log: workerPorts.log }),
+    failure: "alerts are late",
+  });
+  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing, storingDays, alerting];
   // One failed connection must not end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Service } from "../../domain/bouquet.ts";
 import { DAY_MS, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import { openAlerts } from "../alerts/sql.ts";
 import { countWaiting } from "../approvals/sql.ts";
 import {
   AmountSchema,
@@ -42,6 +43,9 @@ const KINDS = [
   "failed_deliveries",
   "target_behind",
   "token_ending",
+  "account_low",
+  "limit_reached",
+  "look_ups_refused",
   "recording_fails",
   "no_backup",
   "no_check",
@@ -52,11 +56,18 @@ const KINDS = [
   "slow",
 ] as const;
 
+const ALERTS = {
+  "account.low": "account_low",
+  "limit.reached": "limit_reached",
+  "look_ups.refused": "look_ups_refused",
+} as const;
+
 const AttentionItemSchema = Type.Object(
   {
     kind: oneOf(KINDS),
     count: orNull(Type.Integer({ description: "MiB for `disk_low` and `log_large`, milliseconds for `slow`." })),
-    subject: orNull(Type.String({ description: "The target, the partner of a token, or the slow operation." })),
+    subject: orNull(Type.String({ description: "The target, the partner, or the slow operation." })),
+    limit: orNull(Type.String({ description: "The limit of `limit_reached`." })),
     at: orNull(Type.String({ description: "Start of the problem; for a token, its end." })),
   },
   { title: "AttentionItem" },
@@ -77,7 +88,7 @@ export const listAttention = operation({
     const now = clock();
     const items: AttentionItem[] = [];
     const add = (kind: AttentionItem["kind"], item: Partial<AttentionItem>) =>
-      items.push({ kind, count: null, subject: null, at: null, ...item });
+      items.push({ kind, count: null, subject: null, limit: null, at: null, ...item });
     if (recordingFailsSince !== undefined) add("recording_fails", { at: isoTime(recordingFailsSince) });
     if (clockSetBackFrom !== undefined) add("clock_set_back", { at: isoTime(clockSetBackFrom) });
     const { free = Infinity, log = 0 } = await store.space();
@@ -97,6 +108,8 @@ export const listAttention = operation({
     if (heldBack > 0) add("held_back", { count: heldBack });
     const waiting = await countWaiting(store.engine.db, environment, now);
     if (waiting > 0) add("second_person", { count: waiting });
+    for (const { kind, partner: subject, limit = null, at } of await openAlerts(store.engine.db, now, environment))
+      add(ALERTS[kind], { subject, limit, at: isoTime(at) });
     // Trial tokens end every week. A database without a production catalogue needs no backup.
     const uses = await readLastUses(store.engine.db);
     for (const token of await readTokens(store.engine.db)) {

@@ -38,10 +38,7 @@ export const listEvents = operation({
     const events = await eventsAfter(engine.db, place, limitOf(input));
     const last = events.at(-1);
     return {
-      items: events.map((event) => {
-        const { data, ...told } = eventMessage(event, provider.zone, provider.currencyExponent);
-        return { ...told, data: { ...data, subscriptions: [...data.subscriptions] } };
-      }),
+      items: events.map((event) => eventMessage(event, provider.zone, provider.currencyExponent)),
       cursor: last === undefined ? null : eventId(last),
     };
   },

@@ -69,8 +69,13 @@ function acknowledgedUntil(
 }
 
 function eventData(event: RecordedEvent) {
+  const [id, kind] = [eventId(event), event.kind];
+  if ("alert" in event) {
+    const { environment } = event.alert;
+    return { id, kind, environment, cuid: null, service: null, reqId: null, partner: event.partner ?? null };
+  }
   const { environment, cuid, service, reqId } = event.key;
-  return { id: eventId(event), kind: event.kind, environment, cuid, service, reqId };
+  return { id, kind, environment, cuid, service, reqId, partner: null };
 }
 
 export function deliveryData({ event, at, attempt, status, request, answer, problem, durationMs }: Delivery) {
@@ -133,26 +138,24 @@ export const MOST_FAILED = 1_000;
 
 export function failedLines({ items }: { readonly items: readonly Static<typeof FailedDeliverySchema>[] }): Shown {
   const rows = items.map(({ id: event, kind, attempts, setAside, nextAt, problem, ...of }) => {
-    return { event, kind, connection: connectionOf(of), attempts, next: setAside ? "set aside" : nextAt, problem };
+    return { event, kind, about: subjectOf(of), attempts, next: setAside ? "set aside" : nextAt, problem };
   });
-  const out = table(["event", "kind", "connection", "attempts", "next", "problem"], rows);
+  const out = table(["event", "kind", "about", "attempts", "next", "problem"], rows);
   return items.length < MOST_FAILED
     ? { out }
     : { out, note: `These are the oldest ${MOST_FAILED}; there may be more.\n` };
 }
 
 export function deliveryLines({ items }: { readonly items: readonly Static<typeof DeliverySchema>[] }): Shown {
-  const rows = items.map((item) => ({ ...item, event: item.id, connection: connectionOf(item), ms: item.durationMs }));
-  return { out: table(["at", "event", "kind", "connection", "attempt", "status", "ms", "problem"], rows) };
+  const rows = items.map((item) => ({ ...item, event: item.id, about: subjectOf(item), ms: item.durationMs }));
+  return { out: table(["at", "event", "kind", "about", "attempt", "status", "ms", "problem"], rows) };
 }
 
-function connectionOf({
-  environment,
-  cuid,
-  service,
-  reqId,
-}: Record<"environment" | "cuid" | "service" | "reqId", string>) {
-  return `${cuid} ${service} ${reqId}${environment === "trial" ? " (trial)" : ""}`;
+type About = Pick<Static<typeof FailedDeliverySchema>, "environment" | "cuid" | "service" | "reqId" | "partner">;
+
+/** The connection, or the partner of an alert. */
+function subjectOf({ environment, cuid, service, reqId, partner }: About): string {
+  return `${partner ?? `${cuid} ${service} ${reqId}`}${environment === "trial" ? " (trial)" : ""}`;
 }
 
 export function testedLines({ status, durationMs, problem, answer }: Static<typeof TestedSchema>): Shown {

@@ -107,9 +107,10 @@ const EVENT = {
   id: Type.String({ description: "Id of the event." }),
   kind: Type.String({ description: "Kind of the event." }),
   environment: EnvironmentSchema,
-  cuid: Type.String(),
-  service: ServiceSchema,
-  reqId: Type.String(),
+  cuid: orNull(Type.String({ description: "The connection; null for an alert." })),
+  service: orNull(ServiceSchema),
+  reqId: orNull(Type.String()),
+  partner: orNull(Type.String({ description: "The partner of an alert." })),
 };
 
 /** The outcome of an attempt. */
@@ -155,20 +156,22 @@ export const ToldEventSchema = Type.Object(
     timestamp: InstantSchema,
     data: Type.Object({
       environment: EnvironmentSchema,
-      cuid: Type.String(),
-      connection: Type.Object({ service: ServiceSchema, reqId: Type.String(), blocked: Type.Boolean() }),
-      subscriptions: Type.Array(
-        Type.Object({
-          plan: Type.String(),
-          bouquetId: Type.String(),
-          name: Type.String(),
-          addOn: Type.Boolean(),
-          start: WallTimeSchema,
-          end: WallTimeSchema,
-          goodwillDays: Type.Integer({ description: "Days of goodwill of the current run, which `end` includes." }),
-          startAt: orNull(InstantSchema),
-          endAt: orNull(InstantSchema),
-        }),
+      cuid: Type.Optional(Type.String()),
+      connection: Type.Optional(Type.Object({ service: ServiceSchema, reqId: Type.String(), blocked: Type.Boolean() })),
+      subscriptions: Type.Optional(
+        Type.Array(
+          Type.Object({
+            plan: Type.String(),
+            bouquetId: Type.String(),
+            name: Type.String(),
+            addOn: Type.Boolean(),
+            start: WallTimeSchema,
+            end: WallTimeSchema,
+            goodwillDays: Type.Integer({ description: "Days of goodwill of the current run, which `end` includes." }),
+            startAt: orNull(InstantSchema),
+            endAt: orNull(InstantSchema),
+          }),
+        ),
       ),
       topUp: Type.Optional(
         Type.Object({
@@ -180,6 +183,10 @@ export const ToldEventSchema = Type.Object(
           commission: AmountSchema,
         }),
       ),
+      partner: Type.Optional(Type.String({ description: "The partner of an alert." })),
+      limit: Type.Optional(Type.String({ description: "The limit of `limit.reached`." })),
+      balance: Type.Optional(AmountSchema),
+      below: Type.Optional(AmountSchema),
     }),
   },
   { title: "ToldEvent" },

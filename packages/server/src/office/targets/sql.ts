@@ -67,8 +67,10 @@ export async function resendOne(tx: Db, target: Target, { seq }: RecordedEvent, 
 }
 
 /** The last event of an event's connection; the event itself if there is no later one. */
-export async function lastOfConnection(db: Db, { seq, at, key }: RecordedEvent): Promise<EventNumber> {
-  const { environment, service, reqId } = key;
+export async function lastOfConnection(db: Db, event: RecordedEvent): Promise<EventNumber> {
+  const { seq, at } = event;
+  if ("alert" in event) return { seq, at };
+  const { environment, service, reqId } = event.key;
   const later = await db
     .selectFrom("event")
     .select(["seq", "at"])

@@ -368,12 +368,13 @@ CREATE TABLE event (
   kind        TEXT    NOT NULL,
   at          INTEGER NOT NULL,
   environment TEXT    NOT NULL,
-  cuid        TEXT    NOT NULL,
-  service     TEXT    NOT NULL,
-  req_id      TEXT    NOT NULL,
-  -- Only top-ups and their reversals.
+  -- The connection; null for alerts.
+  cuid        TEXT,
+  service     TEXT,
+  req_id      TEXT,
+  -- Only alerts, top-ups and their reversals.
   partner_id  INTEGER,
-  -- A JSON object: the connection's state after the event, and the top-up.
+  -- A JSON object: the connection's state after the event, and the top-up; or the limit or amounts of an alert.
   state       TEXT    NOT NULL
 ) STRICT;
 
@@ -407,6 +408,24 @@ CREATE TABLE delivery_log (
   problem     TEXT,
   duration_ms INTEGER NOT NULL,
   PRIMARY KEY (target_id, at, seq)
+) STRICT, WITHOUT ROWID;
+
+-- Alerts about partners, one for each crossing of a bound.
+CREATE TABLE alert (
+  kind        TEXT    NOT NULL CHECK (kind IN ('account.low', 'limit.reached', 'look_ups.refused')),
+  partner_id  INTEGER NOT NULL REFERENCES partner,
+  environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  -- The limit of limit.reached; otherwise empty.
+  limit_name  TEXT    NOT NULL,
+  at          INTEGER NOT NULL,
+  -- The end of the provider's day. That of account.low is 8640000000000000 until the balance is no longer low.
+  ends_at     INTEGER NOT NULL,
+  -- Null until the mail server has accepted the mail.
+  mailed_at   INTEGER,
+  -- The balance of account.low, and its bound.
+  balance     INTEGER,
+  below       INTEGER,
+  PRIMARY KEY (kind, partner_id, environment, limit_name, ends_at)
 ) STRICT, WITHOUT ROWID;
 
 -- Tasks that only one process at a time may do.

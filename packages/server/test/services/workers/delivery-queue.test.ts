@@ -1,15 +1,16 @@
 import { describe, expect, test } from "vitest";
-import type { RecordedEvent } from "../../../src/domain/event.ts";
+import type { ConnectionEvent, Recorded } from "../../../src/domain/event.ts";
 import type { WaitingDelivery } from "../../../src/domain/target.ts";
 import { DAY_MS, type Instant } from "../../../src/domain/wall-time.ts";
 import { type Attempt, DeliveryQueue } from "../../../src/workers/delivery-queue.ts";
 import { START } from "../../support/delivery-scene.ts";
 import { keyOf } from "../../support/memory-outbox.ts";
+import { alertEvent } from "../../targets/receivers.ts";
 
 const MINUTE_MS = 60_000;
 const STEP_MS = 250;
 
-function eventOf(seq: number, cuid = `c${seq}`): RecordedEvent {
+function eventOf(seq: number, cuid = `c${seq}`): Recorded<ConnectionEvent> {
   const state = { blocked: false, subscriptions: [] };
   const nothing = { topUp: undefined, partner: undefined };
   return { seq, kind: "topup.recorded", at: START, key: keyOf(cuid), state, ...nothing };
@@ -18,14 +19,14 @@ function eventOf(seq: number, cuid = `c${seq}`): RecordedEvent {
 /** A queue, the events that there are, and a target that answers without any time passing. */
 function scene(billing = false) {
   const rows = new Map<number, WaitingDelivery>();
-  const events: RecordedEvent[] = [];
+  const events: Recorded<ConnectionEvent>[] = [];
   const tried: { readonly seq: number; readonly seconds: number }[] = [];
   const all = {
     queue: new DeliveryQueue(billing, { place: 0, waiting: [] }, () => 0.5),
     now: START,
     place: 0,
     ...{ rows, events, tried },
-    takes: (_event: RecordedEvent): boolean => true,
+    takes: (_event: Recorded<ConnectionEvent>): boolean => true,
     failure: { message: "status 500", isAnswer: false },
     /** @param cuids of whom there is an event each. */
     add: (...cuids: string[]) => events.push(...cuids.map((cuid, index) => eventOf(events.length + 1 + index, cuid))),
@@ -34,7 +35,7 @@ function scene(billing = false) {
     goOn: () => {
       const waiting = [...rows.values()]
         .sort((a, b) => a.seq - b.seq)
-        .map((row) => ({ row, event: events[row.seq - 1] as RecordedEvent }));
+        .map((row) => ({ row, event: events[row.seq - 1] as Recorded<ConnectionEvent> }));
       all.queue = new DeliveryQueue(billing, { place: all.place, waiting }, () => 0.5);
     },
     triesOf: (seq: number) => tried.filter((each) => each.seq === seq).map(({ seconds }) => seconds),
@@ -47,7 +48,7 @@ function scene(billing = false) {
 
   function round(now: Instant): void {
     const { queue } = all;
-    for (const seq of queue.due(now)) attempt(queue.retry(events[seq - 1] as RecordedEvent), now);
+    for (const seq of queue.due(now)) attempt(queue.retry(events[seq - 1] as Recorded<ConnectionEvent>), now);
     if (queue.wantsMore()) queue.add(events.slice(queue.progress.lastRead, queue.progress.lastRead + 500), now);
     for (let next = queue.next(now); next !== undefined; next = queue.next(now)) attempt(next, now);
     const changes = queue.progress.changes();
@@ -61,7 +62,7 @@ function scene(billing = false) {
   function attempt(made: Attempt | undefined, now: Instant): void {
     if (made === undefined) return;
     tried.push({ seq: made.event.seq, seconds: (now - START) / 1000 });
-    if (all.takes(made.event)) all.queue.succeeded(made, now);
+    if (all.takes(made.event as Recorded<ConnectionEvent>)) all.queue.succeeded(made, now);
     else all.queue.failed(made, all.failure, now);
   }
 
@@ -167,7 +168,7 @@ test("while the target is away, no event of a connection is begun beside one tha
   queue.add(all.events.slice(32), all.now);
   const later = all.now + MINUTE_MS;
   const [first = 0] = queue.due(later);
-  expect(queue.retry(all.events[first - 1] as RecordedEvent)).toMatchObject({ event: { seq: 1 } });
+  expect(queue.retry(all.events[first - 1] as Recorded<ConnectionEvent>)).toMatchObject({ event: { seq: 1 } });
   expect(queue.next(later)).toBeUndefined();
 });
 
@@ -180,7 +181,7 @@ test("what changes while progress is saved is saved the next time", () => {
   const first = queue.next(START);
   if (first !== undefined) queue.failed(first, { message: "status 500", isAnswer: false }, START);
   const saving = queue.progress.changes();
-  const second = queue.retry(all.events[0] as RecordedEvent);
+  const second = queue.retry(all.events[0] as Recorded<ConnectionEvent>);
   if (second !== undefined) queue.failed(second, { message: "status 503", isAnswer: false }, START + 1000);
   expect(saving?.waiting).toMatchObject([{ seq: 1, attempts: 1 }]);
   if (saving !== undefined) queue.progress.saved(saving);
@@ -288,4 +289,17 @@ describe("after a kill", () => {
     expect(taken).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect([all.place, all.rows.size]).toEqual([10, 0]);
   });
+});
+
+test("alerts hold up no connection, and only an alert of the same kind about the same partner replaces one", () => {
+  const sent: number[] = [];
+  const queue = new DeliveryQueue(true, { place: 0, waiting: [] }, () => 0.5);
+  queue.add([alertEvent(1), eventOf(2), alertEvent(3), alertEvent(4, { partnerId: 2 }), eventOf(5)], START);
+  for (let next = queue.next(START); next !== undefined; next = queue.next(START)) {
+    sent.push(next.event.seq);
+    queue.failed(next, { message: "status 500", isAnswer: true }, START);
+  }
+  expect(sent).toEqual([1, 2, 4, 5]);
+  // The second alert about the first partner waits for billing behind the first.
+  expect(queue.figures().waiting).toBe(5);
 });
