@@ -89,7 +89,7 @@ const TABLE = {
   },
   currency: {
     placeholder: "CODE",
-    description: "currency code that the console shows beside amounts, such as NPR; if not set, none",
+    description: "currency code that staff and partners see beside amounts, such as NPR; if not set, none",
     read: (text) => (/^[A-Z]{3}$/.test(text) ? text : mustBe("three capital letters of ISO 4217 such as NPR")),
   },
   numberGrouping: {

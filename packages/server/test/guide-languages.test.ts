@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { readFences } from "./support/markdown.ts";
+import { partnersOf } from "./support/partners.ts";
+import { fill } from "./support/reports.ts";
 import { PREFIX, startTestService } from "./support/service.ts";
 
 /* What the partner's guide shows in other languages, as partners run it. */
@@ -26,6 +28,29 @@ const LANGUAGES = {
     "-r",
   ],
 } as const;
+
+test("gets all pages of a list in Python", async () => {
+  if (spawnSync("python3", ["--version"]).status !== 0) return;
+  const service = await startTestService();
+  await service.app.listen({ host: "127.0.0.1", port: 0 });
+  const partnerId = (await partnersOf(service.store).find("wallet"))?.id ?? 0;
+  const txnIds = await fill(service, partnerId, service.now, 201);
+  const { port } = service.app.server.address() as { port: number };
+  const env = { ...process.env, TOKEN: service.trialToken, BASE: `http://127.0.0.1:${port}${PREFIX}` };
+  const block =
+    readFences(guide)
+      .filter(({ language }) => language === "python")[1]
+      ?.lines.join("\n") ?? "";
+  const show = `import os\nfor name in ("top-ups", "account/entries"):
+    print(json.dumps([item["txnId"] for item in report(os.environ["BASE"], os.environ["TOKEN"], name, "2026-11-20")]))`;
+  const { stdout } = await promisify(execFile)("python3", ["-c", `${block}\n${show}`], { env });
+  expect(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual([txnIds, txnIds]);
+});
 
 test.each(Object.entries(LANGUAGES))("reads the body of a failure in %s", async (language, [program, of, flag]) => {
   if (spawnSync(program, ["--version"]).status !== 0) {

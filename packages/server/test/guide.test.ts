@@ -34,13 +34,13 @@ describe("the partner's guide", () => {
     const folder = temporaryFolder();
     const env = { ...process.env, TOKEN: service.trialToken, BASE: `http://127.0.0.1:${port}${PREFIX}/v1.0.1` };
     const blocks = fences("sh").filter((block) => !block.includes("partner practice"));
-    expect(blocks.length).toBe(6);
+    expect(blocks.length).toBe(7);
     const topUp = blocks.find((block) => block.startsWith("call subscription-package-topup")) as string;
     const script = [...blocks, topUp].join("\n");
     const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-eu", "-c", script], { cwd: folder, env });
     expect(stderr).toBe("");
     const codes = [...stdout.matchAll(/"success":true,"code":"(\w+)"/g)].map((match) => match[1]);
-    expect(codes).toEqual(["400aa010", "400aa010", "400ab001", "400ab001", "400ab001"]);
+    expect(codes).toEqual(["400aa010", "400aa010", "400ab001", "400ab001", "400ac010", "400ac010", "400ab001"]);
     const transactions = [...stdout.matchAll(/"txnId":"(\w+)"/g)].map((match) => match[1]);
     expect(new Set(transactions).size).toBe(1);
     const [, checkoutId = ""] = readFileSync(join(folder, "orders.txt"), "utf8").trim().split(" ");

@@ -46,6 +46,8 @@ const operations: Readonly<Record<string, string>> = {
   "get-subscription-package": "List packages",
   "subscription-package-topup": "Top up",
   "txn-status": "Query a top-up",
+  "partner/account": "Show its account",
+  "partner/account/entries": "List its entries",
   "partner/top-ups": "List its top-ups",
 };
 

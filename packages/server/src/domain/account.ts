@@ -87,6 +87,16 @@ function rankOf({ service, bouquetCode }: CommissionRule): number {
   return (bouquetCode === undefined ? 0 : 2) + (service === undefined ? 0 : 1);
 }
 
+/** The rules that can apply on a day. */
+export function rulesInForce(rules: readonly CommissionRule[], day: string): readonly CommissionRule[] {
+  const isReplaced = (rule: CommissionRule) =>
+    rules.some(({ service, bouquetCode, from }) => {
+      const isSame = service === rule.service && bouquetCode === rule.bouquetCode;
+      return isSame && from <= day && from > rule.from;
+    });
+  return rules.filter((rule) => rule.from <= day && !isReplaced(rule));
+}
+
 const WHOLE = 10_000n;
 
 /** The commission of a top-up, rounded to the nearest minor unit (half up). It is at most the price. */

@@ -48,7 +48,7 @@ export function formatMoneyInFull(minor: Money, exponent: CurrencyExponent): str
   return exponent === 0 ? digits : `${digits.slice(0, units)}.${digits.slice(units)}`;
 }
 
-/** The JSON number of an amount for partners (docs/interface.md, "Answers"). Exact below 10^15 minor units. */
+/** The JSON number of an amount for partners (docs/interface.md, "Answers"). Exact up to 10^15 minor units. */
 export function moneyToJson(minor: Money, exponent: CurrencyExponent): number {
-  return Number(formatMoney(minor, exponent));
+  return Number(formatMoneyInFull(minor, exponent));
 }

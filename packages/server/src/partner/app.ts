@@ -32,6 +32,8 @@ export interface AppOptions {
   readonly prefix: string;
   /** Scheme, host and port that partners use; undefined if not set. */
   readonly publicUrl: string | undefined;
+  /** Currency code for partners; undefined if not set. */
+  readonly currency?: string | undefined;
   /** Days that an ended subscription stays listed. */
   readonly lapsedDays: number;
   /** Proxies trusted to report the caller's address; undefined means none. */
@@ -104,7 +106,7 @@ export function buildApp(options: AppOptions): App {
   };
   const operations = operationsOf({ ports, prefix, lapsedDays, headersOf });
   const health = healthPages({ store, state, log, isDraining: () => phase() !== "serving" });
-  const reports = reportRoutes(ports, prefix);
+  const reports = reportRoutes({ ports, prefix, currency: options.currency });
   const routes = [...operations, ...reports, ...health, ...contractPages({ ...options, provider: store.provider })];
   const answerText = new AnswerText(clock);
   const server = createServer({

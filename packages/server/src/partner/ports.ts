@@ -1,3 +1,4 @@
+import type { PartnerTerms } from "../domain/account.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { CountedLookUp, PartnerLimits } from "../domain/partner-limits.ts";
 import type { Transaction } from "../domain/top-up.ts";
@@ -30,6 +31,8 @@ export interface Caller {
   readonly tokenId: string | undefined;
   /** Undefined in histories that topupd generates. */
   readonly limits?: PartnerLimits;
+  /** Undefined in histories that topupd generates. */
+  readonly terms?: PartnerTerms;
 }
 
 /** Counts requests and top-ups after they are decided. Must be quick. */

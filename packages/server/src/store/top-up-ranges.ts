@@ -23,6 +23,8 @@ export interface Range {
 /** A column whose index divides top-ups into ranges. The table itself is in the order of checkoutIds. */
 type Id = "txnId" | "checkoutId";
 
+const TIME_DIGITS = firstTransactionId(0).length;
+
 export type Order = "asc" | "desc";
 
 type Db = Kysely<Tables>;
@@ -54,9 +56,12 @@ export async function* stepsOf(
       yield rest;
       return;
     }
+    // Read forward, top-ups of the same time stay together, and who gets the boundary learns nobody's txnId.
+    const time = boundary.id.slice(0, TIME_DIGITS);
+    const between = order === "asc" && time > rest.least ? time : boundary.id;
     const [older, newer] = [
-      { least: rest.least, beyond: boundary.id },
-      { least: boundary.id, beyond: rest.beyond },
+      { least: rest.least, beyond: between },
+      { least: between, beyond: rest.beyond },
     ];
     yield order === "asc" ? older : newer;
     rest = order === "asc" ? newer : older;

@@ -1,79 +1,30 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { portionsOf } from "../../src/domain/portions.ts";
 import type { TrialCall } from "../../src/domain/practice.ts";
-import { firstTransactionId } from "../../src/domain/top-up.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import type { RefusedCall } from "../../src/store/store.ts";
-import type { TopUpRow } from "../../src/store/tables.ts";
 import { by } from "../support/by.ts";
-import { expectInContract } from "../support/contract.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { moveHorizon } from "../support/history.ts";
 import { partnersOf } from "../support/partners.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { openSocket } from "../support/raw-socket.ts";
-import { PREFIX, prepareTopUp, START, startTestService, type TestService } from "../support/service.ts";
+import { ask, askAll, FIBER, fill, type ReportName, topUp } from "../support/reports.ts";
+import { PREFIX, START, startTestService, type TestService } from "../support/service.ts";
 
-const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 const DAY = 86_400_000;
 /** A minute before midnight. */
 const LATE = Date.UTC(2026, 10, 20, 23, 59);
 
-type Query = Readonly<Record<string, string>> | string;
+const NAMES: readonly ReportName[] = ["partner/account", "partner/account/entries", "partner/top-ups"];
 
-async function ask(service: TestService, query: Query = "", token = service.trialToken, name = "partner/top-ups") {
-  const text = typeof query === "string" ? query : `?${new URLSearchParams(query).toString()}`;
-  const response = await service.inject({
-    method: "GET",
-    url: `${PREFIX}/${name}${text}`,
-    headers: { authorization: `Bearer ${token}` },
-  });
-  const { statusCode: status, headers } = response;
-  expectInContract("v1.0.1", name, status, response.json(), headers);
-  return { status, headers, json: response.json() };
-}
+/** Places in the cursors of top-ups and entries. */
+const TXN_PLACE = "01M7W2ZDG0";
+const ENTRY_PLACE = `0 2026-11-20 ${TXN_PLACE}`;
+const cursorOf = (text: string) => Buffer.from(text).toString("base64url");
 
-/** The items of all pages, and the number of pages. */
-async function askAll(service: TestService, query: Readonly<Record<string, string>>, token?: string) {
-  const items: Record<string, unknown>[] = [];
-  let pages = 0;
-  for (let cursor: string | null = ""; cursor !== null; pages += 1) {
-    const { status, json } = await ask(service, cursor === "" ? query : { cursor }, token);
-    expect(status).toBe(200);
-    items.push(...json.body.items);
-    cursor = json.body.next;
-  }
-  return { items, pages };
-}
-
-async function topUp(service: TestService, token = service.trialToken, more: object = {}) {
-  const request = { ...(await prepareTopUp(service, FIBER, "TRIAL-NET-1M", { token })), ...more };
-  const { json } = await service.call("subscription-package-topup", request, { token });
-  return json.body.result as { txnId: string; orderId: string; txnDate: string };
-}
-
-/** Writes top-ups of a partner straight into the table, a millisecond apart from each other. */
-async function fill({ store }: TestService, partnerId: number, from: number, count: number): Promise<string[]> {
-  const rows = Array.from({ length: count }, (_, index): TopUpRow => {
-    const at = from + index;
-    const txnId = `${firstTransactionId(at)}${String(partnerId).padStart(8, "0")}${String(index).padStart(8, "0")}`;
-    return {
-      ...{
-        checkoutId: `filled-${txnId}`,
-        txnId,
-        partnerId,
-        environment: "trial",
-        ...FIBER,
-      },
-      ...{ bouquetCode: "TRIAL-NET-1M", amount: 113_000, commission: 0, at, status: "success" },
-      ...{ txnDate: new Date(at).toISOString().slice(0, 19).replace("T", " "), udf1: null, udf2: null },
-    };
-  });
-  await store.engine.transact(async (tx) => {
-    for (const some of portionsOf(rows, 2_000)) await tx.insertInto("topUp").values(some).execute();
-  });
-  return rows.map(({ txnId }) => txnId);
-}
+const list = (service: TestService, query: Readonly<Record<string, string>> | string = "", token?: string) =>
+  ask(service, "partner/top-ups", query, token);
 
 describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
   const openStore = () => (engine === "SQLite" ? {} : { openStore: makePostgresDatabase().open });
@@ -87,7 +38,14 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     const second = await topUp(service);
     await run(deskOf(service.ports), reverseTransaction, { id: reversed.txnId, reason: "twice" });
     const first = {
-      ...{ txnId: reversed.txnId, orderId: reversed.orderId, ...FIBER, bouquetId: "TRIAL-NET-1M", amt: 1130 },
+      ...{
+        txnId: reversed.txnId,
+        orderId: reversed.orderId,
+        ...FIBER,
+        bouquetId: "TRIAL-NET-1M",
+        amt: 1130,
+        commission: 0,
+      },
       ...{
         txnDate: "2026-11-20 23:59:00",
         status: "reversed",
@@ -97,14 +55,14 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
       },
     };
     const yesterday = { from: "2026-11-20", to: "2026-11-20" };
-    const { headers, json } = await ask(service, yesterday);
+    const { headers, json } = await list(service, yesterday);
     expect(json).toEqual({ success: true, code: "400ac010", body: { ...yesterday, items: [first], next: null } });
     expect(headers).toMatchObject({
       "cache-control": "no-store",
       "x-request-id": expect.stringMatching(/^[0-9a-f]{18}$/),
     });
-    const ids = async (query: Query, token?: string) =>
-      (await ask(service, query, token)).json.body.items.map(({ txnId }: { txnId: string }) => txnId);
+    const ids = async (query: string | Readonly<Record<string, string>>, token?: string) =>
+      (await list(service, query, token)).json.body.items.map(({ txnId }: { txnId: string }) => txnId);
     expect(await ids("")).toEqual([second.txnId]);
     expect(await ids({ from: "2026-11-20" })).toEqual([reversed.txnId, second.txnId]);
     expect(await ids({ to: "2026-11-20" })).toEqual([reversed.txnId]);
@@ -119,18 +77,38 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     const token = await service.issue(rare, "trial");
     await fill(service, busy.id, START, 12_000);
     const own = [...(await fill(service, rare.id, START, 1)), ...(await fill(service, rare.id, START + 11_999, 1))];
-    const { items, pages } = await askAll(service, { from: "2026-11-20", to: "2026-11-20" }, token);
+    const { items, pages } = await askAll(service, "partner/top-ups", { from: "2026-11-20", to: "2026-11-20" }, token);
     expect(items.map(({ txnId }) => txnId)).toEqual(own);
     expect(pages).toBe(3);
     // The page in between has none, and its cursor only a time.
-    const { cursor } = { cursor: (await ask(service, "", token)).json.body.next as string };
-    const between = (await ask(service, { cursor }, token)).json.body;
+    const { cursor } = { cursor: (await list(service, "", token)).json.body.next as string };
+    const between = (await list(service, { cursor }, token)).json.body;
     expect(between.items).toEqual([]);
     expect(Buffer.from(between.next, "base64url").toString()).toMatch(/^2026-11-20 2026-11-20 [0-9A-Z]{10}$/);
     // With the cursor of another partner, each still gets only its own.
-    const all = await askAll(service, { cursor }, await service.issue(busy, "trial"));
+    const all = await askAll(service, "partner/top-ups", { cursor }, await service.issue(busy, "trial"));
     expect(all.items.every(({ txnId }) => String(txnId).slice(10, 18) === String(busy.id).padStart(8, "0"))).toBe(true);
     expect(all.items.length).toBeGreaterThan(6_000);
+  });
+
+  test("no forged cursor fails", async () => {
+    const service = await startTestService(openStore());
+    await topUp(service);
+    const days = fc.constantFrom("2026-11-20", "2026-11-19", "0000-01-01", "9999-12-30", "----------");
+    const ids = fc.constantFrom("0000000000", "ZZZZZZZZZZ", TXN_PLACE, "01M7W2ZDG0PF6EHMJAC5TBSWNM");
+    const last = fc.constantFrom("", " 0 0 x", " 999999999999999 2 \u0000", " 1795165200000 1 \ud83d\ude00");
+    const number = fc.constantFrom("0", "-99999999999999999999", "99999999999999999999", "-");
+    const place = fc.oneof(
+      ids,
+      fc.tuple(number, days, ids, last).map(([balance, ...rest]) => [balance, rest[0], rest[1]].join(" ") + rest[2]),
+    );
+    const cursors = fc.tuple(days, days, fc.oneof(place, fc.string())).map((parts) => parts.join(" "));
+    const send = async (name: ReportName, cursor: string) => {
+      const { status } = await ask(service, name, { cursor: cursorOf(cursor) });
+      expect([200, 400], cursor).toContain(status);
+    };
+    const names = fc.constantFrom(...NAMES);
+    await fc.assert(fc.asyncProperty(names, cursors, send), { numRuns: 150 });
   });
 
   test("pages have 200 top-ups, each once", async () => {
@@ -138,21 +116,23 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     const wallet = await service.addPartner("many");
     const token = await service.issue(wallet, "trial");
     const ids = await fill(service, wallet.id, START, 401);
-    const { items, pages } = await askAll(service, {}, token);
+    const { items, pages } = await askAll(service, "partner/top-ups", {}, token);
     expect([items.map(({ txnId }) => txnId), pages]).toEqual([ids, 3]);
     // A page that follows on the next day keeps its days.
-    const { next } = (await ask(service, "", token)).json.body;
+    const { next } = (await list(service, "", token)).json.body;
     service.now += DAY;
-    expect((await ask(service, { cursor: next }, token)).json.body).toMatchObject({
+    expect((await list(service, { cursor: next }, token)).json.body).toMatchObject({
       from: "2026-11-20",
       to: "2026-11-20",
     });
   });
 });
 
-test("a bad query is refused with its fields, and never fails", async () => {
+test.each(NAMES.slice(1))("a bad query of %s is refused with its fields, and never fails", async (name) => {
   const service = await startTestService();
-  const cursorOf = (text: string) => Buffer.from(text).toString("base64url");
+  const send = (query: string) => ask(service, name, query);
+  const [place, ofOther] = name === "partner/top-ups" ? [TXN_PLACE, ENTRY_PLACE] : [ENTRY_PLACE, TXN_PLACE];
+  const cursor = (days: string, of = place) => `?cursor=${cursorOf(`${days} ${of}`)}`;
   const bad: [query: string, ...fields: string[]][] = [
     ["?from=yesterday", "from"],
     ["?from=2026-02-30", "from"],
@@ -169,29 +149,26 @@ test("a bad query is refused with its fields, and never fails", async () => {
     ["?cursor=", "cursor"],
     ["?cursor=a&cursor=b", "cursor"],
     [`?cursor=${"A".repeat(5_000)}`, "cursor"],
-    [`?cursor=${cursorOf("2026-11-20 2026-11-20 ")}`, "cursor"],
-    [`?cursor=${cursorOf("2026-11-20 2026-11-20 01M7W2Z\u0000G0")}`, "cursor"],
-    [`?cursor=${cursorOf("2026-99-20 2026-11-20 01M7W2ZDG0")}`, "cursor"],
-    [`?cursor=${cursorOf("2026-11-20 2026-11-20 01M7W2ZDG0")}&from=2026-11-19`, "from"],
+    [cursor("2026-11-20 2026-11-20", ""), "cursor"],
+    [cursor("2026-11-20 2026-11-20", place.replace("W", "\u0000")), "cursor"],
+    [cursor("2026-11-20 2026-11-20", ofOther), "cursor"],
+    [cursor("2026-99-20 2026-11-20"), "cursor"],
+    [`${cursor("2026-11-20 2026-11-20")}&from=2026-11-19`, "from"],
   ];
   for (const [query, ...fields] of bad) {
-    const { status, json } = await ask(service, query);
+    const { status, json } = await send(query);
     expect([status, json.code, json.body.fields?.map(({ field }: { field: string }) => field)], query).toEqual([
       400,
       "400ad002",
       fields,
     ]);
   }
-  // Forged places only move the page.
-  await topUp(service);
-  for (const place of ["0000000000", "ZZZZZZZZZZ", "01M7W2ZDG0PF6EHMJAC5TBSWNM"])
-    expect((await ask(service, `?cursor=${cursorOf(`2026-11-20 2026-11-20 ${place}`)}`)).status).toBe(200);
-  expect((await ask(service, "?other=1&from=2026-11-20#x")).status).toBe(200);
+  expect((await send("?other=1&from=2026-11-20#x")).status).toBe(200);
   await moveHorizon(service, START - 1);
-  expect((await ask(service, "?from=2026-11-20")).json.body.fields).toEqual([
+  expect((await send("?from=2026-11-20")).json.body.fields).toEqual([
     { field: "from", problem: "must be after 2026-11-20: older history was deleted" },
   ]);
-  expect((await ask(service, "?from=2026-11-21&to=2026-11-21")).status).toBe(200);
+  expect((await send("?from=2026-11-21&to=2026-11-21")).status).toBe(200);
 });
 
 test("reports are GET and HEAD; other methods and unknown paths are refused as for operations", async () => {
@@ -223,7 +200,7 @@ test("reports share one connection with operations, and ignore a body", async ()
   socket.destroy();
 });
 
-test("a report is admitted, limited, logged, counted and noted as an operation is", async () => {
+test.each(NAMES)("%s is admitted, limited, logged, counted and noted as an operation is", async (name) => {
   const [time, refused, trials, counted] = [{ ms: 0 }, [] as RefusedCall[], [] as TrialCall[], [] as unknown[]];
   const service = await startTestService({
     stopwatch: () => time.ms,
@@ -235,16 +212,16 @@ test("a report is admitted, limited, logged, counted and noted as an operation i
       recordingChanged: () => {},
     },
   });
-  const code = async (token?: string) => (await ask(service, "?from=2026-11-20&to=2026-11-20", token)).json.code;
+  const code = async (token?: string) => (await ask(service, name, "?from=2026-11-20&to=2026-11-20", token)).json.code;
   const before = service.logs.length;
   expect([await code(), await code("x"), await code("")]).toEqual(["400ac010", "400ac002", "400ac001"]);
-  const operation = { name: "partner/top-ups", version: "" };
+  const operation = { name, version: "" };
   expect(counted).toEqual([
     [operation, "wallet", "success"],
     [operation, undefined, "unknown_token"],
     [operation, undefined, "missing_token"],
   ]);
-  expect(JSON.parse(service.logs[before] as string)).toMatchObject({ route: `${PREFIX}/partner/top-ups`, status: 200 });
+  expect(JSON.parse(service.logs[before] as string)).toMatchObject({ route: `${PREFIX}/${name}`, status: 200 });
   expect(service.logs.join("")).not.toContain("from=");
   await partnersOf(service.store).setLimits("wallet", { rate: 1, burst: 1 }, by(service.now));
   time.ms += 10_000;
@@ -252,13 +229,13 @@ test("a report is admitted, limited, logged, counted and noted as an operation i
   expect(limited).toEqual(["400ac010", "400ac006"]);
   await partnersOf(service.store).setStatus("wallet", "suspended", by(service.now));
   expect(await code()).toBe("400ac005");
-  expect(refused.map(({ operation: name, reason, code: noted }) => [name, reason, noted])).toEqual([
-    ["partner/top-ups", "rate_limited", undefined],
-    ["partner/top-ups", "partner_suspended", undefined],
+  expect(refused.map(({ operation: called, reason, code: noted }) => [called, reason, noted])).toEqual([
+    [name, "rate_limited", undefined],
+    [name, "partner_suspended", undefined],
   ]);
-  expect(trials.map(({ operation: name, version, outcome }) => [name, version, outcome])).toEqual([
-    ["partner/top-ups", "", "success"],
-    ["partner/top-ups", "", "success"],
-    ["partner/top-ups", "", "rate_limited"],
+  expect(trials.map(({ operation: called, version, outcome }) => [called, version, outcome])).toEqual([
+    [name, "", "success"],
+    [name, "", "success"],
+    [name, "", "rate_limited"],
   ]);
 });

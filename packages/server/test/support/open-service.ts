@@ -79,6 +79,7 @@ export interface OpenOptions {
   readonly lapsedDays?: number;
   readonly prefix?: string;
   readonly publicUrl?: string;
+  readonly currency?: string;
   readonly trustedProxies?: AddressList;
   readonly deprecatedAt?: number;
   readonly sunsetAt?: number;
@@ -169,6 +170,7 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     stopwatch,
     prefix: options.prefix ?? PREFIX,
     publicUrl: options.publicUrl,
+    currency: options.currency,
     trustedProxies: options.trustedProxies,
     lapsedDays: options.lapsedDays ?? 0,
     retirements: { "v1.0.0": { deprecatedAt: options.deprecatedAt, sunsetAt: options.sunsetAt } },

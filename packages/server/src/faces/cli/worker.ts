@@ -58,6 +58,7 @@ export async function serveWorker(
     stopwatch,
     trustedProxies: config.trustedProxies,
     prefix: config.prefix,
+    currency: config.currency,
     publicUrl: config.publicUrl,
     lapsedDays: config.lapsedDays,
     retirements: { "v1.0.0": { deprecatedAt: config.v100DeprecatedOn, sunsetAt: config.v100SunsetOn } },

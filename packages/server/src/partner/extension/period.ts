@@ -3,20 +3,20 @@ import { FieldReader, type Reading } from "../../domain/fields.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { settledRange } from "../../domain/settlement.ts";
 import type { Zone } from "../../domain/wall-time.ts";
-import type { Days } from "../../store/own-top-ups.ts";
+import type { OwnDays } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { readHorizon } from "../../store/settings.ts";
 import type { Ports } from "../ports.ts";
 
 /** The days of a list, and the place where the asked page begins. */
-interface Period {
-  readonly days: Days;
+interface Period<Place> {
+  readonly days: OwnDays;
   /** Undefined for the first page. */
-  readonly place: string | undefined;
+  readonly place: Place | undefined;
 }
 
 const DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
-const CURSOR_MAX_LENGTH = 100;
+const CURSOR_MAX_LENGTH = 1_000;
 
 export const PERIOD_PARAMETERS = {
   from: Type.String({ pattern: DAY, description: "The first day, of the provider's clock. Default: that of `to`." }),
@@ -24,36 +24,41 @@ export const PERIOD_PARAMETERS = {
   cursor: Type.String({ maxLength: CURSOR_MAX_LENGTH, description: "`next` of the page before. It keeps the days." }),
 };
 
-/** The answer of a list. */
-export function listBody<Item extends TSchema>(item: Item) {
-  return Type.Object(
-    {
-      from: Type.String({ description: "The first day." }),
-      to: Type.String({ description: "The last day." }),
-      items: Type.Array(item, { description: "Oldest first." }),
-      next: Type.Union([Type.String(), Type.Null()], {
-        description: "The `cursor` of the next page; null after the last.",
-      }),
-    },
-    { description: "A page of the list." },
-  );
+/** The fields of every list. */
+export function listFields<Item extends TSchema>(item: Item) {
+  return {
+    from: Type.String({ description: "The first day." }),
+    to: Type.String({ description: "The last day." }),
+    items: Type.Array(item, { description: "Oldest first." }),
+    next: Type.Union([Type.String(), Type.Null()], {
+      description: "The `cursor` of the next page; null after the last.",
+    }),
+  };
 }
 
 /** Days and place. A cursor proves nothing: each page is read for its caller alone. */
-const CURSOR = /^([0-9-]{10}) ([0-9-]{10}) ([0-9A-Z]{10,26})$/;
+const CURSOR = /^([0-9-]{10}) ([0-9-]{10}) (.+)$/s;
 
-export function writeCursor({ from, to }: Days, place: string): string {
+export function writeCursor({ from, to }: OwnDays, place: string): string {
   return Buffer.from(`${from} ${to} ${place}`).toString("base64url");
 }
 
-function readCursor(cursor: string, zone: Zone) {
-  const [, from = "", to = "", place] = CURSOR.exec(Buffer.from(cursor, "base64url").toString("latin1")) ?? [];
+function readCursor<Place>(cursor: string, zone: Zone, readPlace: (text: string) => Place | undefined) {
+  const [, from = "", to = "", text = ""] = CURSOR.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
   const hasDays = settledRange(from, zone) !== undefined && settledRange(to, zone) !== undefined;
-  return place !== undefined && hasDays ? { from, to, place } : undefined;
+  const place = readPlace(text);
+  return hasDays && place !== undefined ? { from, to, place } : undefined;
 }
 
-/** Reads the query of a list. */
-export async function readPeriod(ports: Ports, query: JsonObject): Promise<Reading<Period>> {
+/**
+ * Reads the query of a list.
+ * @param readPlace reads the place in a cursor; undefined if it is wrong.
+ */
+export async function readPeriod<Place>(
+  ports: Ports,
+  query: JsonObject,
+  readPlace: (text: string) => Place | undefined,
+): Promise<Reading<Period<Place>>> {
   const { zone } = ports.store.provider;
   const fields = new FieldReader(query);
   const read = (name: keyof typeof PERIOD_PARAMETERS) =>
@@ -61,7 +66,7 @@ export async function readPeriod(ports: Ports, query: JsonObject): Promise<Readi
       ? fields.problem(name, "must be sent once")
       : fields.optionalText(name, { maxLength: CURSOR_MAX_LENGTH });
   const cursor = read("cursor");
-  const continued = cursor === undefined ? undefined : readCursor(cursor, zone);
+  const continued = cursor === undefined ? undefined : readCursor(cursor, zone, readPlace);
   if (cursor !== undefined && continued === undefined) fields.problem("cursor", "must be next of a page of this list");
 
   const day = (name: "from" | "to", fallback: string) => {

@@ -4,9 +4,17 @@ import type { JsonObject } from "../../domain/json.ts";
 import { JSON_TYPE, NEVER_KEPT } from "../failures.ts";
 import type { Operation } from "../operations.ts";
 import type { Caller, Ports } from "../ports.ts";
+import { ACCOUNT } from "./account.ts";
+import { rememberBalances, type SumBalance } from "./balances.ts";
+import { ENTRIES } from "./entries.ts";
 import { TOP_UPS } from "./top-ups.ts";
 
 /* Reports for the partner itself: GET beside the versions, with the same access token. */
+
+export interface ReportPorts extends Ports {
+  readonly currency: string | undefined;
+  readonly sumBalance: SumBalance;
+}
 
 /** The success code of all reports. */
 export const REPORTED = "400ac010";
@@ -22,15 +30,23 @@ export interface Report {
   readonly body: TSchema;
   /** A body in the documents. */
   readonly example: object;
-  readonly run: (ports: Ports, caller: Caller, query: JsonObject) => Promise<Reading<object>>;
+  readonly run: (ports: ReportPorts, caller: Caller, query: JsonObject) => Promise<Reading<object>>;
 }
 
-export const REPORTS: readonly Report[] = [TOP_UPS];
+export const REPORTS: readonly Report[] = [ACCOUNT, ENTRIES, TOP_UPS];
+
+interface ReportOptions {
+  readonly ports: Ports;
+  /** The path before the version, in every URL. */
+  readonly prefix: string;
+  /** The provider's currency code; undefined if not set. */
+  readonly currency: string | undefined;
+}
 
 const HEADERS = ["cache-control", NEVER_KEPT, "content-type", JSON_TYPE];
 
-/** @param prefix the path before the version, in every URL. */
-export function reportRoutes(ports: Ports, prefix: string): Operation[] {
+export function reportRoutes({ ports, prefix, currency }: ReportOptions): Operation[] {
+  const reporting = { ...ports, currency, sumBalance: rememberBalances(ports, ports.clock) };
   return REPORTS.map(({ name, parameters, run }) => ({
     url: `${prefix}/${name}`,
     operation: { name, version: "" },
@@ -39,7 +55,7 @@ export function reportRoutes(ports: Ports, prefix: string): Operation[] {
     isQuery: false,
     parameters: Object.keys(parameters),
     async serve(caller, query) {
-      const reading = await run(ports, caller, query);
+      const reading = await run(reporting, caller, query);
       if (!reading.ok) return { ok: false, reason: "invalid_field", fields: reading.problems };
       const body = JSON.stringify({ success: true, code: REPORTED, body: reading.value });
       return { ok: true, answer: { status: 200, headers: HEADERS, body }, isReplay: false };

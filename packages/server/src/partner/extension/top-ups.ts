@@ -2,9 +2,9 @@ import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import { type CurrencyExponent, moneyToJson } from "../../domain/money.ts";
 import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
-import { type OwnTopUp, readOwnTopUps } from "../../store/own-top-ups.ts";
+import { type OwnTopUp, readOwnTopUps } from "../../store/own-pages.ts";
 import { amount, timestamp } from "../versions/v1_0_1.ts";
-import { listBody, PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
+import { listFields, PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
 import type { Report } from "./report.ts";
 
 const udf = Type.Union([Type.String(), Type.Null()], { description: "Your own text; null if you sent none." });
@@ -18,6 +18,7 @@ const OwnTopUpItem = Type.Object(
     reqId: Type.String({ description: "The set-top box number or username that was topped up." }),
     bouquetId: Type.String({ description: "The code of the bouquet that was bought." }),
     amt: amount("The price."),
+    commission: amount("The part of `amt` that you keep."),
     txnDate: timestamp("When the top-up was recorded."),
     status: Type.String({ enum: [...TRANSACTION_STATUSES], description: "`reversed` if the provider reversed it." }),
     reversedAt: Type.Union([timestamp("When the provider reversed it."), Type.Null()], {
@@ -29,6 +30,9 @@ const OwnTopUpItem = Type.Object(
   { title: "OwnTopUp", description: "A top-up that you made." },
 );
 
+/** A txnId, or its time alone. */
+const TXN_ID = /^[0-9A-Z]{10}(?:[0-9A-Z]{16})?$/;
+
 export const TOP_UPS: Report = {
   name: "partner/top-ups",
   operationId: "listTopUps",
@@ -36,7 +40,7 @@ export const TOP_UPS: Report = {
   description:
     "Lists your top-ups of some days, oldest first, with their reversals. A page has at most 200 and can have none: continue until `next` is null.",
   parameters: PERIOD_PARAMETERS,
-  body: listBody(OwnTopUpItem),
+  body: Type.Object(listFields(OwnTopUpItem), { description: "A page of your top-ups." }),
   example: {
     from: "2026-11-20",
     to: "2026-11-20",
@@ -49,6 +53,7 @@ export const TOP_UPS: Report = {
         reqId: "trial1",
         bouquetId: "TRIAL-NET-3M",
         amt: 3220,
+        commission: 64.4,
         txnDate: "2026-11-20 09:00:00",
         status: "reversed",
         reversedAt: "2026-11-20 10:30:00",
@@ -60,7 +65,7 @@ export const TOP_UPS: Report = {
   },
   async run(ports, caller, query) {
     const { engine, provider } = ports.store;
-    const reading = await readPeriod(ports, query);
+    const reading = await readPeriod(ports, query, (text) => (TXN_ID.test(text) ? text : undefined));
     if (!reading.ok) return reading;
     const { days, place } = reading.value;
     const { topUps, rest } = await readOwnTopUps(engine.db, caller, days, place);
@@ -73,10 +78,27 @@ export const TOP_UPS: Report = {
 };
 
 function render({ transaction, reversedAt }: OwnTopUp, exponent: CurrencyExponent): Static<typeof OwnTopUpItem> {
-  const { txnId, checkoutId, cuid, service, reqId, bouquetCode, amount: paid, txnDate, status } = transaction;
+  const {
+    txnId,
+    checkoutId,
+    cuid,
+    service,
+    reqId,
+    bouquetCode,
+    amount: paid,
+    commission,
+    txnDate,
+    status,
+  } = transaction;
   return {
     ...{ txnId, orderId: checkoutId, cuid, service, reqId, bouquetId: bouquetCode },
-    ...{ amt: moneyToJson(paid, exponent), txnDate, status, reversedAt: reversedAt ?? null },
+    ...{
+      amt: moneyToJson(paid, exponent),
+      commission: moneyToJson(commission, exponent),
+      txnDate,
+      status,
+      reversedAt: reversedAt ?? null,
+    },
     ...{ udf1: transaction.udf1 ?? null, udf2: transaction.udf2 ?? null },
   };
 }

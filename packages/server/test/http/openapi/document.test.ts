@@ -91,7 +91,7 @@ describe.each(NAMES)("the OpenAPI document of %s", (version) => {
 test("the current document also has the reports, marked as an extension, with the path of their own", () => {
   const { paths, tags } = documentOf("v1.0.1") as Part;
   const reports = Object.entries<Part>(paths).filter(([, { get }]) => get !== undefined);
-  expect(reports.map(([path]) => path)).toEqual(["/partner/top-ups"]);
+  expect(reports.map(([path]) => path)).toEqual(["/partner/account", "/partner/account/entries", "/partner/top-ups"]);
   for (const [path, { servers, get }] of reports) {
     expect([servers[0].url, get.tags]).toEqual(["/staging/api/third-party", ["Extension"]]);
     expect(Object.keys(get.responses)).toEqual(["200", "400", "401", "403", "429", "500", "503"]);

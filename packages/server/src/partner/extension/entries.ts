@@ -1,0 +1,116 @@
+import { type Static, Type } from "typebox";
+import { ACCOUNT_ENTRY_KINDS, type AccountEntry } from "../../domain/account.ts";
+import { type CurrencyExponent, type Money, moneyToJson } from "../../domain/money.ts";
+import { dayBefore } from "../../domain/wall-time.ts";
+import type { EntriesPlace } from "../../store/account-entries.ts";
+import { readOwnEntries } from "../../store/own-pages.ts";
+import { momentOf } from "../../store/ports.ts";
+import { timestamp } from "../versions/v1_0_1.ts";
+import { listFields, PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
+import type { Report } from "./report.ts";
+
+const money = (description: string) => Type.Number({ description: `${description} In major units.` });
+const ofSale = (description: string) =>
+  Type.Union([Type.Number(), Type.Null()], { description: `${description} Null for other entries.` });
+const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+const OwnEntry = Type.Object(
+  {
+    at: timestamp("When it was made."),
+    kind: Type.String({ enum: [...ACCOUNT_ENTRY_KINDS], description: "Your provider makes the first three." }),
+    amount: money("The effect on the balance, such as -1107.40 for a top-up."),
+    balance: money("The balance after it."),
+    reference: textOrNull("The provider's reference; null for top-ups and reversals."),
+    txnId: textOrNull("The top-up; null for other entries."),
+    orderId: textOrNull("The checkoutId of the top-up; null for other entries."),
+    gross: ofSale("The price of the top-up, in major units."),
+    commission: ofSale("What you keep, or give back with a reversal, in major units."),
+  },
+  { title: "AccountEntry", description: "An entry of your account." },
+);
+
+const EntriesBody = Type.Object(
+  { ...listFields(OwnEntry), opening: money("The balance before the first item.") },
+  { description: "A page of your account." },
+);
+
+export const ENTRIES: Report = {
+  name: "partner/account/entries",
+  operationId: "listAccountEntries",
+  summary: "List the entries of your account",
+  description:
+    "Lists deposits, withdrawals, adjustments, top-ups and reversals of some days, oldest first, each with the balance after it. A page has at most 200 and can have none: continue until `next` is null.",
+  parameters: PERIOD_PARAMETERS,
+  body: EntriesBody,
+  example: {
+    from: "2026-11-20",
+    to: "2026-11-20",
+    items: [
+      {
+        ...{ at: "2026-11-20 09:00:00", kind: "deposit", amount: 5000, balance: 5000, reference: "bank 4711" },
+        ...{ txnId: null, orderId: null, gross: null, commission: null },
+      },
+      {
+        ...{ at: "2026-11-20 09:05:00", kind: "top_up", amount: -1107.4, balance: 3892.6, reference: null },
+        txnId: "01M7W2ZDG0PF6EHMJAC5TBSWNM",
+        orderId: "EAGh-CGVwgAAAeyIBoAPrxmSBouxIqwQKGYz3QnbVdhiKp41U5jR4B545JFa1fM8",
+        ...{ gross: 1130, commission: 22.6 },
+      },
+    ],
+    next: null,
+    opening: 0,
+  },
+  async run(ports, caller, query) {
+    const { engine, provider } = ports.store;
+    const reading = await readPeriod(ports, query, readPlace);
+    if (!reading.ok) return reading;
+    const { days, place } = reading.value;
+    // No later day has an entry, and each day costs a step.
+    const today = momentOf(ports).wall.slice(0, 10);
+    const until = days.to < today ? days.to : today;
+    const eve = dayBefore(days.from);
+    const opening = place?.balance ?? (await ports.sumBalance(caller, eve < today ? eve : today));
+    const read = { from: days.from, to: until };
+    const { entries, rest } = await readOwnEntries(engine.db, provider.zone, caller, read, place?.after);
+    let balance = opening;
+    const items = entries.map((entry) => {
+      balance += entry.amount;
+      return render(entry, balance, provider.currencyExponent);
+    });
+    const value: Static<typeof EntriesBody> = {
+      ...{ from: days.from, to: days.to, items },
+      next: rest === undefined ? null : writeCursor(days, writePlace(rest, balance)),
+      opening: moneyToJson(opening, provider.currencyExponent),
+    };
+    return { ok: true, value };
+  },
+};
+
+function render(entry: AccountEntry, balance: Money, exponent: CurrencyExponent): Static<typeof OwnEntry> {
+  const sale = "of" in entry ? entry.of : undefined;
+  return {
+    at: entry.wall,
+    kind: entry.kind,
+    amount: moneyToJson(entry.amount, exponent),
+    balance: moneyToJson(balance, exponent),
+    reference: "of" in entry ? null : entry.reference,
+    txnId: sale?.txnId ?? null,
+    orderId: sale?.checkoutId ?? null,
+    gross: sale === undefined ? null : moneyToJson(sale.amount, exponent),
+    commission: sale === undefined ? null : moneyToJson(sale.commission, exponent),
+  };
+}
+
+/** The balance, so that no page counts the day again; the place; and the last entry, if there was one. */
+const PLACE = /^(-?[0-9]{1,20}) ([0-9-]{10}) ([0-9A-Z]{10,26})(?: ([0-9]{1,15}) ([0-2]) (.+))?$/s;
+
+function writePlace({ day, least, last }: EntriesPlace, balance: Money): string {
+  return `${balance} ${day} ${least}${last === undefined ? "" : ` ${last.at} ${last.rank} ${last.id}`}`;
+}
+
+function readPlace(text: string): { readonly balance: Money; readonly after: EntriesPlace } | undefined {
+  const [, balance, day, least, at, rank, id] = PLACE.exec(text) ?? [];
+  if (balance === undefined || day === undefined || least === undefined) return undefined;
+  const last = id === undefined ? undefined : { at: Number(at), rank: Number(rank), id };
+  return { balance: BigInt(balance), after: { day, least, last } };
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from "vitest";
+import type { AccountKey, CommissionRule } from "../../src/domain/account.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
+import { rememberBalances } from "../../src/partner/extension/balances.ts";
+import { storeAccountDays } from "../../src/store/account-days.ts";
+import type { Store } from "../../src/store/store.ts";
+import { by } from "../support/by.ts";
+import { deskOf, run } from "../support/desk.ts";
+import { partnersOf, setAccount } from "../support/partners.ts";
+import { makePostgresDatabase } from "../support/postgres-database.ts";
+import { ask, askAll, fill, topUp } from "../support/reports.ts";
+import { START, startTestService, type TestService } from "../support/service.ts";
+
+const DAY = 86_400_000;
+const MINUTE = 60_000;
+/** A minute before midnight. */
+const LATE = Date.UTC(2026, 10, 20, 23, 59);
+
+const ENTRIES = "partner/account/entries";
+
+async function walletOf({ store }: TestService): Promise<AccountKey> {
+  return { partnerId: (await partnersOf(store).find("wallet"))?.id ?? 0, environment: "trial" };
+}
+
+/** Enters a deposit as staff do. */
+async function deposit({ store, now }: TestService, key: AccountKey, amount: number, reference: string): Promise<void> {
+  const { instant: at, wall } = store.provider.zone.moment(now);
+  const entry = { ...key, reference, kind: "deposit", amount, reason: "paid", author: "tester", at, wall } as const;
+  await store.engine.transact((tx) => tx.insertInto("accountEntry").values(entry).execute());
+}
+
+async function setCommission({ store }: TestService, rules: readonly Partial<CommissionRule>[]): Promise<void> {
+  const commission = JSON.stringify(rules);
+  await store.engine.change((tx) =>
+    tx.updateTable("partner").set({ commission }).where("name", "=", "wallet").execute(),
+  );
+}
+
+const account = async (service: TestService, token?: string) =>
+  (await ask(service, "partner/account", "", token)).json.body;
+
+describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
+  const openStore = () => (engine === "SQLite" ? {} : { openStore: makePostgresDatabase().open });
+
+  test("an account shows its balance, the rules in force and the limits, in its environment alone", async () => {
+    const service = await startTestService({ ...openStore(), currency: "NPR" });
+    const { store } = service;
+    const wallet = await walletOf(service);
+    const other = await service.issue(await service.addPartner("other"), "trial");
+    await deposit(service, wallet, 500_000, "bank 1");
+    const general = { percent: 200, from: "2026-11-01" };
+    const fixed = { service: "tv", bouquetCode: "TRIAL-TV-1M", fixed: 1_050, from: "2026-11-20" } as const;
+    const [old, later] = [
+      { percent: 150, from: "2026-10-01" },
+      { percent: 300, from: "2026-11-21" },
+    ] as never[];
+    await setCommission(service, [old, general, later, fixed] as never[]);
+    await topUp(service);
+    const shown = await account(service);
+    expect(shown).toEqual({
+      ...{ balance: 3892.6, creditLimit: null, available: null, currency: "NPR" },
+      commission: [
+        { service: null, bouquetId: null, percent: 2, fixed: null, from: "2026-11-01" },
+        { service: "tv", bouquetId: "TRIAL-TV-1M", percent: null, fixed: 10.5, from: "2026-11-20" },
+      ],
+      limits: {
+        ...{ topUpAmount: null, dayAmount: null, dayTopUps: null },
+        ...{ rate: 50, burst: 500, unknownLookUps: 60, newLookUps: 600 },
+      },
+    });
+    const none = { balance: 0, commission: [], creditLimit: null };
+    expect(await account(service, other)).toMatchObject(none);
+    expect(await account(service, service.liveToken)).toMatchObject({ ...none, commission: shown.commission });
+    await setAccount(store, wallet, { creditLimit: 100_000n }, service.now);
+    await partnersOf(store).setLimits("wallet", { newLookUps: 1_000_000 }, by(service.now));
+    // The stored balance of a guarded account is always the newest.
+    expect(await account(service)).toMatchObject({ balance: 3892.6, creditLimit: 1000, available: 4892.6 });
+    for (let times = 0; times < 4; times += 1) await topUp(service);
+    expect(await account(service)).toMatchObject({ balance: -537, available: 463, limits: { newLookUps: null } });
+  });
+
+  test("entries follow one another with their balances, also over midnight and over pages", async () => {
+    const service = await startTestService({ now: LATE, ...openStore() });
+    const wallet = await walletOf(service);
+    const other = await service.issue(await service.addPartner("other"), "trial");
+    await setCommission(service, [{ percent: 200, from: "2026-11-01" }]);
+    await deposit(service, wallet, 500_000, "नगद १");
+    service.now += 1;
+    const sold = await topUp(service);
+    await topUp(service, other);
+    service.now = LATE + MINUTE;
+    const second = await topUp(service);
+    service.now += 1;
+    await run(deskOf(service.ports), reverseTransaction, { id: sold.txnId, reason: "twice" });
+    const sale = (of: typeof sold) => ({
+      reference: null,
+      txnId: of.txnId,
+      orderId: of.orderId,
+      gross: 1130,
+      commission: 22.6,
+    });
+    const byStaff = { txnId: null, orderId: null, gross: null, commission: null };
+    const first = [
+      { at: "2026-11-20 23:59:00", kind: "deposit", amount: 5000, balance: 5000, reference: "नगद १", ...byStaff },
+      { at: "2026-11-20 23:59:00", kind: "top_up", amount: -1107.4, balance: 3892.6, ...sale(sold) },
+    ];
+    const last = [
+      { at: "2026-11-21 00:00:00", kind: "top_up", amount: -1107.4, balance: 2785.2, ...sale(second) },
+      { at: "2026-11-21 00:00:00", kind: "reversal", amount: 1107.4, balance: 3892.6, ...sale(sold) },
+    ];
+    const body = async (query: Readonly<Record<string, string>>, token?: string) =>
+      (await ask(service, ENTRIES, query, token)).json.body;
+    const days = (from: string, to: string) => ({ from, to });
+    const [friday, saturday] = ["2026-11-20", "2026-11-21"];
+    expect(await body(days(friday, friday))).toEqual({ ...days(friday, friday), items: first, next: null, opening: 0 });
+    expect(await body({})).toEqual({ ...days(saturday, saturday), items: last, next: null, opening: 3892.6 });
+    expect((await body(days(friday, "2027-11-20"))).items).toEqual([...first, ...last]);
+    // Stored sums of the days change nothing.
+    service.now += 3 * DAY;
+    await storeAccountDays(service.store.engine, service.store.provider.zone, service.now);
+    expect(await body(days(saturday, saturday))).toMatchObject({ items: last, opening: 3892.6 });
+    expect(await body({})).toMatchObject({ items: [], opening: 3892.6 });
+    expect((await account(service)).balance).toBe(3892.6);
+    expect(await body(days(friday, friday), other)).toMatchObject({ items: [{ balance: -1130 }], opening: 0 });
+    expect(await body(days(friday, friday), service.liveToken)).toMatchObject({ items: [], opening: 0 });
+  });
+
+  test("many entries come page by page with bounded work, and a cursor shows each partner only its own", async () => {
+    const service = await startTestService(openStore());
+    const [rare, busy] = [await service.addPartner("rare"), await service.addPartner("busy")];
+    const token = await service.issue(rare, "trial");
+    const key = { partnerId: rare.id, environment: "trial" } as const;
+    await fill(service, busy.id, START, 12_000);
+    // More at the same moment than a page has.
+    for (let nth = 0; nth < 201; nth += 1) await deposit(service, key, 100, `bank ${nth}`);
+    const txnIds = [...(await fill(service, rare.id, START, 1)), ...(await fill(service, rare.id, START + 11_999, 1))];
+    const { items, pages } = await askAll(service, ENTRIES, { from: "2026-11-20", to: "2026-11-20" }, token);
+    expect(new Set(items.slice(0, 201).map(({ reference }) => reference)).size).toBe(201);
+    expect(items.slice(201).map(({ txnId }) => txnId)).toEqual(txnIds);
+    expect(items.at(-1).balance).toBe(201 - 2 * 1120);
+    expect(pages).toBe(4);
+    const { next } = (await ask(service, ENTRIES, "", token)).json.body;
+    const empty = await ask(
+      service,
+      ENTRIES,
+      { cursor: (await ask(service, ENTRIES, { cursor: next }, token)).json.body.next },
+      token,
+    );
+    expect(empty.json.body.items).toEqual([]);
+    for (const text of [next, empty.json.body.next].map((each) => Buffer.from(each, "base64url").toString()))
+      expect(text).not.toContain(String(busy.id).padStart(8, "0"));
+    const busyToken = await service.issue(busy, "trial");
+    const { items: theirs } = (await ask(service, ENTRIES, { cursor: next }, busyToken)).json.body;
+    expect(theirs.map(({ kind }: { kind: string }) => kind)).toEqual(theirs.map(() => "top_up"));
+    expect(theirs).toHaveLength(200);
+  });
+});
+
+test("a sum that failed is not kept", async () => {
+  let fails = false;
+  const wrapStore = (store: Store): Store => {
+    const engine = new Proxy(store.engine, {
+      get: (target, name) => (name === "db" && fails ? undefined : (Reflect.get(target, name) as unknown)),
+    });
+    return { ...store, engine };
+  };
+  const service = await startTestService({ bare: true, wrapStore });
+  const sum = rememberBalances(service.ports, service.ports.clock);
+  const key = { partnerId: 1, environment: "trial" } as const;
+  fails = true;
+  await expect(sum(key)).rejects.toThrow();
+  fails = false;
+  await expect(sum(key)).resolves.toBe(0n);
+});
+
+test("an account that is asked often is summed up once in two seconds", async () => {
+  let asked = 0;
+  const wrapStore = (store: Store): Store => {
+    const engine = new Proxy(store.engine, {
+      get(target, name) {
+        if (name === "db") asked += 1;
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    return { ...store, engine };
+  };
+  const service = await startTestService({ wrapStore });
+  const askOften = async (times: number) => {
+    asked = 0;
+    await Promise.all(Array.from({ length: times }, () => account(service)));
+    // Each asks for the settings of the account.
+    return asked - times;
+  };
+  expect([await askOften(50), await askOften(1)]).toEqual([1, 0]);
+  service.now += 2_000;
+  expect(await askOften(50)).toBe(1);
+  const wallet = await walletOf(service);
+  await setAccount(service.store, wallet, { creditLimit: 0n }, service.now);
+  expect(await askOften(50)).toBe(0);
+});
