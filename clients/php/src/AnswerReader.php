@@ -22,7 +22,9 @@ final class AnswerReader
         '400ab103' => [409, 'checkout_used', 'query_status'], '400ab104' => [422, 'checkout_mismatch', 'new_checkout'],
         '400ab105' => [422, 'bouquet_unavailable', 'new_checkout'],
         '400ab106' => [422, 'amount_mismatch', 'fix_request'], '400ab107' => [404, 'not_topped_up', 'query_status'],
-        '400ab108' => [410, 'never_topped_up', 'new_checkout'], '400ae001' => [500, 'internal_error', 'query_status'],
+        '400ab108' => [410, 'never_topped_up', 'new_checkout'],
+        '400ab109' => [402, 'insufficient_balance', 'same_request'], '400ab110' => [403, 'limit_reached', 'no'],
+        '400ae001' => [500, 'internal_error', 'query_status'],
         '400ae002' => [503, 'unavailable', 'same_request'],
     ];
     private const RETRIES = ['fix_request', 'same_request', 'new_checkout', 'query_status', 'no'];
@@ -72,7 +74,10 @@ final class AnswerReader
         // Another deployment may use topupd's codes with another meaning.
         if ($inEnvelope && $usualStatus === $status && ($body['reason'] ?? null) === $reason) {
             $said = ['code' => $code, 'reason' => $reason, 'retry' => $retry ?? $usualRetry, 'inEnvelope' => true];
-            return $failed('refused', $message, [...$said, 'fields' => $redact->json($body['fields'] ?? null)]);
+            foreach (['fields', 'limit'] as $name) {
+                $said[$name] = $redact->json($body[$name] ?? null);
+            }
+            return $failed('refused', $message, [...$said, 'missing' => Amount::read($body['missing'] ?? null)]);
         }
         $said = ['code' => $code === '' ? null : $redact->json($code), 'retry' => $retry, 'inEnvelope' => $inEnvelope];
         return $failed('refused_otherwise', $message, $said);

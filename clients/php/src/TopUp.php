@@ -19,6 +19,7 @@ final class TopUp
     private const OF_TOP_UPS_ONLY = [
         'customer_not_found', 'ambiguous_code', 'connection_not_found', 'customer_inactive', 'connection_blocked',
         'checkout_expired', 'checkout_used', 'checkout_mismatch', 'bouquet_unavailable', 'amount_mismatch',
+        'insufficient_balance', 'limit_reached',
     ];
     // Request timeout, conflict, and a proxy that lost its caller: the request may have been served.
     private const OPEN_STATUSES = [408, 409, 499];
@@ -188,6 +189,7 @@ final class TopUp
     /** Whether the deployment refuses every request of this caller. */
     private static function locksOut(Failure $failure): bool
     {
-        return in_array($failure->httpStatus, [401, 403], true);
+        $isLocked = in_array($failure->httpStatus, [401, 403], true);
+        return $isLocked && !in_array($failure->reason, self::OF_TOP_UPS_ONLY, true);
     }
 }

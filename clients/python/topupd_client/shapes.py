@@ -37,14 +37,18 @@ def shortest_amount(text: str) -> Optional[str]:
     return amount if 0 < len(amount.replace(".", "")) <= 15 else None
 
 
-def _amount(parent: Json, name: str) -> str:
-    """A JSON number, or text if a deployment sends it."""
-    value = parent.get(name)
+def read_amount(value: Any) -> Optional[str]:
+    """Reads a JSON number, or text if a deployment sends it. None if it is not exact."""
     text = str(value) if type(value) in (int, str) else ""
     amount = shortest_amount(text)
     # Some programs write a double with an exponent, or with too many digits: 2847.1500000000001 is 2847.15.
     if amount is None and len(text) <= 18 and re.fullmatch(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?", text):
         amount = shortest_amount(format(Decimal(repr(float(text))), "f"))
+    return amount
+
+
+def _amount(parent: Json, name: str) -> str:
+    amount = read_amount(parent.get(name))
     if amount is None:
         raise WrongShape(f"{name}: not an exact amount")
     return amount

@@ -13,7 +13,8 @@ _REFUSAL_CONFIRMED_AFTER_MS = 1_000
 # Reasons that a query never gets: it names no bouquet, amount or customer, and may be late.
 _OF_TOP_UPS_ONLY = (
     "customer_not_found ambiguous_code connection_not_found customer_inactive connection_blocked "
-    "checkout_expired checkout_used checkout_mismatch bouquet_unavailable amount_mismatch"
+    "checkout_expired checkout_used checkout_mismatch bouquet_unavailable amount_mismatch insufficient_balance "
+    "limit_reached"
 ).split()
 # Request timeout, conflict, and a proxy that lost its caller: the request may have been served.
 _OPEN_STATUSES = (408, 409, 499)
@@ -175,4 +176,4 @@ def _asks_to_wait(failure: Failure) -> bool:
 
 def _locks_out(failure: Failure) -> bool:
     """Whether the deployment refuses every request of this caller."""
-    return failure.http_status in (401, 403)
+    return failure.http_status in (401, 403) and failure.reason not in _OF_TOP_UPS_ONLY

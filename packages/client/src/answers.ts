@@ -1,3 +1,4 @@
+import { readAmount } from "./amounts.ts";
 import { readRetryAfter } from "./clock.ts";
 import type { Exchange } from "./exchange.ts";
 import {
@@ -86,7 +87,7 @@ function readKnown(json: JsonObject, answer: Exchange, reading: Reading<unknown>
   const { reason, httpStatus, retry } = KNOWN_FAILURES[code];
   if (own(body, "reason") !== reason || answer.httpStatus !== httpStatus) return undefined;
   const said = own(body, "retry");
-  const message = own(body, "message");
+  const [message, limit] = [own(body, "message"), own(body, "limit")];
   return {
     kind: "refused",
     ...answered(answer, reading, body),
@@ -95,6 +96,8 @@ function readKnown(json: JsonObject, answer: Exchange, reading: Reading<unknown>
     reason,
     retry: isRetry(said) ? said : retry,
     fields: reading.redact(readFields(own(body, "fields"))),
+    missing: readAmount(own(body, "missing")),
+    limit: typeof limit === "string" ? reading.redact(limit) : undefined,
   };
 }
 

@@ -55,6 +55,8 @@ const OF_TOP_UPS_ONLY: readonly FailureReason[] = [
   "checkout_mismatch",
   "bouquet_unavailable",
   "amount_mismatch",
+  "insufficient_balance",
+  "limit_reached",
 ];
 
 /**
@@ -83,6 +85,7 @@ export function asksToWait(failure: Failure): boolean {
 
 /** Whether the deployment refuses every request of this caller. */
 export function locksOut(failure: Failure): boolean {
+  if (isOfTopUpsOnly(failure)) return false;
   return "httpStatus" in failure && (failure.httpStatus === 401 || failure.httpStatus === 403);
 }
 

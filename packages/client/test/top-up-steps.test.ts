@@ -18,16 +18,17 @@ const answered = {
   retryAfterMs: undefined,
   message: "",
 } as const;
+const details = { fields: undefined, missing: undefined, limit: undefined };
 const known = fc
   .constantFrom(...(Object.keys(KNOWN_FAILURES) as FailureCode[]))
-  .map((code): Failure => ({ kind: "refused", ...answered, code, ...KNOWN_FAILURES[code], fields: undefined }));
+  .map((code): Failure => ({ kind: "refused", ...answered, code, ...KNOWN_FAILURES[code], ...details }));
 /** Often enough that it comes twice. */
 const never = fc.constant<Failure>({
   kind: "refused",
   ...answered,
   code: "400ab108",
   ...KNOWN_FAILURES["400ab108"],
-  fields: undefined,
+  ...details,
 });
 const httpStatus = fc.constantFrom(200, 302, 400, 401, 403, 404, 408, 409, 429, 500, 502, 503);
 const failure: fc.Arbitrary<Failure> = fc.oneof(

@@ -8,6 +8,7 @@ import { reverseTransaction } from "../src/office/corrections/reversal.ts";
 import { FAILURES, RETRIES } from "../src/partner/failures.ts";
 import { deskOf, run } from "./support/desk.ts";
 import { readFences, tableRows } from "./support/markdown.ts";
+import { partnersOf, setAccount } from "./support/partners.ts";
 import {
   type Answer,
   PREFIX,
@@ -146,6 +147,14 @@ describe("the state diagram of the guide", () => {
     expect(await go(service, { ...purchase, amt: "1" }, "Sent", [1])).toEqual(asked);
     service.now += 301_000;
     expect(await go(service, purchase, "Sent", [])).toEqual(refused);
+  });
+
+  test("does not send again what the partner's account lacks the balance for", async () => {
+    const service = await startTestService();
+    const { id: partnerId = 0 } = (await partnersOf(service.store).find("wallet")) ?? {};
+    await setAccount(service.store, { partnerId, environment: "trial" }, { creditLimit: 0n }, service.now);
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
+    expect(await go(service, purchase, "Sent", [])).toEqual(["Sent", "Confirming", "Refused"]);
   });
 
   test("takes checkout_unknown for no outcome, however often it comes", async () => {

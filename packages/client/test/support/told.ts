@@ -54,4 +54,6 @@ export const REFUSALS: readonly FailureCode[] = [
   "400ab104",
   "400ab105",
   "400ab106",
+  "400ab109",
+  "400ab110",
 ];
