@@ -3,7 +3,7 @@ import { CallNotes, MOST_GATHERED } from "../../src/partner/gathering.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { RefusedCall } from "../../src/store/store.ts";
 import { partnersOf } from "../support/partners.ts";
-import { startTestService } from "../support/service.ts";
+import { prepareTopUp, startTestService } from "../support/service.ts";
 
 test("refused calls of a partner are noted, with the customer that they named, and no other call is", async () => {
   const noted: RefusedCall[] = [];
@@ -41,6 +41,15 @@ test("refused calls of a partner are noted, with the customer that they named, a
   ]);
   // The body of a request that was not admitted is not read.
   expect(seen.at(-1)).toEqual(["trial", "partner_suspended", undefined]);
+});
+
+test("a top-up that a limit refused is noted with the limit", async () => {
+  const noted: RefusedCall[] = [];
+  const service = await startTestService({ refusedCalls: { note: (call) => noted.push(call) } });
+  await service.store.engine.change((tx) => tx.updateTable("partner").set({ limits: '{"topUpAmount":1}' }).execute());
+  const purchase = await prepareTopUp(service, { cuid: "1000004", service: "internet", reqId: "trial4" });
+  expect((await service.call("subscription-package-topup", purchase)).status).toBe(403);
+  expect(noted).toMatchObject([{ reason: "limit_reached", detail: "top_up_amount", code: "1000004" }]);
 });
 
 /** Attempt notes with a store that the test can make fail, and a sleep that the test ends. */
