@@ -43,7 +43,12 @@ export interface SaleEntry extends AccountKey {
 
 export type AccountEntry = StaffEntry | SaleEntry;
 
-/** What a top-up costs its partner. A reversal returns exactly this. */
+/** The amount that the partner can still spend; undefined without a credit limit. */
+export function availableOf(balance: Money, creditLimit: Money | undefined): Money | undefined {
+  return creditLimit === undefined ? undefined : balance + creditLimit;
+}
+
+/** The price of a top-up for its partner. A reversal returns exactly this. */
 export function chargeOf({ amount, commission }: Pick<Transaction, "amount" | "commission">): Money {
   return amount - commission;
 }
@@ -54,9 +59,9 @@ export interface CommissionRule {
   readonly service: Service | undefined;
   /** Undefined: any bouquet. */
   readonly bouquetCode: string | undefined;
-  /** In hundredths of a percent: 250 is 2.5 %. */
+  /** Hundredths of a percent: 250 is 2.5 %. */
   readonly percent: number | undefined;
-  /** For each top-up. */
+  /** Amount for each top-up. */
   readonly fixed: Money | undefined;
   /** First day of the rule, such as `2026-12-01`. */
   readonly from: string;
@@ -110,7 +115,7 @@ export function commissionOf(rules: readonly CommissionRule[], sale: Sale, day: 
 /** Limits of a partner's top-ups. Undefined: no limit. */
 export interface SaleLimits {
   readonly topUpAmount: Money | undefined;
-  /** In a day of the provider's clock, in each environment. Reversals do not count. */
+  /** The total of a day of the provider's clock, in each environment. Reversals do not count. */
   readonly dayAmount: Money | undefined;
   readonly dayTopUps: number | undefined;
 }

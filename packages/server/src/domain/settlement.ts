@@ -32,7 +32,7 @@ export interface SettlementTotal {
   readonly gross: Money;
   readonly reversals: number;
   readonly reversed: Money;
-  /** Of the top-ups, less that of the reversals. */
+  /** Commission of the top-ups, less that of the reversals. */
   readonly commission: Money;
 }
 

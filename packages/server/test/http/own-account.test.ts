@@ -75,6 +75,9 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     await partnersOf(store).setLimits("wallet", { newLookUps: 1_000_000 }, by(service.now));
     // The stored balance of a guarded account is always the newest.
     expect(await account(service)).toMatchObject({ balance: 3892.6, creditLimit: 1000, available: 4892.6 });
+    await setAccount(store, wallet, { creditLimit: 0n }, service.now);
+    expect(await account(service)).toMatchObject({ balance: 3892.6, creditLimit: 0, available: 3892.6 });
+    await setAccount(store, wallet, { creditLimit: 100_000n }, service.now);
     for (let times = 0; times < 4; times += 1) await topUp(service);
     expect(await account(service)).toMatchObject({ balance: -537, available: 463, limits: { newLookUps: null } });
   });

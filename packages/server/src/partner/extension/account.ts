@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type CommissionRule, NO_TERMS, rulesInForce } from "../../domain/account.ts";
+import { availableOf, type CommissionRule, NO_TERMS, rulesInForce } from "../../domain/account.ts";
 import { SERVICES } from "../../domain/bouquet.ts";
 import { type CurrencyExponent, type Money, moneyToJson } from "../../domain/money.ts";
 import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
@@ -75,7 +75,7 @@ export const ACCOUNT: Report = {
     const value: Static<typeof AccountBody> = {
       balance: moneyToJson(balance, provider.currencyExponent),
       creditLimit: inJson(creditLimit),
-      available: inJson(creditLimit && balance + creditLimit),
+      available: inJson(availableOf(balance, creditLimit)),
       currency: ports.currency ?? null,
       commission: rulesInForce(terms.commission, today).map((rule) => renderRule(rule, provider.currencyExponent)),
       limits: {
