@@ -34,6 +34,12 @@ const EntriesBody = Type.Object(
   { description: "A page of your account." },
 );
 
+/** The place after a page. Its balance spares the next page to count the day again. */
+interface Place {
+  readonly balance: string;
+  readonly after: EntriesPlace;
+}
+
 export const ENTRIES: Report = {
   name: "partner/account/entries",
   operationId: "listAccountEntries",
@@ -62,14 +68,16 @@ export const ENTRIES: Report = {
   },
   async run(ports, caller, query) {
     const { engine, provider } = ports.store;
-    const reading = await readPeriod(ports, query, readPlace);
+    const owner = { ...caller, list: "partner/account/entries" };
+    const reading = await readPeriod<Place>(ports, owner, query);
     if (!reading.ok) return reading;
     const { days, place } = reading.value;
     // No later day has an entry, and each day costs a step.
     const today = momentOf(ports).wall.slice(0, 10);
     const until = days.to < today ? days.to : today;
     const eve = dayBefore(days.from);
-    const opening = place?.balance ?? (await ports.sumBalance(caller, eve < today ? eve : today));
+    const opening =
+      place === undefined ? await ports.sumBalance(caller, eve < today ? eve : today) : BigInt(place.balance);
     const read = { from: days.from, to: until };
     const { entries, rest } = await readOwnEntries(engine.db, provider.zone, caller, read, place?.after);
     let balance = opening;
@@ -79,7 +87,10 @@ export const ENTRIES: Report = {
     });
     const value: Static<typeof EntriesBody> = {
       ...{ from: days.from, to: days.to, items },
-      next: rest === undefined ? null : writeCursor(days, writePlace(rest, balance)),
+      next:
+        rest === undefined
+          ? null
+          : await writeCursor(ports, owner, days, { balance: String(balance), after: rest } satisfies Place),
       opening: moneyToJson(opening, provider.currencyExponent),
     };
     return { ok: true, value };
@@ -99,18 +110,4 @@ function render(entry: AccountEntry, balance: Money, exponent: CurrencyExponent)
     gross: sale === undefined ? null : moneyToJson(sale.amount, exponent),
     commission: sale === undefined ? null : moneyToJson(sale.commission, exponent),
   };
-}
-
-/** The balance, so that no page counts the day again; the place; and the last entry, if there was one. */
-const PLACE = /^(-?[0-9]{1,20}) ([0-9-]{10}) ([0-9A-Z]{10,26})(?: ([0-9]{1,15}) ([0-2]) (.+))?$/s;
-
-function writePlace({ day, least, last }: EntriesPlace, balance: Money): string {
-  return `${balance} ${day} ${least}${last === undefined ? "" : ` ${last.at} ${last.rank} ${last.id}`}`;
-}
-
-function readPlace(text: string): { readonly balance: Money; readonly after: EntriesPlace } | undefined {
-  const [, balance, day, least, at, rank, id] = PLACE.exec(text) ?? [];
-  if (balance === undefined || day === undefined || least === undefined) return undefined;
-  const last = id === undefined ? undefined : { at: Number(at), rank: Number(rank), id };
-  return { balance: BigInt(balance), after: { day, least, last } };
 }

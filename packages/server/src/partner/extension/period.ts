@@ -1,8 +1,9 @@
 import { type TSchema, Type } from "typebox";
+import { sealingSecret } from "../../domain/checkout.ts";
+import { CURSOR_NONCE_BYTES, type CursorOwner, openCursor, sealCursor } from "../../domain/cursor.ts";
 import { FieldReader, type Reading } from "../../domain/fields.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { settledRange } from "../../domain/settlement.ts";
-import type { Zone } from "../../domain/wall-time.ts";
 import type { OwnDays } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { readHorizon } from "../../store/settings.ts";
@@ -36,28 +37,22 @@ export function listFields<Item extends TSchema>(item: Item) {
   };
 }
 
-/** Days and place. A cursor proves nothing: each page is read for its caller alone. */
-const CURSOR = /^([0-9-]{10}) ([0-9-]{10}) (.+)$/s;
-
-export function writeCursor({ from, to }: OwnDays, place: string): string {
-  return Buffer.from(`${from} ${to} ${place}`).toString("base64url");
+/** Makes the cursor of the next page. */
+export async function writeCursor(
+  { store, clock, random }: Ports,
+  owner: CursorOwner,
+  { from, to }: OwnDays,
+  place: unknown,
+): Promise<string> {
+  const secret = sealingSecret(await store.checkoutSecrets(), clock());
+  return sealCursor(secret, owner, { from, to, place }, random(CURSOR_NONCE_BYTES));
 }
 
-function readCursor<Place>(cursor: string, zone: Zone, readPlace: (text: string) => Place | undefined) {
-  const [, from = "", to = "", text = ""] = CURSOR.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  const hasDays = settledRange(from, zone) !== undefined && settledRange(to, zone) !== undefined;
-  const place = readPlace(text);
-  return hasDays && place !== undefined ? { from, to, place } : undefined;
-}
-
-/**
- * Reads the query of a list.
- * @param readPlace reads the place in a cursor; undefined if it is wrong.
- */
+/** Reads the query of a list. Its cursors have places of the type that {@link writeCursor} got. */
 export async function readPeriod<Place>(
   ports: Ports,
+  owner: CursorOwner,
   query: JsonObject,
-  readPlace: (text: string) => Place | undefined,
 ): Promise<Reading<Period<Place>>> {
   const { zone } = ports.store.provider;
   const fields = new FieldReader(query);
@@ -66,7 +61,8 @@ export async function readPeriod<Place>(
       ? fields.problem(name, "must be sent once")
       : fields.optionalText(name, { maxLength: CURSOR_MAX_LENGTH });
   const cursor = read("cursor");
-  const continued = cursor === undefined ? undefined : readCursor(cursor, zone, readPlace);
+  const opened = cursor === undefined ? undefined : openCursor(await ports.store.checkoutSecrets(), owner, cursor);
+  const continued = opened as { readonly from: string; readonly to: string; readonly place: Place } | undefined;
   if (cursor !== undefined && continued === undefined) fields.problem("cursor", "must be next of a page of this list");
 
   const day = (name: "from" | "to", fallback: string) => {

@@ -30,9 +30,6 @@ const OwnTopUpItem = Type.Object(
   { title: "OwnTopUp", description: "A top-up that you made." },
 );
 
-/** A txnId, or its time alone. */
-const TXN_ID = /^[0-9A-Z]{10}(?:[0-9A-Z]{16})?$/;
-
 export const TOP_UPS: Report = {
   name: "partner/top-ups",
   operationId: "listTopUps",
@@ -65,14 +62,20 @@ export const TOP_UPS: Report = {
   },
   async run(ports, caller, query) {
     const { engine, provider } = ports.store;
-    const reading = await readPeriod(ports, query, (text) => (TXN_ID.test(text) ? text : undefined));
+    const owner = { ...caller, list: "partner/top-ups" };
+    const reading = await readPeriod<string>(ports, owner, query);
     if (!reading.ok) return reading;
     const { days, place } = reading.value;
     const { topUps, rest } = await readOwnTopUps(engine.db, caller, days, place);
     const items = topUps.map((topUp) => render(topUp, provider.currencyExponent));
     return {
       ok: true,
-      value: { from: days.from, to: days.to, items, next: rest === undefined ? null : writeCursor(days, rest) },
+      value: {
+        from: days.from,
+        to: days.to,
+        items,
+        next: rest === undefined ? null : await writeCursor(ports, owner, days, rest),
+      },
     };
   },
 };
