@@ -30,4 +30,12 @@ final class Amount
         }
         return $amount;
     }
+
+    /** Reads an amount that can be negative, such as a balance. */
+    public static function readSigned(mixed $value): ?string
+    {
+        preg_match('/^-(.*)$/Ds', is_int($value) || is_string($value) ? (string) $value : '', $match);
+        $amount = self::read($match[1] ?? $value);
+        return $amount !== null && $match !== [] ? "-$amount" : $amount;
+    }
 }

@@ -54,7 +54,8 @@ final class AnswerReader
         $failed = static fn (string $kind, string $message, array $said = []): Answer =>
             new Answer(null, new Failure($kind, $operation, $redact->json($message), ...$common, ...$said));
         if (($envelope['success'] ?? null) === true) {
-            $successCode = str_starts_with($operation, 'get-') ? '400aa010' : '400ab001';
+            $successCodes = ['get' => '400aa010', 'par' => '400ac010'];
+            $successCode = $successCodes[substr($operation, 0, 3)] ?? '400ab001';
             try {
                 $isRight = $code === $successCode && intdiv($status, 100) === 2;
                 $value = $isRight ? $read($body) : throw new \UnexpectedValueException('status or code');

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Topupd\Client;
 
-/** The operations of the interface. Failures are returned; wrong arguments throw an InvalidArgumentException. */
+/** The interface and topupd's reports. Failures are returned; wrong arguments throw an InvalidArgumentException. */
 final class Client
 {
     private const HEADERS = [
@@ -36,7 +36,7 @@ final class Client
         self::require($timeoutMs > 0, 'timeoutMs must be more than 0');
         $isUrl = preg_match('~^https?://[^/?#@\s]+(/[^?#@\s]*)?$~D', $baseUrl) && parse_url($baseUrl);
         self::require($isUrl, 'baseUrl must be http or https, without user or query');
-        $this->url = rtrim($baseUrl, '/') . "$prefix/$version/";
+        $this->url = rtrim($baseUrl, '/') . "$prefix/";
         $this->redactor = new Redactor($token);
         $this->transport = ($transport ?? StreamTransport::send(...))(...);
         $this->random = ($random ?? static fn (): float => random_int(0, 999_999) / 1_000_000)(...);
@@ -67,6 +67,24 @@ final class Client
     public function queryTransaction(string $checkoutId): Answer
     {
         return $this->result('txn-status', self::checked(['checkoutId' => $checkoutId]), $this->timeoutMs);
+    }
+
+    /** Gets your balance, commission rules and limits. The balance can be some seconds old. */
+    public function getAccount(): Answer
+    {
+        return $this->ask('partner/account', [], Shapes::account(...));
+    }
+
+    /** Lists the entries of your account of some days, oldest first: all pages as items, or a failure. */
+    public function listAccountEntries(string $from, string $to): Answer
+    {
+        return $this->list('partner/account/entries', compact('from', 'to'));
+    }
+
+    /** Lists your top-ups of some days, oldest first: all pages as items, or a failure. */
+    public function listTopUps(string $from, string $to): Answer
+    {
+        return $this->list('partner/top-ups', compact('from', 'to'));
     }
 
     /**
@@ -107,7 +125,25 @@ final class Client
         }
     }
 
-    /** Sends a look-up or listing, and once more if a busy deployment asks for that. */
+    private function list(string $operation, array $days): Answer
+    {
+        $items = [];
+        for ($query = $days; true; $query = ['cursor' => $page['next']]) {
+            $read = static fn (array $body): array => Shapes::page($body, $days, $query['cursor'] ?? '');
+            $answer = $this->ask($operation, $query, $read);
+            if ($answer->failure !== null) {
+                return $answer;
+            }
+            $page = $answer->value;
+            $opening ??= $page['opening'];
+            array_push($items, ...$page['items']);
+            if ($page['next'] === null) {
+                return new Answer(compact('opening', 'items'), null, $answer->requestId);
+            }
+        }
+    }
+
+    /** Sends what changes nothing, and once more if a busy deployment asks for that. */
     private function ask(string $operation, array $request, callable $read): Answer
     {
         $endsAt = $this->clock->monotonicMs() + $this->timeoutMs;
@@ -130,7 +166,11 @@ final class Client
         $headers = ['Authorization' => "Bearer $this->token", 'Content-Type' => 'application/json'];
         try {
             $body = json_encode($request, JSON_THROW_ON_ERROR);
-            [$status, $received, $text] = ($this->transport)($this->url . $operation, $headers, $body, $timeoutMs);
+            $path = "$this->version/$operation";
+            if (str_starts_with($operation, 'partner/')) {
+                [$path, $body] = [rtrim("$operation?" . http_build_query($request), '?'), null];
+            }
+            [$status, $received, $text] = ($this->transport)($this->url . $path, $headers, $body, $timeoutMs);
         } catch (\Throwable $error) {
             $isLate = $error->getCode() === StreamTransport::TIMED_OUT;
             $message = $isLate ? 'No answer came in time.' : 'The connection failed before a whole answer came.';

@@ -16,6 +16,23 @@ final class Shapes
         'bouquetId' => 'identifier', 'amt' => 'amount', 'txnDate' => 'text', 'status' => 'identifier',
         'service' => 'identifier',
     ];
+    private const TOP_UP = self::RESULT + [
+        'commission' => 'amount', 'reversedAt' => '?text', 'udf1' => '?text', 'udf2' => '?text',
+    ];
+    private const ENTRY = [
+        'at' => 'text', 'kind' => 'text', 'amount' => 'signed', 'balance' => 'signed', 'reference' => '?text',
+        'txnId' => '?text', 'orderId' => '?text', 'gross' => '?amount', 'commission' => '?amount',
+    ];
+    private const ACCOUNT = [
+        'balance' => 'signed', 'creditLimit' => '?amount', 'available' => '?signed', 'currency' => '?text',
+    ];
+    private const RULE = [
+        'service' => '?text', 'bouquetId' => '?text', 'percent' => '?amount', 'fixed' => '?amount', 'from' => 'text',
+    ];
+    private const LIMITS = [
+        'topUpAmount' => '?amount', 'dayAmount' => '?amount', 'dayTopUps' => '?count', 'rate' => 'count',
+        'burst' => 'count', 'unknownLookUps' => '?count', 'newLookUps' => '?count',
+    ];
 
     /** The connection is beside the customer in v1.0.0. */
     public static function customer(array $body, string $version): array
@@ -47,10 +64,8 @@ final class Shapes
             throw new \UnexpectedValueException('the listing is of another customer or connection');
         }
         $price = $version === 'v1.0.1' ? 'price' : 'amt';
-        $bouquets = $subscriptions = [];
-        foreach (self::field($listing, 'subscriptions', 'list') as $item) {
-            $subscriptions[] = self::read($item, self::SUBSCRIPTION);
-        }
+        $subscriptions = self::items($listing, 'subscriptions', self::SUBSCRIPTION);
+        $bouquets = [];
         foreach (self::field($listing, 'bouquets', 'list') as $item) {
             $named = self::read($item, ['code' => 'identifier', 'name' => 'text']);
             $bouquets[] = [...$named, 'price' => self::field($item, $price, 'amount')];
@@ -65,6 +80,32 @@ final class Shapes
         $result = self::read(self::field($body, 'result', 'object'), self::RESULT);
         $isAsked = $result['orderId'] === $checkoutId;
         return $isAsked ? $result : throw new \UnexpectedValueException('the result is of another checkoutId');
+    }
+
+    public static function account(array $body): array
+    {
+        $commission = self::items($body, 'commission', self::RULE);
+        $limits = self::read(self::field($body, 'limits', 'object'), self::LIMITS);
+        return self::read($body, self::ACCOUNT) + compact('commission', 'limits');
+    }
+
+    /** A page of other days, or one that leads to itself, is refused: a proxy may have stored it. */
+    public static function page(array $body, array $days, string $cursor): array
+    {
+        $next = self::field($body, 'next', '?text');
+        if (array_intersect_key($body, $days) != $days || $next === $cursor) {
+            throw new \UnexpectedValueException('this is another page');
+        }
+        // Only the entries of an account have an opening balance.
+        $opening = isset($body['opening']) ? self::field($body, 'opening', 'signed') : null;
+        $items = self::items($body, 'items', $opening === null ? self::TOP_UP : self::ENTRY);
+        return compact('items', 'next', 'opening');
+    }
+
+    private static function items(array $from, string $name, array $types): array
+    {
+        $read = static fn (array $item): array => self::read($item, $types);
+        return array_map($read, self::field($from, $name, 'list'));
     }
 
     /** Null for an iptv item without a known name: the interface does not show one, and the others must be read. */
@@ -88,13 +129,19 @@ final class Shapes
     private static function field(array $from, string $name, string $type): mixed
     {
         $value = $from[$name] ?? null;
+        if ($type[0] === '?') {
+            $isNull = $value === null && array_key_exists($name, $from);
+            return $isNull ? null : self::field($from, $name, substr($type, 1));
+        }
         $isList = is_array($value) && array_is_list($value);
         $holds = match ($type) {
             'object' => is_array($value) && (!$isList || $value === []),
             'list' => $isList && array_filter($value, 'is_array') === $value,
             'text' => is_string($value),
             'identifier' => is_string($value) && $value !== '',
+            'count' => is_int($value),
             'amount' => ($value = Amount::read($value)) !== null,
+            'signed' => ($value = Amount::readSigned($value)) !== null,
         };
         return $holds ? $value : throw new \UnexpectedValueException("$name: no $type");
     }

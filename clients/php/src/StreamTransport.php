@@ -13,11 +13,12 @@ final class StreamTransport
     private const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
     /**
-     * Sends a POST once. Follows no redirection: the token is for one base URL, and a redirected POST may arrive twice.
+     * Sends a POST once, or a GET if the body is null. Follows no redirection: the token is for one base URL, and a
+     * redirected POST may arrive twice.
      *
      * @return array{int, array<string, string>, string} status, headers by their lower-case names, body
      */
-    public static function send(string $url, array $headers, string $body, int $timeoutMs): array
+    public static function send(string $url, array $headers, ?string $body, int $timeoutMs): array
     {
         $endsAt = hrtime(true) + $timeoutMs * 1_000_000;
         ['scheme' => $scheme, 'host' => $host, 'path' => $path] = $parts = parse_url($url);
@@ -28,7 +29,10 @@ final class StreamTransport
         if ($socket === false) {
             throw new \RuntimeException($message ?: error_get_last()['message'] ?? 'no connection', (int) $code);
         }
-        $request = "POST $path HTTP/1.1\r\nHost: $named\r\nConnection: close\r\nContent-Length: " . strlen($body);
+        $method = $body === null ? 'GET' : 'POST';
+        $target = isset($parts['query']) ? "$path?{$parts['query']}" : $path;
+        $request = "$method $target HTTP/1.1\r\nHost: $named\r\nConnection: close";
+        $request .= $body === null ? '' : "\r\nContent-Length: " . strlen($body);
         foreach ($headers as $name => $value) {
             $request .= "\r\n$name: $value";
         }

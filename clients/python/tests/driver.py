@@ -40,7 +40,7 @@ def camel(value):
     if dataclasses.is_dataclass(value):
         return camel({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
     if isinstance(value, dict):
-        items = {re.sub("_(.)", lambda match: match[1].upper(), name): camel(item) for name, item in value.items()}
+        items = {re.sub("_(.?)", lambda match: match[1].upper(), name): camel(item) for name, item in value.items()}
         return {name: item for name, item in items.items() if item is not None}
     return [camel(item) for item in value] if isinstance(value, (list, tuple)) else value
 
@@ -57,8 +57,10 @@ def call(line):
             result = client.look_up_customer(**values)
         elif line["do"] == "listPackages":
             result = client.list_packages(**values)
-        else:
+        elif line["do"] == "queryTransaction":
             result = client.query_transaction(**values)
+        else:
+            result = getattr(client, *snake({line["do"]: None}))(*values.values())
     except ValueError as error:
         return {"outcome": {"raised": str(error)}, "waitsMs": clock.waits_ms, "shown": repr(error)}
     return {"outcome": camel(result), "waitsMs": clock.waits_ms, "shown": repr(result) + repr(client)}

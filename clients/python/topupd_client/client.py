@@ -2,22 +2,23 @@ import json
 import random as system_random
 import re
 import socket
-from typing import Callable, Mapping, Optional
-from urllib.parse import urlsplit
+from typing import Callable, List, Mapping, Optional, Type
+from urllib.parse import urlencode, urlsplit
 
 from .reading import Exchange, read_answer
 from .redact import Redactor
-from .shapes import NAMES, Json, read_customer, read_listing, read_result, shortest_amount
+from .shapes import NAMES, Json, read_as, read_customer, read_listing, read_page, read_result, shortest_amount
 from .top_up import TopUp
 from .transport import MAX_ANSWER_BYTES, Transport, send
-from .values import Answer, Customer, Failure, PackageListing, Purchase, TopUpOutcome, TransactionResult, Value
+from .values import Account, AccountEntry, Answer, Customer, Failure, Listed, OwnTopUp, PackageListing, Purchase
+from .values import TopUpOutcome, TransactionResult, Value
 from .waits import LONGEST_BACK_OFF_MS, Clock, back_off_ms, slept_before
 
 _HELPFUL_HEADERS = ("content-type", "date", "idempotent-replayed", "retry-after", "www-authenticate", "x-request-id")
 
 
 class Client:
-    """The four operations of the interface. Failures are returned; only wrong arguments are raised, as ValueError."""
+    """The interface and topupd's reports. Failures are returned; only wrong arguments are raised, as ValueError."""
 
     def __init__(
         self,
@@ -37,7 +38,7 @@ class Client:
         _require(re.fullmatch("(/[A-Za-z0-9_.~-]+)*", prefix), "prefix must be a path, without a slash at its end")
         _require(timeout_ms > 0, "timeout_ms must be more than 0")
         _require_url(base_url)
-        self._url = f"{base_url.rstrip('/')}{prefix}/{version}/"
+        self._url = f"{base_url.rstrip('/')}{prefix}/"
         self._version = version
         self._timeout_ms = timeout_ms
         self._repeats_are_safe = repeats_are_safe
@@ -59,6 +60,18 @@ class Client:
     def query_transaction(self, checkout_id: str) -> Answer[TransactionResult]:
         """Finds the top-up that was made with a checkout_id."""
         return self._result("txn-status", _checked({"checkoutId": checkout_id}), self._timeout_ms)
+
+    def get_account(self) -> Answer[Account]:
+        """Gets your balance, commission rules and limits. The balance can be some seconds old."""
+        return self._ask("partner/account", {}, lambda body: read_as(Account, body))
+
+    def list_account_entries(self, from_day: str, to_day: str) -> Answer[Listed[AccountEntry]]:
+        """Lists the entries of your account of some days, oldest first: all pages, or a failure."""
+        return self._list("partner/account/entries", from_day, to_day, AccountEntry)
+
+    def list_top_ups(self, from_day: str, to_day: str) -> Answer[Listed[OwnTopUp]]:
+        """Lists your top-ups of some days, oldest first: all pages, or a failure."""
+        return self._list("partner/top-ups", from_day, to_day, OwnTopUp)
 
     def top_up(self, purchase: Purchase, *, resumed: bool = False, give_up_after_ms: int = 480_000) -> TopUpOutcome:
         """Tops up, and asks txn-status if the answer is lost. topupd always gives the outcome in the default time.
@@ -91,8 +104,23 @@ class Client:
             if not slept_before(ends_at, self._clock, max(wait_ms, back_off_ms(waits, self._random))):
                 return order.give_up(max(wait_ms, LONGEST_BACK_OFF_MS))
 
+    def _list(self, operation: str, from_day: str, to_day: str, kind: Type[Value]) -> Answer[Listed[Value]]:
+        query = days = {"from": from_day, "to": to_day}
+        items: List[Value] = []
+        opening = None
+        while True:
+            answer = self._ask(operation, query, lambda body: read_page(kind, body, days, query.get("cursor")))
+            if answer.value is None:
+                return Answer(failure=answer.failure)
+            page, cursor = answer.value
+            items += page.items
+            opening = opening or page.opening
+            if cursor is None:
+                return Answer(Listed(items, opening), request_id=answer.request_id)
+            query = {"cursor": cursor}
+
     def _ask(self, operation: str, request: Mapping[str, str], read: Callable[[Json], Value]) -> Answer[Value]:
-        """Sends a look-up or listing, and once more if a busy deployment asks for that."""
+        """Sends what changes nothing, and once more if a busy deployment asks for that."""
         ends_at = self._clock.monotonic_ms() + self._timeout_ms
         answer = self._call(operation, _checked(request), self._timeout_ms, read)
         failure = answer.failure
@@ -110,8 +138,10 @@ class Client:
     ) -> Answer[Value]:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         try:
-            sent = self._transport(self._url + operation, headers, json.dumps(request).encode(), timeout_ms)
-            status, received, content = sent
+            is_report = operation.startswith("partner/")
+            path = f"{operation}?{urlencode(request)}".rstrip("?") if is_report else f"{self._version}/{operation}"
+            body = None if is_report else json.dumps(request).encode()
+            status, received, content = self._transport(self._url + path, headers, body, timeout_ms)
             kept = {name: self._redactor.text(received[name]) for name in _HELPFUL_HEADERS if name in received}
         except Exception as error:
             is_late = isinstance(error, (TimeoutError, socket.timeout))

@@ -54,7 +54,7 @@ def read_answer(answer: Exchange, redactor: Redactor, read: Callable[[Json], Val
         return Answer(failure=Failure(kind, answer.operation, redactor.text(sentence), **more))
 
     if envelope.get("success") is True:
-        success_code = "400aa010" if answer.operation.startswith("get-") else "400ab001"
+        success_code = {"get": "400aa010", "par": "400ac010"}.get(answer.operation[:3], "400ab001")
         if not 200 <= answer.status < 300 or code != success_code:
             return failed("unreadable", "The answer says success, but its status or its code does not.", body=shown)
         try:

@@ -1,10 +1,12 @@
 """Reads the bodies of successes. A value that differs from the interface is refused."""
 
 import re
+from dataclasses import fields
 from decimal import Decimal
-from typing import Any, Callable, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
-from .values import Bouquet, Connection, Customer, PackageListing, Subscription, TransactionResult
+from .values import AccountLimits, Amount, Bouquet, CommissionRule, Connection, Customer, Listed, PackageListing, Signed
+from .values import Subscription, Text, TransactionResult, Value
 
 Json = Mapping[str, Any]
 # Fields that name a connection.
@@ -54,6 +56,41 @@ def _amount(parent: Json, name: str) -> str:
     return amount
 
 
+def _signed(parent: Json, name: str) -> str:
+    text = str(parent.get(name))
+    return f"-{_amount({name: text[1:]}, name)}" if text.startswith("-") else _amount(parent, name)
+
+
+def _or_none(read: Callable[[Json, str], Any]) -> Callable[[Json, str], Any]:
+    return lambda parent, name: None if parent.get(name, 0) is None else read(parent, name)
+
+
+_count = _field("a whole number", lambda value: type(value) is int)
+# How to read a field of a dataclass, by its type.
+_READERS: Dict[Any, Callable[[Json, str], Any]] = {
+    **{str: _identifier, Text: _text, Amount: _amount, Signed: _signed, int: _count},
+    **{Optional[Text]: _or_none(_text), Optional[Amount]: _or_none(_amount), Optional[Signed]: _or_none(_signed)},
+    Optional[int]: _or_none(_count),
+    Sequence[CommissionRule]: lambda parent, name: [read_as(CommissionRule, item) for item in _list(parent, name)],
+    AccountLimits: lambda parent, name: read_as(AccountLimits, _object(parent, name)),
+}
+
+
+def read_as(kind: Type[Value], item: Json) -> Value:
+    """The names of the interface are those of the dataclass in camel case."""
+    names = {each: re.sub("_(.?)", lambda match: match[1].upper(), each.name) for each in fields(kind)}  # type: ignore
+    return kind(**{each.name: _READERS[each.type](item, name) for each, name in names.items()})
+
+
+def read_page(kind: Type[Value], body: Json, days: Json, cursor: Optional[str]) -> Tuple[Listed[Value], Optional[str]]:
+    """A page of other days, or one that leads to itself, is refused: a proxy may have stored it."""
+    after = _or_none(_text)(body, "next")
+    if any(body.get(name) != day for name, day in days.items()) or after == (cursor or ""):
+        raise WrongShape("from, to, next: this is another page")
+    opening = _signed(body, "opening") if "opening" in body else None
+    return Listed([read_as(kind, item) for item in _list(body, "items")], opening), after
+
+
 def read_customer(body: Json, version: str) -> Customer:
     """The `connection` is beside the `customer` in v1.0.0."""
     customer = _object(body, "customer")
@@ -78,10 +115,7 @@ def read_listing(body: Json, version: str, asked: Mapping[str, str]) -> PackageL
         customer,
         service,
         Connection(req_id, _text(shown, "status")),
-        [
-            Subscription(_identifier(item, "code"), *(_text(item, name) for name in ("name", "startdate", "enddate")))
-            for item in _list(listing, "subscriptions")
-        ],
+        [read_as(Subscription, item) for item in _list(listing, "subscriptions")],
         [
             Bouquet(_identifier(item, "code"), _text(item, "name"), _amount(item, price))
             for item in _list(listing, "bouquets")
@@ -93,17 +127,7 @@ def read_result(body: Json, checkout_id: str) -> TransactionResult:
     result = _object(body, "result")
     if _identifier(result, "orderId") != checkout_id:
         raise WrongShape("orderId: the result is of another checkoutId")
-    return TransactionResult(
-        order_id=checkout_id,
-        txn_id=_identifier(result, "txnId"),
-        cuid=_identifier(result, "cuid"),
-        req_id=_identifier(result, "reqId"),
-        bouquet_id=_identifier(result, "bouquetId"),
-        amt=_amount(result, "amt"),
-        txn_date=_text(result, "txnDate"),
-        status=_identifier(result, "status"),
-        service=_identifier(result, "service"),
-    )
+    return read_as(TransactionResult, result)
 
 
 def _customer(customer: Json, connections: Mapping[str, Sequence[Connection]]) -> Customer:

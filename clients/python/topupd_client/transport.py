@@ -2,26 +2,28 @@ import http.client
 import io
 import socket
 import time
-from typing import Callable, Mapping, Tuple
+from typing import Callable, Mapping, Optional, Tuple
 from urllib.parse import urlsplit
 
 # Larger than any listing.
 MAX_ANSWER_BYTES = 8 * 2**20
 
-# Sends a POST once (url, headers, body, timeout_ms). Gives the whole answer (status, headers by their lower-case names,
-# body), or raises: TimeoutError if it is late.
-Transport = Callable[[str, Mapping[str, str], bytes, int], Tuple[int, Mapping[str, str], bytes]]
+# Sends a POST once, or a GET if the body is None (url, headers, body, timeout_ms). Gives the whole answer (status,
+# headers by their lower-case names, body), or raises: TimeoutError if it is late.
+Received = Tuple[int, Mapping[str, str], bytes]
+Transport = Callable[[str, Mapping[str, str], Optional[bytes], int], Received]
 
 
-def send(url: str, headers: Mapping[str, str], body: bytes, timeout_ms: int) -> Tuple[int, Mapping[str, str], bytes]:
+def send(url: str, headers: Mapping[str, str], body: Optional[bytes], timeout_ms: int) -> Received:
     """Follows no redirection: the token is for one base URL, and a redirected POST may arrive changed, or twice."""
     ends_at = time.monotonic() + timeout_ms / 1000
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=timeout_ms / 1000)
     try:
-        connection.request("POST", parts.path, body, {**headers, "Connection": "close"})
-        response = http.client.HTTPResponse(_UntilDeadline(connection.sock, ends_at), method="POST")  # type: ignore
+        method, path = "GET" if body is None else "POST", f"{parts.path}?{parts.query}" if parts.query else parts.path
+        connection.request(method, path, body, {**headers, "Connection": "close"})
+        response = http.client.HTTPResponse(_UntilDeadline(connection.sock, ends_at), method=method)  # type: ignore
         response.begin()
         received = b""
         while len(received) <= MAX_ANSWER_BYTES and (piece := response.read(65_536)):

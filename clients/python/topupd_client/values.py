@@ -1,7 +1,12 @@
 """Values of both versions of the interface. Amounts are decimal text such as "2847.15", timestamps are unchanged."""
 
 from dataclasses import dataclass, field
-from typing import Generic, Mapping, Optional, Sequence, TypeVar
+from typing import Annotated, Generic, Mapping, Optional, Sequence, TypeVar
+
+# Kinds of text: what can be empty, an amount, and an amount that can be negative, such as "-1107.4".
+Text = Annotated[str, "text"]
+Amount = Annotated[str, "amount"]
+Signed = Annotated[str, "signed"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +41,9 @@ class Customer:
 @dataclass(frozen=True)
 class Subscription:
     code: str
-    name: str
-    startdate: str
-    enddate: str
+    name: Text
+    startdate: Text
+    enddate: Text
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,67 @@ class TransactionResult:
     cuid: str
     req_id: str
     bouquet_id: str
-    amt: str
-    txn_date: str
+    amt: Amount
+    txn_date: Text
     status: str  # "success", or "reversed" if the provider has reversed the top-up.
     service: str
+
+
+@dataclass(frozen=True)
+class OwnTopUp(TransactionResult):
+    """A top-up in the list of your own."""
+
+    commission: Amount  # The part of amt that you keep.
+    reversed_at: Optional[Text]  # None if it is not reversed.
+    udf1: Optional[Text]
+    udf2: Optional[Text]
+
+
+@dataclass(frozen=True)
+class AccountEntry:
+    at: str
+    kind: str  # deposit, withdrawal, adjustment, top_up or reversal.
+    amount: Signed  # The effect on the balance: negative for a top-up.
+    balance: Signed  # The balance after it.
+    reference: Optional[Text]  # The provider's reference; None for top-ups and reversals.
+    txn_id: Optional[Text]  # The top-up and its amounts; None for other entries.
+    order_id: Optional[Text]
+    gross: Optional[Amount]
+    commission: Optional[Amount]
+
+
+@dataclass(frozen=True)
+class CommissionRule:
+    service: Optional[Text]  # None: all services.
+    bouquet_id: Optional[Text]  # None: all bouquets.
+    percent: Optional[Amount]  # Percent of amt; None if the amount is fixed.
+    fixed: Optional[Amount]
+    from_: str  # The first day of the rule.
+
+
+@dataclass(frozen=True)
+class AccountLimits:
+    """None: no limit."""
+
+    top_up_amount: Optional[Amount]
+    day_amount: Optional[Amount]
+    day_top_ups: Optional[int]
+    rate: int  # Calls a second in the long run.
+    burst: int  # Calls at once.
+    unknown_look_ups: Optional[int]  # Look-ups of unknown codes an hour.
+    new_look_ups: Optional[int]  # Look-ups an hour of customers whom you never topped up.
+
+
+@dataclass(frozen=True)
+class Account:
+    """Your account in the environment of the access token."""
+
+    balance: Signed  # Negative if you owe.
+    credit_limit: Optional[Amount]  # None if there is no limit.
+    available: Optional[Signed]  # Balance and credit limit together; None if there is no limit.
+    currency: Optional[Text]
+    commission: Sequence[CommissionRule]  # The rules in force today. The most specific rule counts.
+    limits: AccountLimits
 
 
 @dataclass(frozen=True)
@@ -100,6 +162,14 @@ class Failure:
 
 
 Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Listed(Generic[Value]):
+    """All pages of a list."""
+
+    items: Sequence[Value]
+    opening: Optional[str] = None  # The balance before the first entry; None in a list of top-ups.
 
 
 @dataclass(frozen=True)

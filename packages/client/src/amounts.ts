@@ -63,6 +63,13 @@ export function readAmount(value: unknown): string | undefined {
   return amount === undefined || digitsOf(amount) > MAX_DIGITS ? undefined : amount;
 }
 
+/** Reads an amount that can be negative, such as a balance. */
+export function readSignedAmount(value: unknown): string | undefined {
+  if (!String(value).startsWith("-")) return readAmount(value);
+  const amount = readAmount(String(value).slice(1));
+  return amount === undefined ? undefined : `-${amount}`;
+}
+
 /** Whether a JSON number carries the amount exactly, in every language. */
 export function isExact(amount: string): boolean {
   return digitsOf(amount) <= MAX_DIGITS;

@@ -43,6 +43,9 @@ const SUCCESS_CODES: Readonly<Record<OperationName, string>> = {
   "get-subscription-package": "400aa010",
   "subscription-package-topup": "400ab001",
   "txn-status": "400ab001",
+  "partner/account": "400ac010",
+  "partner/account/entries": "400ac010",
+  "partner/top-ups": "400ac010",
 };
 
 const KEPT_CHARACTERS = 4_000;

@@ -1,15 +1,27 @@
 import { type Answer, readAnswer } from "./answers.ts";
 import { monotonicMs, sleptBefore } from "./clock.ts";
 import { exchange, type Limits, type Line } from "./exchange.ts";
-import type { OperationName } from "./failures.ts";
+import { isReport, type OperationName, type ReportName } from "./failures.ts";
 import { type ClientOptions, readOptions, requireBoolean, requireMs } from "./options.ts";
 import type { TopUpOutcome } from "./outcome.ts";
 import { type Purchase, requireText, toWire } from "./purchase.ts";
 import type { JsonObject } from "./read-json.ts";
+import { readAccount, readEntry, readOwnTopUp, readPage, signedAt } from "./read-reports.ts";
 import { readCustomer, readListing, readResult } from "./read-values.ts";
 import { redactor } from "./redact.ts";
 import { carryOut } from "./top-up.ts";
-import { type Customer, type PackageListing, SERVICES, type Service, type TransactionResult } from "./values.ts";
+import {
+  type Account,
+  type AccountEntries,
+  type Customer,
+  type Days,
+  type Listed,
+  type OwnTopUp,
+  type PackageListing,
+  SERVICES,
+  type Service,
+  type TransactionResult,
+} from "./values.ts";
 import { putOffMs } from "./verdicts.ts";
 
 /** Time for txn-status to say `never_topped_up`: 5 minutes, one more, and two for a bad network. */
@@ -17,7 +29,7 @@ const GIVE_UP_AFTER_MS = 8 * 60_000;
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Time to wait for one answer. A look-up or listing that is repeated has this time for both. Default: the client's. */
+  /** Time to wait for one answer. A call that is repeated has this time for both. Default: the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -35,7 +47,7 @@ export interface ListRequest {
   readonly reqId: string;
 }
 
-/** The four operations of the interface. Failures are returned; only wrong arguments are thrown. */
+/** The four operations of the interface, and topupd's reports. Failures are returned; only wrong arguments are thrown. */
 export interface Client {
   /** Finds a customer by mobile number, customer id, set-top box number or username. */
   lookUpCustomer(code: string, options?: CallOptions): Promise<Answer<Customer>>;
@@ -50,13 +62,20 @@ export interface Client {
    * @throws TypeError for a purchase that cannot be sent; the signal's reason if it has already aborted.
    */
   topUp(purchase: Purchase, options?: TopUpOptions): Promise<TopUpOutcome>;
+  /** Gets your balance, commission rules and limits. The balance can be some seconds old. */
+  getAccount(options?: CallOptions): Promise<Answer<Account>>;
+  /** Lists the entries of your account of some days, oldest first: all pages, or a failure. */
+  listAccountEntries(days: Days, options?: CallOptions): Promise<Answer<AccountEntries>>;
+  /** Lists your top-ups of some days, oldest first: all pages, or a failure. */
+  listTopUps(days: Days, options?: CallOptions): Promise<Answer<Listed<OwnTopUp>>>;
 }
 
 /** @throws TypeError that names the missing or wrong option. */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, prefix, version, token, repeatsAreSafe, ...settings } = readOptions(options);
   const redact = redactor(token);
-  const url = (operation: OperationName) => `${baseUrl}${prefix}/${version}/${operation}`;
+  const url = (operation: OperationName) =>
+    `${baseUrl}${prefix}/${isReport(operation) ? "" : `${version}/`}${operation}`;
   const line: Line = { url, token, fetch: settings.fetch, clock: settings.clock, redact };
 
   const limitsOf = ({ signal, timeoutMs }: CallOptions = {}): Limits => {
@@ -72,7 +91,7 @@ export function createClient(options: ClientOptions): Client {
     if (answer.kind === "no_answer") return { ok: false, failure: answer };
     return readAnswer(answer, { operation, read, redact, now: settings.clock.now() });
   };
-  /** Sends a look-up or listing, and once more if a busy deployment asks for that. */
+  /** Sends what changes nothing, and once more if a busy deployment asks for that. */
   const ask: typeof call = async (operation, request, limits, read) => {
     const { clock } = settings;
     const endsAt = monotonicMs(clock) + limits.timeoutMs;
@@ -83,6 +102,32 @@ export function createClient(options: ClientOptions): Client {
   };
   const query = (checkoutId: string, limits: Limits) =>
     call("txn-status", { checkoutId }, limits, (body) => readResult(body, checkoutId));
+
+  /** Gets all pages of a list, with what its first page says of the whole. */
+  const list = async <Item, Whole>(
+    name: ReportName,
+    { from, to }: Days,
+    options: CallOptions | undefined,
+    readItem: (item: JsonObject) => Item,
+    readWhole: (body: JsonObject) => Whole,
+  ): Promise<Answer<Whole & Listed<Item>>> => {
+    const days = { from: requireText("from", from), to: requireText("to", to) };
+    const limits = limitsOf(options);
+    const items: Item[] = [];
+    let whole: Whole | undefined;
+    for (let cursor: string | undefined; ; ) {
+      const answer = await ask(name, cursor === undefined ? days : { cursor }, limits, (body) => ({
+        ...readPage(body, days, cursor, readItem),
+        whole: readWhole(body),
+      }));
+      if (!answer.ok) return answer;
+      const { next, ...page } = answer.value;
+      items.push(...page.items);
+      whole ??= page.whole;
+      if (next === null) return { ...answer, value: { ...whole, items } };
+      cursor = next;
+    }
+  };
 
   return Object.freeze<Client>({
     async lookUpCustomer(code, options) {
@@ -116,6 +161,16 @@ export function createClient(options: ClientOptions): Client {
           repeatsAreSafe,
         },
       );
+    },
+    async getAccount(options) {
+      return ask("partner/account", {}, limitsOf(options), readAccount);
+    },
+    async listAccountEntries(days, options) {
+      const readWhole = (body: JsonObject) => ({ opening: signedAt(body, "opening") });
+      return list("partner/account/entries", days, options, readEntry, readWhole);
+    },
+    async listTopUps(days, options) {
+      return list("partner/top-ups", days, options, readOwnTopUp, () => ({}));
     },
   });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import type { AnswerHeaders, Cause, NoAnswer, OperationName } from "./failures.ts";
+import { type AnswerHeaders, type Cause, isReport, type NoAnswer, type OperationName } from "./failures.ts";
 import { isObject } from "./read-json.ts";
 import type { Redact } from "./redact.ts";
 
@@ -73,10 +73,12 @@ function sleepThen(clock: Clock, ms: number, signal: AbortSignal, then: () => vo
 
 async function fetchWhole(line: Line, operation: OperationName, body: object, signal: AbortSignal): Promise<Exchange> {
   const { fetch } = line;
-  const response = await fetch(line.url(operation), {
-    method: "POST",
+  const isGet = isReport(operation);
+  const query = isGet ? new URLSearchParams({ ...body }).toString() : "";
+  const response = await fetch(line.url(operation) + (query === "" ? "" : `?${query}`), {
+    method: isGet ? "GET" : "POST",
     headers: { authorization: `Bearer ${line.token}`, "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify(body),
+    ...(isGet ? {} : { body: JSON.stringify(body) }),
     // The token is for one base URL, and a redirected POST may arrive changed, or twice.
     redirect: "error",
     credentials: "omit",

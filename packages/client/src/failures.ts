@@ -10,7 +10,11 @@ export type OperationName =
   | "get-customer-information"
   | "get-subscription-package"
   | "subscription-package-topup"
-  | "txn-status";
+  | "txn-status"
+  | ReportName;
+
+/** topupd's reports for partners: no version of the interface has them. */
+export type ReportName = "partner/account" | "partner/account/entries" | "partner/top-ups";
 
 /** The useful headers of an answer, by their lower-case names. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
@@ -150,6 +154,10 @@ export type FailureReason = (typeof KNOWN_FAILURES)[FailureCode]["reason"];
 
 export function isKnownCode(code: string | undefined): code is FailureCode {
   return code !== undefined && Object.hasOwn(KNOWN_FAILURES, code);
+}
+
+export function isReport(operation: OperationName): operation is ReportName {
+  return operation.startsWith("partner/");
 }
 
 export function isRetry(value: unknown): value is Retry {

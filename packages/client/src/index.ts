@@ -15,6 +15,7 @@ export {
   type OperationName,
   type Refused,
   type RefusedOtherwise,
+  type ReportName,
   type Retry,
   type Unreadable,
   type Unsettled,
@@ -25,10 +26,18 @@ export type { NeverToppedUp, Next, ToppedUp, TopUpOutcome, TopUpRefused, TopUpUn
 export type { MinorUnits, Purchase } from "./purchase.ts";
 export type { Version } from "./read-values.ts";
 export type {
+  Account,
+  AccountEntries,
+  AccountEntry,
+  AccountLimits,
   Bouquet,
+  CommissionRule,
   Connection,
   Customer,
   CustomerProfile,
+  Days,
+  Listed,
+  OwnTopUp,
   PackageListing,
   Service,
   Subscription,

@@ -68,8 +68,12 @@ export function readResult(body: JsonObject, checkoutId: string): TransactionRes
   const result = objectAt(body, "result");
   const orderId = identifierAt(result, "orderId");
   if (orderId !== checkoutId) throw new WrongShape("orderId: the result is of another checkoutId");
+  return readTransaction(result);
+}
+
+export function readTransaction(result: JsonObject): TransactionResult {
   return {
-    orderId,
+    orderId: identifierAt(result, "orderId"),
     txnId: identifierAt(result, "txnId"),
     cuid: identifierAt(result, "cuid"),
     reqId: identifierAt(result, "reqId"),
@@ -116,19 +120,19 @@ function readBouquet(item: JsonObject, priceName: string): Bouquet {
   return { code: identifierAt(item, "code"), name: textAt(item, "name"), price: amountAt(item, priceName) };
 }
 
-function objectAt(object: JsonObject, name: string): JsonObject {
+export function objectAt(object: JsonObject, name: string): JsonObject {
   const value = own(object, name);
   if (!isObject(value)) throw new WrongShape(`${name}: not an object`);
   return value;
 }
 
-function listAt(object: JsonObject, name: string): readonly JsonObject[] {
+export function listAt(object: JsonObject, name: string): readonly JsonObject[] {
   const value = own(object, name);
   if (!Array.isArray(value) || !value.every(isObject)) throw new WrongShape(`${name}: not a list of objects`);
   return value;
 }
 
-function textAt(object: JsonObject, name: string): string {
+export function textAt(object: JsonObject, name: string): string {
   const value = own(object, name);
   if (typeof value !== "string") throw new WrongShape(`${name}: not a string`);
   return value;
@@ -140,7 +144,7 @@ function identifierAt(object: JsonObject, name: string): string {
   return value;
 }
 
-function amountAt(object: JsonObject, name: string): string {
+export function amountAt(object: JsonObject, name: string): string {
   const amount = readAmount(own(object, name));
   if (amount === undefined) throw new WrongShape(`${name}: not an amount that can be told exactly`);
   return amount;

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { FAULTS, PRACTICE_CUID, type TrialCall } from "../../server/src/domain/practice.ts";
 import { practiceReport } from "../../server/src/domain/practice-report.ts";
 import { START, startTestService } from "../../server/test/support/service.ts";
+import type { Client } from "../src/index.ts";
 import { DRIVERS } from "./support/drivers.ts";
 
 /*
@@ -44,7 +45,7 @@ for (const [language, isHere, start] of DRIVERS) {
     const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
     const driver = start();
     onTestFinished(driver.stop);
-    const call = (action: string, values: object) => {
+    const call = (action: keyof Client, values: object) => {
       const options = { baseUrl, token: service.trialToken, timeoutMs: 300 };
       return driver.call({ do: action, with: values, options, nowMs: START });
     };

@@ -2,14 +2,21 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:chil
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
-import { type ClientOptions, createClient, type ListRequest, type Purchase } from "../../src/index.ts";
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Days,
+  type ListRequest,
+  type Purchase,
+} from "../../src/index.ts";
 import type { Vector } from "./vectors.ts";
 
 /** A call as a driver reads it. */
 export interface DriverCall extends Pick<Vector, "resumed" | "giveUpAfterMs"> {
   readonly nowMs: number;
   readonly options: object;
-  readonly do: string;
+  readonly do: keyof Client;
   readonly with: object;
 }
 
@@ -78,13 +85,16 @@ const ownDriver: Driver = {
     };
     try {
       const client = createClient({ clock, random: () => 0.999_999, ...options } as ClientOptions);
-      const calls: Readonly<Record<string, () => Promise<object>>> = {
+      const calls: Readonly<Record<keyof Client, () => Promise<object>>> = {
         topUp: () => client.topUp(values as Purchase, { resumed, giveUpAfterMs }),
         lookUpCustomer: () => client.lookUpCustomer((values as { readonly code: string }).code),
         listPackages: () => client.listPackages(values as ListRequest),
         queryTransaction: () => client.queryTransaction((values as { readonly checkoutId: string }).checkoutId),
+        getAccount: () => client.getAccount(),
+        listAccountEntries: () => client.listAccountEntries(values as Days),
+        listTopUps: () => client.listTopUps(values as Days),
       };
-      const outcome = await calls[action]?.();
+      const outcome = await calls[action]();
       return { outcome: camel(outcome) as DriverAnswer["outcome"], waitsMs, shown: inspect([outcome, client]) };
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;

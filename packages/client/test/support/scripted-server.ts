@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { ScriptedAnswer } from "./vectors.ts";
 
 export interface Arrived {
-  /** `POST /path`. */
+  /** `POST /path`, or with GET. */
   readonly line: string;
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
@@ -28,7 +28,8 @@ export async function scriptedServer(): Promise<ScriptedServer> {
     request.on("end", () => {
       const { authorization, "content-type": contentType } = request.headers;
       const answer = answers[Math.min(arrived.length, answers.length - 1)];
-      arrived.push({ line: `${request.method} ${request.url}`, authorization, contentType, body: JSON.parse(text) });
+      const body: unknown = text === "" ? undefined : JSON.parse(text);
+      arrived.push({ line: `${request.method} ${request.url}`, authorization, contentType, body });
       if (answer === undefined) request.socket.destroy();
       else give(answer, response);
     });

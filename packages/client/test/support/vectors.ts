@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
+import type { Client } from "../../src/index.ts";
 
 /** One call, the answers to it, and its outcome. The file describes the fields. */
 export interface Vector {
   readonly name: string;
-  readonly do?: "lookUpCustomer" | "listPackages" | "queryTransaction";
+  readonly do?: Exclude<keyof Client, "topUp">;
   readonly with?: Readonly<Record<string, string>>;
   readonly options?: { readonly version?: string; readonly [name: string]: unknown };
   readonly resumed?: boolean | undefined;
