@@ -19,6 +19,7 @@ const QUESTIONS: readonly (readonly [question: string, page: string, ...words: s
   ["Why does a partner get 429?", "docs/daily-work.md", "partner gets 429"],
   ["How do I cancel or refund a top-up?", "docs/partner-guide.md", "cancel", "refund", "reverse"],
   ["How do I get a certificate?", "docs/partner-guide.md", "get a certificate"],
+  ["How do I compare my list with the provider's?", "docs/partner-guide.md", "reconcile"],
   ["Is there an example in PHP?", "docs/partner-guide.md", "PHP"],
   ["How do I set up HTTPS?", "docs/setup.md", "HTTPS"],
   ["How do staff log in with our accounts?", "docs/setup.md", "log-in with OpenID Connect"],

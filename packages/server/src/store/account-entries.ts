@@ -47,7 +47,7 @@ export function comparePlaces(a: EntryPlace, b: EntryPlace): number {
 /**
  * The entries of an account from one day to another, both included, oldest first.
  * @param after goes on after this place.
- * @param rows top-ups that a step reads.
+ * @param stepRows top-ups of all partners that a step reads.
  */
 export async function* readEntries(
   db: Db,
@@ -55,7 +55,7 @@ export async function* readEntries(
   key: AccountKey,
   { from, to }: { readonly from: string; readonly to: string },
   after?: EntriesPlace,
-  rows?: number,
+  stepRows?: number,
 ): AsyncGenerator<EntriesStep> {
   const isLeft = (entry: AccountEntry) => after?.last === undefined || comparePlaces(placeOf(entry), after.last) > 0;
   for (let day = after?.day ?? from; day <= to; day = dayAfter(day)) {
@@ -65,7 +65,7 @@ export async function* readEntries(
     const begin = after?.day === day && after.least > least ? after.least : least;
     let others = [...(await byStaff(db, key, day)), ...(await reversals(db, key, day))];
     others.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
-    for await (const step of stepsOf(db, { least: begin, beyond }, "asc", "txnId", rows)) {
+    for await (const step of stepsOf(db, { least: begin, beyond }, "asc", "txnId", stepRows)) {
       // Top-ups of the same time may be in the next step.
       const isDue = ({ at }: AccountEntry) => firstTransactionId(at) < step.beyond.slice(0, TIME_DIGITS);
       const due = others.filter(isDue);

@@ -136,11 +136,20 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     await fill(service, busy.id, START, 12_000);
     // More at the same moment than a page has.
     for (let nth = 0; nth < 201; nth += 1) await deposit(service, key, 100, `bank ${nth}`);
-    const txnIds = [...(await fill(service, rare.id, START, 1)), ...(await fill(service, rare.id, START + 11_999, 1))];
+    // A step ends among these, each at the same moment as a top-up of the other.
+    for (let nth = 0; nth < 20; nth += 1) {
+      service.now = START + 986 + nth;
+      await deposit(service, key, 100, `cash ${nth}`);
+    }
+    const txnIds = [
+      ...(await fill(service, rare.id, START + 986, 20)),
+      ...(await fill(service, rare.id, START + 11_999, 1)),
+    ];
     const { items, pages } = await askAll(service, ENTRIES, { from: "2026-11-20", to: "2026-11-20" }, token);
     expect(new Set(items.slice(0, 201).map(({ reference }) => reference)).size).toBe(201);
-    expect(items.slice(201).map(({ txnId }) => txnId)).toEqual(txnIds);
-    expect(items.at(-1).balance).toBe(201 - 2 * 1120);
+    const among = items.slice(201, 241).map(({ reference, txnId }) => reference ?? txnId);
+    expect(among).toEqual(txnIds.slice(0, 20).flatMap((txnId, nth) => [`cash ${nth}`, txnId]));
+    expect(items.slice(241)).toMatchObject([{ txnId: txnIds[20], balance: 221 - 21 * 1120 }]);
     expect(pages).toBe(4);
     const { next } = (await ask(service, ENTRIES, "", token)).json.body;
     const empty = await ask(
