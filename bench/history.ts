@@ -41,9 +41,9 @@ export function appendHistory(path: string, { each, days }: Past): number {
         since, goodwill_days, ${turn * count.count} + row_number() OVER () * ${STEP} % ${count.count} AS place,
         strftime('%Y-%m-%d %H:%M:%S', anchor_time, '+' || (months + 1) || ' months') AS end_time FROM subscription
         ORDER BY place;
-      INSERT INTO top_up (checkout_id, txn_id, partner_id, environment, cuid, service, req_id, bouquet_code, amount, at,
-          txn_date, status, udf1)
-        SELECT 'past-' || txn_id(place), txn_id(place), 1, environment, cuid, service, req_id, code, 113000, time_of(place),
+      INSERT INTO top_up (checkout_id, txn_id, partner_id, environment, cuid, service, req_id, bouquet_code, amount,
+          commission, at, txn_date, status, udf1)
+        SELECT 'past-' || txn_id(place), txn_id(place), 1, environment, cuid, service, req_id, code, 113000, 2260, time_of(place),
           strftime('%Y-%m-%d %H:%M:%S', time_of(place) / 1000, 'unixepoch'), 'success', 'order-' || place FROM turn;
       INSERT INTO ledger_entry (previous, ${key}, seq, kind, at, wall, code, name, add_on, months, days, txn_id, after_code,
           after_name, after_add_on, after_start, after_anchor, after_months, after_days, after_end, after_since,

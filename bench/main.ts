@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { measureAccounts } from "./accounts.ts";
 import { temporaryFolder } from "./clean-up.ts";
 import { measureConsole } from "./console.ts";
 import { measureEvents } from "./events.ts";
@@ -27,6 +28,7 @@ const NOTHING: Results = { comparisons: [], figures: [] };
 loadGenerator();
 const words = process.argv.slice(2);
 if (words[0] === "growth") await measureGrowth(words.slice(1));
+else if (words[0] === "accounts") await measureAccounts();
 else if (words[0] === "events") await measureEvents();
 else if (words[0] === "console" && words[1] === "pages") await measurePages(words.slice(2));
 else if (words[0] === "console") await measureConsole();
