@@ -134,15 +134,12 @@ export async function sumBalance(db: Db, zone: Zone, key: AccountKey, days: Days
 }
 
 export async function sumAccount(db: Db, zone: Zone, key: AccountKey, days: Days): Promise<AccountSums> {
-  const first = await firstOpenDay(db);
-  const from = first === undefined || (days.from ?? "") > first ? days.from : first;
-  const open = { from, to: days.to };
-  const parts = [
-    await sumStored(db, key, days),
-    await sumTopUps(db, zone, key, open),
-    await sumReversals(db, key, open),
-  ];
-  return { ...parts.reduce(addSums), ...(await sumByStaff(db, key, days)) };
+  // A day that is stored meanwhile must not count twice.
+  const first = (await firstOpenDay(db)) ?? "";
+  const stored = await sumStored(db, key, days, first);
+  const open = { from: (days.from ?? "") > first ? days.from : first || undefined, to: days.to };
+  const sales = [stored, await sumTopUps(db, zone, key, open), await sumReversals(db, key, open)];
+  return { ...sales.reduce(addSums), ...(await sumByStaff(db, key, days)) };
 }
 
 export const NO_SALES: SaleSums = { topUps: 0, gross: 0n, commission: 0n, reversals: 0, reversed: 0n, returned: 0n };
@@ -168,8 +165,15 @@ export async function firstOpenDay(db: Db): Promise<string | undefined> {
 /** Digits, since a number may be too small to hold a sum exactly. */
 const digits = (column: string) => sql<string | null>`cast(sum(${sql.ref(column)}) as text)`;
 
-async function sumStored(db: Db, { partnerId, environment }: AccountKey, { from, to }: Days): Promise<SaleSums> {
+/** @param before the first day that is not stored. */
+async function sumStored(
+  db: Db,
+  { partnerId, environment }: AccountKey,
+  { from, to }: Days,
+  before: string,
+): Promise<SaleSums> {
   let days = db.selectFrom("accountDay").where("partnerId", "=", partnerId).where("environment", "=", environment);
+  days = days.where("day", "<", before);
   if (from !== undefined) days = days.where("day", ">=", from);
   if (to !== undefined) days = days.where("day", "<=", to);
   const names = ["topUps", "gross", "commission", "reversals", "reversed", "returned"] as const;

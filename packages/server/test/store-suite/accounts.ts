@@ -151,7 +151,9 @@ export function testAccounts(makeDatabase: MakeDatabase): void {
     const months = [{ to: "2026-11-21" }, { from: "2026-11-22", to: "2026-11-23" }, { from: "2026-11-24" }];
     const parts = () => Promise.all(months.map((days) => sumAccount(engine.db, provider.zone, key, days)));
     const partsBefore = await parts();
+    const sums = Array.from({ length: 20 }, () => sumAccount(engine.db, provider.zone, key, {}));
     await Promise.all([1, 2].map(() => storeAccountDays(engine, provider.zone, opened.now)));
+    for (const sum of await Promise.all(sums)) expect(sum).toEqual(before);
     const days = await engine.db.selectFrom("accountDay").select(["day", "topUps"]).orderBy("day").execute();
     expect(days).toEqual(["2026-11-20", "2026-11-21", "2026-11-22"].map((day) => ({ day, topUps: 2 })));
     expect(await sumAccount(engine.db, provider.zone, key, {})).toEqual(before);
