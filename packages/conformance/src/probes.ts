@@ -22,7 +22,7 @@ interface Known {
 
 type Probe = readonly [name: string, operation: Operation, body: object | string, departure?: Departure];
 
-/** Sends wrong requests that topupd refuses, and unusual ones that it accepts. None is a top-up. */
+/** Sends wrong requests that topupd refuses, and others that only topupd accepts. None is a top-up. */
 export async function probe(caller: Caller, known: Known): Promise<Map<string, Exchange>> {
   const answers = new Map<string, Exchange>();
   for (const [name, operation, body, departure] of probesFor(known)) {
@@ -48,6 +48,9 @@ function probesFor({ code, cuid, isActive, checkoutId, asked }: Known): readonly
     ["customer_not_found", lookUp, { code: "no-such-customer" }],
     ["checkout_unknown", "txn-status", { checkoutId: UNKNOWN_CHECKOUT_ID }],
     ["code_trimmed", lookUp, { code: ` ${code.trim()} ` }],
+    // No version has them.
+    ["account", lookUp, "", { method: "GET", operation: "../partner/account" }],
+    ["own_top_ups", lookUp, "", { method: "GET", operation: "../partner/top-ups" }],
     ["extra_fields", lookUp, { code, "x-of-no-meaning": { a: [1] } }],
   ];
   const ofCustomer: readonly Probe[] = cuid === undefined ? [] : [["leading_zero", lookUp, { code: `0${cuid}` }]];

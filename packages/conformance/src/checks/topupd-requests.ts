@@ -1,4 +1,4 @@
-import { type Answer, bodyOf, envelopeOf, isSuccess, saysJson } from "../exchange.ts";
+import { type Answer, bodyOf, envelopeOf, isSuccess, saysJson, unjudgeable } from "../exchange.ts";
 import type { VersionFacts } from "../facts.ts";
 import { asArray, asText, describe, member } from "../shape.ts";
 import { both, decided, every, fails, HOLDS, skipped, type Verdict, type VersionCheck } from "./check.ts";
@@ -6,6 +6,7 @@ import { judgeFailure, type Reason } from "./failure.ts";
 
 const FAILURES = "Failures and requests";
 const IDENTIFIERS = "Identifiers and text";
+const ENVIRONMENTS = "Environments, partners and access tokens";
 const NOT_TRIED = "nothing could be tried: the customer was not found";
 const RETRIES = ["fix_request", "same_request", "new_checkout", "query_status", "no"];
 const WRONG_FIELDS = ["cuid", "service", "reqId"];
@@ -88,6 +89,7 @@ export const TOPUPD_REQUEST_CHECKS: readonly VersionCheck[] = [
   ),
   decided("code-trimmed", IDENTIFIERS, "Blanks around the code do not matter.", ofFound("code_trimmed")),
   decided("leading-zero", IDENTIFIERS, "A leading zero makes another identifier.", judgeLeadingZero),
+  decided("own-reports", ENVIRONMENTS, "A partner reads its account and its top-ups.", judgeReports),
   decided("extra-fields", FAILURES, "Fields that an operation does not know are ignored.", ofFound("extra_fields")),
 ];
 
@@ -183,6 +185,16 @@ function ofFound(probe: string): VersionCheck["judge"] {
       ? HOLDS
       : fails("the same customer", isSuccess(answer) ? "another one, or none" : "a failure");
   };
+}
+
+function judgeReports({ probes }: VersionFacts): Verdict {
+  const body = (name: string) => bodyOf(probes.get(name));
+  const open = unjudgeable(probes.get("account")) ?? unjudgeable(probes.get("own_top_ups"));
+  if (open !== undefined || probes.size === 0) return skipped(open ?? "the service does not answer");
+  const balance = member(body("account"), "balance");
+  if (typeof balance !== "number") return fails("balance, a number", describe(balance));
+  const items = member(body("own_top_ups"), "items");
+  return asArray(items) === undefined ? fails("items, an array", describe(items)) : HOLDS;
 }
 
 function judgeLeadingZero({ probes, cuid }: VersionFacts): Verdict {

@@ -7,6 +7,12 @@ import type { Answer, Behaviour, Fields } from "./fake-rules.ts";
 
 const OPERATIONS = ["get-customer-information", "get-subscription-package", "subscription-package-topup", "txn-status"];
 
+/** topupd's reports for a partner who has sold nothing. */
+const REPORTS: Readonly<Record<string, object>> = {
+  "partner/account": { success: true, code: "400ac010", body: { balance: 0 } },
+  "partner/top-ups": { success: true, code: "400ac010", body: { items: [], next: null } },
+};
+
 export interface Request {
   readonly method: string;
   readonly version: string;
@@ -63,7 +69,9 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
         requests.push(request);
         const wrong = refusalOf(request, incoming, options.isTopupd === true);
         const reason = wrong !== undefined && options.isLenient?.(wrong, request) === true ? undefined : wrong;
-        const answer = reason === undefined ? rules.run(version, operation, request.fields) : rules.refuse(reason);
+        const ruled = reason === undefined ? rules.run(version, operation, request.fields) : rules.refuse(reason);
+        const report = options.isTopupd === true ? REPORTS[`${version}/${operation}`] : undefined;
+        const answer = report === undefined ? ruled : { status: 200, headers: {}, json: structuredClone(report) };
         if (options.isTopupd === true) addRequestId(answer, `fake-${requests.length}`);
         options.rewrite?.(answer, request);
         if (answer.cut === "before" || options.hangsUp?.(request) === true) {

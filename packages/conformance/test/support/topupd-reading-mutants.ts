@@ -33,6 +33,20 @@ export const TOPUPD_READING_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: "an account without a balance",
+    caught: ["own-reports"],
+    change: on("account", ({ body }) => {
+      delete body.balance;
+    }),
+  },
+  {
+    name: "top-ups that are no list",
+    caught: ["own-reports"],
+    change: on("top-ups", ({ body }) => {
+      body.items = {};
+    }),
+  },
+  {
     name: "no X-Request-Id",
     caught: ["request-id"],
     change: {
