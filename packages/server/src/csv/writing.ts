@@ -1,5 +1,6 @@
 import type { CatalogueRow } from "../domain/catalogue.ts";
 import type { ConnectionFileRow, CustomerFileRow } from "../domain/customer.ts";
+import { printable } from "../domain/names.ts";
 
 /**
  * The start of a formula, also after blanks and in full-width characters: a spreadsheet would execute it, even in a
@@ -16,6 +17,12 @@ export function guardCell(text: string): string {
 
 export function unguardCell(cell: string): string {
   return cell.replace(GUARDED_START, "$1");
+}
+
+/** Numbers are not guarded against formulas: a negative amount begins with a minus sign. */
+export function cellOf(value: string | number | null): string {
+  const text = printable(String(value ?? ""));
+  return /^-?[0-9.]+$/.test(text) ? text : guardCell(text);
 }
 
 type Cells = readonly string[];

@@ -94,12 +94,25 @@ function rankOf({ service, bouquetCode }: CommissionRule): number {
 
 /** The rules that can apply on a day. */
 export function rulesInForce(rules: readonly CommissionRule[], day: string): readonly CommissionRule[] {
-  const isReplaced = (rule: CommissionRule) =>
-    rules.some(({ service, bouquetCode, from }) => {
-      const isSame = service === rule.service && bouquetCode === rule.bouquetCode;
-      return isSame && from <= day && from > rule.from;
-    });
-  return rules.filter((rule) => rule.from <= day && !isReplaced(rule));
+  return rules.filter((rule) => rule.from <= day && !isReplaced(rules, rule, day));
+}
+
+function isReplaced(rules: readonly CommissionRule[], rule: CommissionRule, day: string): boolean {
+  return rules.some((other) => isSameScope(other, rule) && other.from <= day && other.from > rule.from);
+}
+
+export function isSameScope(a: CommissionRule, b: CommissionRule): boolean {
+  return a.service === b.service && a.bouquetCode === b.bouquetCode;
+}
+
+export const MOST_COMMISSION_RULES = 100;
+
+/** Adds a rule. It replaces that of the same scope and day; rules that can never apply again are dropped. */
+export function withRule(rules: readonly CommissionRule[], rule: CommissionRule, today: string): CommissionRule[] {
+  const all = [...rules.filter((each) => !isSameScope(each, rule) || each.from !== rule.from), rule];
+  return all
+    .filter((each) => !isReplaced(all, each, today))
+    .sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
 }
 
 const WHOLE = 10_000n;
@@ -118,6 +131,11 @@ export interface SaleLimits {
   /** The total of a day of the provider's clock, in each environment. Reversals do not count. */
   readonly dayAmount: Money | undefined;
   readonly dayTopUps: number | undefined;
+}
+
+/** Whether the accounts of a partner with these limits are guarded even without a credit limit. */
+export function hasDayLimits({ dayAmount, dayTopUps }: SaleLimits): boolean {
+  return dayAmount !== undefined || dayTopUps !== undefined;
 }
 
 /** The agreement with a partner about its top-ups. */

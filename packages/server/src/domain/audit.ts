@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
+import type { StaffEntryKind } from "./account.ts";
 import type { AddressList } from "./address-list.ts";
 import type { Service } from "./bouquet.ts";
 import type { Rotation } from "./checkout.ts";
 import type { Environment } from "./customer.ts";
-import type { PartnerLimits } from "./partner-limits.ts";
 import type { Authority } from "./staff.ts";
 import { addressOf, type Target } from "./target.ts";
 import { type Instant, isoTimeOrNull } from "./wall-time.ts";
@@ -22,6 +22,11 @@ export const AUDIT_ACTIONS = [
   "partner.allow",
   "partner.limit",
   "partner.certify",
+  "partner.account",
+  "partner.commission",
+  "partner.deposit",
+  "partner.withdrawal",
+  "partner.adjustment",
   "token.issue",
   "token.rotate",
   "token.revoke",
@@ -168,8 +173,16 @@ export function partnerAllowed({ name, allowedAddresses }: Partner, after: Addre
   return { action: "partner.allow", subject: name, before: of(allowedAddresses), after: of(after) };
 }
 
-export function partnerLimited({ name, limits }: Partner, after: PartnerLimits): AuditedChange {
-  return { action: "partner.limit", subject: name, before: limits, after };
+type TermsAction = `partner.${"limit" | "account" | "commission" | StaffEntryKind}`;
+
+/** @param before with amounts in major units, as for people. */
+export function partnerTermsSet(
+  action: TermsAction,
+  { name }: Partner,
+  before: object | undefined,
+  after: object,
+): AuditedChange {
+  return { action, subject: name, before, after };
 }
 
 export function tokenIssued({ id, partner, environment, expiresAt }: AccessToken): AuditedChange {

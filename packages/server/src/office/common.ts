@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
+import { type CurrencyExponent, formatMoneyInFull, type Money, parseMoney } from "../domain/money.ts";
 import { NAME } from "../domain/names.ts";
 import { ROLES } from "../domain/staff.ts";
 import type { Subscription } from "../domain/subscription.ts";
@@ -38,6 +39,38 @@ export const AmountSchema = Type.String({
   description: "Decimal with all digits of the currency.",
   examples: ["1130.00"],
 });
+/** Input of an amount, with a length that no amount reaches. */
+export const amountInput = (description: string) => Type.String({ maxLength: 40, description });
+/** Input of an amount that can be taken away. */
+export const amountOrNone = (description: string) =>
+  Type.Optional(amountInput(`${description}: an amount such as 5000.00, or none.`));
+
+/** All digits of the currency; null for no amount. */
+export function formatOrNull(amount: Money | undefined, exponent: CurrencyExponent): string | null {
+  return amount === undefined ? null : formatMoneyInFull(amount, exponent);
+}
+
+/** @throws Refused */
+export function readAmount({ store }: ReadingPorts, field: string, text: string, isSigned = false): Money {
+  const { currencyExponent } = store.provider;
+  const isNegative = isSigned && text.startsWith("-");
+  const amount = parseMoney(isNegative ? text.slice(1) : text, currencyExponent);
+  if (amount === undefined) throw Refused.field(field, `must be a plain number of up to ${currencyExponent} decimals`);
+  return isNegative ? -amount : amount;
+}
+
+/** Reads an amount that stays as `before` if it is not given. @returns undefined for `none`. @throws Refused */
+export function readAmountOrNone(
+  ports: ReadingPorts,
+  field: string,
+  text: string | undefined,
+  before: Money | undefined,
+  isSigned = false,
+): Money | undefined {
+  if (text === undefined) return before;
+  return text === "none" ? undefined : readAmount(ports, field, text, isSigned);
+}
+
 export const EnvironmentSchema = oneOf(ENVIRONMENTS);
 export const ServiceSchema = oneOf(SERVICES);
 /** Corrections that a bulk change can make. */

@@ -40,6 +40,7 @@ export interface Desk extends Ports {
   readonly uploads: Uploads;
   readonly statistics: StatisticsCache;
   readonly state: Readonly<ServiceState>;
+  readonly currency: string | undefined;
   /** Runs long work. The service answers at once; a command waits until the work is done. */
   readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
   /** Shows the progress of long work on a terminal. */

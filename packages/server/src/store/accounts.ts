@@ -108,8 +108,14 @@ export type SaleSums = {
     : Money;
 };
 
-/** Sums of all entries of some days. Withdrawals are negative. */
-export type AccountSums = SaleSums & { readonly [Kind in StaffEntryKind]: Money };
+interface StaffSum {
+  readonly count: number;
+  /** Effect on the balance. */
+  readonly amount: Money;
+}
+
+/** Sums of all entries of some days. */
+export type AccountSums = SaleSums & { readonly [Kind in StaffEntryKind]: StaffSum };
 
 /** Days such as `2026-11-20`, both included; undefined for no bound. */
 export interface Days {
@@ -119,7 +125,7 @@ export interface Days {
 
 export function balanceOfSums(sums: AccountSums): Money {
   const { gross, commission, reversed, returned, deposit, withdrawal, adjustment } = sums;
-  return deposit + withdrawal + adjustment - (gross - commission) + (reversed - returned);
+  return deposit.amount + withdrawal.amount + adjustment.amount - (gross - commission) + (reversed - returned);
 }
 
 /** The balance now. */
@@ -253,9 +259,12 @@ async function sumByStaff(db: Db, { partnerId, environment }: AccountKey, { from
   if (from !== undefined) query = query.where("wall", ">=", from);
   if (to !== undefined) query = query.where("wall", "<", dayAfter(to));
   const rows = await query
-    .select(["kind", digits("amount").as("amount")])
+    .select((eb) => ["kind", eb.fn.countAll().as("count"), digits("amount").as("amount")])
     .groupBy("kind")
     .execute();
-  const of = (kind: StaffEntryKind) => BigInt(rows.find((row) => row.kind === kind)?.amount ?? 0);
+  const of = (kind: StaffEntryKind): StaffSum => {
+    const { count = 0, amount } = rows.find((row) => row.kind === kind) ?? {};
+    return { count: Number(count), amount: BigInt(amount ?? 0) };
+  };
   return { deposit: of("deposit"), withdrawal: of("withdrawal"), adjustment: of("adjustment") };
 }

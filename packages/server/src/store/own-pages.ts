@@ -78,19 +78,23 @@ export interface OwnEntryPage {
   readonly rest: EntriesPlace | undefined;
 }
 
-/** @param after the rest of the previous page. */
+/**
+ * @param after the rest of the previous page.
+ * @param mostSteps how many steps a page may have before it ends early.
+ */
 export async function readOwnEntries(
   db: Db,
   zone: Zone,
   key: AccountKey,
   { from, to }: Pick<OwnDays, "from" | "to">,
   after: EntriesPlace | undefined,
+  mostSteps = PAGE_STEPS,
 ): Promise<OwnEntryPage> {
   const found: AccountEntry[] = [];
   let steps = 0;
   for await (const { day, least, entries } of readEntries(db, zone, key, { from, to }, after, STEP_ROWS)) {
-    if (steps < PAGE_STEPS) found.push(...entries);
-    if (steps === PAGE_STEPS || found.length > PAGE_ITEMS) {
+    if (steps < mostSteps) found.push(...entries);
+    if (steps === mostSteps || found.length > PAGE_ITEMS) {
       const page = found.slice(0, PAGE_ITEMS);
       const last = page.at(-1);
       return { entries: page, rest: { day, least, last: last === undefined ? after?.last : placeOf(last) } };

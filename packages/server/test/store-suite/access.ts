@@ -35,6 +35,7 @@ export function testAccess(makeDatabase: MakeDatabase): void {
       allowedAddresses: null,
       certifiedAt: null,
       ...{ rate: 50, burst: 500, unknownLookUps: 60, newLookUps: 600 },
+      ...{ topUpAmount: null, dayAmount: null, dayTopUps: null },
     };
     expect(await run(desk, addPartner, { name: "wallet" })).toEqual(wallet);
     expect(await run(desk, showPartner, { name: "wallet" })).toEqual(wallet);

@@ -17,7 +17,7 @@ export function deskOf(
 ): Desk {
   return {
     ...({ accounts: undefined } as unknown as Pick<Desk, "accounts">),
-    limits: undefined,
+    ...{ limits: undefined, currency: undefined },
     targets: targetTools({ clock, random }),
     statistics: new StatisticsCache({ store, clock }),
     state: wellState(),

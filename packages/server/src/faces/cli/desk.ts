@@ -6,7 +6,7 @@ import type { DeskSession } from "./command.ts";
 import { progressLine } from "./terminal.ts";
 
 /** The desk that a command gives an operation. Ctrl-C ends long work after its current step. */
-export function shellDesk({ store, clock, random, actor, runtime }: DeskSession): Desk {
+export function shellDesk({ store, clock, random, actor, runtime, currency }: DeskSession): Desk {
   const line = progressLine(runtime);
   const goOn: Desk["goOn"] = async (work) => {
     const stopping = new AbortController();
@@ -14,8 +14,7 @@ export function shellDesk({ store, clock, random, actor, runtime }: DeskSession)
     await line.until(work(stopping.signal));
   };
   const { accounts, targets, sleep, lowerPriority: giveWay } = runtime;
-  const statistics = new StatisticsCache({ store, clock });
-  const known = { uploads: new Uploads(), statistics, state: wellState(), limits: undefined };
-  const tools = { accounts, targets, ...known };
-  return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words), giveWay, sleep };
+  const known = { statistics: new StatisticsCache({ store, clock }), uploads: new Uploads(), state: wellState() };
+  const tools = { accounts, targets, sleep, giveWay, currency, limits: undefined, ...known };
+  return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words) };
 }

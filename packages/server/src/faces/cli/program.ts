@@ -26,7 +26,7 @@ const COMMANDS: readonly (readonly [heading: string, words: readonly string[]])[
 const GROUPS: Readonly<Record<string, string>> = {
   customer: "list and show customers",
   audit: "list, verify and export what staff and imports have changed",
-  partner: "add, list, suspend and resume partners, and limit their IP addresses",
+  partner: "manage partners, their limits and their accounts",
   staff: "manage the accounts of staff and the keys of the staff API",
   "staff key": "manage API keys of your other systems",
   token: "issue, rotate, list and revoke access tokens",
@@ -45,6 +45,9 @@ const GROUPS: Readonly<Record<string, string>> = {
 
 type Add = (program: Command, runtime: Runtime) => void;
 
+const accounts = () => import("../../office/accounts/operations.ts");
+const commission = () => import("../../office/accounts/commission.ts");
+const statement = () => import("../../office/accounts/statement.ts");
 const bulk = () => import("../../office/bulk/operations.ts");
 const audit = () => import("../../office/audit/operations.ts");
 const partners = () => import("../../office/partners/operations.ts");
@@ -75,7 +78,7 @@ const SUBJECTS: Readonly<
   trial: { byHand: async () => (await import("./commands/demo.ts")).addTrialCommands },
   audit: { office: [audit] },
   partner: {
-    office: [partners, practice],
+    office: [partners, accounts, commission, statement, practice],
     byHand: async () => (await import("./commands/partner.ts")).addPartnerAllow,
   },
   staff: { office: [staff], byHand: async () => (await import("./commands/staff.ts")).addPasswordCommands },
@@ -97,7 +100,7 @@ const SUBJECTS: Readonly<
   reconcile: { office: [settlement] },
   import: { office: [catalogue], byHand: async () => (await import("./commands/import.ts")).addImportCustomers },
   catalogue: { office: [catalogue] },
-  export: { office: [catalogue, imports, transactions, settlement] },
+  export: { office: [catalogue, imports, transactions, settlement, statement] },
   target: { office: [targets], byHand: async () => (await import("./commands/target.ts")).addTargetCommands },
   events: { byHand: async () => (await import("./commands/target.ts")).addEventsCommand },
 };

@@ -59,6 +59,7 @@ const CHANGING: readonly ProblemCode[] = ["answer_unknown", "already_answered", 
 function describe(route: Route, components: Components): Json {
   const { method, path, tag, summary, permission, params, query, body, answer } = route;
   const status = String(route.status ?? (answer === undefined ? 204 : 200));
+  const other = route.otherStatus?.code;
   const takesKey = takesIdempotencyKey(route);
   const isOpen = permission === "public";
   const content = answer !== undefined && { content: answerContent(answer, components) };
@@ -74,7 +75,7 @@ function describe(route: Route, components: Components): Json {
     ...(body !== undefined && { requestBody: { required: true, content: requestContent(body, components) } }),
     responses: {
       [status]: { description: "Success.", ...content },
-      ...(route.isPending && { 202: { description: "Accepted: it is not done yet.", ...content } }),
+      ...(other && { [other]: { description: OTHERS[other], ...content } }),
       ...failures(
         [
           ...ALWAYS,
@@ -97,6 +98,11 @@ function describe(route: Route, components: Components): Json {
     },
   };
 }
+
+const OTHERS = {
+  200: "Nothing was made: it is a preview, or was made before.",
+  202: "Accepted: it is not done yet.",
+} as const;
 
 const WHO: Readonly<Record<Route["permission"], string>> = {
   read: "For every role.",

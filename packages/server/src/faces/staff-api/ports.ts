@@ -94,8 +94,8 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
   const { store, clock, random, accounts, targets, sleep, background } = ports;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
-  const { uploads, statistics, state, limits } = ports;
-  const known = { uploads, statistics, state, limits };
+  const { uploads, statistics, state, limits, currency } = ports;
+  const known = { uploads, statistics, state, limits, currency };
   return { store, clock, random, accounts, targets, actor, sleep, ...known, goOn, progress() {}, giveWay() {} };
 }
 

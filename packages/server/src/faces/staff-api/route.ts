@@ -83,8 +83,8 @@ export interface RouteDefinition<
   readonly answer?: Answer;
   /** HTTP status of a success (default 200). */
   readonly status?: 200 | 201 | 202;
-  /** Whether the work of an answer is still to be done: its status is then 202. */
-  isPending?(this: void, answer: AnswerOf<Answer>): boolean;
+  /** Another status of some answers: 200 if nothing was made, 202 if the work is still to be done. */
+  readonly otherStatus?: { readonly code: 200 | 202; isOf(this: void, answer: AnswerOf<Answer>): boolean };
   /** Problems beside those that any request can have. */
   readonly problems?: readonly ProblemCode[];
   /** Whether a method other than GET changes nothing. An Idempotency-Key is then ignored. */

@@ -1,3 +1,6 @@
+import * as commission from "../../office/accounts/commission.ts";
+import * as accounts from "../../office/accounts/operations.ts";
+import * as statement from "../../office/accounts/statement.ts";
 import * as approvals from "../../office/approvals/operations.ts";
 import * as audit from "../../office/audit/operations.ts";
 import * as bulk from "../../office/bulk/operations.ts";
@@ -31,6 +34,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...refusedCalls.operations,
   ...audit.operations,
   ...partners.operations,
+  ...accounts.operations,
+  ...commission.operations,
+  ...statement.operations,
   ...tokens.operations,
   ...practice.operations,
   ...staff.operations,

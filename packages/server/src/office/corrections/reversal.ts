@@ -38,7 +38,7 @@ export const reverseTransaction = operation({
     ),
   }),
   answer: TransactionReversalSchema,
-  isPending: ({ approval }) => approval !== null,
+  otherStatus: { code: 202, isOf: ({ approval }) => approval !== null },
   cli: [
     {
       words: "transaction reverse",

@@ -1,22 +1,27 @@
 import { Type } from "typebox";
 import type { Partner } from "../../domain/access-token.ts";
-import { NO_TERMS } from "../../domain/account.ts";
+import { hasDayLimits, NO_TERMS } from "../../domain/account.ts";
 import { AddressList, readAddressRange, sameRanges } from "../../domain/address-list.ts";
-import { partnerAdded, partnerAllowed, partnerLimited, partnerStatusSet } from "../../domain/audit.ts";
-import { DEFAULT_LIMITS, type PartnerLimits } from "../../domain/partner-limits.ts";
+import { partnerAdded, partnerAllowed, partnerStatusSet, partnerTermsSet } from "../../domain/audit.ts";
+import { ENVIRONMENTS } from "../../domain/customer.ts";
+import { DEFAULT_LIMITS } from "../../domain/partner-limits.ts";
 import { isoTimeOrNull } from "../../domain/wall-time.ts";
-import { NameSchema, onePage, pageOf } from "../common.ts";
-import { decide } from "../office.ts";
+import { storeAccountDays } from "../../store/account-days.ts";
+import { findAccount, putAccount } from "../../store/accounts.ts";
+import { amountOrNone, NameSchema, onePage, pageOf, readAmountOrNone } from "../common.ts";
+import { type Db, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import {
   AddressesSchema,
   LIMITS,
   ListedPartnerSchema,
+  limitsData,
   noPartner,
   PartnerName,
   PartnerSchema,
   partnerData,
+  SALE_LIMITS,
   StatusSchema,
   tokenState,
 } from "./presenter.ts";
@@ -52,7 +57,7 @@ export const listPartners = operation({
         const own = tokens.filter((token) => token.partner.id === partner.id);
         const used = own.flatMap(({ id }) => uses.get(id) ?? []);
         return {
-          ...partnerData(partner),
+          ...partnerData(partner, store.provider),
           validTokens: own.filter((token) => tokenState(token, now) === "valid").length,
           lastUsedAt: isoTimeOrNull(used.length === 0 ? undefined : Math.max(...used)),
         };
@@ -88,7 +93,7 @@ export const addPartner = operation({
         ...{ allowedAddresses: undefined, certifiedAt: undefined, limits: DEFAULT_LIMITS, terms: NO_TERMS },
       };
       const write = () => sql.insertPartner(tx, partner);
-      return { answer: partnerData(partner), change: { write, audit: [partnerAdded(partner)] } };
+      return { answer: partnerData(partner, office.store.provider), change: { write, audit: [partnerAdded(partner)] } };
     });
   },
 });
@@ -99,7 +104,8 @@ export const showPartner = operation({
   summary: "Show a partner",
   input: Type.Object({ name: PartnerName }),
   answer: PartnerSchema,
-  run: async ({ store }, { name }) => partnerData((await sql.findPartner(store.engine.db, name)) ?? noPartner(name)),
+  run: async ({ store }, { name }) =>
+    partnerData((await sql.findPartner(store.engine.db, name)) ?? noPartner(name), store.provider),
 });
 
 export const changePartner = operation({
@@ -137,37 +143,80 @@ export const changePartner = operation({
         ...(after.status === before.status ? [] : [partnerStatusSet(before, after.status)]),
       ];
       const change = { write: () => sql.updatePartner(tx, after), audit };
-      return { answer: partnerData(after), change: audit.length === 0 ? undefined : change };
+      return { answer: partnerData(after, office.store.provider), change: audit.length === 0 ? undefined : change };
     });
   },
 });
 
+const LIMIT_NAMES = Object.keys({ ...LIMITS, ...SALE_LIMITS }) as (keyof ReturnType<typeof limitsData>)[];
+
 export const limitPartner = operation({
   ...AS,
   http: "PATCH /partners/:name/limits",
-  summary: "Limit the calls and look-ups of a partner",
-  input: Type.Object({ name: PartnerName, ...Type.Partial(Type.Object(LIMITS)).properties }),
+  summary: "Limit the calls, look-ups and top-ups of a partner",
+  input: Type.Object({
+    name: PartnerName,
+    ...Type.Partial(Type.Object(LIMITS)).properties,
+    topUpAmount: amountOrNone("Highest price of a top-up"),
+    dayAmount: amountOrNone("Highest sum of prices a day"),
+    dayTopUps: Type.Optional(
+      Type.String({
+        pattern: "^(?:none|[1-9][0-9]{0,8})$",
+        "x-problem": "must be a number from 1 to 999999999, or none",
+        description: "Most top-ups a day, or none.",
+      }),
+    ),
+  }),
   answer: PartnerSchema,
   cli: [
     {
       words: "partner limits",
-      summary: "limit the calls and look-ups of a partner, or show the limits",
+      summary: "limit the calls, look-ups and top-ups of a partner, or show the limits",
       arguments: BY_NAME,
-      show: ["name", ...Object.keys(LIMITS)],
-      examples: ["topupd partner limits Bank", "topupd partner limits Bank --rate 200 --new-look-ups 2000"],
+      show: ["name", ...LIMIT_NAMES],
+      examples: [
+        "topupd partner limits Bank",
+        "topupd partner limits Bank --rate 200 --new-look-ups 2000",
+        "topupd partner limits Bank --top-up-amount 20000 --day-amount 500000",
+      ],
     },
   ],
-  async run(office, { name, ...given }) {
+  async run(office, { name, topUpAmount, dayAmount, dayTopUps, ...given }) {
+    const { store } = office;
+    const { engine, provider } = store;
+    if (dayAmount !== undefined || dayTopUps !== undefined)
+      await storeAccountDays(engine, provider.zone, office.clock());
     return decide(office, "reference", async (tx) => {
       const before = (await sql.findPartner(tx, name)) ?? noPartner(name);
-      const after = { ...before, limits: { ...before.limits, ...given } };
-      const change = { write: () => sql.updatePartner(tx, after), audit: [partnerLimited(before, after.limits)] };
-      const names = Object.keys(LIMITS) as (keyof PartnerLimits)[];
-      const isAsBefore = names.every((each) => after.limits[each] === before.limits[each]);
-      return { answer: partnerData(after), change: isAsBefore ? undefined : change };
+      const was = before.terms.limits;
+      const limits = {
+        topUpAmount: readAmountOrNone(office, "topUpAmount", topUpAmount, was.topUpAmount),
+        dayAmount: readAmountOrNone(office, "dayAmount", dayAmount, was.dayAmount),
+        dayTopUps: dayTopUps === undefined ? was.dayTopUps : dayTopUps === "none" ? undefined : Number(dayTopUps),
+      };
+      const after = { ...before, limits: { ...before.limits, ...given }, terms: { ...before.terms, limits } };
+      const [former, now] = [limitsData(before, provider), limitsData(after, provider)];
+      const write = async () => {
+        const isGuardChanged = hasDayLimits(was) !== hasDayLimits(limits);
+        if (isGuardChanged) await engine.lockRecording(tx);
+        await sql.updatePartner(tx, after);
+        if (isGuardChanged) await guardAccounts(office, tx, after);
+      };
+      const change = { write, audit: [partnerTermsSet("partner.limit", before, former, now)] };
+      const isAsBefore = LIMIT_NAMES.every((each) => former[each] === now[each]);
+      return { answer: partnerData(after, provider), change: isAsBefore ? undefined : change };
     });
   },
 });
+
+/** Recording must be locked. */
+async function guardAccounts({ store, clock }: Office, tx: Db, { id: partnerId, terms }: Partner): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    const key = { partnerId, environment };
+    const settings = { ...(await findAccount(tx, key)), hasDayLimits: hasDayLimits(terms.limits) };
+    await putAccount(tx, store.provider.zone, key, settings, clock());
+  }
+}
 
 function readAddresses(texts: readonly string[]): AddressList {
   const ranges = texts.map((text) => {

@@ -1,10 +1,11 @@
 import { type Static, Type } from "typebox";
 import { type AccessToken, hasTokenEnded, type Partner } from "../../domain/access-token.ts";
 import { MOST_ADDRESS_RANGES } from "../../domain/address-list.ts";
+import type { Money } from "../../domain/money.ts";
 import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import { EnvironmentSchema, InstantSchema, oneOf, orNull } from "../common.ts";
+import { AmountSchema, EnvironmentSchema, formatOrNull, InstantSchema, oneOf, orNull } from "../common.ts";
 import type { Shown } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { printable, table } from "../text.ts";
@@ -35,6 +36,13 @@ export const LIMITS = {
   newLookUps: limit("Customers an hour whom the partner has never topped up", DEFAULT_LIMITS.newLookUps),
 };
 
+/** Limits of top-ups, in answers. */
+export const SALE_LIMITS = {
+  topUpAmount: orNull({ ...AmountSchema, description: "Highest price of a top-up; null: no limit." }),
+  dayAmount: orNull({ ...AmountSchema, description: "Highest sum of prices a day; null: no limit." }),
+  dayTopUps: orNull(Type.Integer({ description: "Most top-ups a day; null: no limit." })),
+};
+
 export const PartnerSchema = Type.Object(
   {
     id: Type.Integer(),
@@ -44,6 +52,7 @@ export const PartnerSchema = Type.Object(
     allowedAddresses: orNull(Type.Array(Type.String(), { description: "Null means any address." })),
     certifiedAt: orNull(InstantSchema),
     ...LIMITS,
+    ...SALE_LIMITS,
   },
   { title: "Partner" },
 );
@@ -91,10 +100,20 @@ export const RotatedTokenSchema = Type.Object(
 
 /* Partners and tokens in answers and on terminals. */
 
-export function partnerData({ id, name, status, createdAt, allowedAddresses, certifiedAt, limits }: Partner) {
+export function partnerData(partner: Partner, provider: Pick<ProviderSettings, "currencyExponent">) {
+  const { id, name, status, createdAt, allowedAddresses, certifiedAt } = partner;
   const addresses = allowedAddresses === undefined ? null : [...allowedAddresses.ranges];
   const common = { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: addresses };
-  return { ...common, certifiedAt: isoTimeOrNull(certifiedAt), ...limits };
+  return { ...common, certifiedAt: isoTimeOrNull(certifiedAt), ...limitsData(partner, provider) };
+}
+
+export function limitsData(
+  { limits, terms }: Partner,
+  { currencyExponent }: Pick<ProviderSettings, "currencyExponent">,
+) {
+  const { topUpAmount, dayAmount, dayTopUps = null } = terms.limits;
+  const inFull = (amount: Money | undefined) => formatOrNull(amount, currencyExponent);
+  return { ...limits, topUpAmount: inFull(topUpAmount), dayAmount: inFull(dayAmount), dayTopUps };
 }
 
 /** @param lastUse the last accepted request; requests of the last half minute may be missing. */

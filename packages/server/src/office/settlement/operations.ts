@@ -1,7 +1,6 @@
 import type { Static } from "typebox";
-import { guardCell } from "../../csv/writing.ts";
+import { cellOf } from "../../csv/writing.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
-import { printable } from "../../domain/names.ts";
 import {
   addTotals,
   NOTHING_SETTLED,
@@ -156,12 +155,6 @@ export const exportSettlement = operation({
     return exported(office, await settledDays(office, input));
   },
 });
-
-/** Numbers are not guarded against formulas: a negative amount begins with a minus sign. */
-function cellOf(value: string | number | null): string {
-  const text = printable(String(value ?? ""));
-  return /^-?[0-9.]+$/.test(text) ? text : guardCell(text);
-}
 
 async function* exported(office: Office, days: Days): Rows<Line> {
   for await (const settled of days) yield await linesOf(office, settled);

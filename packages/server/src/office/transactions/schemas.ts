@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
-import { type Money, parseMoney } from "../../domain/money.ts";
+import type { Money } from "../../domain/money.ts";
 import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
 import { ApprovalSchema } from "../approvals/schemas.ts";
 import {
@@ -17,6 +17,7 @@ import {
   pageOf,
   partnerIdOf,
   RunSchema,
+  readAmount,
   ServiceSchema,
   WallTimeSchema,
 } from "../common.ts";
@@ -158,10 +159,6 @@ export async function filtersOf(office: Office, input: Static<typeof FilterSchem
 }
 
 /** @throws Refused */
-export function amountOf({ store }: Office, given: string | undefined): Money | undefined {
-  const { currencyExponent } = store.provider;
-  const amount = given === undefined ? undefined : parseMoney(given, currencyExponent);
-  if (given !== undefined && amount === undefined)
-    throw Refused.field("amount", `must be a plain number of up to ${currencyExponent} decimals`);
-  return amount;
+export function amountOf(office: Office, given: string | undefined): Money | undefined {
+  return given === undefined ? undefined : readAmount(office, "amount", given);
 }

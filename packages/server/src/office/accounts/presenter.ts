@@ -1,0 +1,79 @@
+import type { Static } from "typebox";
+import type { Partner } from "../../domain/access-token.ts";
+import type { AccountEntry, AccountKey } from "../../domain/account.ts";
+import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { isoTime } from "../../domain/wall-time.ts";
+import { type Account, sumBalance } from "../../store/accounts.ts";
+import { environmentOf, formatOrNull } from "../common.ts";
+import type { Db, Office } from "../office.ts";
+import type { Shown } from "../operation.ts";
+import { noPartner } from "../partners/presenter.ts";
+import { findPartner } from "../partners/sql.ts";
+import { table } from "../text.ts";
+import type { AccountSchema, EntryEffectSchema, EntrySchema, StatementSchema } from "./schemas.ts";
+
+/** The partner and account that an input names. @throws Refused */
+export async function accountMeant(
+  office: Pick<Office, "store">,
+  db: Db,
+  { name, environment }: { readonly name: string; readonly environment?: AccountKey["environment"] },
+): Promise<{ readonly partner: Partner; readonly key: AccountKey }> {
+  const partner = (await findPartner(db, name)) ?? noPartner(name);
+  return { partner, key: { partnerId: partner.id, environment: await environmentOf(office, { environment }) } };
+}
+
+export async function balanceOf({ store }: Pick<Office, "store">, db: Db, key: AccountKey, account: Account) {
+  return account.guarded?.balance ?? (await sumBalance(db, store.provider.zone, key));
+}
+
+export function availableOf(balance: Money, creditLimit: Money | undefined): Money | undefined {
+  return creditLimit === undefined ? undefined : balance + creditLimit;
+}
+
+export function accountData(
+  { store: { provider }, currency }: Pick<Office, "store" | "currency">,
+  { name: partner }: Partner,
+  { environment }: AccountKey,
+  { creditLimit, alertBelow, balance }: Pick<Account, "creditLimit" | "alertBelow"> & { readonly balance: Money },
+): Static<typeof AccountSchema> {
+  const inFull = (amount: Money | undefined) => formatOrNull(amount, provider.currencyExponent);
+  return {
+    ...{ partner, environment, balance: formatMoneyInFull(balance, provider.currencyExponent) },
+    creditLimit: inFull(creditLimit),
+    available: inFull(availableOf(balance, creditLimit)),
+    alertBelow: inFull(alertBelow),
+    currency: currency ?? null,
+  };
+}
+
+export const ACCOUNT_COLUMNS = ["partner", "environment", "balance", "creditLimit", "available", "alertBelow"];
+
+export function entryLines(effect: Static<typeof EntryEffectSchema>): Shown {
+  const columns = ["partner", "environment", "kind", "reference", "amount", "before", "after"];
+  const isRepeat = effect.before === effect.after;
+  const note = `The entry was made at ${effect.at} by ${effect.author}: nothing was changed.\n`;
+  return { out: table(columns, [effect], 3), ...(isRepeat && { note }) };
+}
+
+export function entryData(entry: AccountEntry, balance: Money, exponent: CurrencyExponent): Static<typeof EntrySchema> {
+  const sale = "of" in entry ? entry.of : undefined;
+  const staff = "of" in entry ? undefined : entry;
+  return {
+    ...{ txnDate: entry.wall, at: isoTime(entry.at), kind: entry.kind },
+    gross: formatOrNull(sale?.amount, exponent),
+    commission: formatOrNull(sale?.commission, exponent),
+    amount: formatMoneyInFull(entry.amount, exponent),
+    balance: formatMoneyInFull(balance, exponent),
+    ...{ reference: staff?.reference ?? null, txnId: sale?.txnId ?? null, checkoutId: sale?.checkoutId ?? null },
+    ...{ author: staff?.author ?? null, reason: staff?.reason || null },
+  };
+}
+
+const KIND_COLUMNS = ["kind", "count", "gross", "commission", "amount"];
+
+export function statementLines({ kinds, opening, closing, open }: Static<typeof StatementSchema>): Shown {
+  const balance = (kind: string, amount: string) => ({ kind, count: "", gross: "", commission: "", amount });
+  const rows = [balance("OPENING", opening), ...kinds, balance("CLOSING", closing)];
+  const out = table(KIND_COLUMNS, rows, KIND_COLUMNS.length - 1);
+  return { out, note: open ? "The month is not over yet: these numbers may still change.\n" : "" };
+}

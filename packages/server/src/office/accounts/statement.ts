@@ -1,0 +1,115 @@
+import type { Static } from "typebox";
+import { cellOf } from "../../csv/writing.ts";
+import { STAFF_ENTRY_KINDS } from "../../domain/account.ts";
+import { formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { settlementNumber } from "../../domain/settlement.ts";
+import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
+import { dayBefore, type Instant } from "../../domain/wall-time.ts";
+import { readEntries } from "../../store/account-entries.ts";
+import { balanceOfSums, sumAccount, sumBalance } from "../../store/accounts.ts";
+import { daysOf } from "../common.ts";
+import { type Rows, rowsOf } from "../fields.ts";
+import type { Office } from "../office.ts";
+import { type Operation, operation } from "../operation.ts";
+import { prunedBefore } from "../transactions/sql.ts";
+import { firstOfMonth, lastFrom } from "./operations.ts";
+import { accountMeant, entryData, statementLines } from "./presenter.ts";
+import { EntrySchema, StatementInputSchema, StatementSchema } from "./schemas.ts";
+
+/* The statement of an account for a month. */
+
+const AS = { tag: "Accounts", permission: "read" } as const;
+type Input = Static<typeof StatementInputSchema>;
+
+export const showStatement = operation({
+  ...AS,
+  http: "GET /partners/:name/statement",
+  summary: "Show the statement of a partner's account for a month",
+  input: StatementInputSchema,
+  answer: StatementSchema,
+  cli: [
+    {
+      words: "partner statement",
+      arguments: ["name"],
+      show: statementLines,
+      examples: ['topupd partner statement "Blue Wallet" --month 2026-11'],
+    },
+  ],
+  async run(office, input) {
+    office.giveWay();
+    const { engine, provider } = office.store;
+    const { partner, key, days, end } = await monthMeant(office, input);
+    const opening = await sumBalance(engine.db, provider.zone, key, { to: dayBefore(days.from) });
+    const sums = await sumAccount(engine.db, provider.zone, key, days);
+    const { topUps, gross, commission, reversals, reversed, returned } = sums;
+    const inFull = (amount: Money) => formatMoneyInFull(amount, provider.currencyExponent);
+    const ofSales = (kind: "top_up" | "reversal", count: number, price: Money, kept: Money) => {
+      const amount = kind === "top_up" ? kept - price : price - kept;
+      return { kind, count, gross: inFull(price), commission: inFull(kept), amount: inFull(amount) };
+    };
+    const byStaff = STAFF_ENTRY_KINDS.map((kind) => {
+      return { kind, count: sums[kind].count, gross: null, commission: null, amount: inFull(sums[kind].amount) };
+    });
+    return {
+      ...{ number: settlementNumber({ ...days, ...key }), partner: partner.name, environment: key.environment },
+      ...{ ...days, open: office.clock() < end + RECORDING_DEADLINE_MS, opening: inFull(opening) },
+      kinds: [
+        ...byStaff,
+        ofSales("top_up", topUps, gross, commission),
+        ofSales("reversal", reversals, reversed, returned),
+      ],
+      closing: inFull(opening + balanceOfSums(sums)),
+      currency: office.currency ?? null,
+    };
+  },
+});
+
+const COLUMNS = Object.keys(EntrySchema.properties) as (keyof Static<typeof EntrySchema>)[];
+
+export const exportStatement = operation({
+  ...AS,
+  http: "GET /partners/:name/statement.csv",
+  summary: "Export the entries of a month, each with the balance after it",
+  input: StatementInputSchema,
+  answer: rowsOf(EntrySchema, { header: COLUMNS, lines: (row) => [COLUMNS.map((name) => cellOf(row[name]))] }),
+  cli: [
+    {
+      words: "export statement",
+      arguments: ["name"],
+      examples: ['topupd export statement "Blue Wallet" --month 2026-11 \\\n    --output november.csv'],
+    },
+  ],
+  async run(office, input) {
+    office.giveWay();
+    return exported(office, await monthMeant(office, input));
+  },
+});
+
+type Month = Awaited<ReturnType<typeof monthMeant>>;
+
+/** Days of which history was deleted are left out. */
+async function* exported(office: Office, { key, days, start }: Month): Rows<Static<typeof EntrySchema>> {
+  const { engine, provider } = office.store;
+  const from = (await prunedBefore(office, start)) ?? days.from;
+  let balance = await sumBalance(engine.db, provider.zone, key, { to: dayBefore(from) });
+  for await (const { entries } of readEntries(engine.db, provider.zone, key, { ...days, from }))
+    yield entries.map((entry) => {
+      balance += entry.amount;
+      return entryData(entry, balance, provider.currencyExponent);
+    });
+  return undefined;
+}
+
+/** @throws Refused */
+async function monthMeant(office: Office, input: Input) {
+  const { engine } = office.store;
+  const { partner, key } = await accountMeant(office, engine.db, input);
+  const from = firstOfMonth(input.month);
+  const days = { from, to: lastFrom(from) };
+  const { from: start, until: end } = daysOf(office, days) as { readonly from: Instant; readonly until: Instant };
+  // A top-up that was decided in the month may still wait for its commit.
+  await engine.awaitCommits();
+  return { partner, key, days, start, end };
+}
+
+export const operations: readonly Operation[] = [showStatement, exportStatement];
