@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { hasDayLimits, type StaffEntry, type StaffEntryKind } from "../../domain/account.ts";
+import { availableOf, hasDayLimits, type StaffEntry, type StaffEntryKind } from "../../domain/account.ts";
 import { partnerTermsSet } from "../../domain/audit.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { DAY_MS, dayAfter, dayBefore, isoTime, wallMsBetween } from "../../domain/wall-time.ts";
@@ -13,15 +13,7 @@ import { decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { prunedBefore } from "../transactions/sql.ts";
-import {
-  ACCOUNT_COLUMNS,
-  accountData,
-  accountMeant,
-  availableOf,
-  balanceOf,
-  entryData,
-  entryLines,
-} from "./presenter.ts";
+import { ACCOUNT_COLUMNS, accountData, accountMeant, balanceOf, entryData, entryLines } from "./presenter.ts";
 import {
   ACCOUNT,
   AccountSchema,
@@ -53,7 +45,7 @@ export const showAccount = operation({
   ],
   async run(office, input) {
     const { db } = office.store.engine;
-    const { partner, key } = await accountMeant(office, db, input);
+    const { partner, key } = await accountMeant(db, input);
     const account = await findAccount(db, key);
     return accountData(office, partner, key, { ...account, balance: await balanceOf(office, db, key, account) });
   },
@@ -86,7 +78,7 @@ export const changeAccount = operation({
     const { engine, provider } = office.store;
     if (creditLimit !== undefined) await storeAccountDays(engine, provider.zone, office.clock());
     return decide(office, "reference", async (tx) => {
-      const { partner, key } = await accountMeant(office, tx, meant);
+      const { partner, key } = await accountMeant(tx, meant);
       const account = await findAccount(tx, key);
       const before = { ...account, balance: await balanceOf(office, tx, key, account) };
       const after = {
@@ -140,7 +132,7 @@ export const enterIntoAccount = operation({
     const { currencyExponent } = office.store.provider;
     const amount = effectOf(office, kind, input.amount);
     return decide(office, "reference", async (tx) => {
-      const { partner, key } = await accountMeant(office, tx, input);
+      const { partner, key } = await accountMeant(tx, input);
       const first = await findEntry(tx, key, reference);
       if (first === undefined && !office.isPreview) await lockBalance(tx, key);
       const account = await findAccount(tx, key);
@@ -197,7 +189,7 @@ export const listAccountEntries = operation({
     office.giveWay();
     const { engine, provider } = office.store;
     const { zone, currencyExponent } = provider;
-    const { key } = await accountMeant(office, engine.db, input);
+    const { key } = await accountMeant(engine.db, input);
     const today = momentOf(office).wall.slice(0, 10);
     const { from = firstOfMonth(input.to ?? today), to = lastFrom(from) } = input;
     const period = daysOf(office, { from, to });

@@ -1,10 +1,10 @@
 import type { Static } from "typebox";
 import type { Partner } from "../../domain/access-token.ts";
-import type { AccountEntry, AccountKey } from "../../domain/account.ts";
+import { type AccountEntry, type AccountKey, availableOf } from "../../domain/account.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { type Account, sumBalance } from "../../store/accounts.ts";
-import { environmentOf, formatOrNull } from "../common.ts";
+import { formatOrNull } from "../common.ts";
 import type { Db, Office } from "../office.ts";
 import type { Shown } from "../operation.ts";
 import { noPartner } from "../partners/presenter.ts";
@@ -14,20 +14,15 @@ import type { AccountSchema, EntryEffectSchema, EntrySchema, StatementSchema } f
 
 /** The partner and account that an input names. @throws Refused */
 export async function accountMeant(
-  office: Pick<Office, "store">,
   db: Db,
-  { name, environment }: { readonly name: string; readonly environment?: AccountKey["environment"] },
+  { name, environment = "production" }: { readonly name: string; readonly environment?: AccountKey["environment"] },
 ): Promise<{ readonly partner: Partner; readonly key: AccountKey }> {
   const partner = (await findPartner(db, name)) ?? noPartner(name);
-  return { partner, key: { partnerId: partner.id, environment: await environmentOf(office, { environment }) } };
+  return { partner, key: { partnerId: partner.id, environment } };
 }
 
 export async function balanceOf({ store }: Pick<Office, "store">, db: Db, key: AccountKey, account: Account) {
   return account.guarded?.balance ?? (await sumBalance(db, store.provider.zone, key));
-}
-
-export function availableOf(balance: Money, creditLimit: Money | undefined): Money | undefined {
-  return creditLimit === undefined ? undefined : balance + creditLimit;
 }
 
 export function accountData(

@@ -4,7 +4,6 @@ import {
   AmountSchema,
   amountInput,
   DAYS,
-  ENVIRONMENT,
   EnvironmentSchema,
   InstantSchema,
   NameSchema,
@@ -21,7 +20,13 @@ import { PartnerName } from "../partners/presenter.ts";
 import { TransactionListSchema } from "../transactions/schemas.ts";
 
 /** Input that names an account. */
-export const ACCOUNT = { name: PartnerName, ...ENVIRONMENT };
+export const ACCOUNT = {
+  name: PartnerName,
+  environment: Type.Optional({
+    ...EnvironmentSchema,
+    description: "Environment of the account (default: production).",
+  }),
+};
 const OF_ACCOUNT = { partner: Type.String(), environment: EnvironmentSchema };
 const Currency = orNull(Type.String({ description: "Code of ISO 4217; null if it is not set." }));
 const amount = (description: string) => ({ ...AmountSchema, description });

@@ -103,7 +103,7 @@ async function* exported(office: Office, { key, days, start }: Month): Rows<Stat
 /** @throws Refused */
 async function monthMeant(office: Office, input: Input) {
   const { engine } = office.store;
-  const { partner, key } = await accountMeant(office, engine.db, input);
+  const { partner, key } = await accountMeant(engine.db, input);
   const from = firstOfMonth(input.month);
   const days = { from, to: lastFrom(from) };
   const { from: start, until: end } = daysOf(office, days) as { readonly from: Instant; readonly until: Instant };
