@@ -1,23 +1,43 @@
 import { expect, onTestFinished, test } from "vitest";
-import { partnersOf } from "../../server/test/support/partners.ts";
-import { fill } from "../../server/test/support/reports.ts";
-import { START, startTestService } from "../../server/test/support/service.ts";
+import { partnersOf, setAccount } from "../../server/test/support/partners.ts";
+import { FIBER, fill } from "../../server/test/support/reports.ts";
+import { prepareTopUp, START, startTestService } from "../../server/test/support/service.ts";
 import type { Client } from "../src/index.ts";
-import { DRIVERS } from "./support/drivers.ts";
+import { DRIVERS, type Driver } from "./support/drivers.ts";
 
-/* Each client against a running service: the partner's account and lists of more than a page. */
+/* Each client against a running service: the partner's account, and lists of more than a page. */
 
-test.each(DRIVERS.filter(([, isHere]) => isHere))("the client in %s reads the partner's reports", async (...of) => {
+const CLIENTS = DRIVERS.filter(([, isHere]) => isHere);
+
+async function place(start: () => Driver) {
   const service = await startTestService();
-  const partnerId = (await partnersOf(service.store).find("wallet"))?.id ?? 0;
-  const txnIds = await fill(service, partnerId, START, 201);
+  const { id: partnerId = 0 } = (await partnersOf(service.store).find("wallet")) ?? {};
   const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
-  const driver = of[2]();
+  const driver = start();
   onTestFinished(driver.stop);
   const call = async (action: keyof Client, values: object = {}) => {
     const options = { baseUrl, token: service.trialToken };
     return (await driver.call({ do: action, with: values, options, nowMs: START })).outcome;
   };
+  return { service, partnerId, call };
+}
+
+test.each(CLIENTS)("the client in %s sends a top-up again when there is money for it", async (_, _isHere, start) => {
+  const { service, partnerId, call } = await place(start);
+  const allow = (creditLimit: bigint) =>
+    setAccount(service.store, { partnerId, environment: "trial" }, { creditLimit }, service.now);
+  await allow(100_000n);
+  const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
+  const failure = { reason: "insufficient_balance", missing: "130" };
+  expect(await call("topUp", purchase)).toMatchObject({ outcome: "refused", failure });
+  await allow(113_000n);
+  expect(await call("topUp", purchase)).toMatchObject({ outcome: "topped_up", replayed: false });
+  expect(await call("getAccount")).toMatchObject({ value: { balance: "-1130", creditLimit: "1130", available: "0" } });
+});
+
+test.each(CLIENTS)("the client in %s reads the partner's reports", async (_, _isHere, start) => {
+  const { service, partnerId, call } = await place(start);
+  const txnIds = await fill(service, partnerId, START, 201);
   const days = { from: "2026-11-20", to: "2026-11-20" };
   // Each of 1,130.00 with a commission of 10.00.
   expect(await call("getAccount")).toMatchObject({
