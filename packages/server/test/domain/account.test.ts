@@ -8,6 +8,7 @@ import {
   NO_SALE_LIMITS,
   NO_TERMS,
   type PartnerTerms,
+  withRule,
 } from "../../src/domain/account.ts";
 import { MONTHLY, QUARTERLY, RUNS } from "./builders.ts";
 import { commandWith, decide, GOOD_TOKEN, snapshotWith } from "./purchase.ts";
@@ -40,6 +41,22 @@ describe("commission", () => {
   test("is never more than the price", () => {
     expect(commissionOf([rule({ fixed: 2_000n })], sale(1_500n), TODAY)).toBe(1_500n);
     expect(commissionOf([rule({ fixed: 2_000n })], sale(3_000n), TODAY)).toBe(2_000n);
+  });
+
+  test("has one rule of a scope and day, and none that can never apply again", () => {
+    const [old, now, later] = [
+      rule({ percent: 100 }),
+      rule({ percent: 200, from: TODAY }),
+      rule({ from: "2026-12-01" }),
+    ];
+    const tv = rule({ service: "tv", percent: 50 });
+    const add = (...rules: CommissionRule[]) =>
+      rules.reduce((all, each) => withRule(all, each, TODAY), [] as readonly CommissionRule[]);
+    expect(add(later, tv, old, now)).toEqual([tv, now, later]);
+    expect(add(old, later)).toEqual([old, later]);
+    const again = { ...now, percent: 0 };
+    expect(add(old, now, again)).toEqual([again]);
+    expect(add(old, { ...now, bouquetCode: "TV-1M" })).toHaveLength(2);
   });
 
   test("follows the most specific rule of the day, and of those the one that began last", () => {

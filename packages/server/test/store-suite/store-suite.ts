@@ -1,5 +1,7 @@
 import { describe } from "vitest";
 import { testAccess } from "./access.ts";
+import { testAccountOperations } from "./account-operations.ts";
+import { testAccountStatements } from "./account-statements.ts";
 import { testAccounts } from "./accounts.ts";
 import { testAlerts } from "./alerts.ts";
 import { testApprovals } from "./approvals.ts";
@@ -45,6 +47,8 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("customer imports", () => testCustomerImports(makeDatabase));
     describe("top-ups", () => testTopUps(makeDatabase));
     describe("accounts", () => testAccounts(makeDatabase));
+    describe("accounts of the office", () => testAccountOperations(makeDatabase));
+    describe("statements of accounts", () => testAccountStatements(makeDatabase));
     describe("batches", () => testBatches(makeDatabase));
     describe("checkouts", () => testCheckouts(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));
