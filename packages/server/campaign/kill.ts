@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Answer, CUSTOMERS, makeProvider, PartnerClient, type Sent, verifySent, verifyTotals } from "./partner.ts";
-import { expectTopupd, type Ground, killProcess, type Served, startServing } from "./processes.ts";
+import { Fleet } from "./fleet.ts";
+import { type Answer, CUSTOMERS, makeProvider, type Sent, verifySent, verifyTotals } from "./partner.ts";
+import { expectTopupd, type Ground } from "./processes.ts";
 import { Choices } from "./random.ts";
 
 export interface KillOptions extends Ground {
@@ -18,7 +19,6 @@ export interface KillOptions extends Ground {
 
 const PARTNERS = 12;
 const LONGEST_LOAD_MS = 500;
-const READY_TIMEOUT_MS = 15_000;
 
 /**
  * Processes on one database serve a mixed load. Meanwhile one of them is killed with SIGKILL and started again, or
@@ -82,60 +82,6 @@ export async function kill({
   return (
     `${rounds} rounds, ${kills} kills and ${restarts} restarts of PostgreSQL: ${acknowledged} acknowledged top-ups ` +
     `all there once, ${all.length - acknowledged} interrupted ones settled`
-  );
-}
-
-/** The processes. Any of them may get any request. */
-class Fleet {
-  readonly #ground: Ground;
-  readonly #token: string;
-  readonly #workers: number;
-  readonly #served: Served[] = [];
-  clients: PartnerClient[] = [];
-
-  constructor(ground: Ground, token: string, workers: number) {
-    this.#ground = ground;
-    this.#token = token;
-    this.#workers = workers;
-  }
-
-  async start(index: number): Promise<void> {
-    this.#served[index] = await startServing(this.#ground, this.#workers);
-    this.clients = this.#served.map(({ url }) => new PartnerClient(url, this.#token));
-  }
-
-  /** Kills one process of a service; or all of it, and starts it again. */
-  async kill(index: number, choices: Choices): Promise<void> {
-    const victim = this.#served[index] as Served;
-    const children = this.#workers === 1 || choices.below(3) === 0 ? [] : victim.children();
-    if (children.length > 0) {
-      killProcess(choices.of(children));
-      return;
-    }
-    const end = await victim.end("SIGKILL");
-    if (end !== "SIGKILL") throw new Error(`the service ended by itself with ${end}: ${victim.stderr()}`);
-    await this.start(index);
-  }
-
-  async untilReady(): Promise<void> {
-    for (const { url, stderr } of this.#served) {
-      const deadline = Date.now() + READY_TIMEOUT_MS;
-      while (!(await isReady(url))) {
-        if (Date.now() > deadline) throw new Error(`a process does not come back by itself: ${stderr()}`);
-        await sleep(20);
-      }
-    }
-  }
-
-  async end(): Promise<void> {
-    await Promise.all(this.#served.map(({ end }) => end("SIGTERM")));
-  }
-}
-
-export async function isReady(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
   );
 }
 

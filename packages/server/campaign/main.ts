@@ -18,11 +18,14 @@ import { model } from "./model.ts";
 import { month } from "./month.ts";
 import { runLedgerHistories } from "./paid-time.ts";
 import { practice } from "./practice.ts";
+import { prepaid } from "./prepaid.ts";
 import { race } from "./race.ts";
+import { statement } from "./statement.ts";
 
 /*
- * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N]: the long form of
- * what the tests run briefly. The same seed makes the same choices, though not the same timing.
+ * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--top-ups N]
+ * [--covered N]: the long form of what the tests run briefly. The same seed makes the same choices, though not the same
+ * timing.
  */
 
 interface Size {
@@ -31,6 +34,8 @@ interface Size {
   readonly events: number;
   readonly processes: number;
   readonly workers: number;
+  readonly topUps: number;
+  readonly covered: number;
   readonly cwd: string;
 }
 
@@ -43,6 +48,8 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   clocks,
   doors,
   practice,
+  prepaid: (size) => prepaid({ ...size, processes: 1, workers: 4 }),
+  statement,
   flood: async (size) => `${await flood(size)}\n${await floodPartners(size)}`,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
   month: (size) => {
@@ -60,6 +67,8 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
 const ON_POSTGRES: typeof ON_SQLITE = {
   race: (size) => withServer(async ({ url }) => race({ ...size, database: await createDatabase(url) })),
   practice: (size) => withServer(async ({ url }) => practice({ ...size, database: await createDatabase(url) })),
+  prepaid: (size) =>
+    withServer(async ({ url }) => prepaid({ ...size, processes: 4, database: await createDatabase(url) })),
   clocks: (size) => withServer(async ({ url }) => clocks({ ...size, database: await createDatabase(url) })),
   deliver: ({ seed, rounds, events, cwd }) =>
     withServer(async ({ url }) => deliver({ seed, events, cwd, kills: rounds, database: await createDatabase(url) })),
@@ -101,24 +110,30 @@ const { positionals, values } = parseArgs({
     events: { type: "string", default: "100000" },
     processes: { type: "string", default: "2" },
     workers: { type: "string", default: "1" },
+    "top-ups": { type: "string", default: "10000" },
+    covered: { type: "string", default: "1000" },
     store: { type: "string", default: "sqlite" },
   },
 });
 const [name = ""] = positionals;
 const run = { sqlite: ON_SQLITE, postgres: ON_POSTGRES }[values.store]?.[name];
-const numbers = [values.seed, values.rounds, values.events, values.processes, values.workers].map(Number);
-const [seed = 0, rounds = 0, events = 0, processes = 0, workers = 0] = numbers;
-if (run === undefined || !numbers.every(Number.isSafeInteger) || Math.min(rounds, events, processes, workers) < 1) {
+const { seed, ...sizes } = {
+  ...{ seed: Number(values.seed), rounds: Number(values.rounds), events: Number(values.events) },
+  ...{ processes: Number(values.processes), workers: Number(values.workers) },
+  ...{ topUps: Number(values["top-ups"]), covered: Number(values.covered) },
+};
+const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
+if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time|practice [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N]\n" +
-      "(lossy, doors, flood and paid-time: on sqlite only; deliver makes --events and kills --rounds processes)\n",
+    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time|practice|prepaid|statement [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N]\n" +
+      "(lossy, doors, flood, paid-time and statement: on sqlite only; deliver and statement make --events, and deliver kills --rounds processes)\n",
   );
   process.exit(2);
 }
 
 const cwd = mkdtempSync(join(tmpdir(), "topupd-campaign-"));
 try {
-  process.stdout.write(`${await run({ seed, rounds, events, processes, workers, cwd })}\n`);
+  process.stdout.write(`${await run({ seed, ...sizes, cwd })}\n`);
 } finally {
   rmSync(cwd, { recursive: true, force: true });
 }

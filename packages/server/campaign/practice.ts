@@ -15,7 +15,7 @@ import { queryTransaction } from "../src/partner/top-ups.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { deskOf, run } from "../test/support/desk.ts";
-import { isReady } from "./kill.ts";
+import { isReady } from "./fleet.ts";
 import { type Ground, killProcess, type Served, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
 

@@ -10,7 +10,9 @@ import { lossy } from "../campaign/lossy.ts";
 import { model } from "../campaign/model.ts";
 import { type MonthOptions, month } from "../campaign/month.ts";
 import { practice } from "../campaign/practice.ts";
+import { prepaid } from "../campaign/prepaid.ts";
 import { race } from "../campaign/race.ts";
+import { statement } from "../campaign/statement.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { makeEmptyDatabase, makePostgresDatabase } from "./support/postgres-database.ts";
 import { startPostgres } from "./support/postgres-server.ts";
@@ -18,8 +20,10 @@ import { temporaryFolder } from "./support/service.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time|practice --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time|practice|prepaid|statement --store sqlite|postgres --seed N --rounds N`.
  */
+
+const PREPAID = { seed: 2, rounds: 1, topUps: 200, covered: 60 };
 
 describe("on SQLite", () => {
   test("twenty callers on two processes with one checkoutId make one transaction and get twenty equal answers", async () => {
@@ -86,6 +90,15 @@ describe("on SQLite", () => {
     await expect(campaign).resolves.toMatch(/^39 sequences, [1-9]\d* kills: .* [1-9]\d* failed/);
   }, 120_000);
 
+  test("exactly the top-ups that its balance covers succeed for a prepaid partner while processes are killed", async () => {
+    const campaign = prepaid({ ...PREPAID, cwd: temporaryFolder(), processes: 1, workers: 4 });
+    await expect(campaign).resolves.toMatch(/[1-9]\d* kills: 60 each succeeded/);
+  }, 120_000);
+
+  test("the statement of a month equals what its exported transactions add up to", async () => {
+    await expect(statement({ events: 3_000, cwd: temporaryFolder() })).resolves.toMatch(/^2700 top-ups and [1-9]/);
+  }, 120_000);
+
   test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
     const campaign = clocks({ seed: 1, rounds: 12, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/back [1-9]\d* times and forth [1-9]\d* times: each of [1-9]\d+ top-ups/);
@@ -117,6 +130,13 @@ describe("on PostgreSQL", () => {
   test("what is said of a month's money is what was topped up in it", async () => {
     const { open: openStore } = makePostgresDatabase();
     await expect(month({ seed: 4, rounds: 1, openStore })).resolves.toMatch(/^1000 top-ups and [1-9]\d+ reversals/);
+  }, 120_000);
+
+  test("exactly the top-ups that its balance covers succeed for a prepaid partner while services are killed", async () => {
+    const { url, made } = makeEmptyDatabase();
+    await made;
+    const campaign = prepaid({ ...PREPAID, cwd: temporaryFolder(), database: url, processes: 4, workers: 1 });
+    await expect(campaign).resolves.toMatch(/[1-9]\d* kills: 60 each succeeded/);
   }, 120_000);
 
   test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {

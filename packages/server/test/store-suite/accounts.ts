@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   ACCOUNT_ENTRY_KINDS,
@@ -10,8 +11,12 @@ import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { storeAccountDays } from "../../src/store/account-days.ts";
 import { type EntriesPlace, placeOf, readEntries } from "../../src/store/account-entries.ts";
 import { addToBalance, findAccount, readBalance, sumAccount, sumBalance } from "../../src/store/accounts.ts";
+import { RUNS } from "../domain/builders.ts";
 import { by } from "../support/by.ts";
 import { partnersOf, setAccount } from "../support/partners.ts";
+import { AccountBook } from "./account-book.ts";
+import { takeStep } from "./account-history.ts";
+import { steps } from "./account-steps.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
 import { type OpenedProvider, openProvider, RAM_NET, RAM_TV, SITA_IPTV, SITA_NET, SITA_TV } from "./provider.ts";
 
@@ -222,5 +227,19 @@ export function testAccounts(makeDatabase: MakeDatabase): void {
       engine.transact((tx) => tx.updateTable("accountEntry").set({ amount: 2 }).execute()),
     ).rejects.toThrow();
     await expect(engine.transact((tx) => tx.deleteFrom("accountEntry").execute())).rejects.toThrow();
+  });
+
+  test("in any order of events, entries only grow, have causes, and add up to a balance that no top-up overdraws", async () => {
+    const opened = await openProvider(makeDatabase);
+    const stores = [opened.store, await opened.another()] as const;
+    let books = 0;
+    const history = fc.asyncProperty(steps, async (taken) => {
+      books += 1;
+      const book = await AccountBook.open(opened, stores, books);
+      for (const each of taken) await takeStep(book, each);
+      await book.expectWhole();
+    });
+    await fc.assert(history, { ...RUNS, numRuns: 8 });
+    expect(await findWrong(opened.store)).toEqual([]);
   });
 }

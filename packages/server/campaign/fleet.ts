@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { PartnerClient } from "./partner.ts";
+import { type Ground, killProcess, type Served, startServing } from "./processes.ts";
+import type { Choices } from "./random.ts";
+
+const READY_TIMEOUT_MS = 15_000;
+
+/** The processes. Any of them may get any request. */
+export class Fleet {
+  readonly #ground: Ground;
+  readonly #token: string;
+  readonly #workers: number;
+  readonly #served: Served[] = [];
+  clients: PartnerClient[] = [];
+
+  constructor(ground: Ground, token: string, workers: number) {
+    this.#ground = ground;
+    this.#token = token;
+    this.#workers = workers;
+  }
+
+  async start(index: number): Promise<void> {
+    this.#served[index] = await startServing(this.#ground, this.#workers);
+    this.clients = this.#served.map(({ url }) => new PartnerClient(url, this.#token));
+  }
+
+  /** Kills one process of a service; or all of it, and starts it again. */
+  async kill(index: number, choices: Choices): Promise<void> {
+    const victim = this.#served[index] as Served;
+    const children = this.#workers === 1 || choices.below(3) === 0 ? [] : victim.children();
+    if (children.length > 0) {
+      killProcess(choices.of(children));
+      return;
+    }
+    const end = await victim.end("SIGKILL");
+    if (end !== "SIGKILL") throw new Error(`the service ended by itself with ${end}: ${victim.stderr()}`);
+    await this.start(index);
+  }
+
+  async untilReady(): Promise<void> {
+    for (const { url, stderr } of this.#served) {
+      const deadline = Date.now() + READY_TIMEOUT_MS;
+      while (!(await isReady(url))) {
+        if (Date.now() > deadline) throw new Error(`a process does not come back by itself: ${stderr()}`);
+        await sleep(20);
+      }
+    }
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#served.map(({ end }) => end("SIGTERM")));
+  }
+}
+
+export async function isReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
