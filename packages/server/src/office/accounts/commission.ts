@@ -97,7 +97,7 @@ async function readRule(
   today: string,
 ): Promise<CommissionRule> {
   if ((percent === undefined) === (fixed === undefined))
-    throw Refused.field("percent", "or a fixed amount is needed, and not both");
+    throw Refused.field("percent", "or a fixed amount must be given, but not both");
   const hundredths = percent === undefined ? undefined : parseMoney(percent, PERCENT_DECIMALS);
   if (percent !== undefined && (hundredths === undefined || hundredths > MOST_PERCENT))
     throw Refused.field("percent", "must be a number from 0 to 100 with up to 2 decimals");

@@ -129,15 +129,17 @@ export const enterIntoAccount = operation({
   })),
   async run(office, input) {
     const { kind, reference } = input;
-    const { currencyExponent } = office.store.provider;
+    const { engine, provider } = office.store;
     const amount = effectOf(office, kind, input.amount);
+    // The transaction then adds up few top-ups.
+    if (!office.isPreview) await storeAccountDays(engine, provider.zone, office.clock());
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, input);
       const first = await findEntry(tx, key, reference);
       if (first === undefined && !office.isPreview) await lockBalance(tx, key);
       const account = await findAccount(tx, key);
       const before = await balanceOf(office, tx, key, account);
-      const inFull = (money: Money) => formatMoneyInFull(money, currencyExponent);
+      const inFull = (money: Money) => formatMoneyInFull(money, provider.currencyExponent);
       const { instant: at, wall } = momentOf(office);
       const { author, reason = "" } = office.by;
       const entry: StaffEntry = first ?? { ...key, kind, amount, reference, reason, author, at, wall };

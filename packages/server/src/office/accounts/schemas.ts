@@ -102,7 +102,7 @@ export const EntriesSchema = pageOf(EntrySchema, {
 export const StatementInputSchema = Type.Object({
   ...ACCOUNT,
   month: Type.String({
-    pattern: "^[0-9]{4}-(?:0[1-9]|1[0-2])$",
+    pattern: "^[12][0-9]{3}-(?:0[1-9]|1[0-2])$",
     "x-problem": "must be a month such as 2026-11",
     description: "A month of the provider's clock, such as 2026-11.",
   }),
