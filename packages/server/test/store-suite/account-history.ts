@@ -131,15 +131,18 @@ async function repeat(book: AccountBook, { of, isTwice }: Taken<"repeat">): Prom
   return isNew ? [entry] : [];
 }
 
-const TOP_UPS_MEANWHILE = 4;
+const MOST_MEANWHILE = 20;
 
 /** Another process tops up meanwhile: before the change, and after it. */
 async function changeLimit(book: AccountBook, { limit, sale }: Taken<"limit">): Promise<ModelEntry[]> {
   const { opened, stores, name } = book;
   const creditLimit = limit === undefined ? "none" : textOf(limit);
-  const changing = run(opened.desk(), changeAccount, { name, creditLimit });
+  let isChanged = false;
+  const changing = run(opened.desk(), changeAccount, { name, creditLimit }).finally(() => {
+    isChanged = true;
+  });
   const settled: [TopUpCommand, SettledTopUp][] = [];
-  for (let count = 0; count < TOP_UPS_MEANWHILE; count += 1) {
+  while (!isChanged && settled.length < MOST_MEANWHILE) {
     const command = book.command(sale);
     settled.push([command, await stores[1].settleTopUp(command)]);
   }
@@ -178,15 +181,18 @@ async function topUp(book: AccountBook, commands: readonly TopUpCommand[]): Prom
  * Top-ups of one price for two customers by two processes, maybe with a withdrawal of all that is available: it is known
  * how many are made, but not which.
  */
-async function race(book: AccountBook, { count, isWithdrawing }: Taken<"race">): Promise<ModelEntry[]> {
+async function race(book: AccountBook, { count, isWithdrawing, delay }: Taken<"race">): Promise<ModelEntry[]> {
   const commands = Array.from({ length: count }, (_, index) => book.command(index % 2));
   const amount = -(book.balance + (book.limit ?? 0n));
   const withdrawal = { kind: "withdrawal", amount, name: `W${book.entries.length}` } as const;
-  const settling = commands.map(async (command, index) => {
-    return [command, await (book.stores[index % 2] as Store).settleTopUp(command)] as const;
-  });
-  const isWithdrawn = isWithdrawing && amount < 0n && (await enter(book, withdrawal, book.stores[1]));
-  const settled = await Promise.all(settling);
+  const entering = isWithdrawing && amount < 0n ? enter(book, withdrawal, book.stores[1]) : false;
+  for (let turn = 0; turn < delay; turn += 1) await book.opened.store.ping();
+  const settled = await Promise.all(
+    commands.map(async (command, index) => {
+      return [command, await (book.stores[index % 2] as Store).settleTopUp(command)] as const;
+    }),
+  );
+  const isWithdrawn = await entering;
   const [most, least] = [[], [withdrawal]].map((first: ModelEntry[]) => {
     const before = [...first];
     for (const command of commands)

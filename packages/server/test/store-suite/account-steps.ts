@@ -45,7 +45,7 @@ const step = fc.oneof(
   stepOf("drain", 2, { beyond: fc.constantFrom(0n, 1n) }),
   stepOf("repeat", 2, { of: some, isTwice: fc.boolean() }),
   stepOf("topUp", 8, { sales: fc.array(sale, { minLength: 1, maxLength: 6 }) }),
-  stepOf("race", 3, { count: fc.integer({ min: 2, max: 9 }), isWithdrawing: fc.boolean() }),
+  stepOf("race", 4, { count: fc.integer({ min: 2, max: 9 }), isWithdrawing: fc.boolean(), delay: fc.nat({ max: 5 }) }),
   stepOf("replay", 2, { of: some }),
   stepOf("again", 4, { of: some }),
   stepOf("reverse", 4, { of: some, isTwice: fc.boolean(), sale }),
