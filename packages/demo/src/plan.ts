@@ -8,6 +8,12 @@ export const HISTORY_DAYS = 92;
 /** The partners. The first one is the demo's own, which makes a few calls too. */
 export const DEMO_PARTNERS = ["demo", "Everest Wallet", "Namaste Pay", "City Kiosks"] as const;
 
+/** Partners with a credit limit. Each pays the amount in every so many days. */
+export const DEMO_ACCOUNTS = [
+  { name: "Namaste Pay", creditLimit: "0", alertBelow: "20000", percent: "2.5", amount: "96000", days: 7 },
+  { name: "City Kiosks", creditLimit: "400000", alertBelow: "-300000", percent: "1.5", amount: "210000", days: 30 },
+] as const;
+
 const HOUR_MS = 3_600_000;
 /** The share of top-ups in each hour of a day. */
 const SHARE_OF_HOURS = [2, 1, 0, 0, 0, 1, 2, 4, 6, 8, 9, 8, 9, 8, 7, 8, 10, 14, 18, 20, 18, 12, 7, 4];
@@ -44,7 +50,16 @@ export interface PlannedCorrection {
   readonly reason: string;
 }
 
-export type Planned = PlannedTopUp | PlannedMistake | PlannedCorrection;
+/** Money that a partner pays in. */
+export interface PlannedDeposit {
+  readonly kind: "deposit";
+  readonly at: Instant;
+  readonly name: string;
+  readonly amount: string;
+  readonly reference: string;
+}
+
+export type Planned = PlannedTopUp | PlannedMistake | PlannedCorrection | PlannedDeposit;
 
 /** @returns all events before `end`, in the order of time. */
 export function planDemo(
@@ -57,7 +72,7 @@ export function planDemo(
   const midnight = midnightBefore(calendar, begin);
   const at = (day: number) => midnight + day * DAY_MS + choices.of(HOURS_OF_TOP_UPS) * HOUR_MS + choices.below(HOUR_MS);
   const topUps = subscriptions.flatMap((subscription) => topUpsOf(choices, calendar, begin, at, subscription));
-  const planned: Planned[] = [...topUps];
+  const planned: Planned[] = [...topUps, ...DEMO_ACCOUNTS.flatMap((account) => depositsOf(account, begin))];
   const correct = (kind: PlannedCorrection["kind"], of: PlannedTopUp, days: number, reasons: readonly string[]) =>
     planned.push({
       kind,
@@ -77,6 +92,13 @@ export function planDemo(
       planned.push({ ...topUp, kind: "mistake", at: topUp.at - 60_000, wrong: choices.of(MISTAKES) });
   }
   return planned.filter((each) => each.at > begin && each.at < end).sort((a, b) => a.at - b.at);
+}
+
+function depositsOf({ name, amount, days }: (typeof DEMO_ACCOUNTS)[number], begin: Instant): PlannedDeposit[] {
+  return Array.from({ length: Math.ceil(HISTORY_DAYS / days) }, (_, index) => {
+    const reference = `bank-${days}${String(index + 1).padStart(3, "0")}`;
+    return { kind: "deposit", at: begin + index * days * DAY_MS + 1, name, amount, reference };
+  });
 }
 
 /** Most people top up some days before the end, some are late, and some give up. */

@@ -103,6 +103,9 @@ function expectHistory(path: string): void {
   expect(partners).toBe(4);
   expect(Number(last) - Number(first)).toBeGreaterThan(90 * DAY_MS);
   expect(last).toBeLessThanOrEqual(Date.now());
+  expect(row("SELECT count(DISTINCT partner_id) AS earning FROM top_up WHERE commission > 0").earning).toBe(2);
+  expect(row("SELECT count(*) AS guarded FROM account WHERE balance IS NOT NULL").guarded).toBe(2);
+  expect(row("SELECT count(*) AS deposits FROM account_entry").deposits).toBeGreaterThan(10);
   expect(row("SELECT count(*) AS runs FROM import_run").runs).toBe(5);
   expect(row("SELECT count(*) AS held FROM held_back").held).toBe(2);
   expect(row("SELECT count(DISTINCT reason) AS reasons FROM refused_call").reasons).toBeGreaterThan(3);

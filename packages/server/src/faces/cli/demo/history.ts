@@ -1,14 +1,18 @@
 import { type Calendar, Choices, type DemoCustomer, makeDemoCustomers } from "@topupd/demo/customers";
 import {
+  DEMO_ACCOUNTS,
   DEMO_PARTNERS,
   HISTORY_DAYS,
   type Planned,
   type PlannedCorrection,
+  type PlannedDeposit,
   type PlannedMistake,
   type PlannedTopUp,
   planDemo,
 } from "@topupd/demo/plan";
 import { DAY_MS, type Instant, plus } from "../../../domain/wall-time.ts";
+import { setCommission } from "../../../office/accounts/commission.ts";
+import { changeAccount, enterIntoAccount } from "../../../office/accounts/operations.ts";
 import { blockConnection, grantGoodwill } from "../../../office/corrections/operations.ts";
 import { reverseTransaction } from "../../../office/corrections/reversal.ts";
 import { importCustomers } from "../../../office/imports/customers.ts";
@@ -35,6 +39,9 @@ const ROWS_AT_NIGHT = 40;
 const REQUEST_ID_BYTES = 9;
 const PASSWORD_BYTES = 24;
 const PROVIDER: Actor = { name: "Maya Gurung" };
+const FINANCE: Actor = { name: "Nisha Karki" };
+/** Less than the validity of a trial token. */
+const RENEW_TOKENS_MS = 6 * DAY_MS;
 const STAFF = [
   ["Maya Gurung", "admin"],
   ["Sunita Rai", "support"],
@@ -76,6 +83,11 @@ export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<vo
     const { id } = await perform(addPartner, ports, { name });
     callers.push({ partnerId: id, partnerName: name, environment: "trial", tokenId: undefined });
   }
+  for (const { name, percent, creditLimit, alertBelow } of DEMO_ACCOUNTS) {
+    const desk = { ...ports, actor: PROVIDER };
+    await perform(setCommission, desk, { name, percent });
+    await perform(changeAccount, desk, { name, environment: "trial", creditLimit, alertBelow });
+  }
   const customers = makeDemoCustomers(choices, calendar, begin);
   const rows = customers.map(({ row }) => row);
   await importRows(ports, "customers", rows);
@@ -83,18 +95,24 @@ export async function makeDemoHistory(ports: DemoDesk, now: Instant): Promise<vo
   const subscriptions = customers.flatMap((customer) => customer.subscriptions);
   const history = new History(ports, callers);
   const imports = [60, 30, 7, 1].map((days) => now - days * DAY_MS - 5 * HOUR_MS);
+  let renewAt = begin;
   for (const batch of batches(planDemo(choices, calendar, now, subscriptions), now)) {
     const at = batch.at(-1)?.at as Instant;
     while ((imports[0] ?? Number.POSITIVE_INFINITY) < at) {
       ports.turnTo(imports.shift() as Instant);
       await importSome(ports, choices, customers, imports.length === 0);
     }
+    if (renewAt < at) {
+      ports.turnTo(renewAt);
+      await history.renewTokens();
+      renewAt += RENEW_TOKENS_MS;
+    }
     ports.turnTo(at);
     await Promise.all(batch.map((planned) => history.make(planned)));
   }
   await ports.store.recordRefusedCalls(history.refusedCalls);
-  await giveTokens(ports, now);
   ports.turnTo(now);
+  await history.useTokens();
 }
 
 /** Batches of consecutive calls. A correction is a batch of its own. */
@@ -121,10 +139,10 @@ function* batches(planned: readonly Planned[], now: Instant): Generator<readonly
 class History {
   readonly refusedCalls: RefusedCall[] = [];
   readonly #ports: DemoDesk;
-  readonly #callers: readonly Caller[];
+  readonly #callers: Caller[];
   readonly #txnIds = new Map<PlannedTopUp, string>();
 
-  constructor(ports: DemoDesk, callers: readonly Caller[]) {
+  constructor(ports: DemoDesk, callers: Caller[]) {
     this.#ports = ports;
     this.#callers = callers;
   }
@@ -132,7 +150,31 @@ class History {
   async make(planned: Planned): Promise<void> {
     if (planned.kind === "top_up") await this.#topUp(planned);
     else if (planned.kind === "mistake") await this.#mistake(planned);
+    else if (planned.kind === "deposit") await this.#deposit(planned);
     else await this.#correct(planned);
+  }
+
+  /** Issues a token to each partner, except to the demo's own, which gets one at each start. */
+  async renewTokens(): Promise<void> {
+    for (const [index, caller] of this.#callers.entries()) {
+      if (index === 0) continue;
+      const desk = { ...this.#ports, actor: PROVIDER };
+      const { id } = await perform(issueToken, desk, { partner: caller.partnerName, environment: "trial" });
+      this.#callers[index] = { ...caller, tokenId: id };
+    }
+  }
+
+  async useTokens(): Promise<void> {
+    const now = this.#ports.clock();
+    const uses = this.#callers.flatMap(({ tokenId }, index): [string, Instant][] =>
+      tokenId === undefined ? [] : [[tokenId, now - (index * 40 - 37) * 60_000]],
+    );
+    await this.#ports.store.recordTokenUses(new Map(uses));
+  }
+
+  async #deposit({ name, amount, reference }: PlannedDeposit): Promise<void> {
+    const entry = { name, environment: "trial", kind: "deposit", amount, reference } as const;
+    await perform(enterIntoAccount, { ...this.#ports, actor: FINANCE }, entry);
   }
 
   async #topUp(planned: PlannedTopUp): Promise<void> {
@@ -246,15 +288,4 @@ async function importRows(
   const of = officeOf({ ...ports, actor: PROVIDER }, { preview });
   await importCustomers(of, { environment: "trial", file: { name, isCsv: false, open }, asOf }, hooks);
   return heldBack;
-}
-
-/** Issues a token to each partner, except to the demo's own, which gets one at each start. */
-async function giveTokens(ports: DemoDesk, now: Instant): Promise<void> {
-  const uses = new Map<string, Instant>();
-  for (const [index, partner] of DEMO_PARTNERS.slice(1).entries()) {
-    ports.turnTo(now - (2 * index + 1) * DAY_MS);
-    const { id } = await perform(issueToken, { ...ports, actor: PROVIDER }, { partner, environment: "trial" });
-    uses.set(id, now - (index * 40 + 3) * 60_000);
-  }
-  await ports.store.recordTokenUses(uses);
 }
