@@ -9,6 +9,7 @@ import { health } from "./health.ts";
 import { imports } from "./imports.ts";
 import { login } from "./login.ts";
 import { overview } from "./overview.ts";
+import { partnerAccounts } from "./partner-accounts.ts";
 import { partners } from "./partners.ts";
 import { refusedCalls } from "./refused-calls.ts";
 import { settlement } from "./settlement.ts";
@@ -29,6 +30,7 @@ export const texts = {
   bulk,
   refusedCalls,
   partners,
+  partnerAccounts,
   catalogue,
   imports,
   settlement,

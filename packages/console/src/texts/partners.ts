@@ -18,6 +18,7 @@ export const partners = {
   noneHint: "Add the first one, issue an access token, and hand the token over.",
   parts: "Parts of this partner",
   access: "Access",
+  account: "Account",
   month: "Last 30 days",
   refusedCalls: "Refused calls",
   never: "Never",
@@ -86,9 +87,14 @@ export const partners = {
     burst: "Calls at once",
     unknownLookUps: "Unknown codes an hour",
     newLookUps: "Customers never topped up, an hour",
+    dayTopUps: "Top-ups a day",
+    topUpAmount: "Price of a top-up",
+    dayAmount: "Price of all top-ups a day",
   },
   limitsEdit: "Change limits…",
-  limitsText: "Further calls and look-ups are refused. Customers whom the partner has topped up still answer.",
+  limitsText:
+    "Further calls, look-ups and top-ups are refused. Look-ups of customers whom the partner has topped up still answer.",
+  noLimit: "No limit",
   limitsSave: "Save",
   limitsDone: "The limits are set.",
 

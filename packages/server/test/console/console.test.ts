@@ -634,6 +634,125 @@ describe("finance", () => {
   });
 });
 
+describe("the account of a partner", () => {
+  const ACCOUNT = "/partners/Blue%20Wallet?tab=account&period=2026-11";
+
+  test("takes a deposit of finance after its effect was seen, and the same reference only once", async () => {
+    const visit = await at(ACCOUNT, "finance", { refusals: [409] });
+    const { page, main, dialog } = visit;
+    await main.getByText("The partner owes this").waitFor();
+    expect(await buttonsOf(visit)).toEqual(["Deposit…", "Withdraw…", "Adjust…", "Print"]);
+    const enter = async (amount: string, reference: string) => {
+      await visit.press("Deposit…");
+      await dialog.getByLabel("Amount, NPR").fill(amount);
+      await dialog.getByLabel("Reference").fill(reference);
+    };
+    const confirm = dialog.getByRole("button", { name: "Enter the deposit" });
+    const balance = async () => (await api().call("GET /partners/Blue%20Wallet/account")).json.balance;
+    await enter("2000", "bank-1");
+    await dialog.getByText("420.00").waitFor();
+    expect((await dialog.getByRole("status").innerText()).split(/\s+/)).toEqual(
+      "Before NPR -1,580.00 After NPR 420.00".split(" "),
+    );
+    expect(await balance()).toBe("-1580.00");
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByLabel("Reason").fill("paid at the counter");
+    await confirm.click();
+    await visit.expectToast("Entered: the balance is NPR 420.00.");
+    await rowOf(visit, "Entries", "bank-1").getByText("Chandra: paid at the counter").waitFor();
+    await main.getByText("The partner owes this").waitFor({ state: "detached" });
+
+    await enter("2000", "bank-1");
+    await dialog.getByText(/^Chandra entered this reference at 2026-11-22 .* It is not entered again\.$/).waitFor();
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog.getByLabel("Amount, NPR").fill("200");
+    await dialog.getByText("the reference bank-1 was used for a deposit of 2000.00").waitFor();
+    expect(await confirm.isDisabled()).toBe(true);
+    expect(await balance()).toBe("420.00");
+  });
+
+  test("is a statement in CSV and on A4, with all entries, their balances and lines to sign", async () => {
+    const visit = await at(ACCOUNT, "finance");
+    const { page, main } = visit;
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      main.getByRole("link", { name: "Download CSV" }).click(),
+    ]);
+    const { pathname, search } = new URL(download.url());
+    const told = await api().call(`GET ${pathname}${search}`, { as: "finance" });
+    expect(told.text.trim().split("\r\n")).toHaveLength(4);
+    expect(readFileSync(await download.path(), "utf8")).toBe(told.text);
+    await rowOf(visit, "Entries", "Top-up").first().getByRole("link").click();
+    await main.getByRole("heading", { name: "Top-up" }).waitFor();
+    await page.goBack();
+    await rowOf(visit, "Entries", "bank-1").waitFor();
+
+    await page.setViewportSize({ width: A4_WIDTH, height: 990 });
+    await page.emulateMedia({ media: "print" });
+    const printed = (await page.innerText("body"))
+      .replace(/-P\d+/, "-P7")
+      .replaceAll(/…\w+/g, "…")
+      .replaceAll(/Copy \w+/g, "Copy the id")
+      .replaceAll(/\d\d:\d\d:\d\d/g, "at");
+    const lines = printed.split(/\n+/).map((line) => line.replaceAll("\t", " ").trim());
+    expect(lines).toEqual([
+      ...["Blue Cable", "Main Road 1, Kathmandu", "Reg. 12345/081", "PAN 301234567"],
+      ...["Statement 2026-11-P7 (preliminary)", "Partner", "Blue Wallet"],
+      ...["Period", "2026-11-01 to 2026-11-30, days of UTC", "Date of issue", "2026-11-22"],
+      ...["Closing balance", "NPR 420.00", "Statement"],
+      "2026-11-30 is not over yet: these numbers may still change.",
+      "Entry Number Price (NPR) Commission (NPR) Amount (NPR)",
+      ...["Opening balance    0.00", "Deposits 1   2,000.00", "Withdrawals 0   0.00", "Adjustments 0   0.00"],
+      ...["Top-ups 2 1,580.00 0.00 -1,580.00", "Reversals 0 0.00 0.00 0.00", "Closing balance    420.00", "Entries"],
+      "Time Entry Reference Price (NPR) Commission (NPR) Amount (NPR) Balance (NPR) Reason",
+      "Opening balance     0.00",
+      ...["2026-11-20 at Top-up", "Copy the id", "… 1,130.00 0.00 -1,130.00 -1,130.00"],
+      ...["2026-11-21 at Top-up", "Copy the id", "… 450.00 0.00 -450.00 -1,580.00"],
+      "2026-11-22 at Deposit bank-1   2,000.00 420.00 Chandra: paid at the counter",
+      ...["Closing balance     420.00", "All 5 rows"],
+      ...["Blue Cable: name, signature, date", "Blue Wallet: name, signature, date"],
+    ]);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(A4_WIDTH);
+  });
+
+  test("has limits and commission that an admin sets, and a viewer only reads", async () => {
+    const visit = await at("/partners/Blue%20Wallet?tab=account", "admin", { refusals: [422] });
+    const { page, main, dialog } = visit;
+    await visit.press("Credit limit and alert…");
+    await dialog.getByLabel("Credit limit, NPR").fill("5000");
+    await dialog.getByLabel("Alert below, NPR").fill("-1000");
+    await visit.press("Save", dialog);
+    await visit.expectToast("The credit limit and the alert are set.");
+    await main.getByText("At zero, top-ups continue: the partner may owe you up to NPR 5,000.00.").waitFor();
+    await visit.press("Add a rule");
+    await dialog.getByLabel("Percent of the price").fill("2.555");
+    await dialog.getByLabel("Service").selectOption("Internet");
+    await dialog.getByLabel("Bouquet").selectOption("NET-1M");
+    await dialog.getByLabel("From").fill("2026-12-01");
+    await visit.press("Add a rule", dialog);
+    await dialog.getByText("must be a number from 0 to 100 with up to 2 decimals").waitFor();
+    await dialog.getByLabel("Percent of the price").fill("2.5");
+    expect(await findViolations(page)).toEqual([]);
+    await visit.press("Add a rule", dialog);
+    await visit.expectToast("The rule is added.");
+    expect(await rowOf(visit, "Commission", "2026-12-01").innerText()).toBe("2026-12-01\tInternet\tNET-1M\t2.50 %");
+
+    await page.getByRole("tab", { name: "Access" }).click();
+    await visit.press("Change limits…");
+    await dialog.getByLabel("Price of all top-ups a day, NPR").fill("100000");
+    await dialog.getByLabel("Top-ups a day", { exact: true }).fill("900");
+    await visit.press("Save", dialog);
+    await visit.expectToast("The limits are set.");
+    await main.getByText("NPR 100,000.00").waitFor();
+    const limits = { topUpAmount: null, dayAmount: "100000.00", dayTopUps: 900 };
+    expect((await api().call("GET /partners/Blue%20Wallet")).json).toMatchObject(limits);
+
+    const viewer = await at(ACCOUNT, "viewer");
+    await rowOf(viewer, "Entries", "bank-1").waitFor();
+    expect(await buttonsOf(viewer)).toEqual(["Print"]);
+  });
+});
+
 describe("the console", () => {
   test("asks an admin for the password again before a key is added or removed", async () => {
     const visit = await at("/staff", "admin", { refusals: [403] });

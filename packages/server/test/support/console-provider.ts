@@ -16,7 +16,7 @@ export const SCRIPT = `<script>alert(2)</script>`;
 /** Every page but those of a single top-up or import, with its parts. */
 export const PAGES = `
   / /customers /customers/2000001 /transactions /refused-calls /bulk /partners /partners/wallet
-  /partners/wallet?tab=month /partners/wallet?tab=practice /partners/Blue%20Wallet?tab=attempts /catalogue /catalogue?tab=revisions /catalogue?tab=upload /imports
+  /partners/wallet?tab=month /partners/wallet?tab=account /partners/wallet?tab=practice /partners/Blue%20Wallet?tab=attempts /catalogue /catalogue?tab=revisions /catalogue?tab=upload /imports
   /imports?tab=held-back /imports?tab=upload /settlement?lines=bouquet /settlement /reconciliation /targets
   /targets/billing /audit /staff /health /account /none
 `

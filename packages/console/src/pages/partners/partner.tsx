@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { useApi, usePages, useSend } from "../../api/hooks.ts";
-import { useMay } from "../../api/session.tsx";
+import { useInCurrency, useMay } from "../../api/session.tsx";
 import type { Partner as PartnerData } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextArea, TextInput } from "../../components/controls.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
-import { Card, Code, Fact, KeyValue } from "../../components/display.tsx";
+import { Amount, Card, Code, Fact, KeyValue } from "../../components/display.tsx";
 import { Field, type FormValues } from "../../components/form.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
@@ -15,6 +15,7 @@ import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { RefusedCalls } from "../customers/refused-calls.tsx";
+import { Account } from "./account.tsx";
 import { PartnerMonth } from "./month.tsx";
 import { Practice } from "./practice.tsx";
 import { Tokens } from "./tokens.tsx";
@@ -49,6 +50,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
                     </>
                   ),
                 },
+                { id: "account", label: t.account, content: <Account partner={name} /> },
                 { id: "month", label: t.month, content: <PartnerMonth name={name} /> },
                 { id: "practice", label: t.practice, content: <Practice partner={name} /> },
                 { id: "refused-calls", label: t.refusedCalls, content: <PartnerCalls name={name} /> },
@@ -137,17 +139,34 @@ function AllowedAddresses({ partner: { name, allowedAddresses } }: { partner: Pa
 }
 
 const LIMITS = ["rate", "burst", "unknownLookUps", "newLookUps"] as const;
+const AMOUNT_LIMITS = ["topUpAmount", "dayAmount"] as const;
+/** Limits that a partner can be without. */
+const SALE_LIMITS = ["dayTopUps", ...AMOUNT_LIMITS] as const;
 
-/** Limits of the partner's calls and look-ups. */
+/** Limits of the partner's calls, look-ups and top-ups. */
 function Limits({ partner }: { partner: PartnerData }) {
   const [isOpen, setOpen] = useState(false);
   const mayChange = useMay("administer");
   const send = useSend("PATCH /partners/:name/limits");
+  const inCurrency = useInCurrency();
+  const nameOf = (limit: (typeof SALE_LIMITS)[number]) =>
+    limit === "dayTopUps" ? t.limitNames[limit] : inCurrency(t.limitNames[limit]);
   return (
     <Card title={t.limits} actions={mayChange && <Button onClick={() => setOpen(true)}>{t.limitsEdit}</Button>}>
       <KeyValue>
         {LIMITS.map((limit) => (
           <Fact key={limit} label={t.limitNames[limit]} value={formatCount(partner[limit])} />
+        ))}
+        <Fact
+          label={t.limitNames.dayTopUps}
+          value={partner.dayTopUps === null ? t.noLimit : formatCount(partner.dayTopUps)}
+        />
+        {AMOUNT_LIMITS.map((limit) => (
+          <Fact
+            key={limit}
+            label={t.limitNames[limit]}
+            value={partner[limit] === null ? t.noLimit : <Amount of={partner[limit]} />}
+          />
         ))}
       </KeyValue>
       {isOpen && (
@@ -157,7 +176,8 @@ function Limits({ partner }: { partner: PartnerData }) {
           submit={t.limitsSave}
           onSubmit={async (values) => {
             const set = Object.fromEntries(LIMITS.map((limit) => [limit, values.number(limit)]));
-            await send.mutateAsync({ name: partner.name, ...set });
+            const ofSales = Object.fromEntries(SALE_LIMITS.map((limit) => [limit, values.optional(limit) ?? "none"]));
+            await send.mutateAsync({ name: partner.name, ...set, ...ofSales });
             return { toast: t.limitsDone };
           }}
           onClose={() => setOpen(false)}
@@ -165,6 +185,16 @@ function Limits({ partner }: { partner: PartnerData }) {
           {LIMITS.map((limit) => (
             <Field key={limit} name={limit} label={t.limitNames[limit]}>
               <TextInput type="number" required min={1} max={1_000_000} defaultValue={partner[limit]} />
+            </Field>
+          ))}
+          {SALE_LIMITS.map((limit) => (
+            <Field key={limit} name={limit} label={nameOf(limit)}>
+              <TextInput
+                inputMode="decimal"
+                maxLength={40}
+                placeholder={t.noLimit}
+                defaultValue={partner[limit] ?? ""}
+              />
             </Field>
           ))}
         </ActionDialog>

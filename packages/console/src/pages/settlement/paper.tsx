@@ -1,37 +1,38 @@
+import type { ReactNode } from "react";
 import { useMe } from "../../api/session.tsx";
 import type { Settlement } from "../../api/staff-api.d.ts";
-import { Amount, Fact } from "../../components/display.tsx";
+import { Fact } from "../../components/display.tsx";
 import { PaperHead } from "../../components/paper.tsx";
+import { wallNow } from "../../format.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.settlement;
 
-interface SettlementHeadProps {
-  readonly settlement: Settlement;
+interface PeriodHeadProps {
+  readonly title: string;
+  readonly of: Pick<Settlement, "number" | "from" | "to" | "open">;
   /** Empty for all partners. */
   readonly partner: string;
-  /** The day of the provider's clock. */
-  readonly today: string;
+  /** The amount of the page, as a fact. */
+  readonly children: ReactNode;
 }
 
-/** Head of a printed settlement; hidden on the screen. */
-export function SettlementHead({ settlement, partner, today }: SettlementHeadProps) {
-  const { number, from, to, open, total } = settlement;
+/** Head of a printed settlement or statement; hidden on the screen. */
+export function PeriodHead({ title, of: { number, from, to, open }, partner, children }: PeriodHeadProps) {
   const { timeZone } = useMe().provider;
-  const isTrial = useEnvironment() === "trial";
   return (
-    <PaperHead title={[texts.shell.pages.settlement, number, open && t.preliminary].filter(Boolean).join(" ")}>
+    <PaperHead title={[title, number, open && t.preliminary].filter(Boolean).join(" ")}>
       <Fact label={t.partner} value={partner || t.allPartners} />
       <Fact label={t.period} value={t.lead(from, to, timeZone)} />
-      <Fact label={t.issued} value={today} />
-      <Fact label={isTrial ? t.net : t.netNote} value={<Amount of={total.net} />} />
-      {isTrial && <Fact label={texts.shell.environment} value={t.trial} />}
+      <Fact label={t.issued} value={wallNow(timeZone).slice(0, 10)} />
+      {children}
+      {useEnvironment() === "trial" && <Fact label={texts.shell.environment} value={t.trial} />}
     </PaperHead>
   );
 }
 
-/** A line for each side to sign a printed settlement; hidden on the screen. */
+/** A line for each side to sign a printed page; hidden on the screen. */
 export function Signatures({ partner }: { partner: string }) {
   const { name } = useMe().provider.letterhead;
   return (

@@ -6,7 +6,7 @@ import { useMe } from "../../api/session.tsx";
 import type { Settlement as SettlementData } from "../../api/staff-api.d.ts";
 import { Button, DownloadButton } from "../../components/button.tsx";
 import { type Column, DataTable, LongTable } from "../../components/data-table.tsx";
-import { Amount, Card, Code, Grid, Stat } from "../../components/display.tsx";
+import { Amount, Card, Code, Fact, Grid, Stat } from "../../components/display.tsx";
 import { SelectFilter, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { countOf, formatCount, wallNow } from "../../format.ts";
@@ -14,7 +14,7 @@ import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { daysOf } from "./days.ts";
-import { SettlementHead, Signatures } from "./paper.tsx";
+import { PeriodHead, Signatures } from "./paper.tsx";
 import { PERIOD_NAMES, PeriodFilters } from "./period.tsx";
 
 const t = texts.settlement;
@@ -68,7 +68,9 @@ export default function Settlement() {
       <Loaded of={settlement}>
         {(found) => (
           <>
-            <SettlementHead settlement={found} partner={values.partner} today={today} />
+            <PeriodHead title={texts.shell.pages.settlement} of={found} partner={values.partner}>
+              <Fact label={environment === "trial" ? t.net : t.netNote} value={<Amount of={found.total.net} />} />
+            </PeriodHead>
             <Shown settlement={found} showsLines={lines !== "partner"} />
             {found.number !== null && <Signatures partner={values.partner} />}
           </>

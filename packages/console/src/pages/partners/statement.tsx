@@ -1,0 +1,160 @@
+import { Link } from "wouter";
+import { apiUrl } from "../../api/client.ts";
+import { type Pages, useApi, usePages } from "../../api/hooks.ts";
+import { useMe } from "../../api/session.tsx";
+import type { AccountEntry, Statement as StatementData } from "../../api/staff-api.d.ts";
+import { Button, DownloadButton } from "../../components/button.tsx";
+import { type Column, DataTable, PagedTable } from "../../components/data-table.tsx";
+import { Amount, Card, Fact, ShortId, Time } from "../../components/display.tsx";
+import { useFilters } from "../../components/filters.tsx";
+import { Loaded, Note } from "../../components/states.tsx";
+import { formatCount, wallNow } from "../../format.ts";
+import { transactionHref } from "../../links.ts";
+import { useEnvironment } from "../../shell/environment.tsx";
+import { texts } from "../../texts/index.ts";
+import { daysOf, OTHER_DAYS } from "../settlement/days.ts";
+import { PeriodHead, Signatures } from "../settlement/paper.tsx";
+import { PERIOD_NAMES, PeriodFilters } from "../settlement/period.tsx";
+
+const t = texts.partnerAccounts;
+
+/** Entries of an account, with the statement if they are those of a month. */
+export function Statement({ partner }: { partner: string }) {
+  const [values, setValues] = useFilters(PERIOD_NAMES);
+  const today = wallNow(useMe().provider.timeZone).slice(0, 10);
+  const account = { name: partner, environment: useEnvironment() };
+  const entries = usePages("GET /partners/:name/account/entries", { ...account, ...daysOf(values, today) });
+  const month = values.period || today.slice(0, 7);
+  return (
+    <>
+      <search className="filters">
+        <PeriodFilters today={today} chosen={values} onApply={setValues} />
+      </search>
+      {month !== OTHER_DAYS && <Month of={{ ...account, month }} />}
+      <div className={entries.hasMore ? "no-print" : undefined}>
+        <Card title={t.entries}>
+          {entries.first?.prunedBefore && <Note tone="warning">{t.pruned(entries.first.prunedBefore)}</Note>}
+          <PagedTable label={t.entries} pages={withBalances(entries)} columns={ENTRIES} rowKey={keyOf} />
+        </Card>
+      </div>
+      {month !== OTHER_DAYS && <Signatures partner={partner} />}
+    </>
+  );
+}
+
+interface MonthProps {
+  readonly of: { readonly name: string; readonly environment: StatementData["environment"]; readonly month: string };
+}
+
+/** Totals of a month by kind of entry, as a page to print. */
+function Month({ of }: MonthProps) {
+  const statement = useApi("GET /partners/:name/statement", of);
+  return (
+    <Loaded of={statement}>
+      {(found) => (
+        <>
+          <PeriodHead title={t.statement} of={found} partner={of.name}>
+            <Fact label={t.lines.closing} value={<Amount of={found.closing} />} />
+          </PeriodHead>
+          <Card
+            title={t.statement}
+            actions={
+              <div className="no-print row">
+                <DownloadButton href={apiUrl("GET /partners/:name/statement.csv", of)}>
+                  {texts.common.download}
+                </DownloadButton>
+                <Button onClick={() => window.print()}>{texts.common.print}</Button>
+              </div>
+            }
+          >
+            {found.open && <Note tone="warning">{texts.settlement.open(found.to)}</Note>}
+            <DataTable label={t.statement} columns={TOTALS} rows={totalsOf(found)} rowKey={({ kind }) => kind} />
+          </Card>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+type Line = keyof typeof t.lines;
+type Total = Omit<StatementData["kinds"][number], "kind" | "count"> & { readonly kind: Line; readonly count?: number };
+
+function totalsOf({ opening, kinds, closing }: StatementData): readonly Total[] {
+  const balance = (kind: Line, amount: string) => ({ kind, gross: null, commission: null, amount });
+  return [balance("opening", opening), ...kinds, balance("closing", closing)];
+}
+
+/** An entry, or a balance before or after all of them. */
+type Row = Omit<AccountEntry, "kind" | "txnDate" | "amount"> & {
+  readonly kind: Line;
+  readonly txnDate: string | null;
+  readonly amount: string | null;
+};
+
+const NO_ENTRY = {
+  ...{ txnDate: null, at: "", gross: null, commission: null, amount: null },
+  ...{ reference: null, txnId: null, checkoutId: null, author: null, reason: null },
+};
+
+type EntryPages = Pages<AccountEntry> & { readonly first: { opening: string; closing: string } | undefined };
+
+/** Adds the opening balance, and the closing balance when all entries are loaded. */
+function withBalances(pages: EntryPages): Pages<Row> {
+  const { first, items, hasMore } = pages;
+  if (first === undefined) return pages;
+  const balance = (kind: Line, of: string) => ({ ...NO_ENTRY, kind, balance: of });
+  const end = hasMore ? [] : [balance("closing", first.closing)];
+  return { ...pages, items: [balance("opening", first.opening), ...items, ...end] };
+}
+
+function keyOf({ kind, txnId, reference }: Row): string {
+  return [kind, txnId, reference].join(" ");
+}
+
+const ENTRIES: readonly Column<Row>[] = [
+  { header: t.at, cell: ({ txnDate }) => <Time of={txnDate} exact none="" /> },
+  {
+    header: t.entry,
+    cell: ({ kind, txnId }) => {
+      if (txnId !== null) return <Link href={transactionHref({ txnId })}>{t.lines[kind]}</Link>;
+      return isBalance(kind) ? <strong>{t.lines[kind]}</strong> : t.lines[kind];
+    },
+  },
+  { header: t.reference, cell: ({ txnId, reference }) => (txnId === null ? reference : <ShortId of={txnId} />) },
+  { header: t.gross, cell: ({ gross }) => gross && <Amount of={gross} bare />, isAmount: true },
+  { header: t.commission, cell: ({ commission }) => commission && <Amount of={commission} bare />, isAmount: true },
+  { header: t.amount, cell: ({ amount }) => amount && <Amount of={amount} bare />, isAmount: true },
+  {
+    header: t.balance,
+    cell: ({ balance }) => (
+      <strong>
+        <Amount of={balance} bare />
+      </strong>
+    ),
+    isAmount: true,
+  },
+  {
+    header: t.reason,
+    cell: ({ author, reason }) => author && [author, reason].filter(Boolean).join(": "),
+    isWide: true,
+  },
+];
+
+const TOTALS: readonly Column<Total>[] = [
+  { header: t.entry, cell: ({ kind }) => (isBalance(kind) ? <strong>{t.lines[kind]}</strong> : t.totals[kind]) },
+  { header: t.count, cell: ({ count }) => count !== undefined && formatCount(count), isNumber: true },
+  { header: t.gross, cell: ({ gross }) => gross && <Amount of={gross} bare />, isAmount: true },
+  { header: t.commission, cell: ({ commission }) => commission && <Amount of={commission} bare />, isAmount: true },
+  {
+    header: t.amount,
+    cell: ({ kind, amount }) => {
+      const shown = <Amount of={amount} bare />;
+      return isBalance(kind) ? <strong>{shown}</strong> : shown;
+    },
+    isAmount: true,
+  },
+];
+
+function isBalance(kind: Line): kind is "opening" | "closing" {
+  return kind === "opening" || kind === "closing";
+}
