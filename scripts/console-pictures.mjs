@@ -17,7 +17,7 @@ const SHOTS = [
   { name: "customer", path: "/customers/CUID", viewport: DESK },
   { name: "customer-telephone", path: "/customers/CUID", viewport: TELEPHONE },
   { name: "transactions", path: "/transactions", viewport: DESK },
-  { name: "partner", path: "/partners/Everest%20Wallet?tab=month", viewport: DESK },
+  { name: "partner", path: "/partners/City%20Kiosks?tab=account", viewport: DESK },
   { name: "settlement", path: "/settlement", viewport: DESK },
 ];
 
