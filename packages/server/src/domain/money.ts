@@ -14,7 +14,7 @@ export type NumberGrouping = (typeof NUMBER_GROUPINGS)[number];
 export const MONEY_DIGITS = 15;
 
 /** Every amount is below this number of minor units. */
-const LIMIT: Money = 10n ** BigInt(MONEY_DIGITS);
+export const MONEY_LIMIT: Money = 10n ** BigInt(MONEY_DIGITS);
 
 const DECIMAL = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 
@@ -29,7 +29,7 @@ export function parseMoney(text: string, exponent: CurrencyExponent): Money | un
   const [, units = "", decimals = ""] = parts;
   if (decimals.length > exponent) return undefined;
   const minor = BigInt(units + decimals.padEnd(exponent, "0"));
-  return minor < LIMIT ? minor : undefined;
+  return minor < MONEY_LIMIT ? minor : undefined;
 }
 
 /** Writes the shortest decimal: `113000n` is `1130`, `284715n` is `2847.15`. */

@@ -8,15 +8,15 @@ import { readBalance, sumBalance } from "../../src/store/accounts.ts";
 import { by } from "../support/by.ts";
 import { run } from "../support/desk.ts";
 import { partnersOf } from "../support/partners.ts";
-import type { MakeDatabase } from "./database.ts";
+import type { MakeDatabase, OpenOptions } from "./database.ts";
 import { openProvider, SITA_NET } from "./provider.ts";
 
 export const ACCOUNT = { name: "wallet", environment: "production" } as const;
 type Entry = Omit<Static<(typeof enterIntoAccount)["input"]>, "name" | "environment">;
 
 /** A provider whose partner calls with a token, so that its terms apply. */
-export async function openAccountDesk(makeDatabase: MakeDatabase) {
-  const opened = await openProvider(makeDatabase);
+export async function openAccountDesk(makeDatabase: MakeDatabase, options: Partial<OpenOptions> = {}) {
+  const opened = await openProvider(makeDatabase, options);
   const { store, partner } = opened;
   const key = { partnerId: partner.id, environment: "production" } as const;
   const token = { id: "tok", partner, environment: "production", createdAt: 0 } as const;

@@ -56,7 +56,10 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     const nobody = run(opened.desk(), enterIntoAccount, { name: "Wallet", ...deposit("1", "x") });
     expect(await refusal(nobody)).toMatchObject({ code: "not_found" });
     expect(await countRows(opened, "account_entry")).toBe(0);
-    await opened.enter(deposit("-0.01", "x", { kind: "adjustment" }));
+    await opened.enter(deposit("9999999999999.99", "large"));
+    expect(await refusal(opened.enter(deposit("0.01", "x")))).toMatchObject({ code: "conflict" });
+    for (const amount of ["-9999999999999.99", "-0.01"])
+      await opened.enter(deposit(amount, amount, { kind: "adjustment" }));
     expect(await opened.show()).toMatchObject({ balance: "-0.01", creditLimit: null, available: null });
   });
 
@@ -101,7 +104,7 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
   });
 
   test("a limit a day counts from the provider's midnight, in both environments, until it ends", async () => {
-    const opened = await openAccountDesk(makeDatabase);
+    const opened = await openAccountDesk(makeDatabase, { timeZone: "Asia/Kathmandu" });
     await opened.buy();
     expect(await opened.limit({ dayTopUps: "2", dayAmount: "3000" })).toMatchObject({
       ...{ topUpAmount: null, dayAmount: "3000.00", dayTopUps: 2 },
@@ -109,7 +112,7 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "account WHERE balance IS NOT NULL")).toBe(2);
     expect((await opened.buy())[0]).toBe("recorded");
     expect((await opened.buy(SITA_TV, "TV-1M"))[0]).toBe("limit_reached");
-    opened.now = Date.parse("2026-11-20T23:59:59.999Z");
+    opened.now = Date.parse("2026-11-20T18:14:59.999Z");
     expect((await opened.buy())[0]).toBe("limit_reached");
     opened.now += 1;
     expect((await opened.buy())[0]).toBe("recorded");

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { availableOf, hasDayLimits, type StaffEntry, type StaffEntryKind } from "../../domain/account.ts";
 import { partnerTermsSet } from "../../domain/audit.ts";
-import { formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { formatMoneyInFull, MONEY_DIGITS, MONEY_LIMIT, type Money } from "../../domain/money.ts";
 import { DAY_MS, dayAfter, dayBefore, isoTime, wallMsBetween } from "../../domain/wall-time.ts";
 import { storeAccountDays } from "../../store/account-days.ts";
 import type { EntriesPlace } from "../../store/account-entries.ts";
@@ -164,6 +164,8 @@ export const enterIntoAccount = operation({
         await insertEntry(tx, entry);
       };
       const after = before + amount;
+      if (after <= -MONEY_LIMIT || after >= MONEY_LIMIT)
+        throw new Refused("conflict", `the balance would have more than ${MONEY_DIGITS} digits`);
       const [former, now] = [{ balance: inFull(before) }, { balance: inFull(after) }];
       const made = { environment: key.environment, amount: inFull(amount), reference, ...now };
       const audit = [partnerTermsSet(`partner.${kind}`, partner, former, made)];
