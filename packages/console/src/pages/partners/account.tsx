@@ -18,6 +18,7 @@ const t = texts.partnerAccounts;
 
 /** The account of a partner in the chosen environment. */
 export function Account({ partner }: { partner: string }) {
+  const maySettle = useMay("settle");
   const account = useApi("GET /partners/:name/account", { name: partner, environment: useEnvironment() });
   return (
     <>
@@ -32,7 +33,7 @@ export function Account({ partner }: { partner: string }) {
         </Loaded>
         <Commission partner={partner} />
       </div>
-      <Statement partner={partner} />
+      {maySettle && <Statement partner={partner} />}
     </>
   );
 }

@@ -5,7 +5,15 @@ import { formatMoneyInFull, MONEY_DIGITS, MONEY_LIMIT, type Money } from "../../
 import { DAY_MS, dayAfter, dayBefore, isoTime, wallMsBetween } from "../../domain/wall-time.ts";
 import { storeAccountDays } from "../../store/account-days.ts";
 import type { EntriesPlace } from "../../store/account-entries.ts";
-import { addToBalance, balanceOfSums, findAccount, putAccount, sumAccount, sumBalance } from "../../store/accounts.ts";
+import {
+  addToBalance,
+  balanceOfSums,
+  findAccount,
+  putAccount,
+  readBalance,
+  sumAccount,
+  sumBalance,
+} from "../../store/accounts.ts";
 import { readOwnEntries } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { amountOrNone, cursorOf, daysOf, readAmount, readAmountOrNone, textsOfCursor } from "../common.ts";
@@ -13,7 +21,7 @@ import { decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { prunedBefore } from "../transactions/sql.ts";
-import { ACCOUNT_COLUMNS, accountData, accountMeant, balanceOf, entryData, entryLines } from "./presenter.ts";
+import { ACCOUNT_COLUMNS, accountData, accountMeant, entryData, entryLines } from "./presenter.ts";
 import {
   ACCOUNT,
   AccountSchema,
@@ -44,10 +52,11 @@ export const showAccount = operation({
     },
   ],
   async run(office, input) {
-    const { db } = office.store.engine;
+    const { store } = office;
+    const { db } = store.engine;
     const { partner, key } = await accountMeant(db, input);
-    const account = await findAccount(db, key);
-    return accountData(office, partner, key, { ...account, balance: await balanceOf(office, db, key, account) });
+    const balance = await readBalance(db, store.provider.zone, key);
+    return accountData(office, partner, key, { ...(await findAccount(db, key)), balance });
   },
 });
 
@@ -77,10 +86,11 @@ export const changeAccount = operation({
   async run(office, { creditLimit, alertBelow, ...meant }) {
     const { engine, provider } = office.store;
     if (creditLimit !== undefined) await storeAccountDays(engine, provider.zone, office.clock());
+    const known = await knownBalance(office, meant);
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, meant);
       const account = await findAccount(tx, key);
-      const before = { ...account, balance: await balanceOf(office, tx, key, account) };
+      const before = { ...account, balance: account.guarded?.balance ?? known };
       const after = {
         ...before,
         creditLimit: readAmountOrNone(office, "creditLimit", creditLimit, before.creditLimit),
@@ -129,16 +139,15 @@ export const enterIntoAccount = operation({
   })),
   async run(office, input) {
     const { kind, reference } = input;
-    const { engine, provider } = office.store;
+    const { provider } = office.store;
     const amount = effectOf(office, kind, input.amount);
-    // The transaction then adds up few top-ups.
-    if (!office.isPreview) await storeAccountDays(engine, provider.zone, office.clock());
+    const known = await knownBalance(office, input);
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, input);
       const first = await findEntry(tx, key, reference);
       if (first === undefined && !office.isPreview) await lockBalance(tx, key);
       const account = await findAccount(tx, key);
-      const before = await balanceOf(office, tx, key, account);
+      const before = account.guarded?.balance ?? known;
       const inFull = (money: Money) => formatMoneyInFull(money, provider.currencyExponent);
       const { instant: at, wall } = momentOf(office);
       const { author, reason = "" } = office.by;
@@ -174,6 +183,12 @@ export const enterIntoAccount = operation({
   },
 });
 
+/** The balance before a change, which need not hold locks while it is summed up. */
+async function knownBalance({ store }: Office, meant: Parameters<typeof accountMeant>[1]): Promise<Money> {
+  const { key } = await accountMeant(store.engine.db, meant);
+  return readBalance(store.engine.db, store.provider.zone, key);
+}
+
 /** The effect on the balance. @throws Refused */
 function effectOf(office: Office, kind: StaffEntryKind, text: string): Money {
   const amount = readAmount(office, "amount", text, kind === "adjustment");
@@ -184,7 +199,8 @@ function effectOf(office: Office, kind: StaffEntryKind, text: string): Money {
 const MOST_DAYS = 31;
 
 export const listAccountEntries = operation({
-  ...READ,
+  tag: READ.tag,
+  permission: "settle",
   http: "GET /partners/:name/account/entries",
   summary: "List the entries of an account, oldest first: of this month, or of up to 31 days",
   input: EntriesInputSchema,

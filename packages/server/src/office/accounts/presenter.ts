@@ -3,7 +3,7 @@ import type { Partner } from "../../domain/access-token.ts";
 import { type AccountEntry, type AccountKey, availableOf } from "../../domain/account.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { type Account, sumBalance } from "../../store/accounts.ts";
+import type { Account } from "../../store/accounts.ts";
 import { formatOrNull } from "../common.ts";
 import type { Db, Office } from "../office.ts";
 import type { Shown } from "../operation.ts";
@@ -19,10 +19,6 @@ export async function accountMeant(
 ): Promise<{ readonly partner: Partner; readonly key: AccountKey }> {
   const partner = (await findPartner(db, name)) ?? noPartner(name);
   return { partner, key: { partnerId: partner.id, environment } };
-}
-
-export async function balanceOf({ store }: Pick<Office, "store">, db: Db, key: AccountKey, account: Account) {
-  return account.guarded?.balance ?? (await sumBalance(db, store.provider.zone, key));
 }
 
 export function accountData(

@@ -18,7 +18,7 @@ import { EntrySchema, StatementInputSchema, StatementSchema } from "./schemas.ts
 
 /* The statement of an account for a month. */
 
-const AS = { tag: "Accounts", permission: "read" } as const;
+const AS = { tag: "Accounts", permission: "settle" } as const;
 type Input = Static<typeof StatementInputSchema>;
 
 export const showStatement = operation({
