@@ -50,7 +50,10 @@ const step = fc.oneof(
   stepOf("again", 4, { of: some }),
   stepOf("reverse", 4, { of: some, isTwice: fc.boolean(), sale }),
   stepOf("dayLimit", 1, { dayTopUps: fc.constantFrom(undefined, undefined, 4) }),
-  stepOf("wait", 5, { ms: fc.constantFrom(CHECKOUT_VALID_MS - 1_000, DAY_MS / 2, DAY_MS), isClosing: fc.boolean() }),
+  stepOf("wait", 8, {
+    ms: fc.constantFrom(CHECKOUT_VALID_MS - 1_000, DAY_MS / 2, DAY_MS, DAY_MS),
+    isClosing: fc.boolean(),
+  }),
 );
 
 /** Most begin with a prepaid account that has money. */
