@@ -2,7 +2,7 @@ import type { Service } from "./bouquet.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
 import type { Transaction, TransactionStatus } from "./top-up.ts";
-import { dayAfter, type Instant, readDay, type Zone } from "./wall-time.ts";
+import { firstOfMonth, type Instant, lastOfMonth, readDay, type Zone } from "./wall-time.ts";
 
 /** Count and amount of the top-ups, or reversals, of one bouquet by one partner. */
 export interface SettlementSum {
@@ -70,9 +70,8 @@ export interface SettledDays {
  * `20261101-20261115-P7`. The trial environment's end with `-T`.
  */
 export function settlementNumber({ from, to, partnerId, environment }: SettledDays): string {
-  const month = from.slice(0, 7);
-  const isMonth = from.endsWith("-01") && to.startsWith(month) && dayAfter(to).endsWith("-01");
-  const days = isMonth ? month : `${from.replaceAll("-", "")}-${to.replaceAll("-", "")}`;
+  const isMonth = from === firstOfMonth(from) && to === lastOfMonth(from);
+  const days = isMonth ? from.slice(0, 7) : `${from.replaceAll("-", "")}-${to.replaceAll("-", "")}`;
   return `${days}-P${partnerId}${environment === "trial" ? "-T" : ""}`;
 }
 

@@ -81,6 +81,14 @@ export function dayBefore(day: string): string {
   return plus(`${day} 00:00:00`, { months: 0, days: -1 }).slice(0, 10);
 }
 
+export function firstOfMonth(day: string): string {
+  return `${day.slice(0, 7)}-01`;
+}
+
+export function lastOfMonth(day: string): string {
+  return plus(`${firstOfMonth(day)} 00:00:00`, { months: 1, days: -1 }).slice(0, 10);
+}
+
 /** Milliseconds since 1970 of the wall clock; undefined if the text has another form or the time does not exist. */
 export function readWallTime(text: WallTime): number | undefined {
   if (!FORM.test(text)) return undefined;

@@ -3,8 +3,10 @@ import { describe, expect, test } from "vitest";
 import {
   DAY_MS,
   dayAfter,
+  firstOfMonth,
   isWallTime,
   LAST_WALL_TIME,
+  lastOfMonth,
   plus,
   readWallTime,
   secondBefore,
@@ -114,4 +116,10 @@ test("between two wall times lie milliseconds, of clocks that are never changed"
 test("the second before, and the day after, are those of the calendar", () => {
   expect(secondBefore("2028-03-01 00:00:00")).toBe("2028-02-29 23:59:59");
   expect([dayAfter("2027-12-31"), dayAfter("2028-02-28")]).toEqual(["2028-01-01", "2028-02-29"]);
+});
+
+test("a month has a first and a last day", () => {
+  const bounds = (day: string) => [firstOfMonth(day), lastOfMonth(day)];
+  expect(bounds("2026-12-31")).toEqual(["2026-12-01", "2026-12-31"]);
+  expect(bounds("2028-02-10")).toEqual(["2028-02-01", "2028-02-29"]);
 });

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
-import { listAccountEntries } from "../../src/office/accounts/operations.ts";
+import { listAccountEntries } from "../../src/office/accounts/entries.ts";
 import type { EntriesSchema } from "../../src/office/accounts/schemas.ts";
 import { exportStatement, showStatement } from "../../src/office/accounts/statement.ts";
 import { reportSettlement } from "../../src/office/settlement/operations.ts";

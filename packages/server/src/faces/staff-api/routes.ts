@@ -1,4 +1,5 @@
 import * as commission from "../../office/accounts/commission.ts";
+import * as accountEntries from "../../office/accounts/entries.ts";
 import * as accounts from "../../office/accounts/operations.ts";
 import * as statement from "../../office/accounts/statement.ts";
 import * as approvals from "../../office/approvals/operations.ts";
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...audit.operations,
   ...partners.operations,
   ...accounts.operations,
+  ...accountEntries.operations,
   ...commission.operations,
   ...statement.operations,
   ...tokens.operations,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { type CommissionRule, isSameScope, MOST_COMMISSION_RULES, withRule } from "../../domain/account.ts";
 import { partnerTermsSet } from "../../domain/audit.ts";
 import { SERVICES } from "../../domain/bouquet.ts";
+import { type CommissionRule, isSameScope, MOST_COMMISSION_RULES, withRule } from "../../domain/commission.ts";
 import { ENVIRONMENTS } from "../../domain/customer.ts";
 import { parseMoney } from "../../domain/money.ts";
 import { momentOf } from "../../store/ports.ts";
@@ -107,7 +107,9 @@ async function readRule(
   if (bouquet !== undefined && !(await isBouquet(db, bouquet, service)))
     throw Refused.field("bouquet", "is not the code of a bouquet");
   return {
-    ...{ service, bouquetCode: bouquet, from: from ?? today },
+    service,
+    bouquetCode: bouquet,
+    from: from ?? today,
     percent: hundredths === undefined ? undefined : Number(hundredths),
     fixed: fixed === undefined ? undefined : readAmount(office, "fixed", fixed),
   };
@@ -124,7 +126,9 @@ function rulesData(rules: readonly CommissionRule[], provider: ProviderSettings)
 
 function ruleData({ from, service, bouquetCode, percent, fixed }: CommissionRule, provider: ProviderSettings) {
   return {
-    ...{ from, service: service ?? null, bouquetId: bouquetCode ?? null },
+    from,
+    service: service ?? null,
+    bouquetId: bouquetCode ?? null,
     percent: formatOrNull(percent === undefined ? undefined : BigInt(percent), PERCENT_DECIMALS),
     fixed: formatOrNull(fixed, provider.currencyExponent),
   };

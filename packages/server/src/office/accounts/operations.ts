@@ -2,37 +2,19 @@ import { Type } from "typebox";
 import { availableOf, hasDayLimits, type StaffEntry, type StaffEntryKind } from "../../domain/account.ts";
 import { partnerTermsSet } from "../../domain/audit.ts";
 import { formatMoneyInFull, MONEY_DIGITS, MONEY_LIMIT, type Money } from "../../domain/money.ts";
-import { DAY_MS, dayAfter, dayBefore, isoTime, wallMsBetween } from "../../domain/wall-time.ts";
+import { isoTime } from "../../domain/wall-time.ts";
 import { storeAccountDays } from "../../store/account-days.ts";
-import type { EntriesPlace } from "../../store/account-entries.ts";
-import {
-  addToBalance,
-  balanceOfSums,
-  findAccount,
-  putAccount,
-  readBalance,
-  sumAccount,
-  sumBalance,
-} from "../../store/accounts.ts";
-import { readOwnEntries } from "../../store/own-pages.ts";
+import { addToBalance, findAccount, putAccount, readBalance } from "../../store/accounts.ts";
 import { momentOf } from "../../store/ports.ts";
-import { amountOrNone, cursorOf, daysOf, readAmount, readAmountOrNone, textsOfCursor } from "../common.ts";
+import { amountOrNone, readAmount, readAmountOrNone } from "../common.ts";
 import { decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
-import { prunedBefore } from "../transactions/sql.ts";
-import { ACCOUNT_COLUMNS, accountData, accountMeant, entryData, entryLines } from "./presenter.ts";
-import {
-  ACCOUNT,
-  AccountSchema,
-  EntriesInputSchema,
-  EntriesSchema,
-  EntryEffectSchema,
-  EntryInputSchema,
-} from "./schemas.ts";
-import { findEntry, insertEntry, lockBalance } from "./sql.ts";
+import { ACCOUNT_COLUMNS, accountData, accountMeant, entryLines } from "./presenter.ts";
+import { ACCOUNT, AccountSchema, EntryEffectSchema, EntryInputSchema } from "./schemas.ts";
+import { findEntry, insertEntry } from "./sql.ts";
 
-/* Accounts of partners. */
+/* Accounts of partners: settings, and entries by staff. */
 
 const READ = { tag: "Accounts", permission: "read" } as const;
 const BY_NAME = ["name"] as const;
@@ -145,7 +127,8 @@ export const enterIntoAccount = operation({
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, input);
       const first = await findEntry(tx, key, reference);
-      if (first === undefined && !office.isPreview) await lockBalance(tx, key);
+      // Locks the balance against top-ups.
+      if (first === undefined && !office.isPreview) await addToBalance(tx, key, 0n);
       const account = await findAccount(tx, key);
       const before = account.guarded?.balance ?? known;
       const inFull = (money: Money) => formatMoneyInFull(money, provider.currencyExponent);
@@ -153,9 +136,16 @@ export const enterIntoAccount = operation({
       const { author, reason = "" } = office.by;
       const entry: StaffEntry = first ?? { ...key, kind, amount, reference, reason, author, at, wall };
       const answerOf = (after: Money, isMade: boolean) => ({
-        ...{ partner: partner.name, environment: key.environment, kind, amount: inFull(amount), reference },
-        ...{ reason: entry.reason || null, author: entry.author, at: isMade ? isoTime(entry.at) : null },
-        ...{ before: inFull(before), after: inFull(after) },
+        partner: partner.name,
+        environment: key.environment,
+        kind,
+        amount: inFull(amount),
+        reference,
+        reason: entry.reason || null,
+        author: entry.author,
+        at: isMade ? isoTime(entry.at) : null,
+        before: inFull(before),
+        after: inFull(after),
       });
       if (first !== undefined) {
         if (first.kind === kind && first.amount === amount) return { answer: answerOf(before, true) };
@@ -196,70 +186,4 @@ function effectOf(office: Office, kind: StaffEntryKind, text: string): Money {
   return kind === "withdrawal" ? -amount : amount;
 }
 
-const MOST_DAYS = 31;
-
-export const listAccountEntries = operation({
-  tag: READ.tag,
-  permission: "settle",
-  http: "GET /partners/:name/account/entries",
-  summary: "List the entries of an account, oldest first: of this month, or of up to 31 days",
-  input: EntriesInputSchema,
-  answer: EntriesSchema,
-  async run(office, input) {
-    office.giveWay();
-    const { engine, provider } = office.store;
-    const { zone, currencyExponent } = provider;
-    const { key } = await accountMeant(engine.db, input);
-    const today = momentOf(office).wall.slice(0, 10);
-    const { from = firstOfMonth(input.to ?? today), to = lastFrom(from) } = input;
-    const period = daysOf(office, { from, to });
-    if (wallMsBetween(`${from} 00:00:00`, `${to} 00:00:00`) >= MOST_DAYS * DAY_MS)
-      throw Refused.field("to", `may be ${MOST_DAYS - 1} days after from at most`);
-    const pruned = await prunedBefore(office, period.from);
-    const opening = await sumBalance(engine.db, zone, key, { to: dayBefore(from) });
-    const sums = await sumAccount(engine.db, zone, key, { from, to });
-    const place = readPlace(input.cursor);
-    const days = { from: pruned ?? from, to };
-    const { entries, rest } = await readOwnEntries(engine.db, zone, key, days, place?.after, Number.POSITIVE_INFINITY);
-    const start = pruned === null ? opening : await sumBalance(engine.db, zone, key, { to: dayBefore(pruned) });
-    let balance = place?.balance ?? start;
-    const items = entries.map((entry) => {
-      balance += entry.amount;
-      return entryData(entry, balance, currencyExponent);
-    });
-    return {
-      ...{ items, cursor: rest === undefined ? null : writePlace(rest, balance), from, to },
-      opening: formatMoneyInFull(opening, currencyExponent),
-      closing: formatMoneyInFull(opening + balanceOfSums(sums), currencyExponent),
-      prunedBefore: pruned,
-    };
-  },
-});
-
-export function firstOfMonth(day: string): string {
-  return `${day.slice(0, 7)}-01`;
-}
-
-/** The last day of the month. */
-export function lastFrom(day: string): string {
-  let last = `${day.slice(0, 7)}-28`;
-  while (dayAfter(last).startsWith(day.slice(0, 7))) last = dayAfter(last);
-  return last;
-}
-
-/** A cursor has the balance, so that no page adds up the earlier ones again. */
-function writePlace({ day, least, last }: EntriesPlace, balance: Money): string {
-  const { at = 0, rank = 0, id = "" } = last ?? {};
-  return cursorOf([String(balance), day, least, String(at), String(rank), id]);
-}
-
-function readPlace(cursor: string | undefined) {
-  const texts = textsOfCursor(cursor, 6);
-  if (texts === undefined) return undefined;
-  const [balance = "", day = "", least = "", at = "", rank = "", id = ""] = texts;
-  if (!/^-?[0-9]{1,20} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9A-Z]{0,26} [0-9]{1,15} [0-2]$/.test(texts.slice(0, 5).join(" ")))
-    throw Refused.field("cursor", "must be the cursor of a page");
-  return { balance: BigInt(balance), after: { day, least, last: { at: Number(at), rank: Number(rank), id } } };
-}
-
-export const operations: readonly Operation[] = [showAccount, changeAccount, enterIntoAccount, listAccountEntries];
+export const operations: readonly Operation[] = [showAccount, changeAccount, enterIntoAccount];

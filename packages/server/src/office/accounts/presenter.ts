@@ -29,7 +29,9 @@ export function accountData(
 ): Static<typeof AccountSchema> {
   const inFull = (amount: Money | undefined) => formatOrNull(amount, provider.currencyExponent);
   return {
-    ...{ partner, environment, balance: formatMoneyInFull(balance, provider.currencyExponent) },
+    partner,
+    environment,
+    balance: formatMoneyInFull(balance, provider.currencyExponent),
     creditLimit: inFull(creditLimit),
     available: inFull(availableOf(balance, creditLimit)),
     alertBelow: inFull(alertBelow),
@@ -50,13 +52,18 @@ export function entryData(entry: AccountEntry, balance: Money, exponent: Currenc
   const sale = "of" in entry ? entry.of : undefined;
   const staff = "of" in entry ? undefined : entry;
   return {
-    ...{ txnDate: entry.wall, at: isoTime(entry.at), kind: entry.kind },
+    txnDate: entry.wall,
+    at: isoTime(entry.at),
+    kind: entry.kind,
     gross: formatOrNull(sale?.amount, exponent),
     commission: formatOrNull(sale?.commission, exponent),
     amount: formatMoneyInFull(entry.amount, exponent),
     balance: formatMoneyInFull(balance, exponent),
-    ...{ reference: staff?.reference ?? null, txnId: sale?.txnId ?? null, checkoutId: sale?.checkoutId ?? null },
-    ...{ author: staff?.author ?? null, reason: staff?.reason || null },
+    reference: staff?.reference ?? null,
+    txnId: sale?.txnId ?? null,
+    checkoutId: sale?.checkoutId ?? null,
+    author: staff?.author ?? null,
+    reason: staff?.reason || null,
   };
 }
 

@@ -1,18 +1,17 @@
 import type { Static } from "typebox";
 import { cellOf } from "../../csv/writing.ts";
-import { STAFF_ENTRY_KINDS } from "../../domain/account.ts";
+import { balanceOfSums, STAFF_ENTRY_KINDS } from "../../domain/account.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { settlementNumber } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
-import { dayBefore, type Instant } from "../../domain/wall-time.ts";
+import { dayBefore, firstOfMonth, type Instant, lastOfMonth } from "../../domain/wall-time.ts";
 import { readEntries } from "../../store/account-entries.ts";
-import { balanceOfSums, sumAccount, sumBalance } from "../../store/accounts.ts";
+import { sumAccount, sumBalance } from "../../store/account-sums.ts";
 import { daysOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { prunedBefore } from "../transactions/sql.ts";
-import { firstOfMonth, lastFrom } from "./operations.ts";
 import { accountMeant, entryData, statementLines } from "./presenter.ts";
 import { EntrySchema, StatementInputSchema, StatementSchema } from "./schemas.ts";
 
@@ -51,8 +50,13 @@ export const showStatement = operation({
       return { kind, count: sums[kind].count, gross: null, commission: null, amount: inFull(sums[kind].amount) };
     });
     return {
-      ...{ number: settlementNumber({ ...days, ...key }), partner: partner.name, environment: key.environment },
-      ...{ ...days, open: office.clock() < end + RECORDING_DEADLINE_MS, opening: inFull(opening) },
+      number: settlementNumber({ ...days, ...key }),
+      partner: partner.name,
+      environment: key.environment,
+      from: days.from,
+      to: days.to,
+      open: office.clock() < end + RECORDING_DEADLINE_MS,
+      opening: inFull(opening),
       kinds: [
         ...byStaff,
         ofSales("top_up", topUps, gross, commission),
@@ -105,7 +109,7 @@ async function monthMeant(office: Office, input: Input) {
   const { engine } = office.store;
   const { partner, key } = await accountMeant(engine.db, input);
   const from = firstOfMonth(input.month);
-  const days = { from, to: lastFrom(from) };
+  const days = { from, to: lastOfMonth(from) };
   const { from: start, until: end } = daysOf(office, days) as { readonly from: Instant; readonly until: Instant };
   // A top-up that was decided in the month may still wait for its commit.
   await engine.awaitCommits();
