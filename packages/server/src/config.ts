@@ -1,9 +1,9 @@
-import { DEFAULT_MONTHS_AHEAD, MOST_MONTHS_AHEAD } from "./domain/account.ts";
 import { SERVICES } from "./domain/bouquet.ts";
 import { DEFAULT_BASE_PLANS } from "./domain/catalogue.ts";
 import { readDatabaseAddress, withoutPassword } from "./domain/database-address.ts";
 import { MAX_CURRENCY_EXPONENT, NUMBER_GROUPINGS } from "./domain/money.ts";
 import { isCountry } from "./domain/names.ts";
+import { DEFAULT_MONTHS_AHEAD, MOST_MONTHS_AHEAD } from "./domain/top-up.ts";
 import { isTimeZone } from "./domain/wall-time.ts";
 import { LOG_LEVELS } from "./system/log.ts";
 import { LOG_IN_SETTINGS, problemOfLogIn } from "./system/log-in-settings.ts";

@@ -32,7 +32,10 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [OFFICE, [DOMAIN, SHARED_STORE, OFFICE, CSV, /^backup\//, /^system\/service-state\.ts$/]],
   [WORKERS, [DOMAIN, PORT, /^store\/outbox\.ts$/, WORKERS]],
   [BUILT, []],
-  [PARTNER, [DOMAIN, PORT, /^store\/(?:account-entries|accounts|own-pages|settings)\.ts$/, PARTNER, SYSTEM, BUILT]],
+  [
+    PARTNER,
+    [DOMAIN, PORT, /^store\/(?:account-entries|account-sums|accounts|own-pages|settings)\.ts$/, PARTNER, SYSTEM, BUILT],
+  ],
   [/^metrics\//, [DOMAIN, PORT, /^office\/session\//, PARTNER, WORKERS, SYSTEM, /^metrics\//]],
   [/^targets\//, [DOMAIN, SHARED_STORE, OFFICE, WORKERS, /^targets\//]],
   [CSV, [DOMAIN, OFFICE, CSV]],

@@ -1,8 +1,8 @@
-import type { Service } from "./bouquet.ts";
+import type { CommissionRule } from "./commission.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
 import type { Transaction } from "./top-up.ts";
-import { type Instant, type Moment, plus, type WallTime } from "./wall-time.ts";
+import type { Instant, WallTime } from "./wall-time.ts";
 
 /*
  * The account of a partner in an environment. Staff make some entries; the others follow from top-ups and reversals. The
@@ -53,76 +53,44 @@ export function chargeOf({ amount, commission }: Pick<Transaction, "amount" | "c
   return amount - commission;
 }
 
-/** A rule for a partner's commission. It has a percentage or a fixed amount. */
-export interface CommissionRule {
-  /** Undefined: any service. */
-  readonly service: Service | undefined;
-  /** Undefined: any bouquet. */
-  readonly bouquetCode: string | undefined;
-  /** Hundredths of a percent: 250 is 2.5 %. */
-  readonly percent: number | undefined;
-  /** Amount for each top-up. */
-  readonly fixed: Money | undefined;
-  /** First day of the rule, such as `2026-12-01`. */
-  readonly from: string;
+/** Sums of some top-ups and reversals. */
+export interface SaleSums {
+  readonly topUps: number;
+  readonly gross: Money;
+  /** Commission of these top-ups. */
+  readonly commission: Money;
+  readonly reversals: number;
+  /** Prices of the reversed top-ups. */
+  readonly reversed: Money;
+  /** Commission of the reversed top-ups. */
+  readonly returned: Money;
 }
 
-type Sale = Pick<Transaction, "service" | "bouquetCode" | "amount">;
+export const NO_SALES: SaleSums = { topUps: 0, gross: 0n, commission: 0n, reversals: 0, reversed: 0n, returned: 0n };
 
-/** The rule of a day: the most specific one (bouquet, service, partner), and of those the one that began last. */
-export function ruleOf(
-  rules: readonly CommissionRule[],
-  { service, bouquetCode }: Pick<Sale, "service" | "bouquetCode">,
-  day: string,
-): CommissionRule | undefined {
-  let best: CommissionRule | undefined;
-  for (const rule of rules) {
-    const isOther =
-      (rule.service ?? service) !== service || (rule.bouquetCode ?? bouquetCode) !== bouquetCode || rule.from > day;
-    if (!isOther && (best === undefined || compareRules(rule, best) >= 0)) best = rule;
-  }
-  return best;
+export function addSums(a: SaleSums, b: SaleSums): SaleSums {
+  return {
+    topUps: a.topUps + b.topUps,
+    gross: a.gross + b.gross,
+    commission: a.commission + b.commission,
+    reversals: a.reversals + b.reversals,
+    reversed: a.reversed + b.reversed,
+    returned: a.returned + b.returned,
+  };
 }
 
-function compareRules(a: CommissionRule, b: CommissionRule): number {
-  return rankOf(a) - rankOf(b) || (a.from < b.from ? -1 : 1);
+export interface StaffSum {
+  readonly count: number;
+  /** Effect on the balance. */
+  readonly amount: Money;
 }
 
-function rankOf({ service, bouquetCode }: CommissionRule): number {
-  return (bouquetCode === undefined ? 0 : 2) + (service === undefined ? 0 : 1);
-}
+/** Sums of all entries of some days. */
+export type AccountSums = SaleSums & { readonly [Kind in StaffEntryKind]: StaffSum };
 
-/** The rules that can apply on a day. */
-export function rulesInForce(rules: readonly CommissionRule[], day: string): readonly CommissionRule[] {
-  return rules.filter((rule) => rule.from <= day && !isReplaced(rules, rule, day));
-}
-
-function isReplaced(rules: readonly CommissionRule[], rule: CommissionRule, day: string): boolean {
-  return rules.some((other) => isSameScope(other, rule) && other.from <= day && other.from > rule.from);
-}
-
-export function isSameScope(a: CommissionRule, b: CommissionRule): boolean {
-  return a.service === b.service && a.bouquetCode === b.bouquetCode;
-}
-
-export const MOST_COMMISSION_RULES = 100;
-
-/** Adds a rule. It replaces that of the same scope and day; rules that can never apply again are dropped. */
-export function withRule(rules: readonly CommissionRule[], rule: CommissionRule, today: string): CommissionRule[] {
-  const all = [...rules.filter((each) => !isSameScope(each, rule) || each.from !== rule.from), rule];
-  return all
-    .filter((each) => !isReplaced(all, each, today))
-    .sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
-}
-
-const WHOLE = 10_000n;
-
-/** The commission of a top-up, rounded to the nearest minor unit (half up). It is at most the price. */
-export function commissionOf(rules: readonly CommissionRule[], sale: Sale, day: string): Money {
-  if (rules.length === 0) return 0n;
-  const { percent = 0, fixed } = ruleOf(rules, sale, day) ?? {};
-  const commission = fixed ?? (sale.amount * BigInt(percent) + WHOLE / 2n) / WHOLE;
-  return commission < sale.amount ? commission : sale.amount;
+export function balanceOfSums(sums: AccountSums): Money {
+  const { gross, commission, reversed, returned, deposit, withdrawal, adjustment } = sums;
+  return deposit.amount + withdrawal.amount + adjustment.amount - (gross - commission) + (reversed - returned);
 }
 
 /** Limits of a partner's top-ups. Undefined: no limit. */
@@ -193,12 +161,4 @@ export function charge(
 
 function limitReached(limit: LimitName): Charge {
   return { ok: false, refusal: "limit_reached", limit };
-}
-
-export const DEFAULT_MONTHS_AHEAD = 36;
-export const MOST_MONTHS_AHEAD = 12_000;
-
-/** The latest end that a top-up may reach. */
-export function latestEnd({ wall }: Moment, monthsAhead: number): WallTime {
-  return plus(wall, { months: monthsAhead, days: 0 });
 }

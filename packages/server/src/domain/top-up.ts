@@ -1,7 +1,8 @@
 import { refusalOfToken, type TokenState } from "./access-token.ts";
-import { charge, commissionOf, type GuardedAccount, type LimitName, NO_TERMS } from "./account.ts";
+import { charge, type GuardedAccount, type LimitName, NO_TERMS } from "./account.ts";
 import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts";
 import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
+import { commissionOf } from "./commission.ts";
 import { type Connection, type ConnectionKey, openToSales, type WireStatus } from "./customer.ts";
 import type { Refusal } from "./failure.ts";
 import { appendGrant, type LedgerHead, type TopUpEntry } from "./ledger.ts";
@@ -91,6 +92,10 @@ export interface RefusedTopUp {
   /** The amount of `insufficient_balance`. */
   readonly missing?: Money;
 }
+
+/** How many months ahead a connection can be paid. */
+export const DEFAULT_MONTHS_AHEAD = 36;
+export const MOST_MONTHS_AHEAD = 12_000;
 
 /** The provider's rules for every top-up. */
 export interface SaleRules {

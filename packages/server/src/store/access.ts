@@ -1,20 +1,13 @@
 import type { Kysely, OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner, TokenState } from "../domain/access-token.ts";
-import {
-  type AccountKey,
-  type CommissionRule,
-  type GuardedAccount,
-  NO_SALE_LIMITS,
-  NO_TERMS,
-  type PartnerTerms,
-  type SaleLimits,
-} from "../domain/account.ts";
+import { NO_SALE_LIMITS, NO_TERMS, type PartnerTerms, type SaleLimits } from "../domain/account.ts";
 import { AddressList } from "../domain/address-list.ts";
 import type { CheckoutSecret } from "../domain/checkout.ts";
+import type { CommissionRule } from "../domain/commission.ts";
 import { DEFAULT_LIMITS, type PartnerLimits } from "../domain/partner-limits.ts";
 import type { Engine } from "./engine.ts";
 import type { TokenUses } from "./store.ts";
-import type { AccessTokenRow, AccountRow, PartnerRow, Raw, Tables } from "./tables.ts";
+import type { AccessTokenRow, PartnerRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
@@ -86,7 +79,7 @@ export function toPartner({ allowedAddresses: allowed, certifiedAt, ...row }: Pa
 
 /** The limits of a partner that differ from the defaults. */
 type StoredLimits = Partial<PartnerLimits> & { readonly [Name in keyof SaleLimits]?: number };
-type StoredRule = { readonly [Field in keyof CommissionRule]?: string | number };
+type StoredRule = Omit<CommissionRule, "fixed"> & { readonly fixed?: number };
 
 function storedLimits({ limits }: Pick<PartnerRow, "limits">): StoredLimits {
   return limits === null ? {} : (JSON.parse(limits) as StoredLimits);
@@ -97,16 +90,16 @@ function toTerms(row: Pick<PartnerRow, "limits" | "commission">): PartnerTerms {
   if (row.limits === null && row.commission === null) return NO_TERMS;
   const { topUpAmount, dayAmount, dayTopUps } = storedLimits(row);
   const limits = { topUpAmount: toMoney(topUpAmount), dayAmount: toMoney(dayAmount), dayTopUps };
-  const rules = JSON.parse(row.commission ?? "[]") as (StoredRule & Omit<CommissionRule, "fixed">)[];
+  const rules = JSON.parse(row.commission ?? "[]") as StoredRule[];
   return { limits, commission: rules.map(toRule) };
 }
 
-function toRule({ service, bouquetCode, percent, fixed, from }: StoredRule & Omit<CommissionRule, "fixed">) {
+function toRule({ service, bouquetCode, percent, fixed, from }: StoredRule): CommissionRule {
   return { service, bouquetCode, percent, fixed: toMoney(fixed), from };
 }
 
-function toMoney(minor: string | number | null | undefined) {
-  return minor == null ? undefined : BigInt(minor);
+function toMoney(minor: number | undefined) {
+  return minor === undefined ? undefined : BigInt(minor);
 }
 
 /** The columns of a partner's agreement. Defaults are not stored, so that a partner follows them. */
@@ -122,40 +115,6 @@ export function termColumns({ limits, terms }: Pick<Partner, "limits" | "terms">
 
 function toJson(value: object): string {
   return JSON.stringify(value, (_key, each: unknown) => (typeof each === "bigint" ? Number(each) : each));
-}
-
-/** The columns of a guarded account. */
-export const GUARD_COLUMNS = [
-  "balance",
-  "credit_limit",
-  "day",
-  "day_top_ups",
-  "day_amount",
-] as const satisfies readonly (keyof Raw<AccountRow>)[];
-
-export type GuardRow = Pick<Raw<AccountRow>, (typeof GUARD_COLUMNS)[number]>;
-
-/** The guarded account of a row; undefined if it is not guarded. */
-export function toGuarded(row: GuardRow): GuardedAccount | undefined {
-  if (row.balance === null) return undefined;
-  const { balance, credit_limit: limit, day, day_top_ups: dayTopUps, day_amount: dayAmount } = row;
-  return {
-    balance: BigInt(balance),
-    creditLimit: limit === null ? undefined : BigInt(limit),
-    day,
-    dayTopUps,
-    dayAmount: BigInt(dayAmount),
-  };
-}
-
-/** The changing columns of a guarded account. */
-export function guardRow({ balance, day, dayTopUps, dayAmount }: GuardedAccount) {
-  return { balance: Number(balance), day, day_top_ups: dayTopUps, day_amount: Number(dayAmount) };
-}
-
-/** A unique name of an account. */
-export function accountName({ partnerId, environment }: AccountKey): string {
-  return `${partnerId} ${environment}`;
 }
 
 /** Newest first. */

@@ -1,8 +1,9 @@
 import type { Kysely } from "kysely";
+import type { SaleSums } from "../domain/account.ts";
 import type { Zone } from "../domain/wall-time.ts";
-import { accountName } from "./access.ts";
 import { dayName, sumDays } from "./account-days.ts";
-import { type SaleSums, sumBalance } from "./accounts.ts";
+import { sumBalance } from "./account-sums.ts";
+import { accountName } from "./guarded-accounts.ts";
 import { readHorizon } from "./settings.ts";
 import type { CheckEvent } from "./store.ts";
 import type { AccountDayRow, Tables } from "./tables.ts";

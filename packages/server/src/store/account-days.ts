@@ -1,18 +1,15 @@
 import type { Kysely } from "kysely";
-import type { AccountKey } from "../domain/account.ts";
+import { type AccountKey, addSums, NO_SALES, type SaleSums } from "../domain/account.ts";
 import { DAY_MS, dayBefore, type Instant, type Zone } from "../domain/wall-time.ts";
 import {
-  addSums,
   type DaySum,
   type Days,
   firstOpenDay,
-  NO_SALES,
   ofReversals,
   ofTopUps,
   reversalDays,
-  type SaleSums,
   topUpDays,
-} from "./accounts.ts";
+} from "./account-sums.ts";
 import type { Engine } from "./engine.ts";
 import type { AccountDayRow, Tables } from "./tables.ts";
 

@@ -3,7 +3,7 @@ import { type AccountEntry, type AccountKey, chargeOf } from "../domain/account.
 import { settledRange } from "../domain/settlement.ts";
 import { firstTransactionId } from "../domain/top-up.ts";
 import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
-import { ofAccount } from "./accounts.ts";
+import { ofAccount } from "./account-sums.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";

@@ -3,7 +3,7 @@ import type { AccountEntry, AccountKey } from "../domain/account.ts";
 import { firstTransactionId, type Transaction } from "../domain/top-up.ts";
 import type { Instant, WallTime, Zone } from "../domain/wall-time.ts";
 import { type EntriesPlace, placeOf, readEntries } from "./account-entries.ts";
-import { ofAccount } from "./accounts.ts";
+import { ofAccount } from "./account-sums.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { Tables, TopUpRow } from "./tables.ts";
 import { inRange, stepsOf, topUps } from "./top-up-ranges.ts";

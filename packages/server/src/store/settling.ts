@@ -1,8 +1,8 @@
-import { DEFAULT_MONTHS_AHEAD, latestEnd } from "../domain/account.ts";
 import { concludeUnused } from "../domain/checkout.ts";
 import { type Connection, withHead } from "../domain/customer.ts";
 import { eventOf, type NewEvent } from "../domain/event.ts";
 import {
+  DEFAULT_MONTHS_AHEAD,
   decideTopUp,
   isTooLateToRecord,
   type SaleRules,
@@ -12,7 +12,7 @@ import {
   type TopUpSnapshot,
   type Transaction,
 } from "../domain/top-up.ts";
-import type { Instant, Moment } from "../domain/wall-time.ts";
+import { type Instant, type Moment, plus } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "./errors.ts";
 import type { Conclusion, ProviderSettings } from "./store.ts";
 
@@ -43,7 +43,7 @@ export interface SettlingReads<Snapshot extends TopUpSnapshot> {
 
 /** Writes a decision, in the transaction of the batch. */
 export interface SettlingWrites<Snapshot extends TopUpSnapshot> {
-  /** Records a top-up: its transaction, its ledger entry, its subscription and its account. @param after the connection after it. */
+  /** Records a top-up: transaction, ledger entry, subscription and account. @param after the connection after it. */
   record(topUp: RecordedTopUp, snapshot: Snapshot, after: Connection): void;
   appendEvent(event: NewEvent): void;
   /** Stores that nothing can be recorded with a checkout any more. */
@@ -66,7 +66,7 @@ export function settleBatch<Snapshot extends TopUpSnapshot>(batch: Batch<Snapsho
   const { items, read, write, provider, clock } = batch;
   const { basePlans, monthsAhead = DEFAULT_MONTHS_AHEAD } = provider;
   const now = provider.zone.moment(clock());
-  const rules = { basePlans, latestEnd: latestEnd(now, monthsAhead) };
+  const rules = { basePlans, latestEnd: plus(now.wall, { months: monthsAhead, days: 0 }) };
   const settled = items.map((item) => settleItem(read, write, item, now, rules));
   if (isTooLateToRecord(now.instant, clock())) throw new StoreUnavailable("the batch took too long to be recorded");
   return settled;

@@ -175,7 +175,7 @@ export interface ProviderSettings {
   /** Returns the E.164 form of a mobile number, so that its customer is found however the number is written. */
   readonly normaliseMobile?: NormaliseMobile | undefined;
   readonly basePlans: BasePlans;
-  /** How many months ahead a connection can be paid (default: DEFAULT_MONTHS_AHEAD of domain/account.ts). */
+  /** How many months ahead a connection can be paid (default: DEFAULT_MONTHS_AHEAD of domain/top-up.ts). */
   readonly monthsAhead?: number | undefined;
 }
 

@@ -1,85 +1,28 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  type CommissionRule,
-  charge,
-  commissionOf,
-  type GuardedAccount,
-  NO_SALE_LIMITS,
-  NO_TERMS,
-  type PartnerTerms,
-  withRule,
-} from "../../src/domain/account.ts";
+import { charge, type GuardedAccount, NO_SALE_LIMITS, NO_TERMS, type PartnerTerms } from "../../src/domain/account.ts";
+import { type CommissionRule, commissionOf } from "../../src/domain/commission.ts";
 import { MONTHLY, QUARTERLY, RUNS } from "./builders.ts";
 import { commandWith, decide, GOOD_TOKEN, snapshotWith } from "./purchase.ts";
 
 const TODAY = "2026-11-20";
-const rule = (changes: Partial<CommissionRule>): CommissionRule => ({
-  ...{ service: undefined, bouquetCode: undefined, percent: undefined, fixed: undefined, from: "2026-01-01" },
-  ...changes,
+const percentOf = (percent: number): CommissionRule => ({
+  service: undefined,
+  bouquetCode: undefined,
+  percent,
+  fixed: undefined,
+  from: "2026-01-01",
 });
 const sale = (amount: bigint) => ({ service: "internet", bouquetCode: "NET-1M", amount }) as const;
 const account = (changes: Partial<GuardedAccount> = {}): GuardedAccount => ({
-  ...{ balance: 50_000n, creditLimit: 0n, day: TODAY, dayTopUps: 0, dayAmount: 0n },
+  balance: 50_000n,
+  creditLimit: 0n,
+  day: TODAY,
+  dayTopUps: 0,
+  dayAmount: 0n,
   ...changes,
 });
 const topUp = (amount: bigint, commission = 0n) => ({ amount, commission });
-
-describe("commission", () => {
-  test.each([
-    [10_000n, 200, 200n],
-    [125n, 200, 3n],
-    [124n, 200, 2n],
-    [1n, 5_000, 1n],
-    [1n, 4_999, 0n],
-    [999n, 10_000, 999n],
-    [10_001n, 1, 1n],
-  ])("of %s is rounded half up: %s hundredths of a percent are %s", (amount, percent, commission) => {
-    expect(commissionOf([rule({ percent })], sale(amount), TODAY)).toBe(commission);
-  });
-
-  test("is never more than the price", () => {
-    expect(commissionOf([rule({ fixed: 2_000n })], sale(1_500n), TODAY)).toBe(1_500n);
-    expect(commissionOf([rule({ fixed: 2_000n })], sale(3_000n), TODAY)).toBe(2_000n);
-  });
-
-  test("has one rule of a scope and day, and none that can never apply again", () => {
-    const [old, now, later] = [
-      rule({ percent: 100 }),
-      rule({ percent: 200, from: TODAY }),
-      rule({ from: "2026-12-01" }),
-    ];
-    const tv = rule({ service: "tv", percent: 50 });
-    const add = (...rules: CommissionRule[]) =>
-      rules.reduce((all, each) => withRule(all, each, TODAY), [] as readonly CommissionRule[]);
-    expect(add(later, tv, old, now)).toEqual([tv, now, later]);
-    expect(add(old, later)).toEqual([old, later]);
-    const again = { ...now, percent: 0 };
-    expect(add(old, now, again)).toEqual([again]);
-    expect(add(old, { ...now, bouquetCode: "TV-1M" })).toHaveLength(2);
-  });
-
-  test("follows the most specific rule of the day, and of those the one that began last", () => {
-    const rules = [
-      rule({ bouquetCode: "NET-1M", percent: 300, from: "2026-11-20" }),
-      rule({ service: "internet", percent: 200 }),
-      rule({ percent: 150, from: "2026-06-01" }),
-      rule({ percent: 100 }),
-    ];
-    const of = (bouquetCode: string, day: string, service: "internet" | "tv" = "internet") =>
-      commissionOf(rules, { service, bouquetCode, amount: 10_000n }, day);
-    expect(of("NET-1M", "2026-11-20")).toBe(300n);
-    expect(of("NET-1M", "2026-11-19")).toBe(200n);
-    expect(of("NET-3M", "2026-11-20")).toBe(200n);
-    expect(of("TV-1M", "2026-11-20", "tv")).toBe(150n);
-    expect(of("TV-1M", "2026-05-31", "tv")).toBe(100n);
-    expect(of("TV-1M", "2025-12-31", "tv")).toBe(0n);
-  });
-
-  test("of a rule that replaces another of the same day is that of the later rule", () => {
-    expect(commissionOf([rule({ percent: 100 }), rule({ percent: 0 })], sale(10_000n), TODAY)).toBe(0n);
-  });
-});
 
 describe("a charge", () => {
   test("of a prepaid account is taken down to zero, and not below", () => {
@@ -125,7 +68,7 @@ describe("a charge", () => {
         let now = account({ balance, creditLimit });
         let taken = 0n;
         for (const { amount, percent } of topUps) {
-          const sold = topUp(amount, commissionOf([rule({ percent })], sale(amount), TODAY));
+          const sold = topUp(amount, commissionOf([percentOf(percent)], sale(amount), TODAY));
           const charged = charge(now, NO_SALE_LIMITS, sold, TODAY);
           const after = now.balance - amount + sold.commission;
           expect(charged.ok).toBe(after + creditLimit >= 0n);
@@ -152,7 +95,7 @@ describe("a top-up", () => {
     });
 
   test("keeps its commission, and charges its account", () => {
-    const decided = decide(snapshot({ commission: [rule({ percent: 250 })] }, account({ balance: 200_000n })));
+    const decided = decide(snapshot({ commission: [percentOf(250)] }, account({ balance: 200_000n })));
     expect(decided).toMatchObject({
       transaction: { amount: 113_000n, commission: 2_825n },
       account: { balance: 89_825n },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { AccountKey, CommissionRule } from "../../src/domain/account.ts";
+import type { AccountKey } from "../../src/domain/account.ts";
+import type { CommissionRule } from "../../src/domain/commission.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { rememberBalances } from "../../src/partner/extension/balances.ts";
 import { storeAccountDays } from "../../src/store/account-days.ts";

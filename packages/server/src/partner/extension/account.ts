@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
-import { availableOf, type CommissionRule, NO_TERMS, rulesInForce } from "../../domain/account.ts";
+import { availableOf, NO_TERMS } from "../../domain/account.ts";
 import { SERVICES } from "../../domain/bouquet.ts";
+import { type CommissionRule, rulesInForce } from "../../domain/commission.ts";
 import { type CurrencyExponent, type Money, moneyToJson } from "../../domain/money.ts";
 import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
 import { findAccount } from "../../store/accounts.ts";

@@ -1,7 +1,7 @@
 import type { AccountKey } from "../../domain/account.ts";
 import type { Money } from "../../domain/money.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { sumBalance } from "../../store/accounts.ts";
+import { sumBalance } from "../../store/account-sums.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 
 /** How long a sum is kept: at least this long, and this many times as long as it took. */

@@ -4,8 +4,8 @@ import { type Connection, type ConnectionKey, type WireStatus, withHead } from "
 import type { NewEvent } from "../../domain/event.ts";
 import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { accountName, type GuardRow, type TokenStateRow, toGuarded, toTokenState } from "../access.ts";
-import { BatchAccounts } from "../batch-accounts.ts";
+import { type TokenStateRow, toTokenState } from "../access.ts";
+import { accountName, BatchAccounts, type GuardRow, toGuarded } from "../guarded-accounts.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../rows.ts";
 import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../settling.ts";
 import type { AccountRow, CustomerRow, Raw, TopUpRow } from "../tables.ts";

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { StoreContended, StoreRefused } from "../errors.ts";
-import { asked, isAsked, withRows } from "./columns.ts";
+import { GUARD_COLUMNS } from "../guarded-accounts.ts";
+import { asked, isAsked, qualified, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { BEGIN, type Prepared, type Session } from "./session.ts";
 
@@ -37,6 +38,17 @@ const RECORDING = 7_461_005;
 export const LOCK_RECORDING = lock("lock_recording", RECORDING);
 /** Shared by all batches and corrections: their customers' rows are locked too. */
 export const SHARE_RECORDING = sharedLock("share_recording", RECORDING);
+
+export const ACCOUNT_KEY = ["partner_id", "environment"] as const;
+/** The row of a guarded account is the lock for its balance. One statement locks several rows in the order of the key. */
+export const LOCK_ACCOUNTS = withRows(
+  {
+    name: "accounts_lock",
+    text: `SELECT ${qualified("a", [...ACCOUNT_KEY, ...GUARD_COLUMNS])} FROM ${asked(ACCOUNT_KEY)}
+      JOIN account AS a ON ${isAsked("a", ACCOUNT_KEY)} ORDER BY a.partner_id, a.environment FOR NO KEY UPDATE OF a`,
+  },
+  ACCOUNT_KEY,
+);
 
 /** One transaction at a time appends to the audit trail: each entry contains the hash of the previous entry. */
 export const LOCK_AUDIT = lock("lock_audit", 7_461_004);

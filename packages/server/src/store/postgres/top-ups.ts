@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { GUARD_COLUMNS, guardRow } from "../access.ts";
+import { guardRow } from "../guarded-accounts.ts";
 import { type OverviewRow, toOverviews } from "../overviews.ts";
 import {
   CONNECTION_KEY,
@@ -27,7 +27,7 @@ import {
 import { asked, insertRows, isAsked, qualified, textArray, unlessEmpty, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { appendEvents, FIND_TARGET, record } from "./ledgers.ts";
-import { LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "./locks.ts";
+import { ACCOUNT_KEY, LOCK_ACCOUNTS, LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "./locks.ts";
 import type { PostgresReferenceCache } from "./reference-cache.ts";
 import type { Prepared, Query, Session } from "./session.ts";
 
@@ -117,16 +117,6 @@ const TOKENS = withRows(
   TOKEN_KEY,
 );
 
-const ACCOUNT_KEY = ["partner_id", "environment"] as const;
-/** One statement locks guarded accounts in the order of the key, after the customers. */
-const LOCK_ACCOUNTS = withRows(
-  {
-    name: "accounts_lock",
-    text: `SELECT ${qualified("a", [...ACCOUNT_KEY, ...GUARD_COLUMNS])} FROM ${asked(ACCOUNT_KEY)}
-      JOIN account AS a ON ${isAsked("a", ACCOUNT_KEY)} ORDER BY a.partner_id, a.environment FOR NO KEY UPDATE OF a`,
-  },
-  ACCOUNT_KEY,
-);
 const CHARGED = ["balance", "day", "day_top_ups", "day_amount"] as const;
 const CHARGE_COLUMNS = [...ACCOUNT_KEY, ...CHARGED] as const;
 const CHARGE = withRows(

@@ -3,8 +3,8 @@ import type { AccountKey } from "../../domain/account.ts";
 import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import { GUARD_COLUMNS, type GuardRow, guardRow, type TokenStateRow, toGuarded, toTokenState } from "../access.ts";
-import { BatchAccounts } from "../batch-accounts.ts";
+import { type TokenStateRow, toTokenState } from "../access.ts";
+import { BatchAccounts, GUARD_COLUMNS, type GuardRow, guardRow, toGuarded } from "../guarded-accounts.ts";
 import { type OverviewRow, toOverviews } from "../overviews.ts";
 import {
   CONNECTION_STATE,

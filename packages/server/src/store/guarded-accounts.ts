@@ -1,5 +1,39 @@
 import type { AccountKey, GuardedAccount } from "../domain/account.ts";
-import { accountName } from "./access.ts";
+import type { AccountRow, Raw } from "./tables.ts";
+
+/** The columns of a guarded account. */
+export const GUARD_COLUMNS = [
+  "balance",
+  "credit_limit",
+  "day",
+  "day_top_ups",
+  "day_amount",
+] as const satisfies readonly (keyof Raw<AccountRow>)[];
+
+export type GuardRow = Pick<Raw<AccountRow>, (typeof GUARD_COLUMNS)[number]>;
+
+/** The guarded account of a row; undefined if it is not guarded. */
+export function toGuarded(row: GuardRow): GuardedAccount | undefined {
+  if (row.balance === null) return undefined;
+  const { balance, credit_limit: limit, day, day_top_ups: dayTopUps, day_amount: dayAmount } = row;
+  return {
+    balance: BigInt(balance),
+    creditLimit: limit === null ? undefined : BigInt(limit),
+    day,
+    dayTopUps,
+    dayAmount: BigInt(dayAmount),
+  };
+}
+
+/** The changing columns of a guarded account. */
+export function guardRow({ balance, day, dayTopUps, dayAmount }: GuardedAccount) {
+  return { balance: Number(balance), day, day_top_ups: dayTopUps, day_amount: Number(dayAmount) };
+}
+
+/** A unique name of an account. */
+export function accountName({ partnerId, environment }: AccountKey): string {
+  return `${partnerId} ${environment}`;
+}
 
 /** The guarded accounts of a batch. Each is written once, at the end of the batch. */
 export class BatchAccounts {
