@@ -11,6 +11,7 @@ import {
   topUpDays,
 } from "./account-sums.ts";
 import type { Engine } from "./engine.ts";
+import { readHorizon } from "./settings.ts";
 import type { AccountDayRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
@@ -20,6 +21,7 @@ const CLOSED_AFTER_MS = DAY_MS;
 
 /** Stores the sums of closed days. Several processes may do this at once. */
 export async function storeAccountDays(engine: Engine, zone: Zone, now: Instant): Promise<void> {
+  await openDays(engine, zone, now);
   const from = await firstOpenDay(engine.db);
   const to = dayBefore(zone.wallTime(now - CLOSED_AFTER_MS).slice(0, 10));
   if (from !== undefined && from > to) return;
@@ -44,6 +46,20 @@ export async function storeAccountDays(engine: Engine, zone: Zone, now: Instant)
 }
 
 const ROWS_AT_ONCE = 200;
+
+/** Deletes the sums of days that are not over, which are stored while a clock is ahead: they would lack later top-ups. */
+async function openDays(engine: Engine, zone: Zone, now: Instant): Promise<void> {
+  const today = zone.wallTime(now).slice(0, 10);
+  if (((await firstOpenDay(engine.db)) ?? "") <= today) return;
+  await engine.transact(async (tx) => {
+    // An account that becomes guarded meanwhile must not miss these sums.
+    await engine.lockRecording(tx);
+    const horizon = await readHorizon(tx);
+    const days = tx.deleteFrom("accountDay").where("day", ">=", today);
+    // Deleted history cannot be summed again.
+    await (horizon === undefined ? days : days.where("day", ">", zone.wallTime(horizon).slice(0, 10))).execute();
+  });
+}
 
 export interface SummedDay extends AccountKey, SaleSums {
   readonly day: string;

@@ -172,6 +172,28 @@ export function testAccounts(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
+  test("days that were stored while a clock was ahead get their later top-ups too", async () => {
+    const opened = await openAccount(makeDatabase, undefined, 1_000n);
+    const { store, key } = opened;
+    const storeDays = () => storeAccountDays(store.engine, store.provider.zone, opened.now);
+    await opened.buy();
+    for (const ahead of [30, 2]) {
+      opened.now += ahead * DAY_MS;
+      await storeDays();
+      opened.now -= ahead * DAY_MS;
+      await storeDays();
+      await opened.buy();
+    }
+    expect(await opened.balance()).toBe(1_000n - 3n * NET);
+    await setAccount(store, key, { creditLimit: 10n * NET }, opened.now);
+    opened.now += 2 * DAY_MS;
+    await storeDays();
+    const days = await store.engine.db.selectFrom("accountDay").select(["day", "topUps"]).execute();
+    expect(days).toEqual([{ day: "2026-11-20", topUps: 3 }]);
+    expect(await opened.balance()).toBe(1_000n - 3n * NET);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
   test("entries are listed once each, in their order, from any place on", async () => {
     const opened = await openAccount(makeDatabase, undefined, LARGE);
     const { store, key } = opened;
