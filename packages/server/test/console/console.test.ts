@@ -719,11 +719,19 @@ describe("the account of a partner", () => {
     const visit = await at("/partners/Blue%20Wallet?tab=account", "admin", { refusals: [422] });
     const { page, main, dialog } = visit;
     await visit.press("Credit limit and alert…");
-    await dialog.getByLabel("Credit limit, NPR").fill("5000");
+    await api().call("PATCH /partners/Blue%20Wallet/account", { body: { creditLimit: "5000" } });
     await dialog.getByLabel("Alert below, NPR").fill("-1000");
     await visit.press("Save", dialog);
     await visit.expectToast("The credit limit and the alert are set.");
+    // The other admin's limit stays.
     await main.getByText("At zero, top-ups continue: the partner may owe you up to NPR 5,000.00.").waitFor();
+    await visit.press("Credit limit and alert…");
+    await dialog.getByLabel("Credit limit, NPR").fill("");
+    await visit.press("Save", dialog);
+    await main.getByText("At zero, top-ups continue").waitFor({ state: "hidden" });
+    expect((await api().call("GET /partners/Blue%20Wallet/account")).json).toMatchObject({
+      ...{ creditLimit: null, alertBelow: "-1000.00" },
+    });
     await visit.press("Add a rule");
     await dialog.getByLabel("Percent of the price").fill("2.555");
     await dialog.getByLabel("Service").selectOption("Internet");
@@ -739,17 +747,19 @@ describe("the account of a partner", () => {
 
     await page.getByRole("tab", { name: "Access" }).click();
     await visit.press("Change limits…");
+    await api().call("PATCH /partners/Blue%20Wallet/limits", { body: { rate: 40, topUpAmount: "7000" } });
     await dialog.getByLabel("Price of all top-ups a day, NPR").fill("100000");
     await dialog.getByLabel("Top-ups a day", { exact: true }).fill("900");
     await visit.press("Save", dialog);
     await visit.expectToast("The limits are set.");
     await main.getByText("NPR 100,000.00").waitFor();
-    const limits = { topUpAmount: null, dayAmount: "100000.00", dayTopUps: 900 };
+    const limits = { rate: 40, topUpAmount: "7000.00", dayAmount: "100000.00", dayTopUps: 900 };
     expect((await api().call("GET /partners/Blue%20Wallet")).json).toMatchObject(limits);
 
     const viewer = await at(ACCOUNT, "viewer");
-    await rowOf(viewer, "Entries", "bank-1").waitFor();
-    expect(await buttonsOf(viewer)).toEqual(["Print"]);
+    await rowOf(viewer, "Commission", "2026-12-01").waitFor();
+    expect(await buttonsOf(viewer)).toEqual([]);
+    expect(await viewer.main.getByText("Entries").count()).toBe(0);
   });
 });
 

@@ -149,7 +149,9 @@ function SettingsDialog({ account, onClose }: DialogProps) {
       description={t.settingsText}
       submit={texts.partners.limitsSave}
       onSubmit={async (values) => {
-        const set = Object.fromEntries(SETTINGS.map((name) => [name, values.optional(name) ?? "none"]));
+        // Another admin may have changed the other setting.
+        const changed = SETTINGS.filter((name) => values.text(name) !== (account[name] ?? ""));
+        const set = Object.fromEntries(changed.map((name) => [name, values.optional(name) ?? "none"]));
         await send.mutateAsync({ name: partner, environment, ...set });
         return { toast: t.settingsDone };
       }}

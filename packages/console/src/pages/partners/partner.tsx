@@ -175,9 +175,12 @@ function Limits({ partner }: { partner: PartnerData }) {
           description={t.limitsText}
           submit={t.limitsSave}
           onSubmit={async (values) => {
-            const set = Object.fromEntries(LIMITS.map((limit) => [limit, values.number(limit)]));
-            const ofSales = Object.fromEntries(SALE_LIMITS.map((limit) => [limit, values.optional(limit) ?? "none"]));
-            await send.mutateAsync({ name: partner.name, ...set, ...ofSales });
+            // Another admin may have changed the others.
+            const isChanged = (limit: (typeof LIMITS | typeof SALE_LIMITS)[number]) =>
+              values.text(limit) !== String(partner[limit] ?? "");
+            const set = LIMITS.filter(isChanged).map((limit) => [limit, values.number(limit)]);
+            const ofSales = SALE_LIMITS.filter(isChanged).map((limit) => [limit, values.optional(limit) ?? "none"]);
+            await send.mutateAsync({ name: partner.name, ...Object.fromEntries([...set, ...ofSales]) });
             return { toast: t.limitsDone };
           }}
           onClose={() => setOpen(false)}
