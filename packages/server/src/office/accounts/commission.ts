@@ -40,7 +40,7 @@ const MOST_PERCENT = 10_000n;
 const RuleInputSchema = Type.Object({
   name: PartnerName,
   percent: Type.Optional(
-    Type.String({ maxLength: 40, description: "Percent of the price, such as 2.5; 0 ends a rule." }),
+    Type.String({ maxLength: 40, description: "Percent of the price, such as 2.5; 0 gives none." }),
   ),
   fixed: Type.Optional(amountInput("Fixed amount for each top-up.")),
   service: Type.Optional(oneOf(SERVICES, "Only for this service.")),
