@@ -2,7 +2,7 @@ import type { CommissionRule } from "./commission.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
 import type { Transaction } from "./top-up.ts";
-import type { Instant, WallTime } from "./wall-time.ts";
+import { dayAfter, type Instant, type WallTime } from "./wall-time.ts";
 
 /*
  * The account of a partner in an environment. Staff make some entries; the others follow from top-ups and reversals. The
@@ -149,14 +149,16 @@ export function charge(
   if (topUpAmount !== undefined && amount > topUpAmount) return limitReached("top_up_amount");
   if (account === undefined) return { ok: true, account };
   const { day, creditLimit } = account;
-  const count = (day === today ? account.dayTopUps : 0) + 1;
-  const sum = (day === today ? account.dayAmount : 0n) + amount;
+  // A clock that is behind around midnight must not begin the day again.
+  const isBegun = day === today || day === dayAfter(today);
+  const count = (isBegun ? account.dayTopUps : 0) + 1;
+  const sum = (isBegun ? account.dayAmount : 0n) + amount;
   if (dayTopUps !== undefined && count > dayTopUps) return limitReached("day_top_ups");
   if (dayAmount !== undefined && sum > dayAmount) return limitReached("day_amount");
   const balance = account.balance - chargeOf(topUp);
   if (creditLimit !== undefined && balance < -creditLimit)
     return { ok: false, refusal: "insufficient_balance", missing: -creditLimit - balance };
-  return { ok: true, account: { balance, creditLimit, day: today, dayTopUps: count, dayAmount: sum } };
+  return { ok: true, account: { balance, creditLimit, day: isBegun ? day : today, dayTopUps: count, dayAmount: sum } };
 }
 
 function limitReached(limit: LimitName): Charge {

@@ -61,6 +61,19 @@ describe("a charge", () => {
     expect(charge(undefined, limits, topUp(40_001n), TODAY)).toMatchObject({ limit: "top_up_amount" });
   });
 
+  test("by a clock that is behind at midnight neither ends the new day nor begins the old one again", () => {
+    const limits = { ...NO_SALE_LIMITS, dayTopUps: 2 };
+    const of = (from: GuardedAccount, today: string) => charge(from, limits, topUp(1n), today);
+    const begun = account({ day: "2026-11-21", dayTopUps: 1, dayAmount: 5n });
+    const behind = of(begun, TODAY);
+    expect(behind).toMatchObject({ account: { day: "2026-11-21", dayTopUps: 2, dayAmount: 6n } });
+    const full = { ...begun, dayTopUps: 2 };
+    expect(of(full, TODAY)).toMatchObject({ limit: "day_top_ups" });
+    expect(of(full, "2026-11-21")).toMatchObject({ limit: "day_top_ups" });
+    // A clock that was days ahead counts no longer.
+    expect(of(full, "2026-11-19")).toMatchObject({ account: { day: "2026-11-19", dayTopUps: 1 } });
+  });
+
   test("in any order never takes the available amount below zero, and adds up to the balance", () => {
     const top = fc.record({ amount: fc.bigInt(1n, 90_000n), percent: fc.integer({ min: 0, max: 10_000 }) });
     fc.assert(
