@@ -1,4 +1,4 @@
-import { type Alert, NOT_ENDED } from "../../domain/alert.ts";
+import { NOT_ENDED } from "../../domain/alert.ts";
 import { readBalance } from "../../store/accounts.ts";
 import type { Ports } from "../../store/ports.ts";
 import { endAlert, openAlerts, raiseAlert } from "./sql.ts";
@@ -16,9 +16,9 @@ export async function raiseBalances({ store, clock }: Pick<Ports, "store" | "clo
     const known = open.find(({ partnerId, environment }) => {
       return partnerId === key.partnerId && environment === key.environment;
     });
-    if (known !== undefined) still.add(known);
-    const alert: Alert = { kind: "account.low", ...key, at: now, limit: undefined, low: { balance, below } };
+    const alert = { kind: "account.low", ...key, at: now, limit: undefined, low: { balance, below } } as const;
     if (known === undefined) await raiseAlert(engine, alert, NOT_ENDED);
+    else still.add(known);
   }
   for (const alert of open) if (!still.has(alert)) await endAlert(engine, alert, now);
 }

@@ -12,38 +12,34 @@ export interface StoredAlert extends Alert {
   readonly endsAt: Instant;
 }
 
-/** Records an alert, and its event for the targets. @returns false if the crossing has its alert already. */
-export async function raiseAlert(engine: Engine, alert: Alert, endsAt: Instant): Promise<boolean> {
-  const { kind, partnerId, environment, at, limit = "", low } = alert;
-  const name = { kind, partnerId, environment, limitName: limit, endsAt };
-  if ((await named(engine.db, name).executeTakeFirst()) !== undefined) return false;
-  const amounts = { balance: low === undefined ? null : Number(low.balance), below: low ? Number(low.below) : null };
-  return engine.transact(async (tx) => {
+/** Records an alert, and its event for the targets, unless the crossing has its alert already. */
+export async function raiseAlert(engine: Engine, alert: Alert, endsAt: Instant): Promise<void> {
+  const { kind, at, low } = alert;
+  const name = nameOf({ ...alert, endsAt });
+  const query = engine.db.selectFrom("alert").select("at");
+  if ((await query.where((eb) => eb.and(name)).executeTakeFirst()) !== undefined) return;
+  const amounts = { balance: low ? Number(low.balance) : null, below: low ? Number(low.below) : null };
+  await engine.transact(async (tx) => {
     // If two processes find the crossing at once, the second is refused here.
     const insert = tx.insertInto("alert").values({ ...name, ...amounts, at, mailedAt: null });
     const { numInsertedOrUpdatedRows } = await insert.onConflict((on) => on.doNothing()).executeTakeFirst();
-    if (Number(numInsertedOrUpdatedRows) === 0) return false;
-    await appendEvents(engine, tx, [{ kind, at, alert }]);
-    return true;
+    if (Number(numInsertedOrUpdatedRows) > 0) await appendEvents(engine, tx, [{ kind, at, alert }]);
   });
 }
 
-type Name = Pick<AlertRow, "kind" | "partnerId" | "environment" | "limitName" | "endsAt">;
-
-function named(db: Db, name: Name) {
-  return db
-    .selectFrom("alert")
-    .select("at")
-    .where((eb) => eb.and({ ...name }));
+/** The key of an alert. */
+function nameOf({ kind, partnerId, environment, limit = "", endsAt }: Omit<StoredAlert, "partner">) {
+  return { kind, partnerId, environment, limitName: limit, endsAt };
 }
 
-function update(tx: Db, { kind, partnerId, environment, limit = "", endsAt }: StoredAlert, values: Partial<AlertRow>) {
-  const name: Name = { kind, partnerId, environment, limitName: limit, endsAt };
-  return tx
-    .updateTable("alert")
-    .set(values)
-    .where((eb) => eb.and({ ...name }))
-    .execute();
+function update(engine: Engine, alert: StoredAlert, values: Partial<AlertRow>): Promise<unknown> {
+  return engine.transact((tx) =>
+    tx
+      .updateTable("alert")
+      .set(values)
+      .where((eb) => eb.and(nameOf(alert)))
+      .execute(),
+  );
 }
 
 /** Alerts that have not ended, oldest first. @param environment undefined for both. */
@@ -62,11 +58,11 @@ export async function alertsToMail(db: Db, now: Instant): Promise<StoredAlert[]>
 }
 
 export function noteMailed(engine: Engine, alert: StoredAlert, mailedAt: Instant): Promise<unknown> {
-  return engine.transact((tx) => update(tx, alert, { mailedAt }));
+  return update(engine, alert, { mailedAt });
 }
 
 export function endAlert(engine: Engine, alert: StoredAlert, endsAt: Instant): Promise<unknown> {
-  return engine.transact((tx) => update(tx, alert, { endsAt }));
+  return update(engine, alert, { endsAt });
 }
 
 /** Deletes old alerts. */
