@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import type { SaleSums } from "../domain/account.ts";
-import type { Zone } from "../domain/wall-time.ts";
+import { dayAfter, dayBefore, type Zone } from "../domain/wall-time.ts";
 import { dayName, sumDays } from "./account-days.ts";
-import { sumBalance } from "./account-sums.ts";
+import { type DaySums, firstOpenDay, sumBalance } from "./account-sums.ts";
 import { accountName } from "./guarded-accounts.ts";
 import { readHorizon } from "./settings.ts";
 import type { CheckEvent } from "./store.ts";
@@ -12,29 +12,33 @@ type Db = Kysely<Tables>;
 
 /** Checks stored balances and sums of days against entries, top-ups and reversals. */
 export async function* checkAccounts(db: Db, zone: Zone): AsyncGenerator<CheckEvent> {
-  const horizon = await readHorizon(db);
-  // The sums of a day are all that is left of deleted history.
-  const from = horizon === undefined ? undefined : zone.wallTime(horizon).slice(0, 10);
-  const days = await db.selectFrom("accountDay").selectAll().execute();
-  const last = days.reduce((latest, { day }) => (day > latest ? day : latest), "");
-  const summed = await sumDays(db, zone, { from, to: last === "" ? undefined : last });
+  yield* checkDays(db, zone);
+  yield* checkBalances(db, zone);
+}
+
+async function* checkDays(db: Db, zone: Zone): AsyncGenerator<CheckEvent> {
+  const [horizon, open] = [await readHorizon(db), await firstOpenDay(db)];
+  // The sums of earlier days are all that is left of deleted history.
+  const from = horizon === undefined ? "" : dayAfter(zone.wallTime(horizon).slice(0, 10));
+  const days = await db.selectFrom("accountDay").selectAll().where("day", ">=", from).execute();
+  const summed =
+    open === undefined
+      ? new Map<string, DaySums>()
+      : await sumDays(db, zone, { from: from || undefined, to: dayBefore(open) });
   let wrong = 0;
   for (const row of days) {
-    if (from !== undefined && row.day <= from) continue;
     const sums = summed.get(dayName(row));
+    summed.delete(dayName(row));
     if (sums !== undefined && isSame(row, sums)) continue;
     wrong += 1;
     yield { kind: "wrong", what: `account ${accountName(row)}: the sums of ${row.day} are not those of its top-ups` };
   }
-  const stored = new Set(days.map(dayName));
-  for (const [name, { day, ...row }] of summed)
-    if (day <= last && !stored.has(name) && (from === undefined || day > from)) {
-      wrong += 1;
-      yield { kind: "wrong", what: `account ${accountName(row)}: the sums of ${day} are missing` };
-    }
+  for (const { day, ...key } of summed.values()) {
+    wrong += 1;
+    yield { kind: "wrong", what: `account ${accountName(key)}: the sums of ${day} are missing` };
+  }
   if (wrong === 0)
     yield { kind: "checked", what: "sums of days are those of top-ups and reversals", count: days.length };
-  yield* checkBalances(db, zone);
 }
 
 async function* checkBalances(db: Db, zone: Zone): AsyncGenerator<CheckEvent> {

@@ -1,15 +1,7 @@
 import type { Kysely } from "kysely";
-import { type AccountKey, addSums, NO_SALES, type SaleSums } from "../domain/account.ts";
+import { type AccountKey, addSums, NO_SALES } from "../domain/account.ts";
 import { DAY_MS, dayBefore, type Instant, type Zone } from "../domain/wall-time.ts";
-import {
-  type DaySum,
-  type Days,
-  firstOpenDay,
-  ofReversals,
-  ofTopUps,
-  reversalDays,
-  topUpDays,
-} from "./account-sums.ts";
+import { type DaySums, type Days, firstOpenDay, saleDays } from "./account-sums.ts";
 import type { Engine } from "./engine.ts";
 import { readHorizon } from "./settings.ts";
 import type { AccountDayRow, Tables } from "./tables.ts";
@@ -61,29 +53,27 @@ async function openDays(engine: Engine, zone: Zone, now: Instant): Promise<void>
   });
 }
 
-export interface SummedDay extends AccountKey, SaleSums {
-  readonly day: string;
-}
-
 /** The name of an account's day, for {@link sumDays}. */
 export function dayName({ partnerId, environment, day }: AccountKey & { readonly day: string }): string {
   return `${day} ${partnerId} ${environment}`;
 }
 
-/** Sums of the recorded top-ups and reversals by account and day. */
-export async function sumDays(db: Db, zone: Zone, days: Days): Promise<Map<string, SummedDay>> {
-  const sums = new Map<string, SummedDay>();
-  const add = (row: DaySum, part: SaleSums) => {
-    const { partnerId, environment, day } = row;
-    const name = dayName(row);
-    sums.set(name, { partnerId, environment, day, ...addSums(sums.get(name) ?? NO_SALES, part) });
-  };
-  for await (const row of topUpDays(db, zone, days)) add(row, ofTopUps(row));
-  for (const row of await reversalDays(db, days)) add(row, ofReversals(row));
+/** Sums of the recorded top-ups and reversals, one for each account and day. */
+export async function sumDays(db: Db, zone: Zone, days: Days): Promise<Map<string, DaySums>> {
+  const sums = new Map<string, DaySums>();
+  for await (const day of saleDays(db, zone, days)) {
+    const name = dayName(day);
+    sums.set(name, { ...day, ...addSums(sums.get(name) ?? NO_SALES, day) });
+  }
   return sums;
 }
 
-function dayRow({ gross, commission, reversed, returned, ...row }: SummedDay): AccountDayRow {
-  const money = { gross: Number(gross), commission: Number(commission) };
-  return { ...row, ...money, reversed: Number(reversed), returned: Number(returned) };
+function dayRow({ gross, commission, reversed, returned, ...row }: DaySums): AccountDayRow {
+  return {
+    ...row,
+    gross: Number(gross),
+    commission: Number(commission),
+    reversed: Number(reversed),
+    returned: Number(returned),
+  };
 }

@@ -6,7 +6,7 @@ import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
 import { ofAccount } from "./account-sums.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
-import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
+import { inRange, rangeOf, stepsOf, TIME_DIGITS, topUps } from "./top-up-ranges.ts";
 
 type Db = Kysely<Tables>;
 
@@ -78,8 +78,6 @@ export async function* readEntries(
     }
   }
 }
-
-const TIME_DIGITS = 10;
 
 function topUpEntry(of: ReturnType<typeof transactionOfRow>): AccountEntry {
   const { partnerId, environment, at, txnDate: wall } = of;

@@ -33,10 +33,10 @@ export async function sumBalance(db: Db, zone: Zone, key: AccountKey, days: Days
 export async function sumAccount(db: Db, zone: Zone, key: AccountKey, days: Days): Promise<AccountSums> {
   // A day that is stored meanwhile must not count twice.
   const first = (await firstOpenDay(db)) ?? "";
-  const stored = await sumStored(db, key, days, first);
   const open = { from: (days.from ?? "") > first ? days.from : first || undefined, to: days.to };
-  const sales = [stored, await sumTopUps(db, zone, key, open), await sumReversals(db, key, open)];
-  return { ...sales.reduce(addSums), ...(await sumByStaff(db, key, days)) };
+  let sales = await sumStored(db, key, days, first);
+  for await (const day of saleDays(db, zone, open, key)) sales = addSums(sales, day);
+  return { ...sales, ...(await sumByStaff(db, key, days)) };
 }
 
 /** The day after the last stored one; undefined if none is stored. Days without an entry have no row. */
@@ -73,33 +73,25 @@ async function sumStored(
   };
 }
 
-async function sumTopUps(db: Db, zone: Zone, key: AccountKey, days: Days): Promise<SaleSums> {
-  let sums = NO_SALES;
-  for await (const row of topUpDays(db, zone, days, key)) sums = addSums(sums, ofTopUps(row));
-  return sums;
-}
-
-async function sumReversals(db: Db, key: AccountKey, days: Days): Promise<SaleSums> {
-  return (await reversalDays(db, days, key)).map(ofReversals).reduce(addSums, NO_SALES);
-}
-
-export interface DaySum extends AccountKey {
+/** Sums of the top-ups and reversals of an account on a day. */
+export interface DaySums extends AccountKey, SaleSums {
   readonly day: string;
-  readonly count: number | string | bigint;
-  readonly amount: string | null;
-  readonly commission: string | null;
 }
 
-export function ofTopUps({ count, amount, commission }: DaySum): SaleSums {
-  return { ...NO_SALES, topUps: Number(count), gross: BigInt(amount ?? 0), commission: BigInt(commission ?? 0) };
+/** Sums recorded top-ups and reversals. A day may have several sums. @param key undefined: those of all accounts. */
+export async function* saleDays(db: Db, zone: Zone, days: Days, key?: AccountKey): AsyncGenerator<DaySums> {
+  for await (const { count, amount, commission, ...of } of topUpDays(db, zone, days, key)) {
+    const sums = { topUps: Number(count), gross: BigInt(amount ?? 0), commission: BigInt(commission ?? 0) };
+    yield { ...of, ...NO_SALES, ...sums };
+  }
+  for (const { count, amount, commission, ...of } of await reversalDays(db, days, key)) {
+    const sums = { reversals: Number(count), reversed: BigInt(amount ?? 0), returned: BigInt(commission ?? 0) };
+    yield { ...of, ...NO_SALES, ...sums };
+  }
 }
 
-export function ofReversals({ count, amount, commission }: DaySum): SaleSums {
-  return { ...NO_SALES, reversals: Number(count), reversed: BigInt(amount ?? 0), returned: BigInt(commission ?? 0) };
-}
-
-/** Sums of top-ups by account and day, in small steps: there may be several sums of a day. */
-export async function* topUpDays(db: Db, zone: Zone, { from, to }: Days, key?: AccountKey): AsyncGenerator<DaySum> {
+/** Reads in small steps: there may be several rows of a day. */
+async function* topUpDays(db: Db, zone: Zone, { from, to }: Days, key: AccountKey | undefined) {
   const start = from === undefined ? undefined : settledRange(from, zone)?.from;
   const end = to === undefined ? undefined : settledRange(to, zone)?.until;
   const day = sql<string>`substr(t.txn_date, 1, 10)`;
@@ -115,7 +107,7 @@ export async function* topUpDays(db: Db, zone: Zone, { from, to }: Days, key?: A
   }
 }
 
-export async function reversalDays(db: Db, { from, to }: Days, key?: AccountKey): Promise<DaySum[]> {
+function reversalDays(db: Db, { from, to }: Days, key: AccountKey | undefined) {
   const day = sql<string>`substr(r.wall, 1, 10)`;
   let query = db.selectFrom("reversal as r").innerJoin("topUp as t", "t.txnId", "r.txnId");
   if (key !== undefined)

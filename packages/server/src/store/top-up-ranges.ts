@@ -23,7 +23,8 @@ export interface Range {
 /** A column whose index divides top-ups into ranges. The table itself is in the order of checkoutIds. */
 type Id = "txnId" | "checkoutId";
 
-const TIME_DIGITS = firstTransactionId(0).length;
+/** The beginning of a txnId that is its time. */
+export const TIME_DIGITS = firstTransactionId(0).length;
 
 export type Order = "asc" | "desc";
 
