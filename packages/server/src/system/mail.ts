@@ -23,16 +23,25 @@ export function mailerOf(config: MailConfig, { clock, limitMs = LIMIT_MS }: Mail
   const { port, secure, logIn } = server;
   const host = server.host.replace(/^\[|\]$/g, "");
   const options = {
-    ...{ host, port, secure, disableFileAccess: true, disableUrlAccess: true },
+    host,
+    port,
+    secure,
+    auth: logIn,
     // A password needs TLS, except on this machine. Otherwise the library uses TLS if the server offers it.
-    ...(logIn !== undefined && { auth: logIn, requireTLS: !isHere(host) }),
+    requireTLS: logIn !== undefined && !isHere(host),
+    disableFileAccess: true,
+    disableUrlAccess: true,
   };
   return {
     server: `${server.host}:${port}`,
     async send({ subject, text }: Mail, signal) {
       const { createTransport } = await import("nodemailer");
       const message = {
-        ...{ from: { name: "topupd", address: from }, to: [...to], subject, text, date: new Date(clock()) },
+        from: { name: "topupd", address: from },
+        to: [...to],
+        subject,
+        text,
+        date: new Date(clock()),
         // Prevents automatic replies (RFC 3834).
         headers: { "Auto-Submitted": "auto-generated" },
       };

@@ -7,18 +7,16 @@ import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
 import { findAccount } from "../../store/accounts.ts";
 import { momentOf } from "../../store/ports.ts";
 import type { Report } from "./report.ts";
+import { money, orNull } from "./schemas.ts";
 
-const money = (description: string) => Type.Number({ description: `${description} In major units.` });
-const moneyOrNull = (description: string) => Type.Union([money(description), Type.Null()], { description });
-const countOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
+const moneyOrNull = (description: string) => orNull(money(description), description);
+const countOrNull = (description: string) => orNull(Type.Integer(), description);
 
 const Commission = Type.Object(
   {
-    service: Type.Union([Type.String({ enum: [...SERVICES] }), Type.Null()], { description: "Null: all services." }),
-    bouquetId: Type.Union([Type.String(), Type.Null()], { description: "Null: all bouquets." }),
-    percent: Type.Union([Type.Number(), Type.Null()], {
-      description: "Percent of `amt`; null if the amount is fixed.",
-    }),
+    service: orNull(Type.String({ enum: [...SERVICES] }), "Null: all services."),
+    bouquetId: orNull(Type.String(), "Null: all bouquets."),
+    percent: orNull(Type.Number(), "Percent of `amt`; null if the amount is fixed."),
     fixed: moneyOrNull("Amount for each top-up; null if it is a percentage."),
     from: Type.String({ description: "The first day of the rule." }),
   },
@@ -43,7 +41,7 @@ const AccountBody = Type.Object(
     balance: money("What you have; negative if you owe."),
     creditLimit: moneyOrNull("What you may owe; null if there is no limit."),
     available: moneyOrNull("Balance and credit limit together; null if there is no limit."),
-    currency: Type.Union([Type.String(), Type.Null()], { description: "The code; null if the provider set none." }),
+    currency: orNull(Type.String(), "The code; null if the provider set none."),
     commission: Type.Array(Commission, { description: "The rules in force today." }),
     limits: Limits,
   },
@@ -58,11 +56,19 @@ export const ACCOUNT: Report = {
   parameters: {},
   body: AccountBody,
   example: {
-    ...{ balance: 4870.5, creditLimit: 10000, available: 14870.5, currency: "NPR" },
+    balance: 4870.5,
+    creditLimit: 10000,
+    available: 14870.5,
+    currency: "NPR",
     commission: [{ service: null, bouquetId: null, percent: 2, fixed: null, from: "2026-11-01" }],
     limits: {
-      ...{ topUpAmount: null, dayAmount: 500000, dayTopUps: null },
-      ...{ rate: 50, burst: 500, unknownLookUps: 60, newLookUps: 600 },
+      topUpAmount: null,
+      dayAmount: 500000,
+      dayTopUps: null,
+      rate: 50,
+      burst: 500,
+      unknownLookUps: 60,
+      newLookUps: 600,
     },
   },
   async run(ports, caller) {

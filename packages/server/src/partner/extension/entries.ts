@@ -6,13 +6,12 @@ import type { EntriesPlace } from "../../store/account-entries.ts";
 import { readOwnEntries } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { timestamp } from "../versions/v1_0_1.ts";
-import { listFields, PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
+import { PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
 import type { Report } from "./report.ts";
+import { listFields, money, orNull } from "./schemas.ts";
 
-const money = (description: string) => Type.Number({ description: `${description} In major units.` });
-const ofSale = (description: string) =>
-  Type.Union([Type.Number(), Type.Null()], { description: `${description} Null for other entries.` });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const ofSale = (description: string) => orNull(Type.Number(), `${description} Null for other entries.`);
+const textOrNull = (description: string) => orNull(Type.String(), description);
 
 const OwnEntry = Type.Object(
   {
@@ -53,14 +52,26 @@ export const ENTRIES: Report = {
     to: "2026-11-20",
     items: [
       {
-        ...{ at: "2026-11-20 09:00:00", kind: "deposit", amount: 5000, balance: 5000, reference: "bank 4711" },
-        ...{ txnId: null, orderId: null, gross: null, commission: null },
+        at: "2026-11-20 09:00:00",
+        kind: "deposit",
+        amount: 5000,
+        balance: 5000,
+        reference: "bank 4711",
+        txnId: null,
+        orderId: null,
+        gross: null,
+        commission: null,
       },
       {
-        ...{ at: "2026-11-20 09:05:00", kind: "top_up", amount: -1107.4, balance: 3892.6, reference: null },
+        at: "2026-11-20 09:05:00",
+        kind: "top_up",
+        amount: -1107.4,
+        balance: 3892.6,
+        reference: null,
         txnId: "01M7W2ZDG0PF6EHMJAC5TBSWNM",
         orderId: "EAGh-CGVwgAAAeyIBoAPrxmSBouxIqwQKGYz3QnbVdhiKp41U5jR4B545JFa1fM8",
-        ...{ gross: 1130, commission: 22.6 },
+        gross: 1130,
+        commission: 22.6,
       },
     ],
     next: null,
@@ -86,7 +97,9 @@ export const ENTRIES: Report = {
       return render(entry, balance, provider.currencyExponent);
     });
     const value: Static<typeof EntriesBody> = {
-      ...{ from: days.from, to: days.to, items },
+      from: days.from,
+      to: days.to,
+      items,
       next:
         rest === undefined
           ? null

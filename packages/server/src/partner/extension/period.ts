@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import { sealingSecret } from "../../domain/checkout.ts";
 import { CURSOR_NONCE_BYTES, type CursorOwner, openCursor, sealCursor } from "../../domain/cursor.ts";
 import { FieldReader, type Reading } from "../../domain/fields.ts";
@@ -24,18 +24,6 @@ export const PERIOD_PARAMETERS = {
   to: Type.String({ pattern: DAY, description: "The last day. Default: today." }),
   cursor: Type.String({ maxLength: CURSOR_MAX_LENGTH, description: "`next` of the page before. It keeps the days." }),
 };
-
-/** The fields of every list. */
-export function listFields<Item extends TSchema>(item: Item) {
-  return {
-    from: Type.String({ description: "The first day." }),
-    to: Type.String({ description: "The last day." }),
-    items: Type.Array(item, { description: "Oldest first." }),
-    next: Type.Union([Type.String(), Type.Null()], {
-      description: "The `cursor` of the next page; null after the last.",
-    }),
-  };
-}
 
 /** Makes the cursor of the next page. */
 export async function writeCursor(

@@ -4,10 +4,11 @@ import { type CurrencyExponent, moneyToJson } from "../../domain/money.ts";
 import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
 import { type OwnTopUp, readOwnTopUps } from "../../store/own-pages.ts";
 import { amount, timestamp } from "../versions/v1_0_1.ts";
-import { listFields, PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
+import { PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
 import type { Report } from "./report.ts";
+import { listFields, orNull } from "./schemas.ts";
 
-const udf = Type.Union([Type.String(), Type.Null()], { description: "Your own text; null if you sent none." });
+const udf = orNull(Type.String(), "Your own text; null if you sent none.");
 
 const OwnTopUpItem = Type.Object(
   {
@@ -21,9 +22,10 @@ const OwnTopUpItem = Type.Object(
     commission: amount("The part of `amt` that you keep."),
     txnDate: timestamp("When the top-up was recorded."),
     status: Type.String({ enum: [...TRANSACTION_STATUSES], description: "`reversed` if the provider reversed it." }),
-    reversedAt: Type.Union([timestamp("When the provider reversed it."), Type.Null()], {
-      description: "When the provider reversed it; null if it is not reversed.",
-    }),
+    reversedAt: orNull(
+      timestamp("When the provider reversed it."),
+      "When the provider reversed it; null if it is not reversed.",
+    ),
     udf1: udf,
     udf2: udf,
   },
@@ -81,27 +83,19 @@ export const TOP_UPS: Report = {
 };
 
 function render({ transaction, reversedAt }: OwnTopUp, exponent: CurrencyExponent): Static<typeof OwnTopUpItem> {
-  const {
-    txnId,
-    checkoutId,
-    cuid,
-    service,
-    reqId,
-    bouquetCode,
-    amount: paid,
-    commission,
-    txnDate,
-    status,
-  } = transaction;
   return {
-    ...{ txnId, orderId: checkoutId, cuid, service, reqId, bouquetId: bouquetCode },
-    ...{
-      amt: moneyToJson(paid, exponent),
-      commission: moneyToJson(commission, exponent),
-      txnDate,
-      status,
-      reversedAt: reversedAt ?? null,
-    },
-    ...{ udf1: transaction.udf1 ?? null, udf2: transaction.udf2 ?? null },
+    txnId: transaction.txnId,
+    orderId: transaction.checkoutId,
+    cuid: transaction.cuid,
+    service: transaction.service,
+    reqId: transaction.reqId,
+    bouquetId: transaction.bouquetCode,
+    amt: moneyToJson(transaction.amount, exponent),
+    commission: moneyToJson(transaction.commission, exponent),
+    txnDate: transaction.txnDate,
+    status: transaction.status,
+    reversedAt: reversedAt ?? null,
+    udf1: transaction.udf1 ?? null,
+    udf2: transaction.udf2 ?? null,
   };
 }
