@@ -148,7 +148,9 @@ final class Client
     {
         $endsAt = $this->clock->monotonicMs() + $this->timeoutMs;
         $answer = $this->call($operation, self::checked($request), $this->timeoutMs, $read);
-        $waitMs = $answer->failure?->httpStatus === 503 ? $answer->failure->retryAfterMs : 0;
+        // A long list may exceed the rate limit.
+        $busy = str_starts_with($operation, 'partner/') ? [429, 503] : [503];
+        $waitMs = in_array($answer->failure?->httpStatus, $busy, true) ? $answer->failure->retryAfterMs : 0;
         if ($waitMs === 0 || !$this->clock->sleptBefore($endsAt, $waitMs)) {
             return $answer;
         }

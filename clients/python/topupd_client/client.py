@@ -124,7 +124,9 @@ class Client:
         ends_at = self._clock.monotonic_ms() + self._timeout_ms
         answer = self._call(operation, _checked(request), self._timeout_ms, read)
         failure = answer.failure
-        if failure is None or failure.http_status != 503 or failure.retry_after_ms == 0:
+        # A long list may exceed the rate limit.
+        busy = (429, 503) if operation.startswith("partner/") else (503,)
+        if failure is None or failure.http_status not in busy or failure.retry_after_ms == 0:
             return answer
         if not slept_before(ends_at, self._clock, failure.retry_after_ms):
             return answer

@@ -96,7 +96,7 @@ export function createClient(options: ClientOptions): Client {
     const { clock } = settings;
     const endsAt = monotonicMs(clock) + limits.timeoutMs;
     const first = await call(operation, request, limits, read);
-    const waitMs = first.ok ? undefined : putOffMs(first.failure);
+    const waitMs = first.ok ? undefined : putOffMs(first.failure, isReport(operation));
     if (waitMs === undefined || !(await sleptBefore(endsAt, clock, waitMs, limits.signal))) return first;
     return call(operation, request, { ...limits, timeoutMs: endsAt - monotonicMs(clock) }, read);
   };

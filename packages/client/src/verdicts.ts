@@ -94,8 +94,13 @@ export function retryAfterOf(failure: Failure | undefined): number {
   return failure !== undefined && "retryAfterMs" in failure ? (failure.retryAfterMs ?? 0) : 0;
 }
 
-/** Milliseconds to wait before a repeat, as a busy deployment says; undefined if it does not. */
-export function putOffMs(failure: Failure): number | undefined {
-  const isBusy = "httpStatus" in failure && failure.httpStatus === SERVICE_UNAVAILABLE;
-  return isBusy ? failure.retryAfterMs : undefined;
+/**
+ * Milliseconds to wait before a repeat, as a busy deployment says; undefined if it does not.
+ * @param isReport a long list may exceed the rate limit.
+ */
+export function putOffMs(failure: Failure, isReport: boolean): number | undefined {
+  if (!("httpStatus" in failure)) return undefined;
+  const { httpStatus, retryAfterMs } = failure;
+  const isBusy = httpStatus === SERVICE_UNAVAILABLE || (isReport && httpStatus === TOO_MANY_REQUESTS);
+  return isBusy ? retryAfterMs : undefined;
 }
