@@ -22,7 +22,7 @@ const CURSOR_MAX_LENGTH = 1_000;
 export const PERIOD_PARAMETERS = {
   from: Type.String({ pattern: DAY, description: "The first day, of the provider's clock. Default: that of `to`." }),
   to: Type.String({ pattern: DAY, description: "The last day. Default: today." }),
-  cursor: Type.String({ maxLength: CURSOR_MAX_LENGTH, description: "`next` of the page before. It keeps the days." }),
+  cursor: Type.String({ maxLength: CURSOR_MAX_LENGTH, description: "`next` of the previous page. It keeps the days." }),
 };
 
 /** Makes the cursor of the next page. */
