@@ -1,5 +1,5 @@
 import type { LimitName } from "../domain/account.ts";
-import type { Refusal } from "../domain/failure.ts";
+import type { Refusal, Result } from "../domain/failure.ts";
 import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../domain/fields.ts";
 import type { Answer } from "./call.ts";
 
@@ -128,6 +128,9 @@ export interface FailureDetail {
 }
 
 /** The answer for a failure, in the envelope. */
+/** A result, and more about its failure. */
+export type Detailed<Value> = Result<Value> & { readonly detail?: FailureDetail };
+
 export function renderFailure(
   reason: FailureReason,
   requestId: string,

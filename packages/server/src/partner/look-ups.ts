@@ -1,10 +1,7 @@
 import { type Result, refused } from "../domain/failure.ts";
 import { type CountedLookUp, LOOK_UP_WINDOW_MS, LOOK_UPS, NO_LIMIT } from "../domain/partner-limits.ts";
-import type { FailureDetail } from "./failures.ts";
+import type { Detailed } from "./failures.ts";
 import type { Caller, Ports } from "./ports.ts";
-
-/** A result that a limit may replace. */
-export type Limited<Value> = Result<Value> & { readonly detail?: FailureDetail };
 
 /** The customer that an answer is about. */
 type Asked = { readonly code: string } | { readonly cuid: string };
@@ -29,10 +26,10 @@ export function limitLookUps({ store, countLookUp }: Pick<Ports, "store" | "coun
     return true;
   };
   /** A result at once, unless the store or another process is asked. */
-  return <Value>(caller: Caller, asked: Asked, result: Result<Value>): Limited<Value> | Promise<Limited<Value>> => {
+  return <Value>(caller: Caller, asked: Asked, result: Result<Value>): Detailed<Value> | Promise<Detailed<Value>> => {
     const { limits, partnerId, environment } = caller;
     if (limits === undefined || countLookUp === undefined) return result;
-    const count = async (kind: CountedLookUp["kind"], key: string): Promise<Limited<Value>> => {
+    const count = async (kind: CountedLookUp["kind"], key: string): Promise<Detailed<Value>> => {
       const wait = await countLookUp({ partnerId, environment, kind, key, limits });
       if (wait === 0) return result;
       const policy = {

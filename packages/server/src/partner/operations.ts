@@ -12,7 +12,7 @@ import {
   type PackagesRequest,
 } from "./customers.ts";
 import { JSON_TYPE, NEVER_KEPT } from "./failures.ts";
-import { type Limited, limitLookUps } from "./look-ups.ts";
+import { limitLookUps } from "./look-ups.ts";
 import type { Caller, Ports } from "./ports.ts";
 import { type Faulty, faultyOutcome, practiseQuery, practiseTopUp } from "./practice.ts";
 import { LISTING, LOOK_UP, type RequestForm, TRANSACTION_QUERY } from "./requests.ts";
@@ -147,7 +147,7 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
   const make = <Request, Done>(
     version: Version,
     { name, code, request: form, rendering }: OperationContract<Request, Done>,
-    run: (caller: Caller, request: Request) => Promise<Faulty<Done> & Limited<Done>>,
+    run: (caller: Caller, request: Request) => Promise<Faulty<Done>>,
     isReplay: (done: Done) => boolean = () => false,
   ): Operation => {
     const writeWhole: typeof rendering.write = (ofSuccess, answer, exponent) =>

@@ -3,15 +3,14 @@ import { refused } from "../domain/failure.ts";
 import { type Answering, faultOf, PRACTICE_RETRY_SECONDS } from "../domain/practice.ts";
 import type { Transaction } from "../domain/top-up.ts";
 import type { Outcome } from "./call.ts";
-import { NEVER_KEPT } from "./failures.ts";
-import type { Limited } from "./look-ups.ts";
+import { type Detailed, NEVER_KEPT } from "./failures.ts";
 import type { Caller, Ports } from "./ports.ts";
 import { queryTransaction, type TopUpAnswer, type TopUpRequest, type TransactionQuery, topUp } from "./top-ups.ts";
 
 /* The operations of trial callers. The practice customer's top-ups go wrong as the table of faults says. */
 
 /** A result whose answer may go wrong. */
-export type Faulty<Value> = Limited<Value> & { readonly answering?: Answering | undefined };
+export type Faulty<Value> = Detailed<Value> & { readonly answering?: Answering | undefined };
 
 const PROXY_PAGE = {
   status: 502,

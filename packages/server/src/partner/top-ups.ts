@@ -10,7 +10,7 @@ import {
 } from "../domain/top-up.ts";
 import type { ReadingPorts } from "../store/ports.ts";
 import type { PackagesRequest } from "./customers.ts";
-import type { Limited } from "./look-ups.ts";
+import type { Detailed } from "./failures.ts";
 import { type Caller, type Ports, tell } from "./ports.ts";
 
 export interface TopUpRequest extends PackagesRequest {
@@ -32,7 +32,7 @@ export async function topUp(
   { store, random, observer, recording }: Ports,
   caller: Caller,
   request: TopUpRequest,
-): Promise<Limited<TopUpAnswer>> {
+): Promise<Detailed<TopUpAnswer>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
   const { checkoutId, cuid, service, reqId, bouquetId: bouquetCode, amount, udf1, udf2 } = request;
   const { partnerId, environment, tokenId } = caller;
@@ -57,7 +57,7 @@ export async function topUp(
   return answerOf(outcome, store.provider.currencyExponent);
 }
 
-function answerOf(outcome: SettledTopUp, exponent: CurrencyExponent): Limited<TopUpAnswer> {
+function answerOf(outcome: SettledTopUp, exponent: CurrencyExponent): Detailed<TopUpAnswer> {
   if (outcome.kind === "refused") {
     const { refusal, limit, missing } = outcome;
     if (limit !== undefined) return { ...refused(refusal), detail: { limit } };

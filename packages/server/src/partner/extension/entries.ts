@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { ACCOUNT_ENTRY_KINDS, type AccountEntry } from "../../domain/account.ts";
 import { type CurrencyExponent, type Money, moneyToJson } from "../../domain/money.ts";
 import { dayBefore } from "../../domain/wall-time.ts";
-import type { EntriesPlace } from "../../store/account-entries.ts";
+import type { EntriesRest } from "../../store/account-entries.ts";
 import { readOwnEntries } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { timestamp } from "../versions/v1_0_1.ts";
@@ -33,10 +33,10 @@ const EntriesBody = Type.Object(
   { description: "A page of your account." },
 );
 
-/** The place after a page. Its balance spares the next page to count the day again. */
+/** The place after a page, with the balance there, so that the next page need not sum the day again. */
 interface Place {
   readonly balance: string;
-  readonly after: EntriesPlace;
+  readonly after: EntriesRest;
 }
 
 export const ENTRIES: Report = {
