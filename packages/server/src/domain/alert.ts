@@ -1,3 +1,4 @@
+import type { LimitName } from "./account.ts";
 import type { Environment } from "./customer.ts";
 import type { Mail } from "./mail.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "./money.ts";
@@ -15,7 +16,7 @@ export interface Alert {
   readonly environment: Environment;
   readonly at: Instant;
   /** Name of the limit of `limit.reached`. */
-  readonly limit: string | undefined;
+  readonly limit: LimitName | undefined;
   /** Present in `account.low`. */
   readonly low: { readonly balance: Money; readonly below: Money } | undefined;
 }
@@ -34,7 +35,7 @@ export function lowAmounts({ low }: Alert, exponent: CurrencyExponent) {
   return { balance: formatMoneyInFull(balance, exponent), below: formatMoneyInFull(below, exponent) };
 }
 
-const LIMITS: Readonly<Record<string, string>> = {
+const LIMITS: Readonly<Record<LimitName, string>> = {
   top_up_amount: "A top-up was above the limit of one top-up, and was refused.",
   day_amount: "The limit of the amount of a day is reached. Further top-ups are refused until midnight.",
   day_top_ups: "The limit of top-ups of a day is reached. Further top-ups are refused until midnight.",
@@ -46,12 +47,12 @@ const LOOK_UPS_REFUSED =
 
 /** The mail about an alert. @param partner its name. */
 export function alertMail(alert: Alert, partner: string, zone: Zone, exponent: CurrencyExponent): Mail {
-  const { kind, environment, at, limit = "" } = alert;
+  const { kind, environment, at, limit } = alert;
   const whose = printable(environment === "trial" ? `${partner} (trial)` : partner);
   const { balance, below } = lowAmounts(alert, exponent) ?? {};
   const [what, text] = {
     "account.low": ["balance is low", `The balance is ${balance}, below ${below}.`],
-    "limit.reached": ["limit reached", LIMITS[limit] ?? limit],
+    "limit.reached": ["limit reached", limit && LIMITS[limit]],
     "look_ups.refused": ["look-ups refused", LOOK_UPS_REFUSED],
   }[kind] as [string, string];
   const time = `${zone.wallTime(at)} (${zone.name})`;

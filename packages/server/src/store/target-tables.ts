@@ -1,3 +1,4 @@
+import type { LimitName } from "../domain/account.ts";
 import type { AlertKind } from "../domain/alert.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
@@ -34,7 +35,7 @@ export interface AlertRow {
   kind: AlertKind;
   partnerId: number;
   environment: Environment;
-  limitName: string;
+  limitName: LimitName | "";
   at: Instant;
   endsAt: Instant;
   mailedAt: Instant | null;

@@ -1,3 +1,4 @@
+import type { LimitName } from "../../domain/account.ts";
 import type { Alert } from "../../domain/alert.ts";
 import { LOOK_UPS } from "../../domain/partner-limits.ts";
 import { DAY_MS, type Instant, readDay } from "../../domain/wall-time.ts";
@@ -46,7 +47,7 @@ async function refusalsAfter(db: Db, place: number, from: Instant): Promise<Aler
   return rows.flatMap(({ reason, detail, ...call }): Alert[] => {
     if (detail === LOOK_UPS) return [{ ...call, kind: "look_ups.refused", limit: undefined, low: undefined }];
     return reason === "limit_reached" && detail !== null
-      ? [{ ...call, kind: "limit.reached", limit: detail, low: undefined }]
+      ? [{ ...call, kind: "limit.reached", limit: detail as LimitName, low: undefined }]
       : [];
   });
 }

@@ -28,8 +28,8 @@ export async function raiseAlert(engine: Engine, alert: Alert, endsAt: Instant):
 }
 
 /** The key of an alert. */
-function nameOf({ kind, partnerId, environment, limit = "", endsAt }: Omit<StoredAlert, "partner">) {
-  return { kind, partnerId, environment, limitName: limit, endsAt };
+function nameOf({ kind, partnerId, environment, limit, endsAt }: Omit<StoredAlert, "partner">) {
+  return { kind, partnerId, environment, limitName: limit ?? ("" as const), endsAt };
 }
 
 function update(engine: Engine, alert: StoredAlert, values: Partial<AlertRow>): Promise<unknown> {
@@ -49,7 +49,7 @@ export async function openAlerts(db: Db, now: Instant, environment?: Environment
   return rows.map(toAlert);
 }
 
-/** Young alerts without a mail, oldest first. */
+/** Alerts whose mail is still to be sent, oldest first. */
 export async function alertsToMail(db: Db, now: Instant): Promise<StoredAlert[]> {
   const query = alerts(db)
     .where("a.mailedAt", "is", null)
