@@ -18,8 +18,8 @@ export interface EntryPlace {
   readonly id: string;
 }
 
-/** A place from which {@link readEntries} can go on. */
-export interface EntriesPlace {
+/** A place from which {@link readEntries} continues. */
+export interface EntriesRest {
   readonly day: string;
   /** No top-up before this txnId is left. */
   readonly least: string;
@@ -54,7 +54,7 @@ export async function* readEntries(
   zone: Zone,
   key: AccountKey,
   { from, to }: { readonly from: string; readonly to: string },
-  after?: EntriesPlace,
+  after?: EntriesRest,
   stepRows?: number,
 ): AsyncGenerator<EntriesStep> {
   const isLeft = (entry: AccountEntry) => after?.last === undefined || comparePlaces(placeOf(entry), after.last) > 0;

@@ -105,8 +105,10 @@ function toRecordedEvent(row: FoundRow): RecordedEvent {
   }
   const kind = row.kind as ConnectionEvent["kind"];
   const { blocked, subscriptions, txnId, checkoutId, bouquetCode, amount, commission } = JSON.parse(row.state);
-  const money = { amount: BigInt(amount ?? 0), commission: BigInt(commission ?? 0) };
-  const topUp = partnerId === null ? undefined : { txnId, checkoutId, partnerId, bouquetCode, ...money };
+  const topUp =
+    partnerId === null
+      ? undefined
+      : { txnId, checkoutId, partnerId, bouquetCode, amount: BigInt(amount), commission: BigInt(commission) };
   const key = { environment, cuid, service, reqId };
   return { seq, kind, at, key, state: { blocked, subscriptions }, topUp, partner };
 }

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { AccountEntry, AccountKey } from "../domain/account.ts";
 import { firstTransactionId, type Transaction } from "../domain/top-up.ts";
 import type { Instant, WallTime, Zone } from "../domain/wall-time.ts";
-import { type EntriesPlace, placeOf, readEntries } from "./account-entries.ts";
+import { type EntriesRest, placeOf, readEntries } from "./account-entries.ts";
 import { ofAccount } from "./account-sums.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { Tables, TopUpRow } from "./tables.ts";
@@ -75,7 +75,7 @@ async function withReversals(db: Db, rows: readonly TopUpRow[]): Promise<OwnTopU
 export interface OwnEntryPage {
   readonly entries: readonly AccountEntry[];
   /** Undefined if there is no rest. */
-  readonly rest: EntriesPlace | undefined;
+  readonly rest: EntriesRest | undefined;
 }
 
 /**
@@ -87,7 +87,7 @@ export async function readOwnEntries(
   zone: Zone,
   key: AccountKey,
   { from, to }: Pick<OwnDays, "from" | "to">,
-  after: EntriesPlace | undefined,
+  after: EntriesRest | undefined,
   mostSteps = PAGE_STEPS,
 ): Promise<OwnEntryPage> {
   const found: AccountEntry[] = [];

@@ -57,7 +57,7 @@ export async function* stepsOf(
       yield rest;
       return;
     }
-    // Read forward, top-ups of the same time stay together, and who gets the boundary learns nobody's txnId.
+    // An ascending step ends between two times: top-ups of the same time stay together, and a cursor has nobody's txnId.
     const time = boundary.id.slice(0, TIME_DIGITS);
     const between = order === "asc" && time > rest.least ? time : boundary.id;
     const [older, newer] = [

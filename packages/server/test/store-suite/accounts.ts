@@ -9,7 +9,7 @@ import {
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { storeAccountDays } from "../../src/store/account-days.ts";
-import { type EntriesPlace, placeOf, readEntries } from "../../src/store/account-entries.ts";
+import { type EntriesRest, placeOf, readEntries } from "../../src/store/account-entries.ts";
 import { sumAccount, sumBalance } from "../../src/store/account-sums.ts";
 import { addToBalance, findAccount, readBalance } from "../../src/store/accounts.ts";
 import { RUNS } from "../domain/builders.ts";
@@ -49,7 +49,7 @@ async function openAccount(makeDatabase: MakeDatabase, creditLimit?: bigint, dep
     const outcome = await on.settleTopUp(command);
     return outcome.kind === "refused" ? outcome.refusal : outcome.kind;
   };
-  const entries = async (days: { from: string; to: string }, after?: EntriesPlace) => {
+  const entries = async (days: { from: string; to: string }, after?: EntriesRest) => {
     const found: AccountEntry[] = [];
     for await (const step of readEntries(engine.db, provider.zone, key, days, after)) found.push(...step.entries);
     return found;

@@ -92,8 +92,16 @@ type Row = Omit<AccountEntry, "kind" | "txnDate" | "amount"> & {
 };
 
 const NO_ENTRY = {
-  ...{ txnDate: null, at: "", gross: null, commission: null, amount: null },
-  ...{ reference: null, txnId: null, checkoutId: null, author: null, reason: null },
+  txnDate: null,
+  at: "",
+  gross: null,
+  commission: null,
+  amount: null,
+  reference: null,
+  txnId: null,
+  checkoutId: null,
+  author: null,
+  reason: null,
 };
 
 type EntryPages = Pages<AccountEntry> & { readonly first: { opening: string; closing: string } | undefined };

@@ -1,7 +1,7 @@
 import { balanceOfSums } from "../../domain/account.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { DAY_MS, dayBefore, firstOfMonth, lastOfMonth, wallMsBetween } from "../../domain/wall-time.ts";
-import type { EntriesPlace } from "../../store/account-entries.ts";
+import type { EntriesRest } from "../../store/account-entries.ts";
 import { sumAccount, sumBalance } from "../../store/account-sums.ts";
 import { readOwnEntries } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
@@ -58,7 +58,7 @@ export const listAccountEntries = operation({
 });
 
 /** A cursor has the balance, so that no page adds up the earlier ones again. */
-function writePlace({ day, least, last }: EntriesPlace, balance: Money): string {
+function writePlace({ day, least, last }: EntriesRest, balance: Money): string {
   const { at = 0, rank = 0, id = "" } = last ?? {};
   return cursorOf([String(balance), day, least, String(at), String(rank), id]);
 }

@@ -71,25 +71,24 @@ export const changeAccount = operation({
     const known = await knownBalance(office, meant);
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, meant);
-      const account = await findAccount(tx, key);
-      const before = { ...account, balance: account.guarded?.balance ?? known };
+      const before = await findAccount(tx, key);
       const after = {
-        ...before,
         creditLimit: readAmountOrNone(office, "creditLimit", creditLimit, before.creditLimit),
         alertBelow: readAmountOrNone(office, "alertBelow", alertBelow, before.alertBelow, true),
+        hasDayLimits: hasDayLimits(partner.terms.limits),
       };
       const write = async () => {
         await engine.lockRecording(tx);
-        const settings = { ...after, hasDayLimits: hasDayLimits(partner.terms.limits) };
-        await putAccount(tx, provider.zone, key, settings, office.clock());
+        await putAccount(tx, provider.zone, key, after, office.clock());
       };
-      const answer = accountData(office, partner, key, after);
-      const isAsBefore = after.creditLimit === before.creditLimit && after.alertBelow === before.alertBelow;
+      const balance = before.guarded?.balance ?? known;
+      const answerOf = (settings: Parameters<typeof accountData>[3]) => accountData(office, partner, key, settings);
+      const [former, answer] = [answerOf({ ...before, balance }), answerOf({ ...after, balance })];
       const settingsOf = ({ environment, creditLimit, alertBelow }: typeof answer) => {
         return { environment, creditLimit, alertBelow };
       };
-      const former = settingsOf(accountData(office, partner, key, before));
-      const audit = [partnerTermsSet("partner.account", partner, former, settingsOf(answer))];
+      const isAsBefore = after.creditLimit === before.creditLimit && after.alertBelow === before.alertBelow;
+      const audit = [partnerTermsSet("partner.account", partner, settingsOf(former), settingsOf(answer))];
       return { answer, change: isAsBefore ? undefined : { write, audit } };
     });
   },

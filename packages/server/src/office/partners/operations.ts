@@ -89,8 +89,14 @@ export const addPartner = operation({
         throw new Refused("conflict", `there is a partner named ${name} already`);
       const id = await sql.nextPartnerId(tx);
       const partner: Partner = {
-        ...{ id, name, status: "active", createdAt: office.by.at },
-        ...{ allowedAddresses: undefined, certifiedAt: undefined, limits: DEFAULT_LIMITS, terms: NO_TERMS },
+        id,
+        name,
+        status: "active",
+        createdAt: office.by.at,
+        allowedAddresses: undefined,
+        certifiedAt: undefined,
+        limits: DEFAULT_LIMITS,
+        terms: NO_TERMS,
       };
       const write = () => sql.insertPartner(tx, partner);
       return { answer: partnerData(partner, office.store.provider), change: { write, audit: [partnerAdded(partner)] } };
