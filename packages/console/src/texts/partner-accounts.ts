@@ -15,7 +15,7 @@ export const partnerAccounts = {
     withdrawal: "Money that you paid back to the partner. You cannot change the entry later.",
     adjustment: "A correction of the balance, such as a fee. You cannot change the entry later.",
   },
-  kinds: { deposit: "Enter the deposit", withdrawal: "Enter the withdrawal", adjustment: "Adjust" },
+  submits: { deposit: "Enter the deposit", withdrawal: "Enter the withdrawal", adjustment: "Adjust" },
   amount: "Amount",
   signHint: "A negative amount lowers the balance.",
   reference: "Reference",

@@ -105,7 +105,7 @@ function EntryDialog({ account: { partner, environment }, kind, onClose }: Dialo
       input={isComplete ? { name: partner, environment, kind, ...entry } : null}
       title={t.titles[kind]}
       description={t.purposes[kind]}
-      submit={t.kinds[kind]}
+      submit={t.submits[kind]}
       isIdle={({ at }) => at !== null}
       show={(effect) => <Effect effect={effect} />}
       done={({ after }) => t.entered(formatMoney(after, currency))}
