@@ -118,9 +118,13 @@ const { positionals, values } = parseArgs({
 const [name = ""] = positionals;
 const run = { sqlite: ON_SQLITE, postgres: ON_POSTGRES }[values.store]?.[name];
 const { seed, ...sizes } = {
-  ...{ seed: Number(values.seed), rounds: Number(values.rounds), events: Number(values.events) },
-  ...{ processes: Number(values.processes), workers: Number(values.workers) },
-  ...{ topUps: Number(values["top-ups"]), covered: Number(values.covered) },
+  seed: Number(values.seed),
+  rounds: Number(values.rounds),
+  events: Number(values.events),
+  processes: Number(values.processes),
+  workers: Number(values.workers),
+  topUps: Number(values["top-ups"]),
+  covered: Number(values.covered),
 };
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {

@@ -702,7 +702,8 @@ CREATE TABLE backup_taken (
   at       INTEGER NOT NULL
 ) STRICT;
 
--- Ledgers, top-ups, account entries and the audit trail are never changed. Only history before retention.pruned_before may be deleted.
+-- Ledgers, top-ups, account entries and the audit trail are never changed. Only history before retention.pruned_before may
+-- be deleted.
 --- sqlite
 CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry
   BEGIN SELECT RAISE(ABORT, 'a ledger entry is never changed'); END;
