@@ -1,31 +1,29 @@
 import type { Kysely } from "kysely";
 import type { AccountEntry, AccountKey } from "../domain/account.ts";
-import { firstTransactionId, type Transaction } from "../domain/top-up.ts";
-import type { Instant, WallTime, Zone } from "../domain/wall-time.ts";
+import { settledRange } from "../domain/settlement.ts";
+import type { Transaction } from "../domain/top-up.ts";
+import { dayAfter, type WallTime, type Zone } from "../domain/wall-time.ts";
 import { type EntriesRest, placeOf, readEntries } from "./account-entries.ts";
 import { ofAccount } from "./account-sums.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { Tables, TopUpRow } from "./tables.ts";
-import { inRange, stepsOf, topUps } from "./top-up-ranges.ts";
+import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
 
 /*
- * Pages of one partner's rows, oldest first. The top-ups of all partners share an index, so a page reads a limited number
- * of them, and can be empty and still have a rest.
+ * Pages of one partner's rows, oldest first. The top-ups of all partners share an index, so a page reads those of one day at
+ * most. A page of a limited number of them would tell the partner how many others make.
  */
 
 type Db = Kysely<Tables>;
 
 const PAGE_ITEMS = 200;
-/** Steps of a page, and top-ups of all partners that a step may read. */
-const PAGE_STEPS = 5;
+/** Top-ups of all partners that a step reads: other requests wait for a step only. */
 const STEP_ROWS = 1_000;
 
-/** Days of the provider's clock, both included, and all instants that they may contain. */
+/** Days of the provider's clock, both included. */
 export interface OwnDays {
   readonly from: string;
   readonly to: string;
-  readonly start: Instant;
-  readonly end: Instant;
 }
 
 export interface OwnTopUp {
@@ -36,33 +34,40 @@ export interface OwnTopUp {
 
 export interface OwnTopUpPage {
   readonly topUps: readonly OwnTopUp[];
-  /** The least txnId of the rest, or its beginning; undefined if there is no rest. */
-  readonly rest: string | undefined;
+  /** Undefined if there is no rest. */
+  readonly rest: OwnTopUpsRest | undefined;
+}
+
+/** The first day of the rest, and the least txnId of it. */
+export interface OwnTopUpsRest {
+  readonly day: string;
+  readonly least: string;
 }
 
 /** @param place the rest of the previous page. */
 export async function readOwnTopUps(
   db: Db,
+  zone: Zone,
   key: AccountKey,
-  { from, to, start, end }: OwnDays,
-  place = "",
+  { from, to }: OwnDays,
+  { day, least }: OwnTopUpsRest = { day: from, least: "" },
 ): Promise<OwnTopUpPage> {
-  const first = firstTransactionId(start);
-  const range = { least: place > first ? place : first, beyond: firstTransactionId(end) };
+  const times = settledRange(day, zone);
+  const ofDay = rangeOf(times?.from, times?.until);
+  const range = { least: least > ofDay.least ? least : ofDay.least, beyond: ofDay.beyond };
   const found: TopUpRow[] = [];
-  let steps = 0;
   for await (const step of stepsOf(db, range, "asc", "txnId", STEP_ROWS)) {
-    if (steps === PAGE_STEPS) return { topUps: await withReversals(db, found), rest: step.least };
-    steps += 1;
     const own = ofAccount(inRange(topUps(db), step), key)
-      .where("t.txnDate", ">=", from)
-      .where("t.txnDate", "<=", `${to} 23:59:59`);
+      .where("t.txnDate", ">=", day)
+      .where("t.txnDate", "<", dayAfter(day));
     const left = PAGE_ITEMS + 1 - found.length;
     found.push(...(await own.selectAll("t").orderBy("t.txnId").limit(left).execute()));
     const beyond = found[PAGE_ITEMS];
-    if (beyond !== undefined) return { topUps: await withReversals(db, found.slice(0, -1)), rest: beyond.txnId };
+    if (beyond !== undefined)
+      return { topUps: await withReversals(db, found.slice(0, -1)), rest: { day, least: beyond.txnId } };
   }
-  return { topUps: await withReversals(db, found), rest: undefined };
+  const rest = day < to ? { day: dayAfter(day), least: "" } : undefined;
+  return { topUps: await withReversals(db, found), rest };
 }
 
 async function withReversals(db: Db, rows: readonly TopUpRow[]): Promise<OwnTopUp[]> {
@@ -80,26 +85,25 @@ export interface OwnEntryPage {
 
 /**
  * @param after the rest of the previous page.
- * @param mostSteps how many steps a page may have before it ends early.
+ * @param isOfDay whether a page has the entries of one day at most, as for partners.
  */
 export async function readOwnEntries(
   db: Db,
   zone: Zone,
   key: AccountKey,
-  { from, to }: Pick<OwnDays, "from" | "to">,
+  { from, to }: OwnDays,
   after: EntriesRest | undefined,
-  mostSteps = PAGE_STEPS,
+  isOfDay: boolean,
 ): Promise<OwnEntryPage> {
   const found: AccountEntry[] = [];
-  let steps = 0;
+  const firstDay = after?.day ?? from;
   for await (const { day, least, entries } of readEntries(db, zone, key, { from, to }, after, STEP_ROWS)) {
-    if (steps < mostSteps) found.push(...entries);
-    if (steps === mostSteps || found.length > PAGE_ITEMS) {
-      const page = found.slice(0, PAGE_ITEMS);
-      const last = page.at(-1);
-      return { entries: page, rest: { day, least, last: last === undefined ? after?.last : placeOf(last) } };
-    }
-    steps += 1;
+    const isOver = isOfDay && day > firstDay;
+    if (!isOver) found.push(...entries);
+    if (!isOver && found.length <= PAGE_ITEMS) continue;
+    const page = found.slice(0, PAGE_ITEMS);
+    const last = page.at(-1);
+    return { entries: page, rest: { day, least, last: last === undefined ? after?.last : placeOf(last) } };
   }
   return { entries: found, rest: undefined };
 }

@@ -118,7 +118,8 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     const [friday, saturday] = ["2026-11-20", "2026-11-21"];
     expect(await body(days(friday, friday))).toEqual({ ...days(friday, friday), items: first, next: null, opening: 0 });
     expect(await body({})).toEqual({ ...days(saturday, saturday), items: last, next: null, opening: 3892.6 });
-    expect((await body(days(friday, "2027-11-20"))).items).toEqual([...first, ...last]);
+    const all = await askAll(service, ENTRIES, days(friday, "2027-11-20"), service.trialToken);
+    expect(all.items).toEqual([...first, ...last]);
     // Stored sums of the days change nothing.
     service.now += 3 * DAY;
     await storeAccountDays(service.store.engine, service.store.provider.zone, service.now);
@@ -151,15 +152,9 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     const among = items.slice(201, 241).map(({ reference, txnId }) => reference ?? txnId);
     expect(among).toEqual(txnIds.slice(0, 20).flatMap((txnId, nth) => [`cash ${nth}`, txnId]));
     expect(items.slice(241)).toMatchObject([{ txnId: txnIds[20], balance: 221 - 21 * 1120 }]);
-    expect(pages).toBe(4);
-    const { next } = (await ask(service, ENTRIES, "", token)).json.body;
-    const empty = await ask(
-      service,
-      ENTRIES,
-      { cursor: (await ask(service, ENTRIES, { cursor: next }, token)).json.body.next },
-      token,
-    );
-    expect(empty.json.body.items).toEqual([]);
+    // The number of pages depends on the days and on the own entries alone.
+    expect(pages).toBe(2);
+    expect((await askAll(service, ENTRIES, { from: "2026-11-18", to: "2027-01-01" }, token)).pages).toBe(4);
   });
 });
 

@@ -57,7 +57,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
       "x-request-id": expect.stringMatching(/^[0-9a-f]{18}$/),
     });
     const ids = async (query: string | Readonly<Record<string, string>>, token?: string) =>
-      (await list(service, query, token)).json.body.items.map(({ txnId }: { txnId: string }) => txnId);
+      (await askAll(service, "partner/top-ups", query, token)).items.map(({ txnId }) => txnId);
     expect(await ids("")).toEqual([second.txnId]);
     expect(await ids({ from: "2026-11-20" })).toEqual([reversed.txnId, second.txnId]);
     expect(await ids({ to: "2026-11-20" })).toEqual([reversed.txnId]);
@@ -74,9 +74,9 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     const own = [...(await fill(service, rare.id, START, 1)), ...(await fill(service, rare.id, START + 11_999, 1))];
     const { items, pages } = await askAll(service, "partner/top-ups", { from: "2026-11-20", to: "2026-11-20" }, token);
     expect(items.map(({ txnId }) => txnId)).toEqual(own);
-    expect(pages).toBe(3);
-    const { next: cursor } = (await list(service, "", token)).json.body;
-    expect((await list(service, { cursor }, token)).json.body).toMatchObject({ items: [], next: expect.any(String) });
+    // The number of pages depends on the days alone.
+    expect(pages).toBe(1);
+    expect((await askAll(service, "partner/top-ups", { from: "2026-11-18", to: "2027-01-01" }, token)).pages).toBe(3);
   });
 
   test("pages have 200 top-ups, each once", async () => {

@@ -38,7 +38,7 @@ export const listAccountEntries = operation({
     const sums = await sumAccount(engine.db, zone, key, { from, to });
     const place = readPlace(input.cursor);
     const days = { from: pruned ?? from, to };
-    const { entries, rest } = await readOwnEntries(engine.db, zone, key, days, place?.after, Number.POSITIVE_INFINITY);
+    const { entries, rest } = await readOwnEntries(engine.db, zone, key, days, place?.after, false);
     const start = pruned === null ? opening : await sumBalance(engine.db, zone, key, { to: dayBefore(pruned) });
     let balance = place?.balance ?? start;
     const items = entries.map((entry) => {

@@ -6,7 +6,7 @@ import type { EntriesRest } from "../../store/account-entries.ts";
 import { readOwnEntries } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { timestamp } from "../versions/v1_0_1.ts";
-import { PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
+import { PERIOD_PARAMETERS, readPeriod, untilToday, writeCursor } from "./period.ts";
 import type { Report } from "./report.ts";
 import { listFields, money, orNull } from "./schemas.ts";
 
@@ -44,7 +44,7 @@ export const ENTRIES: Report = {
   operationId: "listAccountEntries",
   summary: "List the entries of your account",
   description:
-    "Lists deposits, withdrawals, adjustments, top-ups and reversals of some days, oldest first, each with the balance after it. A page has at most 200 and can have none: continue until `next` is null.",
+    "Lists deposits, withdrawals, adjustments, top-ups and reversals of some days, oldest first, each with the balance after it. A page has at most 200, of one day, and can have none: continue until `next` is null.",
   parameters: PERIOD_PARAMETERS,
   body: EntriesBody,
   example: {
@@ -83,14 +83,12 @@ export const ENTRIES: Report = {
     const reading = await readPeriod<Place>(ports, owner, query);
     if (!reading.ok) return reading;
     const { days, place } = reading.value;
-    // No later day has an entry, and each day costs a step.
     const today = momentOf(ports).wall.slice(0, 10);
-    const until = days.to < today ? days.to : today;
     const eve = dayBefore(days.from);
     const opening =
       place === undefined ? await ports.sumBalance(caller, eve < today ? eve : today) : BigInt(place.balance);
-    const read = { from: days.from, to: until };
-    const { entries, rest } = await readOwnEntries(engine.db, provider.zone, caller, read, place?.after);
+    const read = untilToday(days, today);
+    const { entries, rest } = await readOwnEntries(engine.db, provider.zone, caller, read, place?.after, true);
     let balance = opening;
     const items = entries.map((entry) => {
       balance += entry.amount;

@@ -70,6 +70,10 @@ export async function readPeriod<Place>(
     const deleted = horizon === undefined ? "" : zone.wallTime(horizon - 1).slice(0, 10);
     if (from.text <= deleted) fields.problem("from", `must be after ${deleted}: older history was deleted`);
   }
-  const days = { from: from.text, to: to.text, start: from.range?.from ?? 0, end: to.range?.until ?? 0 };
-  return fields.finish({ days, place: continued?.place });
+  return fields.finish({ days: { from: from.text, to: to.text }, place: continued?.place });
+}
+
+/** Later days have no items, and each would be an empty page. */
+export function untilToday({ from, to }: OwnDays, today: string): OwnDays {
+  return { from, to: to < today ? to : today };
 }

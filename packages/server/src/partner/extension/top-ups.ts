@@ -2,9 +2,10 @@ import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import { type CurrencyExponent, moneyToJson } from "../../domain/money.ts";
 import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
-import { type OwnTopUp, readOwnTopUps } from "../../store/own-pages.ts";
+import { type OwnTopUp, type OwnTopUpsRest, readOwnTopUps } from "../../store/own-pages.ts";
+import { momentOf } from "../../store/ports.ts";
 import { amount, timestamp } from "../versions/v1_0_1.ts";
-import { PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
+import { PERIOD_PARAMETERS, readPeriod, untilToday, writeCursor } from "./period.ts";
 import type { Report } from "./report.ts";
 import { listFields, orNull } from "./schemas.ts";
 
@@ -37,7 +38,7 @@ export const TOP_UPS: Report = {
   operationId: "listTopUps",
   summary: "List your top-ups",
   description:
-    "Lists your top-ups of some days, oldest first, with their reversals. A page has at most 200 and can have none: continue until `next` is null.",
+    "Lists your top-ups of some days, oldest first, with their reversals. A page has at most 200, of one day, and can have none: continue until `next` is null.",
   parameters: PERIOD_PARAMETERS,
   body: Type.Object(listFields(OwnTopUpItem), { description: "A page of your top-ups." }),
   example: {
@@ -65,10 +66,16 @@ export const TOP_UPS: Report = {
   async run(ports, caller, query) {
     const { engine, provider } = ports.store;
     const owner = { ...caller, list: "partner/top-ups" };
-    const reading = await readPeriod<string>(ports, owner, query);
+    const reading = await readPeriod<OwnTopUpsRest>(ports, owner, query);
     if (!reading.ok) return reading;
     const { days, place } = reading.value;
-    const { topUps, rest } = await readOwnTopUps(engine.db, caller, days, place);
+    const { topUps, rest } = await readOwnTopUps(
+      engine.db,
+      provider.zone,
+      caller,
+      untilToday(days, momentOf(ports).wall.slice(0, 10)),
+      place,
+    );
     const items = topUps.map((topUp) => render(topUp, provider.currencyExponent));
     return {
       ok: true,
