@@ -31,12 +31,16 @@ export async function sumBalance(db: Db, zone: Zone, key: AccountKey, days: Days
 }
 
 export async function sumAccount(db: Db, zone: Zone, key: AccountKey, days: Days): Promise<AccountSums> {
+  return { ...(await sumSales(db, zone, key, days)), ...(await sumByStaff(db, key, days)) };
+}
+
+export async function sumSales(db: Db, zone: Zone, key: AccountKey, days: Days = {}): Promise<SaleSums> {
   // A day that is stored meanwhile must not count twice.
   const first = (await firstOpenDay(db)) ?? "";
   const open = { from: (days.from ?? "") > first ? days.from : first || undefined, to: days.to };
   let sales = await sumStored(db, key, days, first);
   for await (const day of saleDays(db, zone, open, key)) sales = addSums(sales, day);
-  return { ...sales, ...(await sumByStaff(db, key, days)) };
+  return sales;
 }
 
 /** The day after the last stored one; undefined if none is stored. Days without an entry have no row. */
@@ -126,7 +130,7 @@ export function ofAccount(query: TopUps, key: AccountKey | undefined): TopUps {
   return query.where("t.partnerId", "=", key.partnerId).where("t.environment", "=", key.environment);
 }
 
-async function sumByStaff(db: Db, { partnerId, environment }: AccountKey, { from, to }: Days) {
+export async function sumByStaff(db: Db, { partnerId, environment }: AccountKey, { from, to }: Days = {}) {
   let query = db.selectFrom("accountEntry").where("partnerId", "=", partnerId).where("environment", "=", environment);
   if (from !== undefined) query = query.where("wall", ">=", from);
   if (to !== undefined) query = query.where("wall", "<", dayAfter(to));

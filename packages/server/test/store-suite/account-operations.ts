@@ -34,6 +34,16 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     expect(await opened.balances()).toEqual([50_000n, 50_000n]);
   });
 
+  test("deposits at once each have the balance before and after them, also without a credit limit", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    const stores = [opened.store, await opened.another()];
+    const made = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => opened.enter(deposit("1", `bank ${index}`), stores[index % 2])),
+    );
+    const sorted = made.map(({ before, after }) => [Number(before), Number(after)] as const).sort(([a], [b]) => a - b);
+    expect(sorted).toEqual(Array.from({ length: 8 }, (_, index) => [index, index + 1]));
+  });
+
   test("a preview writes nothing", async () => {
     const opened = await openAccountDesk(makeDatabase);
     await opened.account({ creditLimit: "0" });

@@ -1,13 +1,22 @@
 import { Type } from "typebox";
-import { availableOf, hasDayLimits, type StaffEntry, type StaffEntryKind } from "../../domain/account.ts";
+import {
+  type AccountKey,
+  availableOf,
+  balanceOfSums,
+  hasDayLimits,
+  type SaleSums,
+  type StaffEntry,
+  type StaffEntryKind,
+} from "../../domain/account.ts";
 import { partnerTermsSet } from "../../domain/audit.ts";
 import { formatMoneyInFull, MONEY_DIGITS, MONEY_LIMIT, type Money } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { storeAccountDays } from "../../store/account-days.ts";
-import { addToBalance, findAccount, putAccount, readBalance } from "../../store/accounts.ts";
+import { sumByStaff, sumSales } from "../../store/account-sums.ts";
+import { type Account, addToBalance, findAccount, putAccount, readBalance } from "../../store/accounts.ts";
 import { momentOf } from "../../store/ports.ts";
 import { amountOrNone, readAmount, readAmountOrNone } from "../common.ts";
-import { decide, type Office } from "../office.ts";
+import { type Db, decide, type Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { Refused } from "../refused.ts";
 import { ACCOUNT_COLUMNS, accountData, accountMeant, entryLines } from "./presenter.ts";
@@ -68,7 +77,7 @@ export const changeAccount = operation({
   async run(office, { creditLimit, alertBelow, ...meant }) {
     const { engine, provider } = office.store;
     if (creditLimit !== undefined) await storeAccountDays(engine, provider.zone, office.clock());
-    const known = await knownBalance(office, meant);
+    const sales = await salesBefore(office, meant);
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, meant);
       const before = await findAccount(tx, key);
@@ -81,7 +90,7 @@ export const changeAccount = operation({
         await engine.lockRecording(tx);
         await putAccount(tx, provider.zone, key, after, office.clock());
       };
-      const balance = before.guarded?.balance ?? known;
+      const balance = await balanceIn(office, tx, key, before, sales);
       const answerOf = (settings: Parameters<typeof accountData>[3]) => accountData(office, partner, key, settings);
       const [former, answer] = [answerOf({ ...before, balance }), answerOf({ ...after, balance })];
       const settingsOf = ({ environment, creditLimit, alertBelow }: typeof answer) => {
@@ -122,14 +131,14 @@ export const enterIntoAccount = operation({
     const { kind, reference } = input;
     const { provider } = office.store;
     const amount = effectOf(office, kind, input.amount);
-    const known = await knownBalance(office, input);
+    const sales = await salesBefore(office, input);
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, input);
       const first = await findEntry(tx, key, reference);
       // Locks the balance against top-ups.
       if (first === undefined && !office.isPreview) await addToBalance(tx, key, 0n);
       const account = await findAccount(tx, key);
-      const before = account.guarded?.balance ?? known;
+      const before = await balanceIn(office, tx, key, account, sales);
       const inFull = (money: Money) => formatMoneyInFull(money, provider.currencyExponent);
       const { instant: at, wall } = momentOf(office);
       const { author, reason = "" } = office.by;
@@ -172,10 +181,27 @@ export const enterIntoAccount = operation({
   },
 });
 
-/** The balance before a change, which need not hold locks while it is summed up. */
-async function knownBalance({ store }: Office, meant: Parameters<typeof accountMeant>[1]): Promise<Money> {
-  const { key } = await accountMeant(store.engine.db, meant);
-  return readBalance(store.engine.db, store.provider.zone, key);
+/** Sums top-ups and reversals up before a change takes locks. @returns undefined if the balance is stored. */
+async function salesBefore(
+  { store: { engine, provider } }: Office,
+  meant: Parameters<typeof accountMeant>[1],
+): Promise<SaleSums | undefined> {
+  const { key } = await accountMeant(engine.db, meant);
+  const { guarded } = await findAccount(engine.db, key);
+  return guarded === undefined ? sumSales(engine.db, provider.zone, key) : undefined;
+}
+
+/** The balance before a change, with all entries by staff. */
+async function balanceIn(
+  { store: { provider } }: Office,
+  tx: Db,
+  key: AccountKey,
+  { guarded }: Account,
+  sales: SaleSums | undefined,
+): Promise<Money> {
+  if (guarded !== undefined) return guarded.balance;
+  const sold = sales ?? (await sumSales(tx, provider.zone, key));
+  return balanceOfSums({ ...sold, ...(await sumByStaff(tx, key)) });
 }
 
 /** The effect on the balance. @throws Refused */
