@@ -54,7 +54,7 @@ const MOST_WORDS: readonly (readonly [most: number, ...pages: string[]])[] = [
   [1290, "docs/setup.md"],
   [1975, "docs/daily-work.md"],
   [1300, "docs/alerts.md"],
-  [1417, "docs/integrations.md"],
+  [1419, "docs/integrations.md"],
   [1863, "docs/settings.md"],
   [288, "docs/glossary.md"],
   [850, "docs/ledger.md"],
