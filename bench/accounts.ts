@@ -1,12 +1,10 @@
 import { join } from "node:path";
-import { topUps } from "./bodies.ts";
-import { pathOf } from "./calls.ts";
 import { temporaryFolder } from "./clean-up.ts";
-import { CONNECTIONS, TOP_UP } from "./operations.ts";
+import { TOP_UP, toppingUp } from "./operations.ts";
 import { runTopupd, SERVE, type Server, startServer } from "./processes.ts";
 import { report } from "./report.ts";
 import { type Comparison, say } from "./results.ts";
-import { overHttp, runRounds } from "./rounds.ts";
+import { runRounds } from "./rounds.ts";
 import { type Filled, fill } from "./world.ts";
 
 const CUSTOMERS = 60_000;
@@ -36,12 +34,7 @@ export async function measureAccounts(): Promise<void> {
   try {
     for (const filled of databases) servers.push(await startServer(SERVE, {}, filled.folder));
     say(TOP_UP);
-    const contestants = databases.map(({ token, target }, index) =>
-      overHttp({
-        ...{ server: servers[index] as Server, path: pathOf(TOP_UP), token, mustBeNew: true, connections: CONNECTIONS },
-        bodies: (count) => topUps(target, count),
-      }),
-    );
+    const contestants = databases.map((filled, index) => toppingUp(filled, servers[index] as Server));
     const [none = [], commission = [], prepaid = []] = await runRounds(contestants, OPTIONS);
     const beside = (measured: string, ours: typeof none, cpuAtMost: number): Comparison => {
       return { measured, baseline: "no account", ours, theirs: none, target: { cpuAtMost, throughputAtLeast: 0.9 } };

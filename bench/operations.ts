@@ -5,7 +5,7 @@ import type { BenchOptions } from "./options.ts";
 import { type Server, startServer } from "./processes.ts";
 import { BARE_SERVER, type Comparison, say } from "./results.ts";
 import { type Contestant, overHttp, type Round, type RoundOptions, runRounds } from "./rounds.ts";
-import type { Target } from "./world.ts";
+import type { Filled, Target } from "./world.ts";
 
 /** Connections of the load generator, as a busy partner has. */
 export const CONNECTIONS = 64;
@@ -13,6 +13,12 @@ const MANY_CONNECTIONS = 256;
 const BARE = fileURLToPath(new URL("servers/bare.mjs", import.meta.url));
 /** Recorded top-ups that txn-status asks for repeatedly. */
 const RECORDED = 1_000;
+
+/** Top-ups of a filled database, as fast as it can make them. */
+export function toppingUp({ token, target }: Filled, server: Server): Contestant {
+  const bodies = (count: number) => topUps(target, count);
+  return overHttp({ server, path: pathOf(TOP_UP), token, mustBeNew: true, connections: CONNECTIONS, bodies });
+}
 
 interface Scenario {
   readonly bodies: (count: number) => readonly string[];

@@ -24,7 +24,7 @@ const KILLS = 4;
 
 const [{ code: bouquetId, price: PRICE }] = BOUQUETS;
 const PERCENT = 2.5;
-/** What a top-up costs the partner, in minor units. */
+/** The charge of a top-up, in minor units. */
 const CHARGE = PRICE * (100 - PERCENT);
 
 /**

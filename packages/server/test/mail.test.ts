@@ -88,7 +88,7 @@ test("a password is never sent to another machine without TLS", async () => {
   const { code, stderr } = await check(urlOf(server, "[::ffff:127.0.0.1]", `ravi:${PASSWORD}@`));
   expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining("TLS is not possible (502)") });
   expect(server.commands.join()).not.toContain("AUTH");
-  // Without a password there is nothing to protect.
+  // A connection without a password has nothing to protect.
   expect(await check(urlOf(server, "[::ffff:127.0.0.1]"))).toMatchObject({ code: 0 });
 });
 

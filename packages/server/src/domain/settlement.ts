@@ -1,3 +1,4 @@
+import { addSums, NO_SALES, type SaleSums } from "./account.ts";
 import type { Service } from "./bouquet.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
@@ -18,7 +19,7 @@ export interface SettlementSum {
  * Top-ups recorded on a day, and reversals made on it (whenever their top-ups were made). A past day changes only if
  * its history is deleted (docs/decisions.md, "Settlement").
  */
-export interface SettlementLine extends SettlementTotal {
+export interface SettlementLine extends SaleSums {
   readonly day: string;
   readonly partnerId: number;
   /** Undefined if the line sums up all services of a day. */
@@ -27,34 +28,18 @@ export interface SettlementLine extends SettlementTotal {
   readonly bouquetCode: string | undefined;
 }
 
-export interface SettlementTotal {
-  readonly topUps: number;
-  readonly gross: Money;
-  readonly reversals: number;
-  readonly reversed: Money;
-  /** Commission of the top-ups, less that of the reversals. */
-  readonly commission: Money;
-}
-
 /** Detail of the lines: one for each bouquet, service or day. */
 export const SETTLEMENT_DETAILS = ["bouquet", "service", "day"] as const;
 type SettlementDetail = (typeof SETTLEMENT_DETAILS)[number];
 
-export const NOTHING_SETTLED: SettlementTotal = { topUps: 0, gross: 0n, reversals: 0, reversed: 0n, commission: 0n };
-
-/** Amount that the partner owes; negative if more was reversed than topped up. */
-export function netOf({ gross, reversed, commission }: SettlementTotal): Money {
-  return gross - reversed - commission;
+/** Commission of the top-ups, less that of the reversed ones. */
+export function keptOf({ commission, returned }: SaleSums): Money {
+  return commission - returned;
 }
 
-export function addTotals(a: SettlementTotal, b: SettlementTotal): SettlementTotal {
-  return {
-    topUps: a.topUps + b.topUps,
-    gross: a.gross + b.gross,
-    reversals: a.reversals + b.reversals,
-    reversed: a.reversed + b.reversed,
-    commission: a.commission + b.commission,
-  };
+/** Amount that the partner owes; negative if more was reversed than topped up. */
+export function netOf(sums: SaleSums): Money {
+  return sums.gross - sums.reversed - keptOf(sums);
 }
 
 /** Days of a partner's settlement, both included. */
@@ -83,7 +68,7 @@ export function settleDay(
   detail: SettlementDetail,
 ): SettlementLine[] {
   const lines = new Map<string, SettlementLine>();
-  const add = ({ partnerId, service, bouquetCode }: SettlementSum, amounts: Partial<SettlementTotal>) => {
+  const add = ({ partnerId, service, bouquetCode }: SettlementSum, amounts: Partial<SaleSums>) => {
     const label = {
       day,
       partnerId,
@@ -91,11 +76,11 @@ export function settleDay(
       bouquetCode: detail === "bouquet" ? bouquetCode : undefined,
     };
     const key = JSON.stringify(label);
-    const added = addTotals(lines.get(key) ?? NOTHING_SETTLED, { ...NOTHING_SETTLED, ...amounts });
+    const added = addSums(lines.get(key) ?? NO_SALES, { ...NO_SALES, ...amounts });
     lines.set(key, { ...label, ...added });
   };
   for (const sum of topUps) add(sum, { topUps: sum.count, gross: sum.amount, commission: sum.commission });
-  for (const sum of reversals) add(sum, { reversals: sum.count, reversed: sum.amount, commission: -sum.commission });
+  for (const sum of reversals) add(sum, { reversals: sum.count, reversed: sum.amount, returned: sum.commission });
   return [...lines.values()].sort(compareLines);
 }
 

@@ -1,18 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { addSums, NO_SALES, type SaleSums } from "../../src/domain/account.ts";
 import {
   type Answer,
-  addTotals,
   isUnreadable,
   Join,
   keyOf,
   NO_TALLY,
-  NOTHING_SETTLED,
   netOf,
   type OurRow,
   SETTLEMENT_DETAILS,
   type SettlementSum,
-  type SettlementTotal,
   settleDay,
   settlementNumber,
   THEIR_STATUSES,
@@ -46,20 +44,20 @@ describe("the settlement of a day", () => {
   test("has a line for each partner, service and bouquet, in that order, and reversals beside top-ups", () => {
     const topUps = [sum(2, "tv", "TV-1M"), sum(1, "tv", "TV-1M"), sum(1, "internet", "NET-3M", 2, 700n)];
     const reversals = [sum(1, "tv", "TV-1M", 1, 60n), sum(1, "internet", "NET-1M", 3, 900n)];
-    const line = (partnerId: number, service: string, bouquetCode: string, total: Partial<SettlementTotal>) => ({
-      ...{ day: DAY, partnerId, service, bouquetCode, ...NOTHING_SETTLED, ...total },
+    const line = (partnerId: number, service: string, bouquetCode: string, total: Partial<SaleSums>) => ({
+      ...{ day: DAY, partnerId, service, bouquetCode, ...NO_SALES, ...total },
     });
     expect(settleDay(DAY, topUps, reversals, "bouquet")).toEqual([
-      line(1, "internet", "NET-1M", { reversals: 3, reversed: 900n, commission: -90n }),
+      line(1, "internet", "NET-1M", { reversals: 3, reversed: 900n, returned: 90n }),
       line(1, "internet", "NET-3M", { topUps: 2, gross: 700n, commission: 70n }),
-      line(1, "tv", "TV-1M", { topUps: 1, gross: 100n, reversals: 1, reversed: 60n, commission: 4n }),
+      line(1, "tv", "TV-1M", { topUps: 1, gross: 100n, reversals: 1, reversed: 60n, commission: 10n, returned: 6n }),
       line(2, "tv", "TV-1M", { topUps: 1, gross: 100n, commission: 10n }),
     ]);
   });
 
   test("is negative where more was taken back than topped up", () => {
     const [line] = settleDay(DAY, [], [sum(1, "tv", "TV-1M", 1, 45_000n)], "bouquet");
-    expect(netOf(line ?? NOTHING_SETTLED)).toBe(-40_500n);
+    expect(netOf(line ?? NO_SALES)).toBe(-40_500n);
     expect(settleDay(DAY, [], [], "day")).toEqual([]);
   });
 
@@ -71,7 +69,7 @@ describe("the settlement of a day", () => {
           const labels = lines.map(({ partnerId, service, bouquetCode }) => [partnerId, service, bouquetCode]);
           expect(new Set(labels.map((label) => JSON.stringify(label))).size).toBe(lines.length);
           for (const partnerId of [1, 2, 3]) {
-            const total = lines.filter((line) => line.partnerId === partnerId).reduce(addTotals, NOTHING_SETTLED);
+            const total = lines.filter((line) => line.partnerId === partnerId).reduce<SaleSums>(addSums, NO_SALES);
             expect([total.topUps, total.gross]).toEqual(plainTotal(topUps, partnerId));
             expect([total.reversals, total.reversed]).toEqual(plainTotal(reversals, partnerId));
           }

@@ -29,7 +29,7 @@ interface Sold {
   isReversed: boolean;
 }
 
-/** What the model expects of a top-up. */
+/** The expected outcome of a top-up. */
 export type Expected =
   | { readonly kind: "recorded" }
   | { readonly refusal: "limit_reached" }

@@ -14,7 +14,7 @@ import { ACCOUNT, deposit, openAccountDesk } from "./account-desk.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
 import { RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "./provider.ts";
 
-/** What an account's owner is shown of its entries. */
+/** The entries that a partner sees. */
 export function testAccountStatements(makeDatabase: MakeDatabase): void {
   test("statement, settlement and exported transactions of a month agree, also when its days are stored", async () => {
     const opened = await openAccountDesk(makeDatabase);

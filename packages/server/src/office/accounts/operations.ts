@@ -12,8 +12,8 @@ import { partnerTermsSet } from "../../domain/audit.ts";
 import { formatMoneyInFull, MONEY_DIGITS, MONEY_LIMIT, type Money } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { storeAccountDays } from "../../store/account-days.ts";
-import { sumByStaff, sumSales } from "../../store/account-sums.ts";
-import { type Account, addToBalance, findAccount, putAccount, readBalance } from "../../store/accounts.ts";
+import { sumBalance, sumByStaff, sumSales } from "../../store/account-sums.ts";
+import { type Account, addToBalance, findAccount, putAccount } from "../../store/accounts.ts";
 import { momentOf } from "../../store/ports.ts";
 import { amountOrNone, readAmount, readAmountOrNone } from "../common.ts";
 import { type Db, decide, type Office } from "../office.ts";
@@ -46,8 +46,9 @@ export const showAccount = operation({
     const { store } = office;
     const { db } = store.engine;
     const { partner, key } = await accountMeant(db, input);
-    const balance = await readBalance(db, store.provider.zone, key);
-    return accountData(office, partner, key, { ...(await findAccount(db, key)), balance });
+    const account = await findAccount(db, key);
+    const balance = account.guarded?.balance ?? (await sumBalance(db, store.provider.zone, key));
+    return accountData(office, partner, key, { ...account, balance });
   },
 });
 

@@ -1,12 +1,11 @@
 import type { Static } from "typebox";
 import { cellOf } from "../../csv/writing.ts";
+import { addSums, NO_SALES, type SaleSums } from "../../domain/account.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
 import {
-  addTotals,
-  NOTHING_SETTLED,
+  keptOf,
   netOf,
   type SettlementLine,
-  type SettlementTotal,
   settleDay,
   settlementNumber,
   THEIR_STATUSES,
@@ -119,10 +118,10 @@ export const reportSettlement = operation({
     const [environment, partnerId] = [await environmentOf(office, input), await partnerIdOf(office, input)];
     const number = partnerId === undefined ? null : settlementNumber({ from, to, partnerId, environment });
     const lines: Line[] = [];
-    let total = NOTHING_SETTLED;
+    let total = NO_SALES;
     for await (const settled of days) {
       lines.push(...(await linesOf(office, settled)));
-      total = settled.reduce(addTotals, total);
+      total = settled.reduce<SaleSums>(addSums, total);
       if (lines.length > MOST_LINES)
         throw new Refused(
           "invalid",
@@ -197,10 +196,10 @@ async function linesOf({ store }: Office, lines: readonly SettlementLine[]): Pro
   });
 }
 
-function amountsOf(total: SettlementTotal, currencyExponent: CurrencyExponent) {
-  const { topUps, gross, reversals, reversed, commission } = total;
+function amountsOf(total: SaleSums, currencyExponent: CurrencyExponent) {
+  const { topUps, gross, reversals, reversed } = total;
   const inFull = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
-  const money = { commission: inFull(commission), net: inFull(netOf(total)) };
+  const money = { commission: inFull(keptOf(total)), net: inFull(netOf(total)) };
   return { topUps, gross: inFull(gross), reversals, reversed: inFull(reversed), ...money };
 }
 

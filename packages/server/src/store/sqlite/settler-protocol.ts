@@ -32,7 +32,7 @@ export type PackedTopUp = readonly [
 ];
 /** A top-up, or the checkoutId of a conclusion. */
 export type PackedItem = PackedTopUp | string;
-/** For a recorded top-up only its time, and its commission if there is one: the worker has all other data. */
+/** The time of a recorded top-up, and its commission if there is one: the worker has all other data. */
 export type PackedOutcome = Instant | readonly [at: Instant, commission: Money] | Settled;
 /** An error as plain data, because a message cannot carry its class. */
 export interface Failure {
