@@ -5,7 +5,8 @@ import { createClient, MeContext, useMay, useMe, useSession } from "./api/sessio
 import { ErrorNote, Loading } from "./components/states.tsx";
 import { ToastProvider } from "./components/toasts.tsx";
 import { groupDigits } from "./format.ts";
-import { type PageProps, type PageRoute, ROUTES } from "./routes.ts";
+import type { PageProps } from "./page-props.ts";
+import { type PageRoute, ROUTES } from "./routes.ts";
 import { EnvironmentProvider, useEnvironment } from "./shell/environment.tsx";
 import { Layout } from "./shell/layout.tsx";
 import { LogIn } from "./shell/log-in.tsx";

@@ -1,11 +1,7 @@
 import type { ComponentType } from "react";
 import type { Permission } from "./api/request.ts";
+import type { PageProps } from "./page-props.ts";
 import { texts } from "./texts/index.ts";
-
-/** Decoded parts of the page's address. */
-export interface PageProps {
-  readonly params: Readonly<Record<string, string>>;
-}
 
 type NavGroup = keyof typeof texts.shell.groups;
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import pg from "pg";
-import type { Transaction } from "../src/domain/top-up.ts";
+import type { Transaction } from "../src/domain/transaction.ts";
 import { readDay } from "../src/domain/wall-time.ts";
 import { addPartner } from "../src/office/partners/operations.ts";
 import { settleDays } from "../src/office/settlement/operations.ts";

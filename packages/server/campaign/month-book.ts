@@ -1,5 +1,5 @@
 import type { TheirRow, TheirStatus, Verdict } from "../src/domain/settlement.ts";
-import type { Transaction } from "../src/domain/top-up.ts";
+import type { Transaction } from "../src/domain/transaction.ts";
 import type { Choices } from "./random.ts";
 
 type Key = "checkoutId" | "txnId" | "udf1";

@@ -1,11 +1,12 @@
 import type { Partner } from "../src/domain/access-token.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
 import { issueCheckout, openCheckout } from "../src/domain/checkout.ts";
-import { randomDigits, type Transaction } from "../src/domain/top-up.ts";
+import { Refused } from "../src/domain/refused.ts";
+import { randomDigits } from "../src/domain/top-up.ts";
+import type { Transaction } from "../src/domain/transaction.ts";
 import { readDay } from "../src/domain/wall-time.ts";
 import { reverseTransaction } from "../src/office/corrections/reversal.ts";
-import { perform } from "../src/office/office.ts";
-import { Refused } from "../src/office/refused.ts";
+import { perform } from "../src/office/operation.ts";
 import { settleDays } from "../src/office/settlement/operations.ts";
 import { reconcile } from "../src/office/settlement/reconcile.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { ENVIRONMENTS } from "../src/domain/customer.ts";
 import { FAILURES } from "../src/partner/failures.ts";
-import { VERSIONS } from "../src/partner/versions/version.ts";
+import { VERSIONS } from "../src/partner/versions/all.ts";
 import { DELIVERY_OUTCOMES } from "../src/workers/target-delivery.ts";
 import { quoted, tableRows, unquote } from "./support/markdown.ts";
 import { startMeasuredService } from "./support/measured-service.ts";

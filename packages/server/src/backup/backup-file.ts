@@ -3,7 +3,8 @@ import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { createGunzip, createGzip } from "node:zlib";
 import { type Instant, isoTime } from "../domain/wall-time.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../store/archive.ts";
-import type { ArchiveChunk, ArchiveTotals, ArchiveValue, MoneyTotal } from "../store/store.ts";
+import type { ArchiveValue } from "../store/engine.ts";
+import type { ArchiveChunk, ArchiveTotals, MoneyTotal } from "../store/store.ts";
 
 /*
  * A backup is a gzip file of lines. The last line is a checksum of all others, so that a cut or damaged file is detected

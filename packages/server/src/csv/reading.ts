@@ -5,9 +5,9 @@ import type { FieldProblem } from "../domain/fields.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { type CurrencyExponent, parseMoney } from "../domain/money.ts";
 import { LISTED_OUTCOMES, type ListedOutcome } from "../domain/practice-report.ts";
+import { Refused } from "../domain/refused.ts";
 import type { TheirRow, TheirStatus, UnreadableRow } from "../domain/settlement.ts";
-import type { SourceRow } from "../office/imports/file.ts";
-import { Refused } from "../office/refused.ts";
+import type { SourceRow } from "./rows.ts";
 import { CATALOGUE_HEADER, CONNECTION_COLUMNS, PROFILE_COLUMNS, SUBSCRIPTION_COLUMNS, unguardCell } from "./writing.ts";
 
 type SourceRows = AsyncGenerator<readonly SourceRow[]>;

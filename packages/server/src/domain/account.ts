@@ -1,7 +1,7 @@
 import type { CommissionRule } from "./commission.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
-import type { Transaction } from "./top-up.ts";
+import type { Transaction } from "./transaction.ts";
 import { dayAfter, type Instant, type WallTime } from "./wall-time.ts";
 
 /*

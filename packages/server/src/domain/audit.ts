@@ -2,10 +2,10 @@ import { hash } from "node:crypto";
 import type { AccessToken, Partner, PartnerStatus } from "./access-token.ts";
 import type { StaffEntryKind } from "./account.ts";
 import type { AddressList } from "./address-list.ts";
+import type { Authority } from "./authority.ts";
 import type { Service } from "./bouquet.ts";
 import type { Rotation } from "./checkout.ts";
 import type { Environment } from "./customer.ts";
-import type { Authority } from "./staff.ts";
 import { addressOf, type Target } from "./target.ts";
 import { type Instant, isoTimeOrNull } from "./wall-time.ts";
 

@@ -1,6 +1,6 @@
 import type { Service } from "./bouquet.ts";
 import type { Money } from "./money.ts";
-import type { Transaction } from "./top-up.ts";
+import type { Transaction } from "./transaction.ts";
 
 /* The commission of a partner: the part of a price that it keeps. */
 

@@ -1,4 +1,5 @@
 import type { AuditAction, AuditedChange } from "./audit.ts";
+import type { Authority } from "./authority.ts";
 import { type Connection, type ConnectionKey, type Environment, isBlocked } from "./customer.ts";
 import { runText } from "./customer-audit.ts";
 import {
@@ -10,9 +11,8 @@ import {
   type Ledger,
   type ReversalRefusal,
 } from "./ledger.ts";
-import type { Authority } from "./staff.ts";
 import { isRunning, type Subscription } from "./subscription.ts";
-import type { Transaction } from "./top-up.ts";
+import type { Transaction } from "./transaction.ts";
 import { type Instant, LAST_WALL_TIME, type Moment, type WallTime } from "./wall-time.ts";
 
 /*

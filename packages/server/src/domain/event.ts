@@ -3,7 +3,7 @@ import type { Connection, ConnectionKey } from "./customer.ts";
 import { isBlocked, subscriptionsOf } from "./customer.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
 import type { Subscription } from "./subscription.ts";
-import type { Transaction } from "./top-up.ts";
+import type { Transaction } from "./transaction.ts";
 import { DAY_MS, type Instant, instantOf, isoTime, isoTimeOrNull, type WallTime, type Zone } from "./wall-time.ts";
 
 /*

@@ -1,5 +1,5 @@
+import { ROLES, type Role } from "./authority.ts";
 import { STAFF_NAME } from "./names.ts";
-import { ROLES, type Role } from "./staff.ts";
 import type { Instant } from "./wall-time.ts";
 
 /* People whose accounts are with an OpenID Connect issuer. */

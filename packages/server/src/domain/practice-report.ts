@@ -1,5 +1,5 @@
 import { type Answering, FAULTS, type Fault, PRACTICE_CUID, TOP_UP_OPERATION, type TrialCall } from "./practice.ts";
-import type { Transaction } from "./top-up.ts";
+import type { Transaction } from "./transaction.ts";
 import type { Instant } from "./wall-time.ts";
 
 /*

@@ -2,7 +2,7 @@ import { addSums, NO_SALES, type SaleSums } from "./account.ts";
 import type { Service } from "./bouquet.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
-import type { Transaction, TransactionStatus } from "./top-up.ts";
+import type { Transaction, TransactionStatus } from "./transaction.ts";
 import { firstOfMonth, type Instant, lastOfMonth, readDay, type Zone } from "./wall-time.ts";
 
 /** Count and amount of the top-ups, or reversals, of one bouquet by one partner. */

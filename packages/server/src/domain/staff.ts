@@ -1,11 +1,9 @@
 import { formatSecret, hasChecksum, hashSecret } from "./access-token.ts";
 import type { AuditedChange } from "./audit.ts";
+import type { Role } from "./authority.ts";
 import type { Instant, WallTime } from "./wall-time.ts";
 
 /* Permissions of the provider's staff (console) and systems (staff API). */
-
-export const ROLES = ["viewer", "support", "finance", "admin"] as const;
-export type Role = (typeof ROLES)[number];
 
 /** `correct`: reverse, give goodwill, block. `settle`: settle and reconcile. `administer`: all other changes. */
 export type Permission = "read" | "correct" | "settle" | "administer";
@@ -17,17 +15,6 @@ export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   finance: ["read", "settle"],
   admin: ["read", "correct", "settle", "administer"],
 };
-
-/** The account or API key behind a change. The transaction of the change checks it again. */
-export type Authority =
-  | {
-      readonly staffId: number;
-      /** Role when the change was accepted. */
-      readonly role: Role;
-      /** Undefined for background work, which may outlast the log-in. */
-      readonly sessionId: string | undefined;
-    }
-  | { readonly keyHash: Uint8Array };
 
 /** A person's account. */
 export interface StaffMember {

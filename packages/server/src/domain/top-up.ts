@@ -7,6 +7,7 @@ import { type Connection, type ConnectionKey, openToSales, type WireStatus } fro
 import type { Refusal } from "./failure.ts";
 import { appendGrant, type LedgerHead, type TopUpEntry } from "./ledger.ts";
 import type { Money } from "./money.ts";
+import type { Transaction } from "./transaction.ts";
 import type { Instant, Moment, WallTime } from "./wall-time.ts";
 
 /**
@@ -17,27 +18,6 @@ export const RECORDING_DEADLINE_MS = 30_000;
 
 export function isTooLateToRecord(decidedAt: Instant, now: Instant): boolean {
   return now - decidedAt > RECORDING_DEADLINE_MS;
-}
-
-export const TRANSACTION_STATUSES = ["success", "reversed"] as const;
-
-export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
-
-/** A recorded top-up. */
-export interface Transaction extends ConnectionKey {
-  readonly checkoutId: string;
-  readonly txnId: string;
-  readonly partnerId: number;
-  readonly bouquetCode: string;
-  readonly amount: Money;
-  /** The part of the amount that the partner keeps, fixed at the top-up. */
-  readonly commission: Money;
-  readonly at: Instant;
-  /** Wall time of the record. Replays return it unchanged, and it decides the day of settlement. */
-  readonly txnDate: WallTime;
-  readonly status: TransactionStatus;
-  readonly udf1: string | undefined;
-  readonly udf2: string | undefined;
 }
 
 /** A partner's request; its checkoutId is authentic. */

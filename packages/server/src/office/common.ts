@@ -1,15 +1,14 @@
 import { type TSchema, Type } from "typebox";
+import { ROLES } from "../domain/authority.ts";
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money, parseMoney } from "../domain/money.ts";
 import { NAME } from "../domain/names.ts";
-import { ROLES } from "../domain/staff.ts";
+import { Refused } from "../domain/refused.ts";
 import type { Subscription } from "../domain/subscription.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { readDay } from "../domain/wall-time.ts";
 import type { ReadingPorts } from "../store/ports.ts";
-import { findPartner } from "./partners/sql.ts";
-import { Refused } from "./refused.ts";
 
 /* Input and answers of many operations. A schema with a title becomes a component of the document: use each title once. */
 
@@ -187,19 +186,6 @@ export async function environmentOf(
 ): Promise<Environment> {
   if (environment !== undefined) return environment;
   return (await store.currentCatalogue("production")) === undefined ? "trial" : "production";
-}
-
-/** Input that may name a partner. */
-export const PARTNER = { partner: Type.Optional(Type.String({ maxLength: 64, description: "Name of a partner." })) };
-
-/** @returns undefined if the input names no partner. @throws Refused if there is no partner with this name. */
-export async function partnerIdOf(
-  { store }: ReadingPorts,
-  { partner: name }: { readonly partner?: string | undefined },
-): Promise<number | undefined> {
-  const partner = name === undefined ? undefined : await findPartner(store.engine.db, name);
-  if (name !== undefined && partner === undefined) throw Refused.field("partner", "is not the name of a partner");
-  return partner?.id;
 }
 
 /** A new name of a partner, a person or a system. */

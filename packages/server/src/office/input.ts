@@ -1,7 +1,7 @@
 import type { Static, TObject } from "typebox";
 import { Value } from "typebox/value";
 import type { FieldProblem } from "../domain/fields.ts";
-import { Refused } from "./refused.ts";
+import { Refused } from "../domain/refused.ts";
 
 /** Reads flags, which are texts, as a schema says. @throws Refused */
 export function readInput<Schema extends TObject>(schema: Schema, given: Record<string, unknown>): Static<Schema> {

@@ -1,11 +1,13 @@
 import type { Money } from "../domain/money.ts";
+import { Refused } from "../domain/refused.ts";
 import { rightsQuery } from "../store/audit.ts";
+import type { Db } from "../store/engine.ts";
+import type { Ports } from "../store/ports.ts";
 import type { BulkRunRow } from "../store/staff-tables.ts";
-import type { Db, Decider, Office } from "./office.ts";
-import { Refused } from "./refused.ts";
+import type { Decider } from "./decide.ts";
 
 /** The part of the office that a correction needs. */
-export type Corrector = Decider & Pick<Office, "random" | "limits">;
+export type Corrector = Decider & Pick<Ports, "random"> & { readonly limits: Limits | undefined };
 
 /** Limits of accounts and API keys. The command line has none, because its user controls the database. */
 export interface Limits {
@@ -20,7 +22,11 @@ export interface Limits {
 }
 
 /** Counts a bulk change: goodwill counts the days of all its connections. @throws Refused */
-export async function countBulk(office: Office, tx: Db, { count, days }: Pick<BulkRunRow, "count" | "days">) {
+export async function countBulk(
+  office: Pick<Corrector, keyof Decider | "limits">,
+  tx: Db,
+  { count, days }: Pick<BulkRunRow, "count" | "days">,
+) {
   await countToday(office, tx, "bulkConnections", count);
   if (days !== null) await countToday(office, tx, "goodwillDays", count * days);
 }
@@ -35,7 +41,12 @@ const DAILY = {
  * work cannot exceed the limit.
  * @throws Refused
  */
-export async function countToday(office: Office, tx: Db, kind: keyof typeof DAILY, count: number): Promise<void> {
+export async function countToday(
+  office: Pick<Corrector, keyof Decider | "limits">,
+  tx: Db,
+  kind: keyof typeof DAILY,
+  count: number,
+): Promise<void> {
   const { limits, isPreview, store } = office;
   const { author, authority, at } = office.by;
   if (limits === undefined || authority === undefined) return;

@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from "typebox";
+import type { Refusal } from "../domain/refused.ts";
 import type { Permission } from "../domain/staff.ts";
 import type { ProviderSettings } from "../store/store.ts";
-import type { Office } from "./office.ts";
-import type { Refusal } from "./refused.ts";
+import { type Desk, type Office, officeOf } from "./office.ts";
 
 /** An operation of staff. The staff API, its document, the console's types and the command line are rendered from it. */
 export interface Operation<Input extends TObject = TObject, Answer extends TSchema | undefined = TSchema | undefined> {
@@ -69,4 +69,13 @@ export function operation<Input extends TObject, Answer extends TSchema | undefi
   definition: Operation<Input, Answer>,
 ): Operation<Input, Answer> {
   return definition;
+}
+
+/** Runs an operation. @param input valid for its schema. @throws Refused */
+export async function perform<Input extends TObject, Answer extends TSchema | undefined>(
+  { run }: Operation<Input, Answer>,
+  desk: Desk,
+  input: Static<Input>,
+): Promise<AnswerOf<Answer>> {
+  return run(officeOf(desk, input as object), input);
 }

@@ -1,6 +1,7 @@
 import type { Peer } from "../domain/address-list.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Answering } from "../domain/practice.ts";
+import type { Answer } from "./answer.ts";
 import type { FailureDetail, FailureReason } from "./failures.ts";
 import type { Caller, ServedOperation } from "./ports.ts";
 
@@ -10,13 +11,6 @@ export interface Route {
   readonly operation: ServedOperation | undefined;
   /** Headers of every answer on this path: names and values alternate. */
   readonly headers: readonly string[];
-}
-
-export interface Answer {
-  readonly status: number;
-  /** Names and values alternate; without length, date and connection. */
-  readonly headers: readonly string[];
-  readonly body: string | Buffer;
 }
 
 /** How an answer is sent to the practice customer, if not whole and at once. */

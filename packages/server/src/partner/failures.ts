@@ -1,7 +1,7 @@
 import type { LimitName } from "../domain/account.ts";
 import type { Refusal, Result } from "../domain/failure.ts";
 import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../domain/fields.ts";
-import type { Answer } from "./call.ts";
+import type { Answer } from "./answer.ts";
 
 export const BODY_MAX_BYTES = 4096;
 export const JSON_TYPE = "application/json; charset=utf-8";

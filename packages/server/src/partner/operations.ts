@@ -1,7 +1,7 @@
 import type { Refusal } from "../domain/failure.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { TOP_UP_OPERATION } from "../domain/practice.ts";
-import type { Transaction } from "../domain/top-up.ts";
+import type { Transaction } from "../domain/transaction.ts";
 import type { Outcome, Route, Sending } from "./call.ts";
 import {
   type CustomerInformation,
@@ -17,7 +17,8 @@ import type { Caller, Ports } from "./ports.ts";
 import { type Faulty, faultyOutcome, practiseQuery, practiseTopUp } from "./practice.ts";
 import { LISTING, LOOK_UP, type RequestForm, TRANSACTION_QUERY } from "./requests.ts";
 import { queryTransaction, type TopUpAnswer, type TopUpRequest, type TransactionQuery, topUp } from "./top-ups.ts";
-import { type Rendering, VERSIONS, type Version } from "./versions/version.ts";
+import { VERSIONS } from "./versions/all.ts";
+import type { Rendering, Version } from "./versions/version.ts";
 
 /** Success codes. */
 const LOOKED_UP = "400aa010";

@@ -10,10 +10,12 @@ import { isoTime } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { ProviderSettings, Store } from "../store/store.ts";
 import type { ServiceState } from "../system/service-state.ts";
-import type { Answer, Route } from "./call.ts";
+import type { Answer } from "./answer.ts";
+import type { Route } from "./call.ts";
 import { JSON_TYPE } from "./failures.ts";
 import { openApiDocument } from "./openapi/document.ts";
-import { type Retirement, VERSIONS } from "./versions/version.ts";
+import { VERSIONS } from "./versions/all.ts";
+import type { Retirement } from "./versions/version.ts";
 
 const require = createRequire(import.meta.url);
 

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
 import { TokenBucket } from "../domain/partner-limits.ts";
 import { StoreUnavailable } from "../store/errors.ts";
+import type { Answer } from "./answer.ts";
 import { authenticate } from "./authenticate.ts";
-import type { Answer, Call, Ending, Sending } from "./call.ts";
+import type { Call, Ending, Sending } from "./call.ts";
 import { type FailureDetail, type FailureReason, renderFailure } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import type { Caller, Ports } from "./ports.ts";

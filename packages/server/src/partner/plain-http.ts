@@ -1,7 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Instant } from "../domain/wall-time.ts";
-import { type Answer, tokenIn } from "./call.ts";
+import type { Answer } from "./answer.ts";
+import { tokenIn } from "./call.ts";
 import { BODY_MAX_BYTES } from "./failures.ts";
 import { KEEP_ALIVE_TIMEOUT_MS } from "./pipeline.ts";
 

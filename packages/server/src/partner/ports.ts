@@ -1,7 +1,7 @@
 import type { PartnerTerms } from "../domain/account.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { CountedLookUp, PartnerLimits } from "../domain/partner-limits.ts";
-import type { Transaction } from "../domain/top-up.ts";
+import type { Transaction } from "../domain/transaction.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { StoreContended, StoreUnavailable } from "../store/errors.ts";
 import type * as store from "../store/ports.ts";

@@ -1,7 +1,7 @@
 import { openCheckout } from "../domain/checkout.ts";
 import { refused } from "../domain/failure.ts";
 import { type Answering, faultOf, PRACTICE_RETRY_SECONDS } from "../domain/practice.ts";
-import type { Transaction } from "../domain/top-up.ts";
+import type { Transaction } from "../domain/transaction.ts";
 import type { Outcome } from "./call.ts";
 import { type Detailed, NEVER_KEPT } from "./failures.ts";
 import type { Caller, Ports } from "./ports.ts";

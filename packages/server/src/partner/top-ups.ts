@@ -1,13 +1,8 @@
 import { isCheckoutDead, openCheckout } from "../domain/checkout.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
 import { type CurrencyExponent, type Money, moneyToJson } from "../domain/money.ts";
-import {
-  decideAgain,
-  randomDigits,
-  type SettledTopUp,
-  TRANSACTION_ID_RANDOM_BYTES,
-  type Transaction,
-} from "../domain/top-up.ts";
+import { decideAgain, randomDigits, type SettledTopUp, TRANSACTION_ID_RANDOM_BYTES } from "../domain/top-up.ts";
+import type { Transaction } from "../domain/transaction.ts";
 import type { ReadingPorts } from "../store/ports.ts";
 import type { PackagesRequest } from "./customers.ts";
 import type { Detailed } from "./failures.ts";

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { type AccountKey, chargeOf, type GuardedAccount } from "../domain/account.ts";
 import type { Money } from "../domain/money.ts";
-import type { Transaction } from "../domain/top-up.ts";
+import type { Transaction } from "../domain/transaction.ts";
 import type { Instant, Zone } from "../domain/wall-time.ts";
 import { sumAccount, sumBalance } from "./account-sums.ts";
 import { toGuarded } from "./guarded-accounts.ts";

@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
-import type { TransactionStatus } from "../domain/top-up.ts";
+import type { TransactionStatus } from "../domain/transaction.ts";
 import { AUDIT_COLUMNS } from "./audit.ts";
 import { allLedgers } from "./customers.ts";
+import type { ArchiveValue, Writers } from "./engine.ts";
 import { type Engine, withRawNames } from "./engine.ts";
 import { EVENT_COLUMNS } from "./events.ts";
 import { CONNECTION_STATE, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
-import type { ArchiveChunk, ArchiveTotals, ArchiveValue, ArchiveWork, MoneyTotal, Writers } from "./store.ts";
+import type { ArchiveChunk, ArchiveTotals, ArchiveWork, MoneyTotal } from "./store.ts";
 import type { RawTables, Tables } from "./tables.ts";
 
 type ColumnsOf = { readonly [Table in keyof RawTables]: readonly (keyof RawTables[Table])[] };

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { type Attribution, type AuditEntry, type AuditedChange, NO_ENTRY, nextEntry } from "../domain/audit.ts";
-import type { Authority } from "../domain/staff.ts";
+import type { Authority } from "../domain/authority.ts";
 import type { Engine } from "./engine.ts";
 import { RightsEnded } from "./errors.ts";
 import type { AuditEntryRow, Tables } from "./tables.ts";

@@ -10,7 +10,6 @@ import {
 import type { ConnectionKey, Environment } from "../domain/customer.ts";
 import type { ConnectionLedger } from "../domain/customer-import.ts";
 import type { Entry } from "../domain/ledger.ts";
-import type { ArchiveValue, Writers } from "./store.ts";
 import type { RawTables, Tables } from "./tables.ts";
 
 /** The parts of an engine for SQL that both engines share. */
@@ -114,3 +113,14 @@ async function nothing(): Promise<void> {}
 function notHere(): never {
   throw new Error("use the engine for transactions, and read long results in pages");
 }
+
+/**
+ * What writers do while an archive is read. `wait`: they wait until the work with it ends, or fail with StoreUnavailable, so
+ * that nothing is acknowledged that the archive lacks. `go_on`: they continue, and the archive lacks their writes.
+ */
+export type Writers = "wait" | "go_on";
+
+export type ArchiveValue = string | number | boolean | Uint8Array | null;
+
+/** A transaction; or the database, if nothing is written. */
+export type Db = Kysely<Tables>;

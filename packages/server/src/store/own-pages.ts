@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { AccountEntry, AccountKey } from "../domain/account.ts";
 import { settledRange } from "../domain/settlement.ts";
-import type { Transaction } from "../domain/top-up.ts";
+import type { Transaction } from "../domain/transaction.ts";
 import { dayAfter, type WallTime, type Zone } from "../domain/wall-time.ts";
 import { type EntriesRest, placeOf, readEntries } from "./account-entries.ts";
 import { ofAccount } from "./account-sums.ts";

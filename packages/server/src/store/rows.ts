@@ -2,7 +2,7 @@ import type { BareConnection, ConnectionKey, CustomerProfile } from "../domain/c
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
 import { foldName } from "../domain/names.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
-import type { Transaction } from "../domain/top-up.ts";
+import type { Transaction } from "../domain/transaction.ts";
 import type { FoundConnection } from "./store.ts";
 import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw, SubscriptionRow, TopUpRow } from "./tables.ts";
 

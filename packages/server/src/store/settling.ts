@@ -10,8 +10,8 @@ import {
   type TopUpCommand,
   type TopUpOutcome,
   type TopUpSnapshot,
-  type Transaction,
 } from "../domain/top-up.ts";
+import type { Transaction } from "../domain/transaction.ts";
 import { type Instant, type Moment, plus } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "./errors.ts";
 import type { Conclusion, ProviderSettings } from "./store.ts";

@@ -1,6 +1,6 @@
+import type { Role } from "../domain/authority.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
-import type { Role } from "../domain/staff.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 
 /* The tables of the staff's side. tables.ts has the others. */

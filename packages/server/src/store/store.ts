@@ -10,9 +10,10 @@ import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { NormaliseMobile } from "../domain/names.ts";
 import type { TrialCall } from "../domain/practice.ts";
-import type { SettledTopUp, TopUpCommand, Transaction, TransactionStatus } from "../domain/top-up.ts";
+import type { SettledTopUp, TopUpCommand } from "../domain/top-up.ts";
+import type { Transaction, TransactionStatus } from "../domain/transaction.ts";
 import type { Instant, Moment, Zone } from "../domain/wall-time.ts";
-import type { Engine } from "./engine.ts";
+import type { ArchiveValue, Engine, Writers } from "./engine.ts";
 
 /**
  * The durable data of topupd. A store contains no rules: it loads data, lets the domain decide, and writes the decision in
@@ -198,12 +199,6 @@ export type CheckEvent =
   | { readonly kind: "checked" | "unchecked"; readonly what: string; readonly count: number }
   | { readonly kind: "wrong"; readonly what: string };
 
-/**
- * What writers do while an archive is read. `wait`: they wait until the work with it ends, or fail with StoreUnavailable, so
- * that nothing is acknowledged that the archive lacks. `go_on`: they continue, and the archive lacks their writes.
- */
-export type Writers = "wait" | "go_on";
-
 /** Reads an archive. The archive is closed when the promise settles. */
 export type ArchiveWork<Result> = (chunks: AsyncIterable<ArchiveChunk>) => Promise<Result>;
 
@@ -218,8 +213,6 @@ export type ArchiveChunk =
       /** The digest of these rows when they were read. */
       readonly digest: bigint;
     };
-
-export type ArchiveValue = string | number | boolean | Uint8Array | null;
 
 export interface ArchiveTotals {
   /** The number of rows of each table. */

@@ -3,7 +3,7 @@ import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionStatus, Environment, WireStatus } from "../domain/customer.ts";
 import type { Event, GoodwillReading } from "../domain/ledger.ts";
 import type { StatedSubscription } from "../domain/subscription.ts";
-import type { TransactionStatus } from "../domain/top-up.ts";
+import type { TransactionStatus } from "../domain/transaction.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 import type { StaffTables } from "./staff-tables.ts";
 import type { AlertRow, DeliveryLogRow, DeliveryRow, EventRow, TargetRow } from "./target-tables.ts";

@@ -1,5 +1,5 @@
 import { scrypt, timingSafeEqual } from "node:crypto";
-import { type AccountTools, PasswordsBusy } from "../office/staff/passwords.ts";
+import { type AccountTools, PasswordsBusy } from "../domain/passwords.ts";
 import type { Ports } from "../store/ports.ts";
 
 export interface ScryptCost {

@@ -1,4 +1,4 @@
-import { ROLES, type Role } from "../domain/staff.ts";
+import { ROLES, type Role } from "../domain/authority.ts";
 import { mustBe, readTextLine } from "./setting-values.ts";
 
 /** Settings of the log-in of staff, a part of the table of settings. */

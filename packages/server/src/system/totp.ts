@@ -1,6 +1,6 @@
 import { generateURI, ScureBase32Plugin, verify } from "otplib";
+import type { TotpOffer } from "../domain/passwords.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import type { TotpOffer } from "../office/staff/passwords.ts";
 
 /** Length that RFC 4226 recommends. */
 const SECRET_BYTES = 20;

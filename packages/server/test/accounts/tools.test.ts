@@ -1,6 +1,6 @@
 import { generate } from "otplib";
 import { expect, test } from "vitest";
-import { PasswordsBusy } from "../../src/office/staff/passwords.ts";
+import { PasswordsBusy } from "../../src/domain/passwords.ts";
 import { accountTools, HashQueue } from "../../src/system/account-tools.ts";
 import { CHEAP } from "../support/office-line.ts";
 import { seededRandom } from "../support/random.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { PERMISSIONS, ROLES } from "../../src/domain/staff.ts";
+import { ROLES } from "../../src/domain/authority.ts";
+import { PERMISSIONS } from "../../src/domain/staff.ts";
 import type { Route } from "../../src/faces/staff-api/route.ts";
 import { ROUTES } from "../../src/faces/staff-api/routes.ts";
 import { startStaffApi } from "../support/staff-api.ts";

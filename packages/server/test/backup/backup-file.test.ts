@@ -11,7 +11,8 @@ import {
   writeBackup,
 } from "../../src/backup/backup-file.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES } from "../../src/store/archive.ts";
-import type { ArchiveChunk, ArchiveValue, MoneyTotal } from "../../src/store/store.ts";
+import type { ArchiveValue } from "../../src/store/engine.ts";
+import type { ArchiveChunk, MoneyTotal } from "../../src/store/store.ts";
 import { each, gather, HEADER, inPieces, makeBackup, rowsChunk, smallArchive } from "./backups.ts";
 
 /** Every kind of value in a database, including any Unicode text and the largest numbers. */

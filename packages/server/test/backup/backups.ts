@@ -1,6 +1,7 @@
 import { writeBackup } from "../../src/backup/backup-file.ts";
 import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../../src/store/archive.ts";
-import type { ArchiveChunk, ArchiveValue } from "../../src/store/store.ts";
+import type { ArchiveValue } from "../../src/store/engine.ts";
+import type { ArchiveChunk } from "../../src/store/store.ts";
 
 type Rows = readonly (readonly ArchiveValue[])[];
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { OpenApi } from "../../../../scripts/collections/openapi.ts";
-import { VERSIONS } from "../../src/partner/versions/version.ts";
+import { VERSIONS } from "../../src/partner/versions/all.ts";
 import { documentOf } from "../support/contract.ts";
 
 /** Where the collections are committed. */

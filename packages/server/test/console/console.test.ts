@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { generate } from "otplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Role } from "../../src/domain/authority.ts";
 import { FAULTS, PRACTICE_CUID } from "../../src/domain/practice.ts";
-import type { Role } from "../../src/domain/staff.ts";
 import { raiseAlert } from "../../src/office/alerts/sql.ts";
 import { previewBulk } from "../../src/office/bulk/operations.ts";
 import { updateRun } from "../../src/office/bulk/sql.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCatalogueCsv, readCustomersCsv, readPracticeList } from "../../src/csv/reading.ts";
+import type { SourceRow } from "../../src/csv/rows.ts";
 import { CUSTOMERS_HEADER, csvText, customerLines, guardCell, unguardCell } from "../../src/csv/writing.ts";
 import type { CustomerFileRow } from "../../src/domain/customer.ts";
-import type { SourceRow } from "../../src/office/imports/file.ts";
 import { refusal } from "../support/desk.ts";
 
 const RUNS = { numRuns: 300, seed: 7 };

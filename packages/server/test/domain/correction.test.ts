@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { decideBlock, grantGoodwill, reverseGoodwill, reverseTopUp, subjectOf } from "../../src/domain/correction.ts";
 import type { Ledger } from "../../src/domain/ledger.ts";
-import type { Transaction } from "../../src/domain/top-up.ts";
+import type { Transaction } from "../../src/domain/transaction.ts";
 import {
   ADD_ON,
   at,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FAULTS, PRACTICE_CUID, TOP_UP_OPERATION, type TrialCall } from "../../src/domain/practice.ts";
 import { type FaultResult, type ListedOutcome, practiceReport } from "../../src/domain/practice-report.ts";
-import type { Transaction } from "../../src/domain/top-up.ts";
+import type { Transaction } from "../../src/domain/transaction.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const SECOND = 1_000;

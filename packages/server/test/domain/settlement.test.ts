@@ -19,7 +19,7 @@ import {
   type UnreadableRow,
   type Verdict,
 } from "../../src/domain/settlement.ts";
-import { TRANSACTION_STATUSES, type Transaction } from "../../src/domain/top-up.ts";
+import { TRANSACTION_STATUSES, type Transaction } from "../../src/domain/transaction.ts";
 import { RUNS } from "./builders.ts";
 
 const DAY = "2026-11-20";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Packages } from "../../src/partner/customers.ts";
-import { VERSIONS } from "../../src/partner/versions/version.ts";
+import { VERSIONS } from "../../src/partner/versions/all.ts";
 
 const bouquets = fc.array(
   fc.record({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Transaction } from "../../src/domain/top-up.ts";
+import type { Transaction } from "../../src/domain/transaction.ts";
 import { countRequests, countTopUps } from "../../src/metrics/counters.ts";
 import { FigureWindow } from "../../src/metrics/service-figures.ts";
 

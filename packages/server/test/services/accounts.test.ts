@@ -1,9 +1,11 @@
 import { generate } from "otplib";
 import { describe, expect, test } from "vitest";
-import type { LogInWay, Role } from "../../src/domain/staff.ts";
+import type { Role } from "../../src/domain/authority.ts";
+import { PasswordsBusy } from "../../src/domain/passwords.ts";
+import { Refused } from "../../src/domain/refused.ts";
+import type { LogInWay } from "../../src/domain/staff.ts";
 import { readEntries } from "../../src/office/audit/sql.ts";
 import { readInput } from "../../src/office/input.ts";
-import { Refused } from "../../src/office/refused.ts";
 import {
   type FailedLogIn,
   identifyPerson,
@@ -24,7 +26,6 @@ import {
 } from "../../src/office/session/own-account.ts";
 import { findStaff } from "../../src/office/session/sql.ts";
 import { addStaff, addStaffKey, changeStaff, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
-import { PasswordsBusy } from "../../src/office/staff/passwords.ts";
 import { readKeys } from "../../src/office/staff/sql.ts";
 import { accountTools } from "../../src/system/account-tools.ts";
 import { refusal, run } from "../support/desk.ts";

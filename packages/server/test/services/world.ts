@@ -2,18 +2,17 @@ import { onTestFinished } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
-import type { Transaction } from "../../src/domain/top-up.ts";
-import {
-  type ChangedCustomer,
-  type CustomersImport,
-  type CustomersReport,
-  type HeldBackSubscription,
-  type ImportWarning,
-  importCustomers,
-} from "../../src/office/imports/customers.ts";
+import { plainWords, Refused } from "../../src/domain/refused.ts";
+import type { Transaction } from "../../src/domain/transaction.ts";
+import { type CustomersImport, importCustomers } from "../../src/office/imports/customers.ts";
 import type { ImportProgress, RejectedLine } from "../../src/office/imports/file.ts";
+import type {
+  ChangedCustomer,
+  CustomersReport,
+  HeldBackSubscription,
+  ImportWarning,
+} from "../../src/office/imports/findings.ts";
 import { type Actor, type Desk, officeOf } from "../../src/office/office.ts";
-import { plainWords, Refused } from "../../src/office/refused.ts";
 import { listPackages } from "../../src/partner/customers.ts";
 import type { Caller, Ports } from "../../src/partner/ports.ts";
 import { topUp } from "../../src/partner/top-ups.ts";

@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import type { AccountEntry, AccountKey } from "../../src/domain/account.ts";
 import { formatMoneyInFull, type Money } from "../../src/domain/money.ts";
-import type { SettledTopUp, TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
+import type { SettledTopUp, TopUpCommand } from "../../src/domain/top-up.ts";
+import type { Transaction } from "../../src/domain/transaction.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listAccountEntries } from "../../src/office/accounts/entries.ts";
 import { readEntries } from "../../src/store/account-entries.ts";

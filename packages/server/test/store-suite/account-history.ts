@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import type { StaffEntryKind } from "../../src/domain/account.ts";
 import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
+import { Refused } from "../../src/domain/refused.ts";
 import type { SettledTopUp, TopUpCommand } from "../../src/domain/top-up.ts";
 import { setCommission } from "../../src/office/accounts/commission.ts";
 import { changeAccount, enterIntoAccount } from "../../src/office/accounts/operations.ts";
 import { limitPartner } from "../../src/office/partners/operations.ts";
-import { Refused } from "../../src/office/refused.ts";
 import { storeAccountDays } from "../../src/store/account-days.ts";
 import type { Store } from "../../src/store/store.ts";
 import { run } from "../support/desk.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Role } from "../../src/domain/staff.ts";
+import type { Role } from "../../src/domain/authority.ts";
 import { confirmChange, listApprovals, refuseChange } from "../../src/office/approvals/operations.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { keepBulk } from "../../src/office/bulk/keep.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import { RECORDING_DEADLINE_MS, type SettledTopUp, type Transaction } from "../../src/domain/top-up.ts";
+import { RECORDING_DEADLINE_MS, type SettledTopUp } from "../../src/domain/top-up.ts";
+import type { Transaction } from "../../src/domain/transaction.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import { eventsAfter } from "../../src/store/events.ts";

@@ -14,8 +14,9 @@ import { rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts
 import { rotateToken } from "../../src/office/partners/tokens.ts";
 import { beginAnswer, beginLogIn, openSession } from "../../src/office/session/sql.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
+import type { ArchiveValue } from "../../src/store/engine.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
-import type { ArchiveChunk, ArchiveValue, Store } from "../../src/store/store.ts";
+import type { ArchiveChunk, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
 import { deskOf, listOf, NO_LIMITS, run } from "../support/desk.ts";

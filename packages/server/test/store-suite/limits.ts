@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Authority, Role } from "../../src/domain/staff.ts";
+import type { Authority, Role } from "../../src/domain/authority.ts";
 import { previewBulk, showBulk, startBulk } from "../../src/office/bulk/operations.ts";
 import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import type { Actor } from "../../src/office/office.ts";

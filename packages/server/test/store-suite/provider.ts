@@ -18,8 +18,8 @@ import {
   type SettledTopUp,
   type TopUpCommand,
   TRANSACTION_ID_RANDOM_BYTES,
-  type Transaction,
 } from "../../src/domain/top-up.ts";
+import type { Transaction } from "../../src/domain/transaction.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { blockConnection, grantGoodwill } from "../../src/office/corrections/operations.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";

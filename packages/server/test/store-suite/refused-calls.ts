@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TrialCall } from "../../src/domain/practice.ts";
-import { countRefusedCalls, readRefusedCalls } from "../../src/office/customers/refused-calls.ts";
+import { countRefusedCalls, readRefusedCalls } from "../../src/office/customers/refused-call-rows.ts";
 import { CALLS_KEPT_MS, MOST_CALLS, practiceCounter } from "../../src/store/calls.ts";
 import type { RefusedCall } from "../../src/store/store.ts";
 import { countRows, type MakeDatabase, openStore, START } from "./database.ts";

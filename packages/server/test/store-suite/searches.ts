@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
-import type { TopUpCommand, Transaction } from "../../src/domain/top-up.ts";
+import type { TopUpCommand } from "../../src/domain/top-up.ts";
+import type { Transaction } from "../../src/domain/transaction.ts";
 import { countRunning } from "../../src/office/imports/runs.ts";
 import {
   findByTxnIds,

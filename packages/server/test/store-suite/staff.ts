@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { hashSecret } from "../../src/domain/access-token.ts";
+import type { Authority, Role } from "../../src/domain/authority.ts";
 import type { IssuerPerson } from "../../src/domain/issuer.ts";
-import type { Authority, LogInWay, Role, StaffKey, StaffSession } from "../../src/domain/staff.ts";
+import type { LogInWay, StaffKey, StaffSession } from "../../src/domain/staff.ts";
 import { readEntries } from "../../src/office/audit/sql.ts";
 import { logInFromIssuer } from "../../src/office/session/from-issuer.ts";
 import {

@@ -4,7 +4,8 @@ import type { Catalogue } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
 import { readCatalogueFile } from "../../src/office/catalogue/operations.ts";
 import { publishBouquets } from "../../src/office/catalogue/publish.ts";
-import { type CustomersImport, type CustomersReport, importCustomers } from "../../src/office/imports/customers.ts";
+import { type CustomersImport, importCustomers } from "../../src/office/imports/customers.ts";
+import type { CustomersReport } from "../../src/office/imports/findings.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "./by.ts";
 

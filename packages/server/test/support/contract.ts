@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { type OpenApiDocument, openApiDocument } from "../../src/partner/openapi/document.ts";
-import { VERSIONS } from "../../src/partner/versions/version.ts";
+import { VERSIONS } from "../../src/partner/versions/all.ts";
 
 /** The document of a version, as it is committed: for a provider with the default settings. */
 export function documentOf(version: string): OpenApiDocument {

@@ -1,10 +1,11 @@
 import type { Static, TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { expect } from "vitest";
+import { Refused } from "../../src/domain/refused.ts";
 import type { Limits } from "../../src/office/limits.ts";
-import { type Desk, perform } from "../../src/office/office.ts";
+import type { Desk } from "../../src/office/office.ts";
 import type { AnswerOf, Operation } from "../../src/office/operation.ts";
-import { Refused } from "../../src/office/refused.ts";
+import { perform } from "../../src/office/operation.ts";
 
 export { deskOf } from "./plain-desk.ts";
 

@@ -5,7 +5,8 @@ import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.t
 import type { Environment } from "../../src/domain/customer.ts";
 import { LookUpLog } from "../../src/domain/partner-limits.ts";
 import { resetTrial } from "../../src/faces/cli/demo/trial.ts";
-import type { CustomersImport, CustomersReport } from "../../src/office/imports/customers.ts";
+import type { CustomersImport } from "../../src/office/imports/customers.ts";
+import type { CustomersReport } from "../../src/office/imports/findings.ts";
 import type { Actor } from "../../src/office/office.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
 import { type App, type AppOptions, buildApp } from "../../src/partner/app.ts";

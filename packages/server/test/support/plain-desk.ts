@@ -1,7 +1,7 @@
 import { Uploads } from "../../src/office/imports/uploads.ts";
-import type { Actor, Db, Desk } from "../../src/office/office.ts";
+import type { Actor, Desk } from "../../src/office/office.ts";
 import { StatisticsCache } from "../../src/office/statistics/cache.ts";
-import type { Engine } from "../../src/store/engine.ts";
+import type { Db, Engine } from "../../src/store/engine.ts";
 import type { Ports } from "../../src/store/ports.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { targetTools } from "../../src/targets/tools.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import type { Role } from "../../src/domain/staff.ts";
+import type { Role } from "../../src/domain/authority.ts";
 import { type AdminAppOptions, type AdminWorld, buildAdminApp } from "../../src/faces/staff-api/app.ts";
 import { addStaff, addStaffKey } from "../../src/office/staff/operations.ts";
 import type { Store } from "../../src/store/store.ts";

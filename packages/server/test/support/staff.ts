@@ -1,6 +1,7 @@
 import { hashSecret } from "../../src/domain/access-token.ts";
 import type { Attribution } from "../../src/domain/audit.ts";
-import type { Role, StaffMember } from "../../src/domain/staff.ts";
+import type { Role } from "../../src/domain/authority.ts";
+import type { StaffMember } from "../../src/domain/staff.ts";
 import { addStaff, addStaffKey, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
 import { type AccountChanges, changeAccount, readKeys, readStaff } from "../../src/office/staff/sql.ts";
 import type { Store } from "../../src/store/store.ts";

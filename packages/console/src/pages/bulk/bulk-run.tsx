@@ -10,7 +10,7 @@ import { Badge, Card, CustomerName, Fact, Grid, KeyValue, Stat, Time } from "../
 import { EmptyState, Loaded, Note, Progress } from "../../components/states.tsx";
 import { countOf, formatCount } from "../../format.ts";
 import { customerHref } from "../../links.ts";
-import type { PageProps } from "../../routes.ts";
+import type { PageProps } from "../../page-props.ts";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { connectionName } from "../customers/connection-badge.tsx";

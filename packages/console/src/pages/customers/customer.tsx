@@ -5,7 +5,7 @@ import { LinkButton } from "../../components/button.tsx";
 import { Badge, Card, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { wallNow } from "../../format.ts";
-import type { PageProps } from "../../routes.ts";
+import type { PageProps } from "../../page-props.ts";
 import { SwitchEnvironment, useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";

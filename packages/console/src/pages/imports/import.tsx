@@ -10,7 +10,7 @@ import { Form } from "../../components/form.tsx";
 import { Loaded, Note, Progress } from "../../components/states.tsx";
 import { useToast } from "../../components/toasts.tsx";
 import { formatCount } from "../../format.ts";
-import type { PageProps } from "../../routes.ts";
+import type { PageProps } from "../../page-props.ts";
 import { PageHead } from "../../shell/page-head.tsx";
 import { readStored, store } from "../../storage.ts";
 import { texts } from "../../texts/index.ts";

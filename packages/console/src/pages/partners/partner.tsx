@@ -10,7 +10,7 @@ import { Field, type FormValues } from "../../components/form.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
-import type { PageProps } from "../../routes.ts";
+import type { PageProps } from "../../page-props.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";

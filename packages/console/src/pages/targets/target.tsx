@@ -8,7 +8,7 @@ import { Badge, Card, Code, Fact, Grid, KeyValue, Stat, Time } from "../../compo
 import { EmptyState, Loaded, Note, ReloadButton } from "../../components/states.tsx";
 import { formatAge, formatCount } from "../../format.ts";
 import { customerHref } from "../../links.ts";
-import type { PageProps } from "../../routes.ts";
+import type { PageProps } from "../../page-props.ts";
 import { useEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";

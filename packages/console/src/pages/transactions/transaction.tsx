@@ -7,7 +7,7 @@ import { Button, LinkButton } from "../../components/button.tsx";
 import { Amount, Card, Code, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { customerHref, partnerHref } from "../../links.ts";
-import type { PageProps } from "../../routes.ts";
+import type { PageProps } from "../../page-props.ts";
 import { OtherEnvironment } from "../../shell/environment.tsx";
 import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";

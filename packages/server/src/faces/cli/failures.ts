@@ -1,5 +1,5 @@
 import { type Config, SETTINGS } from "../../config.ts";
-import type { Naming, Refused } from "../../office/refused.ts";
+import type { Naming, Refused } from "../../domain/refused.ts";
 import { printable, shellWord } from "../../office/text.ts";
 
 /* Failures of commands. The message of each is all that the operator sees. */

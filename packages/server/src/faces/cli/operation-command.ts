@@ -1,10 +1,10 @@
 import { Argument, type Command, Option } from "commander";
 import { Type } from "typebox";
+import { type Naming, Refused } from "../../domain/refused.ts";
 import type { Rows, Said } from "../../office/fields.ts";
 import { readInput } from "../../office/input.ts";
-import { perform } from "../../office/office.ts";
 import type { Cli, Operation, Shown } from "../../office/operation.ts";
-import { type Naming, Refused } from "../../office/refused.ts";
+import { perform } from "../../office/operation.ts";
 import { type Row, table } from "../../office/text.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import { csvIn, pagesOf } from "../rows.ts";

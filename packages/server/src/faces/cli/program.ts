@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../../config.ts";
+import { Refused } from "../../domain/refused.ts";
 import type { Operation } from "../../office/operation.ts";
-import { Refused } from "../../office/refused.ts";
 import { SettingsRefused, StoreRefused, StoreUnavailable } from "../../store/errors.ts";
 import { addGroup, examples, examplesOf } from "./command.ts";
 import { CommandFailed, FoundWrong, namingOf, refusalOf, WrongUsage } from "./failures.ts";

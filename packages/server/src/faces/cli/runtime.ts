@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../../config.ts";
+import type { AccountTools } from "../../domain/passwords.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
-import type { AccountTools } from "../../office/staff/passwords.ts";
 import type { TargetTools } from "../../office/targets/radius.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { MigrationState, ObserveBatch, ProviderSettings, Store } from "../../store/store.ts";

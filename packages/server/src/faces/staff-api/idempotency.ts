@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { Refused } from "../../domain/refused.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
-import { Refused } from "../../office/refused.ts";
 import { beginAnswer, keepAnswer, pruneAnswers } from "../../office/session/sql.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";

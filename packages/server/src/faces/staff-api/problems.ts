@@ -2,9 +2,9 @@ import type { FastifyBaseLogger, FastifyError, FastifyReply } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { FieldProblem } from "../../domain/fields.ts";
+import { PasswordsBusy } from "../../domain/passwords.ts";
+import { plainly, Refused } from "../../domain/refused.ts";
 import { problemsOf } from "../../office/input.ts";
-import { plainly, Refused } from "../../office/refused.ts";
-import { PasswordsBusy } from "../../office/staff/passwords.ts";
 import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
 
 interface ProblemKind {

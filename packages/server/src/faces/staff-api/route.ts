@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from "typebox";
+import { Refused } from "../../domain/refused.ts";
 import type { Permission } from "../../domain/staff.ts";
-import { Refused } from "../../office/refused.ts";
 import type { TooManyAttempts } from "../../office/session/log-in.ts";
 import { confirmPassword, type Person } from "../../office/session/own-account.ts";
 import type { AdminPorts, Identity } from "./ports.ts";

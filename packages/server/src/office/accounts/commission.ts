@@ -4,15 +4,17 @@ import { SERVICES } from "../../domain/bouquet.ts";
 import { type CommissionRule, isSameScope, MOST_COMMISSION_RULES, withRule } from "../../domain/commission.ts";
 import { ENVIRONMENTS } from "../../domain/customer.ts";
 import { parseMoney } from "../../domain/money.ts";
+import { Refused } from "../../domain/refused.ts";
+import type { Db } from "../../store/engine.ts";
 import { momentOf } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { knownBouquets } from "../catalogue/sql.ts";
 import { amountInput, CodeSchema, DAYS, daysOf, formatOrNull, oneOf, onePage, pageOf, readAmount } from "../common.ts";
-import { type Db, decide, type Office } from "../office.ts";
+import { decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { noPartner, PartnerName } from "../partners/presenter.ts";
 import { findPartner, updatePartner } from "../partners/sql.ts";
-import { Refused } from "../refused.ts";
 import { CommissionRuleSchema } from "./schemas.ts";
 
 /* The commission of a partner. */

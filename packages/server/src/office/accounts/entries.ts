@@ -1,5 +1,6 @@
 import { balanceOfSums } from "../../domain/account.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { Refused } from "../../domain/refused.ts";
 import { DAY_MS, dayBefore, firstOfMonth, lastOfMonth, wallMsBetween } from "../../domain/wall-time.ts";
 import type { EntriesRest } from "../../store/account-entries.ts";
 import { sumAccount, sumBalance } from "../../store/account-sums.ts";
@@ -7,7 +8,6 @@ import { readOwnEntries } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { cursorOf, daysOf, textsOfCursor } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { prunedBefore } from "../transactions/sql.ts";
 import { accountMeant, entryData } from "./presenter.ts";
 import { EntriesInputSchema, EntriesSchema } from "./schemas.ts";

@@ -4,8 +4,9 @@ import { type AccountEntry, type AccountKey, availableOf } from "../../domain/ac
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import type { Account } from "../../store/accounts.ts";
+import type { Db } from "../../store/engine.ts";
 import { formatOrNull } from "../common.ts";
-import type { Db, Office } from "../office.ts";
+import type { Office } from "../office.ts";
 import type { Shown } from "../operation.ts";
 import { noPartner } from "../partners/presenter.ts";
 import { findPartner } from "../partners/sql.ts";

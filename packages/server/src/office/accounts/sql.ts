@@ -1,5 +1,5 @@
 import type { AccountKey, StaffEntry } from "../../domain/account.ts";
-import type { Db } from "../office.ts";
+import type { Db } from "../../store/engine.ts";
 
 export async function findEntry(
   db: Db,

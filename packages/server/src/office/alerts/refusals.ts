@@ -2,8 +2,8 @@ import type { LimitName } from "../../domain/account.ts";
 import type { Alert } from "../../domain/alert.ts";
 import { LOOK_UPS } from "../../domain/partner-limits.ts";
 import { DAY_MS, type Instant, readDay } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
-import type { Db } from "../office.ts";
 import { raiseAlert } from "./sql.ts";
 
 /** Numbers of refused calls that are read together. */

@@ -1,10 +1,9 @@
 import { ALERTS_KEPT_MS, type Alert, MAILED_WITHIN_MS } from "../../domain/alert.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { Engine } from "../../store/engine.ts";
+import type { Db, Engine } from "../../store/engine.ts";
 import { appendEvents } from "../../store/events.ts";
 import type { AlertRow } from "../../store/target-tables.ts";
-import type { Db } from "../office.ts";
 
 export interface StoredAlert extends Alert {
   /** Name of the partner. */

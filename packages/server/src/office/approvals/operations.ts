@@ -1,13 +1,14 @@
 import { type Static, Type } from "typebox";
 import { subjectOf } from "../../domain/correction.ts";
+import { Refused } from "../../domain/refused.ts";
 import type { ApprovalRow } from "../../store/staff-tables.ts";
 import { cancelWaiting, startConfirmed } from "../bulk/second-person.ts";
 import { findRun, findRuns } from "../bulk/sql.ts";
 import { ENVIRONMENT, environmentOf, ReasonSchema } from "../common.ts";
 import { reverse } from "../corrections/reversal.ts";
-import { decide, type Office } from "../office.ts";
+import { decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { noTransaction } from "../transactions/operations.ts";
 import { findByTxnIds, findTransaction } from "../transactions/sql.ts";
 import { decideRequest, noApproval } from "./requests.ts";

@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 import { formatMoneyInFull } from "../../domain/money.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import type { Ports } from "../../store/ports.ts";
 import type { ApprovalRow, BulkRunRow } from "../../store/staff-tables.ts";
 import { AmountSchema, BULK_ACTIONS, EnvironmentSchema, InstantSchema, oneOf, orNull } from "../common.ts";
-import type { Office } from "../office.ts";
 import { stateOf } from "./sql.ts";
 
 export const ApprovalSchema = Type.Object(
@@ -30,7 +30,7 @@ export const ApprovalSchema = Type.Object(
 );
 
 export function approvalData(
-  { store, clock }: Pick<Office, "store" | "clock">,
+  { store, clock }: Pick<Ports, "store" | "clock">,
   approval: ApprovalRow,
   { topUp, run }: { readonly topUp?: Transaction | undefined; readonly run?: BulkRunRow | undefined },
 ): Static<typeof ApprovalSchema> {

@@ -1,7 +1,9 @@
 import { type Static, Type } from "typebox";
 import { AUDIT_ACTIONS, type AuditCheckpoint, findBreak, NO_ENTRY } from "../../domain/audit.ts";
 import { entryOfCustomer } from "../../domain/customer-audit.ts";
+import { Refused } from "../../domain/refused.ts";
 import { isoTime } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import {
   DAYS,
@@ -16,9 +18,7 @@ import {
   pageUpTo,
 } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
-import type { Db } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { printable, shellWord } from "../text.ts";
 import { listEntries, readEntries } from "./sql.ts";
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { AuditAction, AuditEntry } from "../../domain/audit.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { toAuditEntry } from "../../store/audit.ts";
-import type { Db } from "../office.ts";
+import type { Db } from "../../store/engine.ts";
 
 /** Conditions for entries. All must hold; an undefined field allows any value. */
 export interface AuditFilter {

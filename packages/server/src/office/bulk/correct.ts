@@ -1,13 +1,14 @@
+import type { Authority } from "../../domain/authority.ts";
 import { type BulkOrder, bulkCorrected, type Correcting, orderOf } from "../../domain/correction.ts";
 import { type ConnectionKey, withHead } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
-import type { Authority } from "../../domain/staff.ts";
-import type { Engine } from "../../store/engine.ts";
+import type { Db, Engine } from "../../store/engine.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
 import { blockEvents, writeBlock } from "../corrections/sql.ts";
+import { correctingBy, decide } from "../decide.ts";
 import { failureWords } from "../imports/runs.ts";
-import { correctingBy, type Db, type Desk, decide } from "../office.ts";
+import type { Desk } from "../office.ts";
 import { type BulkEffect, decidePortion, PORTION, problemOf } from "./plan.ts";
 import { PAUSE_MS } from "./read.ts";
 import * as sql from "./sql.ts";

@@ -7,13 +7,12 @@ import {
 } from "../../domain/correction.ts";
 import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
+import type { Naming } from "../../domain/refused.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
-import type { Engine } from "../../store/engine.ts";
+import type { Db, Engine } from "../../store/engine.ts";
 import { CONNECTION_STATE, toConnectionState } from "../../store/rows.ts";
 import type { BulkLineRow } from "../../store/staff-tables.ts";
 import { notCorrected } from "../corrections/words.ts";
-import type { Db } from "../office.ts";
-import type { Naming } from "../refused.ts";
 
 /** Connections that one transaction corrects. Top-ups wait for at most a tenth of a second. */
 export const PORTION = 200;

@@ -1,10 +1,11 @@
 import { orderOf } from "../../domain/correction.ts";
 import { portionsOf } from "../../domain/portions.ts";
+import { Refused } from "../../domain/refused.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import { atNow, correctingBy, decide } from "../decide.ts";
 import type { GivenFile } from "../fields.ts";
 import { countBulk } from "../limits.ts";
-import { atNow, correctingBy, decide, type Office } from "../office.ts";
-import { Refused } from "../refused.ts";
+import type { Office } from "../office.ts";
 import { count } from "../text.ts";
 import { type MeantLine, readMeant } from "./lines.ts";
 import { decidePortion, nameOf, PORTION, problemOf } from "./plan.ts";

@@ -12,7 +12,7 @@ import {
   RunSchema,
   ServiceSchema,
 } from "../common.ts";
-import { DaysSchema } from "../corrections/operations.ts";
+import { DaysSchema } from "../corrections/schemas.ts";
 import { fileOf } from "../fields.ts";
 import { CustomerNameSchema } from "../transactions/schemas.ts";
 

@@ -1,8 +1,10 @@
 import { bulkSteered, orderOf } from "../../domain/correction.ts";
+import { Refused } from "../../domain/refused.ts";
+import type { Db } from "../../store/engine.ts";
 import type { ApprovalRow, BulkRunRow } from "../../store/staff-tables.ts";
 import { confirmRequest, requestChange } from "../approvals/requests.ts";
-import { type Change, type Db, decide, type Office } from "../office.ts";
-import { Refused } from "../refused.ts";
+import { type Change, decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { correctRun } from "./correct.ts";
 import { findRun, updateRun } from "./sql.ts";
 

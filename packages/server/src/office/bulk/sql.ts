@@ -3,9 +3,9 @@ import type { ConnectionKey, Environment } from "../../domain/customer.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { CONNECTION_KEY } from "../../store/customers.ts";
+import type { Db } from "../../store/engine.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
 import { WAITS_MS } from "../approvals/sql.ts";
-import type { Db } from "../office.ts";
 
 /* The tables of bulk changes, and the connections that their lines mean. */
 

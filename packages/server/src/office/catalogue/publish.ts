@@ -2,11 +2,12 @@ import { type CatalogueAction, cataloguePublished } from "../../domain/audit.ts"
 import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
 import { type BouquetEffect, compareCatalogues } from "../../domain/catalogue-changes.ts";
 import type { Environment } from "../../domain/customer.ts";
+import type { Db } from "../../store/engine.ts";
 import { bouquetRow, currentRevision, readCatalogue } from "../../store/reference-cache.ts";
 import { verifyProvider } from "../../store/settings.ts";
+import { type Change, type Decider, decide } from "../decide.ts";
 import { isLargeChange, MOST_SAID } from "../imports/file.ts";
 import { tooLarge } from "../imports/tally.ts";
-import { type Change, type Db, type Decider, decide } from "../office.ts";
 import { insertRevision, knownBouquets } from "./sql.ts";
 
 /** The bouquets of the next revision. */

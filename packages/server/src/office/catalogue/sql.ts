@@ -1,10 +1,10 @@
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { portionsOf } from "../../domain/portions.ts";
+import { Refused } from "../../domain/refused.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import { bouquetRow, toBouquet } from "../../store/reference-cache.ts";
-import type { Db } from "../office.ts";
-import { Refused } from "../refused.ts";
 
 /** Rows in one statement, whose parameters are limited. */
 const ROWS_OF_A_STATEMENT = 500;

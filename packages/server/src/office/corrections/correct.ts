@@ -2,13 +2,14 @@ import type { Correction } from "../../domain/correction.ts";
 import { type ConnectionKey, withHead } from "../../domain/customer.ts";
 import { eventOf } from "../../domain/event.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import { returnCharge } from "../../store/accounts.ts";
 import { GONE } from "../../store/customer-files.ts";
 import { findConnection, ledgersOfConnection } from "../../store/customers.ts";
+import type { Db } from "../../store/engine.ts";
 import { runOf } from "../common.ts";
+import { type Change, correctingBy, type Decision, decide } from "../decide.ts";
 import type { Corrector } from "../limits.ts";
-import { type Change, correctingBy, type Db, type Decision, decide } from "../office.ts";
 import { markReversed } from "./sql.ts";
 
 /** Decides on the ledgers of a connection. */

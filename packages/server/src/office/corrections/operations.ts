@@ -1,76 +1,15 @@
 import { type Static, Type } from "typebox";
-import { SERVICES } from "../../domain/bouquet.ts";
 import * as decided from "../../domain/correction.ts";
-import { ENVIRONMENTS } from "../../domain/customer.ts";
+import { Refused } from "../../domain/refused.ts";
 import { findConnection, findConnectionWithHeads } from "../../store/customers.ts";
-import {
-  CodeSchema,
-  EnvironmentSchema,
-  oneOf,
-  orNull,
-  PlanSchema,
-  PREVIEW,
-  ReasonSchema,
-  RunSchema,
-  ServiceSchema,
-} from "../common.ts";
+import { correctingBy, decide } from "../decide.ts";
 import { countToday } from "../limits.ts";
-import { correctingBy, decide } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { changeOf, correct, effectOf } from "./correct.ts";
 import { reverseTransaction } from "./reversal.ts";
+import { BlockEffectSchema, CORRECTION, DaysSchema, GOODWILL, GoodwillEffectSchema } from "./schemas.ts";
 import { blockEvents, connectionMeant, noConnection, writeBlock } from "./sql.ts";
 import { goodwillLines, notCorrected, planUnclear, REFUSALS } from "./words.ts";
-
-/** Names a connection. If several fit, the correction is refused. */
-export const CONNECTION = {
-  cuid: Type.Optional(
-    Type.String({ ...CodeSchema, description: "The customer id, needed if several customers have such a connection." }),
-  ),
-  environment: Type.Optional(oneOf(ENVIRONMENTS, "Only in this environment.")),
-  service: oneOf(SERVICES, "The kind of connection."),
-  reqId: Type.String({ ...CodeSchema, description: "The set-top box number or username." }),
-};
-export const CORRECTION = { ...CONNECTION, reason: ReasonSchema, ...PREVIEW };
-export const GOODWILL = { ...CORRECTION, plan: Type.Optional(PlanSchema) };
-
-/** Most days of goodwill at once: more is a mistake. */
-export const MOST_GOODWILL_DAYS = 366;
-export const DaysSchema = Type.Integer({
-  minimum: 1,
-  maximum: MOST_GOODWILL_DAYS,
-  description: `Number of days, at most ${MOST_GOODWILL_DAYS}.`,
-});
-
-const CONNECTION_FIELDS = {
-  environment: EnvironmentSchema,
-  cuid: Type.String(),
-  service: ServiceSchema,
-  reqId: Type.String(),
-};
-
-export const GoodwillEffectSchema = Type.Object(
-  {
-    ...CONNECTION_FIELDS,
-    plan: Type.String(),
-    days: Type.Integer(),
-    before: orNull(RunSchema),
-    after: orNull(RunSchema),
-  },
-  { title: "GoodwillEffect" },
-);
-
-export const BlockEffectSchema = Type.Object(
-  {
-    ...CONNECTION_FIELDS,
-    blocked: Type.Boolean(),
-    changed: Type.Boolean({ description: "False if nothing had to change." }),
-  },
-  { title: "BlockEffect" },
-);
-
-/* Corrections for one customer. The domain decides; operations read, write and answer. */
 
 const AS = { tag: "Corrections", permission: "correct", refuses: ["not_found", "conflict"] } as const;
 const BY_NAME = { arguments: ["service", "reqId"] } as const;

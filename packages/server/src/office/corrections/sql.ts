@@ -9,14 +9,14 @@ import {
   isBlocked,
 } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import { Refused } from "../../domain/refused.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import { CONNECTION_KEY } from "../../store/customers.ts";
+import type { Db } from "../../store/engine.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import { flag } from "../../store/rows.ts";
 import { endRequest } from "../approvals/sql.ts";
 import { findCuids } from "../customers/sql.ts";
-import type { Db } from "../office.ts";
-import { Refused } from "../refused.ts";
 
 /** Names a connection. An undefined field may have any value. */
 export interface ConnectionInput {

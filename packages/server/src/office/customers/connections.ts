@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import { isBlocked, subscriptionsOf } from "../../domain/customer.ts";
+import { Refused } from "../../domain/refused.ts";
 import { DAY_MS, plus, type WallTime, wallMsBetween } from "../../domain/wall-time.ts";
 import { momentOf } from "../../store/ports.ts";
 import {
@@ -17,7 +18,6 @@ import {
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { ListedConnectionSchema } from "./schemas.ts";
 import { type Match, SEARCH, searched } from "./search.ts";
 import * as sql from "./sql.ts";

@@ -1,9 +1,9 @@
 import { type Connection, type Environment, findConnection as findByName } from "../../domain/customer.ts";
+import { Refused } from "../../domain/refused.ts";
 import { findCustomer, ledgersOfConnection } from "../../store/customers.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { Store } from "../../store/store.ts";
 import { type Candidate, type ConnectionInput, connectionsMeant, noConnection, theOnly } from "../corrections/sql.ts";
-import { Refused } from "../refused.ts";
 import { findCuidsByName } from "./search.ts";
 import { findBlocks, findCuids, type StaffBlock } from "./sql.ts";
 

@@ -7,13 +7,13 @@ import {
   subscriptionsOf,
   wireStatus,
 } from "../../domain/customer.ts";
+import { Refused } from "../../domain/refused.ts";
 import { isRunning } from "../../domain/subscription.ts";
 import { isoTime, isoTimeOrNull, type WallTime } from "../../domain/wall-time.ts";
 import { findCustomer, type RecordedCustomer } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
 import { ENVIRONMENT, environmentOf, limitOf, PAGE } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
 import { exportConnections, listConnections } from "./connections.ts";
 import { showLedgers } from "./ledgers.ts";

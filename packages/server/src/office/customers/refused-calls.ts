@@ -1,10 +1,9 @@
 import { type Static, Type } from "typebox";
-import type { Environment } from "../../domain/customer.ts";
 import { codesOf } from "../../domain/customer-import.ts";
 import { AS_WRITTEN } from "../../domain/names.ts";
-import { type Instant, isoTime } from "../../domain/wall-time.ts";
+import { Refused } from "../../domain/refused.ts";
+import { isoTime } from "../../domain/wall-time.ts";
 import { findCustomer } from "../../store/customers.ts";
-import type { RefusedCall } from "../../store/store.ts";
 import {
   CodeSchema,
   DAYS,
@@ -14,16 +13,15 @@ import {
   limitOf,
   numberCursor,
   PAGE,
-  PARTNER,
   pageOf,
   pageUpTo,
-  partnerIdOf,
 } from "../common.ts";
-import type { Db, Office } from "../office.ts";
+import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
+import { PARTNER, partnerIdOf } from "../partners/meant.ts";
 import { partnerNamesOf } from "../partners/sql.ts";
-import { Refused } from "../refused.ts";
 import { partnerName } from "../transactions/presenter.ts";
+import { type RefusedCallFilter, readRefusedCalls } from "./refused-call-rows.ts";
 import { CuidSchema, RefusedCallSchema } from "./schemas.ts";
 
 /* Calls of partners that were refused, of the last 30 days. */
@@ -93,49 +91,3 @@ async function refusedCallsOf(
 }
 
 export const operations: readonly Operation[] = [listRefusedCalls, listRefusedCallsOfCustomer];
-
-export interface RefusedCallFilter {
-  readonly environment: Environment;
-  /** Customer ids and codes: the call named one of them. */
-  readonly codes?: readonly string[] | undefined;
-  readonly partnerId?: number | undefined;
-  readonly reason?: string | undefined;
-  readonly from?: Instant | undefined;
-  readonly until?: Instant | undefined;
-}
-
-/** Lists refused calls, newest first, with their numbers. @param page.before of the last call of the previous page. */
-export async function readRefusedCalls(
-  db: Db,
-  filter: RefusedCallFilter,
-  { before, limit }: { readonly before: number | undefined; readonly limit: number },
-): Promise<(RefusedCall & { readonly id: number })[]> {
-  if (filter.codes?.length === 0) return [];
-  const query = filtered(db, filter).selectAll().orderBy("id", "desc").limit(limit);
-  const rows = await (before === undefined ? query : query.where("id", "<", before)).execute();
-  return rows.map((row) => ({ ...row, detail: row.detail ?? undefined, code: row.code ?? undefined }));
-}
-
-/** Counts refused calls by their reasons, most first. */
-export async function countRefusedCalls(
-  db: Db,
-  filter: RefusedCallFilter,
-): Promise<{ readonly reason: string; readonly count: number }[]> {
-  const rows = await filtered(db, filter)
-    .select((eb) => ["reason", eb.fn.countAll().as("count")])
-    .groupBy("reason")
-    .orderBy("count", "desc")
-    .orderBy("reason")
-    .execute();
-  return rows.map(({ reason, count }) => ({ reason, count: Number(count) }));
-}
-
-function filtered(db: Db, { environment, codes, partnerId, reason, from, until }: RefusedCallFilter) {
-  let query = db.selectFrom("refusedCall").where("environment", "=", environment);
-  if (codes !== undefined) query = query.where("code", "in", codes);
-  if (partnerId !== undefined) query = query.where("partnerId", "=", partnerId);
-  if (reason !== undefined) query = query.where("reason", "=", reason);
-  if (from !== undefined) query = query.where("at", ">=", from);
-  if (until !== undefined) query = query.where("at", "<", until);
-  return query;
-}

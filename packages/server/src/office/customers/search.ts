@@ -11,10 +11,12 @@ import {
   type TermPlace,
   type TermRange,
 } from "../../domain/customer-search.ts";
-import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
+import { isTransactionId } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import { findCustomer, findCustomers, listCustomers, type RecordedCustomer } from "../../store/customers.ts";
+import type { Db } from "../../store/engine.ts";
+import type { ReadingPorts } from "../../store/ports.ts";
 import { cursorOf, environmentOf, pageUpTo, textsOfCursor } from "../common.ts";
-import type { Db, Office } from "../office.ts";
 import { findTransaction } from "../transactions/sql.ts";
 
 /* The search of staff: domain/customer-search.ts says what it finds. */
@@ -55,7 +57,7 @@ interface Searched {
 
 /** A page of the customers that a text fits, codes before names. @throws Refused if the cursor is not that of a search. */
 export async function searched(
-  office: Office,
+  office: ReadingPorts,
   input: { readonly environment?: Environment | undefined; readonly q?: string | undefined },
   { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
 ): Promise<Searched> {

@@ -4,9 +4,9 @@ import type { ConnectionName, ConnectionStatus, CustomerProfile, Environment } f
 import { portionsOf } from "../../domain/portions.ts";
 import type { StaffAct } from "../../domain/staff.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import { codesToFind } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
-import type { Db } from "../office.ts";
 
 /** Conditions for listed connections. All must hold; an undefined field allows any value. */
 export interface ConnectionFilter {

@@ -1,15 +1,15 @@
-import type { ConnectionName, Environment } from "../../domain/customer.ts";
-import type { CustomerEffect, FieldChange } from "../../domain/customer-audit.ts";
-import type { HeldBack } from "../../domain/customer-import.ts";
+import type { Environment } from "../../domain/customer.ts";
+import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { GoodwillReading } from "../../domain/ledger.ts";
+import { Refused } from "../../domain/refused.ts";
 import { listCustomers } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
+import type { Decider } from "../decide.ts";
 import type { GivenFile } from "../fields.ts";
-import type { Decider } from "../office.ts";
-import { Refused } from "../refused.ts";
-import { fileChanged, type ImportHooks, isLargeChange, LARGE_FROM, type LargeChange, sourceRows } from "./file.ts";
+import { fileChanged, isLargeChange, LARGE_FROM, type LargeChange, sourceRows } from "./file.ts";
+import type { CustomersHooks, CustomersReport, NumberedRow } from "./findings.ts";
 import {
   AS_OF_REQUIRED,
   asOfRefused,
@@ -18,7 +18,6 @@ import {
   type Chunk,
   CUSTOMERS_AT_ONCE,
   customerRowReader,
-  type NumberedRow,
   type RowsRequest,
   readChunks,
 } from "./rows.ts";
@@ -36,46 +35,6 @@ export interface CustomersImport extends RowsRequest {
   readonly allowShorter?: readonly string[];
   /** Days (default 1): a run that the file ends less than this much earlier keeps its end. */
   readonly toleranceDays?: number;
-}
-
-export interface CustomersHooks extends ImportHooks {
-  /** Called for each customer that is, or would be, added or changed. */
-  readonly onChange?: (change: ChangedCustomer) => void;
-  readonly onHeldBack: (heldBack: HeldBackSubscription, row: NumberedRow) => void;
-  readonly onWarning: (warning: ImportWarning) => void;
-}
-
-export interface ChangedCustomer {
-  readonly line: number;
-  readonly cuid: string;
-  readonly kind: "added" | "changed";
-  readonly changes: readonly FieldChange[];
-}
-
-export interface HeldBackSubscription extends HeldBack {
-  readonly line: number;
-  readonly cuid: string;
-}
-
-/** A connection that the file states inactive although a base subscription runs. To stop it, the file must state it blocked. */
-export interface ImportWarning extends ConnectionName {
-  readonly kind: "running_though_inactive";
-  readonly line: number;
-  readonly cuid: string;
-}
-
-export interface CustomersReport {
-  readonly accepted: number;
-  readonly rejected: number;
-  readonly added: number;
-  readonly changed: number;
-  readonly unchanged: number;
-  /** Number of subscriptions, not of customers. */
-  readonly heldBack: number;
-  /** Subscriptions held back because the records do not say whether they hold goodwill. */
-  readonly goodwillUnclear: number;
-  /** Unchanged rows, older than the last row of their customer. */
-  readonly stale: number;
 }
 
 export interface CustomersImported {

@@ -1,19 +1,10 @@
+import type { ReadRows, SourceRow } from "../../csv/rows.ts";
 import type { FieldProblem, Reading } from "../../domain/fields.ts";
 import { decodeUtf8, isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../../domain/json.ts";
+import { Refused } from "../../domain/refused.ts";
 import type { GivenFile } from "../fields.ts";
-import { Refused } from "../refused.ts";
 
 /* Reading of a provider's file: rows of both formats, and lines that are refused. */
-
-/** A row of a file of any format, or the problem of a bad row. */
-export interface SourceRow {
-  /** The line where the row begins, counted from 1. */
-  readonly line: number;
-  readonly value: Reading<JsonObject>;
-}
-
-/** Reads a file's rows in their order, some at a time. */
-export type ReadRows = (pieces: AsyncIterable<Uint8Array>) => AsyncGenerator<readonly SourceRow[]>;
 
 /** A rejected line and its problems. */
 export interface RejectedLine {

@@ -7,7 +7,8 @@ import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
 import { headAsOf } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import { plainWords, Refused } from "../../domain/refused.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { listCustomers } from "../../store/customers.ts";
 import {
@@ -23,10 +24,10 @@ import {
 } from "../common.ts";
 import { GoodwillReadingSchema, heldBackFields } from "../customers/schemas.ts";
 import { readNames } from "../customers/sql.ts";
+import { decide } from "../decide.ts";
 import { type Rows, rowsOf } from "../fields.ts";
-import { decide, type Office } from "../office.ts";
+import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
-import { plainWords, Refused } from "../refused.ts";
 import { type Presenter, presenterOf, transactionData } from "../transactions/presenter.ts";
 import { findByTxnIds } from "../transactions/sql.ts";
 import { type CustomerImport, importCustomer } from "./customers.ts";

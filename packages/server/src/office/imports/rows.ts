@@ -1,8 +1,8 @@
+import type { ReadRows, SourceRow } from "../../csv/rows.ts";
 import { bouquetFinder } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type RowContext, readCustomerRow } from "../../domain/customer-row.ts";
 import type { Reading } from "../../domain/fields.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { GoodwillReading } from "../../domain/ledger.ts";
 import {
   AS_OF_PROBLEMS,
@@ -12,13 +12,14 @@ import {
   SETTLED_AFTER_MS,
 } from "../../domain/ledger-import.ts";
 import { portionsOf } from "../../domain/portions.ts";
+import { Refused } from "../../domain/refused.ts";
 import type { Moment } from "../../domain/wall-time.ts";
 import { readHorizon } from "../../store/settings.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile } from "../../store/store.ts";
 import { knownBouquets } from "../catalogue/sql.ts";
-import type { Decider } from "../office.ts";
-import { Refused } from "../refused.ts";
-import { type ReadRows, type RejectedLine, readRow, type SourceRow } from "./file.ts";
+import type { Decider } from "../decide.ts";
+import { type RejectedLine, readRow } from "./file.ts";
+import type { NumberedRow } from "./findings.ts";
 import { hasGrants } from "./runs.ts";
 
 /** Rows written at once. Top-ups of a running service wait for at most a tenth of a second. */
@@ -33,13 +34,6 @@ export interface RowsRequest {
   readonly goodwill?: GoodwillReading | undefined;
   /** Whether to take records of more than 35 days ago. */
   readonly oldRecords?: boolean;
-}
-
-/** A row, its first line, and its source. */
-export interface NumberedRow {
-  readonly line: number;
-  readonly row: CustomerRowOfFile;
-  readonly source: JsonObject;
 }
 
 export type RowReader = (row: SourceRow) => Reading<CustomerRowOfFile>;

@@ -3,14 +3,13 @@ import type { Environment } from "../../domain/customer.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import { writeJson } from "../../domain/json.ts";
 import { portionsOf } from "../../domain/portions.ts";
+import { plainWords, Refused } from "../../domain/refused.ts";
 import { type Instant, isoTime, isoTimeOrNull, type WallTime } from "../../domain/wall-time.ts";
-import type { Engine } from "../../store/engine.ts";
+import type { Db, Engine } from "../../store/engine.ts";
 import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
 import type { HeldBackRow, ImportRunRow } from "../../store/staff-tables.ts";
-import type { Db, Decider } from "../office.ts";
-import { plainWords, Refused } from "../refused.ts";
-import type { HeldBackSubscription } from "./customers.ts";
-import type { NumberedRow } from "./rows.ts";
+import type { Decider } from "../decide.ts";
+import type { HeldBackSubscription, NumberedRow } from "./findings.ts";
 import type { ImportRunSchema } from "./schemas.ts";
 
 /** Runs an import, and records it unless it is a preview. All audit entries of an import have the same reason. */

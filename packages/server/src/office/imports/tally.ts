@@ -1,10 +1,9 @@
 import { type CustomerEffect, losesValue, type SharedName, sharedWords } from "../../domain/customer-audit.ts";
+import { Refused } from "../../domain/refused.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile } from "../../store/store.ts";
-import { Refused } from "../refused.ts";
 import { count, printable } from "../text.ts";
-import type { CustomersHooks, CustomersReport } from "./customers.ts";
 import type { LargeChange, RejectedLine } from "./file.ts";
-import type { NumberedRow } from "./rows.ts";
+import type { CustomersHooks, CustomersReport, NumberedRow } from "./findings.ts";
 
 /** A row that names a connection of another customer. */
 interface SharedRow extends NumberedRow {

@@ -1,11 +1,13 @@
 import type { Static } from "typebox";
 import type { FieldChange } from "../../domain/customer-audit.ts";
+import { plainWords, Refused } from "../../domain/refused.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { heldBackFields } from "../customers/schemas.ts";
-import { beyondSession, type Office } from "../office.ts";
-import { plainWords, Refused } from "../refused.ts";
-import { type CustomersHooks, type CustomersImport, importCustomers } from "./customers.ts";
+import type { Background } from "../decide.ts";
+import { beyondSession } from "../decide.ts";
+import { type CustomersImport, importCustomers } from "./customers.ts";
 import { MOST_SAID } from "./file.ts";
+import type { CustomersHooks } from "./findings.ts";
 import { failureWords } from "./runs.ts";
 import type { UploadSchema } from "./schemas.ts";
 
@@ -43,7 +45,7 @@ export class Uploads {
   #last: Promise<void> = Promise.resolve();
 
   /** Begins to check a file. @throws Refused if too many are under way. */
-  async start(office: Office, request: UploadRequest): Promise<Upload> {
+  async start(office: Background, request: UploadRequest): Promise<Upload> {
     await this.#makeRoom(office.clock());
     if (this.#kept.size >= MOST_UPLOADS) {
       await request.deleteFile();
@@ -88,7 +90,7 @@ export class Uploads {
   }
 
   /** Begins to write a checked file; again if the writing failed. @throws Refused */
-  async run(office: Office, id: string, request: RunRequest): Promise<Upload> {
+  async run(office: Background, id: string, request: RunRequest): Promise<Upload> {
     const kept = this.#find(id);
     const { state, report } = kept.shown;
     if (state !== "checked" && !(state === "failed" && report !== null))
@@ -98,7 +100,7 @@ export class Uploads {
     return kept.shown;
   }
 
-  #queue(office: Office, kept: Kept, work: (ending: AbortSignal) => Promise<void>): Promise<void> {
+  #queue(office: Background, kept: Kept, work: (ending: AbortSignal) => Promise<void>): Promise<void> {
     const before = this.#last;
     return office.goOn((ending) => {
       const done = before.then(async () => {
@@ -151,7 +153,7 @@ const PARTLY_WRITTEN = ". A part of the file may be written; writing it again co
 
 /** Checks or writes a file, with the rights of the account, also after the session has ended. */
 async function step(
-  office: Office,
+  office: Background,
   kept: Kept,
   state: "checking" | "writing",
   more: RunRequest,

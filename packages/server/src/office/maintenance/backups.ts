@@ -1,10 +1,10 @@
 import { type Bytes, readChunks, writeBackup } from "../../backup/backup-file.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { Engine } from "../../store/engine.ts";
+import type { Db, Engine } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
 import { putOnlyRow } from "../../store/settings.ts";
 import type { ArchiveChunk, ArchiveTotals, ImportedArchive, Store } from "../../store/store.ts";
-import type { Actor, Db } from "../office.ts";
+import type { Actor } from "../office.ts";
 
 /** Called with the number of rows so far. */
 type OnRows = (rows: number) => void;

@@ -1,14 +1,14 @@
 import { type Static, Type } from "typebox";
 import { secretRotated } from "../../domain/audit.ts";
 import { CHECKOUT_KEY_BYTES, rotation, SECRET_REST_MS, sealingSecret } from "../../domain/checkout.ts";
+import { Refused } from "../../domain/refused.ts";
 import { type Instant, isoTime, type Period, plus, readDay, type Zone } from "../../domain/wall-time.ts";
 import { listSecrets } from "../../store/access.ts";
 import { storeAccountDays } from "../../store/account-days.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { InstantSchema, oneOf, onePage, PREVIEW, pageOf, ReasonSchema } from "../common.ts";
-import { decide } from "../office.ts";
+import { decide } from "../decide.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { count, fieldLines } from "../text.ts";
 import { noteCheck } from "./backups.ts";
 import { moveHorizon, pruneHistory } from "./prune.ts";

@@ -4,8 +4,9 @@ import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
 import { type Entry, keptEntries } from "../../domain/ledger.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
 import { CUSTOMERS_AT_ONCE, type CustomerLedger, nextCuids, readLedgers } from "../../store/customers.ts";
+import type { Db } from "../../store/engine.ts";
 import { putOnlyRow, readHorizon } from "../../store/settings.ts";
-import { atNow, type Db, type Decider, decide } from "../office.ts";
+import { atNow, type Decider, decide } from "../decide.ts";
 
 /* Pruning first moves the horizon, then deletes the history before it in portions. */
 

@@ -5,13 +5,15 @@ import { AddressList, readAddressRange, sameRanges } from "../../domain/address-
 import { partnerAdded, partnerAllowed, partnerStatusSet, partnerTermsSet } from "../../domain/audit.ts";
 import { ENVIRONMENTS } from "../../domain/customer.ts";
 import { DEFAULT_LIMITS } from "../../domain/partner-limits.ts";
+import { Refused } from "../../domain/refused.ts";
 import { isoTimeOrNull } from "../../domain/wall-time.ts";
 import { storeAccountDays } from "../../store/account-days.ts";
 import { findAccount, putAccount } from "../../store/accounts.ts";
+import type { Db } from "../../store/engine.ts";
 import { amountOrNone, NameSchema, onePage, pageOf, readAmountOrNone } from "../common.ts";
-import { type Db, decide, type Office } from "../office.ts";
+import { decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import {
   AddressesSchema,
   LIMITS,

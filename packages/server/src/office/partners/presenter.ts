@@ -3,11 +3,11 @@ import { type AccessToken, hasTokenEnded, type Partner } from "../../domain/acce
 import { MOST_ADDRESS_RANGES } from "../../domain/address-list.ts";
 import type { Money } from "../../domain/money.ts";
 import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
+import { Refused } from "../../domain/refused.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { AmountSchema, EnvironmentSchema, formatOrNull, InstantSchema, oneOf, orNull } from "../common.ts";
 import type { Shown } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { printable, table } from "../text.ts";
 
 export const PartnerName = Type.String({ description: "The partner's name." });

@@ -1,9 +1,9 @@
 import type { AccessToken, Partner } from "../../domain/access-token.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { termColumns, toAccessToken, tokensIn, toPartner } from "../../store/access.ts";
+import type { Db } from "../../store/engine.ts";
 import type { Store } from "../../store/store.ts";
 import type { AccessTokenRow, PartnerRow } from "../../store/tables.ts";
-import type { Db } from "../office.ts";
 
 /** Partners, oldest first. */
 export async function readPartners(db: Db): Promise<Partner[]> {

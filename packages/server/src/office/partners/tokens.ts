@@ -8,11 +8,12 @@ import {
   TRIAL_TOKEN_VALID_MS,
 } from "../../domain/access-token.ts";
 import { tokenIssued, tokenRevoked, tokenRotated } from "../../domain/audit.ts";
+import { Refused } from "../../domain/refused.ts";
 import { type Instant, isoTimeOrNull, readDay } from "../../domain/wall-time.ts";
 import { EnvironmentSchema, onePage, pageOf, readIsoInstant } from "../common.ts";
-import { decide, type Office } from "../office.ts";
+import { decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import {
   AccessTokenSchema,
   ExpiresAt,

@@ -1,7 +1,7 @@
+import { Refused } from "../../domain/refused.ts";
 import type { Ports } from "../../store/ports.ts";
 import { reverse } from "../corrections/reversal.ts";
 import { officeOf } from "../office.ts";
-import { Refused } from "../refused.ts";
 import { findTransaction } from "../transactions/sql.ts";
 
 /** Most top-ups that one call reverses. */

@@ -1,9 +1,8 @@
 import { PRACTICE_CUID, TOP_UP_OPERATION, type TrialCall } from "../../domain/practice.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { CALLS_KEPT_MS } from "../../store/calls.ts";
-import type { Engine } from "../../store/engine.ts";
-import type { Db } from "../office.ts";
+import type { Db, Engine } from "../../store/engine.ts";
 import { readTransactions } from "../transactions/sql.ts";
 
 /** Limits the memory of a report. */

@@ -1,6 +1,8 @@
 import type { IssuerPerson } from "../../domain/issuer.ts";
 import { type StaffMember, staffAdded, staffChanged } from "../../domain/staff.ts";
-import { type Db, decide, officeOf } from "../office.ts";
+import type { Db } from "../../store/engine.ts";
+import { decide } from "../decide.ts";
+import { officeOf } from "../office.ts";
 import { insertMember, nextId, readStaff, toMember, updateMember } from "../staff/sql.ts";
 import { beginSession, type Device, type OpenedSession, type SessionPorts } from "./log-in.ts";
 

@@ -1,14 +1,13 @@
 import { hashSecret } from "../../domain/access-token.ts";
 import { networkOf } from "../../domain/address-list.ts";
+import type { Authority, Role } from "../../domain/authority.ts";
 import { STAFF_NAME } from "../../domain/names.ts";
 import {
-  type Authority,
   FAILURE_COUNTS_MS,
   hashRecoveryCode,
   isStaffKey,
   type LogInWay,
   logInWaitMs,
-  type Role,
   type SetUp,
   STAFF_SECRET_RANDOM_BYTES,
   type StaffMember,

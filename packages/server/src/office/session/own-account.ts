@@ -1,3 +1,5 @@
+import type { TotpOffer } from "../../domain/passwords.ts";
+import { Refused } from "../../domain/refused.ts";
 import {
   type AccountChange,
   formatRecoveryCode,
@@ -9,8 +11,7 @@ import {
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
 import { officeOf } from "../office.ts";
-import { Refused } from "../refused.ts";
-import { type BadPassword, refusePassword, type TotpOffer } from "../staff/passwords.ts";
+import { type BadPassword, refusePassword } from "../staff/passwords.ts";
 import type { AccountValues } from "../staff/sql.ts";
 import { changeAccount, NO_TOTP } from "../staff/sql.ts";
 import { beginAttempt, hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";

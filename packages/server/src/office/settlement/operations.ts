@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { cellOf } from "../../csv/writing.ts";
 import { addSums, NO_SALES, type SaleSums } from "../../domain/account.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { Refused } from "../../domain/refused.ts";
 import {
   keptOf,
   netOf,
@@ -14,12 +15,12 @@ import {
 } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, type Instant, wallMsBetween } from "../../domain/wall-time.ts";
-import { daysOf, environmentOf, partnerIdOf } from "../common.ts";
+import { daysOf, environmentOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
+import { partnerIdOf } from "../partners/meant.ts";
 import { partnerNamesOf } from "../partners/sql.ts";
-import { Refused } from "../refused.ts";
 import { count, prunedLine, table } from "../text.ts";
 import { prunedBefore } from "../transactions/sql.ts";
 import {

@@ -21,14 +21,15 @@ import {
   VERDICTS,
   type Verdict,
 } from "../../domain/settlement.ts";
-import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
+import { isTransactionId } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import type { Zone } from "../../domain/wall-time.ts";
 import { DAY_MS, dayAfter, type Instant, isoTime } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { inRange, rangeOf, stepsOf, type TopUps, topUps } from "../../store/top-up-ranges.ts";
 import { readNames } from "../customers/sql.ts";
-import type { Db } from "../office.ts";
 import { filtered, findByTxnIds, findTransaction, readWithReversals } from "../transactions/sql.ts";
 
 export interface ReconcileRequest {

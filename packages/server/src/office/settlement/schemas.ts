@@ -7,19 +7,19 @@ import {
   VERDICTS,
   type Verdict,
 } from "../../domain/settlement.ts";
-import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
+import { TRANSACTION_STATUSES } from "../../domain/transaction.ts";
 import {
   AmountSchema,
   ENVIRONMENT,
   InstantSchema,
   oneOf,
   orNull,
-  PARTNER,
   PERIOD,
   ServiceSchema,
   WallTimeSchema,
 } from "../common.ts";
 import { fileOf } from "../fields.ts";
+import { PARTNER } from "../partners/meant.ts";
 import { CustomerNameSchema, TransactionListSchema } from "../transactions/schemas.ts";
 
 export const SettlementInputSchema = Type.Object({

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import { hashSecret } from "../../domain/access-token.ts";
+import { ROLES } from "../../domain/authority.ts";
 import { STAFF_NAME } from "../../domain/names.ts";
+import { Refused } from "../../domain/refused.ts";
 import {
   formatStaffKey,
   LOG_IN_WAYS,
-  ROLES,
   STAFF_SECRET_RANDOM_BYTES,
   type StaffKey,
   type StaffMember,
@@ -15,9 +16,9 @@ import {
 } from "../../domain/staff.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { InstantSchema, NameSchema, oneOf, onePage, orNull, pageOf, RoleSchema } from "../common.ts";
-import { decide, type Office } from "../office.ts";
+import { decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { printable } from "../text.ts";
 import { refusePassword } from "./passwords.ts";
 import * as sql from "./sql.ts";

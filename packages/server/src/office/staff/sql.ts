@@ -1,8 +1,9 @@
+import { Refused } from "../../domain/refused.ts";
 import { type AccountChange, isLastAdmin, type StaffKey, type StaffMember, staffChanged } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import type { StaffKeyRow, StaffRow } from "../../store/staff-tables.ts";
-import { type Db, type Decider, decide } from "../office.ts";
-import { Refused } from "../refused.ts";
+import { type Decider, decide } from "../decide.ts";
 
 /** Changes of an account, each with its entry in the audit trail. */
 export type AccountChanges = readonly (readonly [change: AccountChange, to: Partial<AccountValues>])[];

@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/customer.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, type Instant, plus, readDay, type WallTime } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
-import { countRefusedCalls } from "../customers/refused-calls.ts";
+import { countRefusedCalls } from "../customers/refused-call-rows.ts";
 import * as sql from "./sql.ts";
 import { bouquetOf, dayOf, daysUntil, NO_SUM, type Sum, sumBy, sumOf } from "./sums.ts";
 

@@ -3,20 +3,11 @@ import type { Service } from "../../domain/bouquet.ts";
 import { DAY_MS, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { openAlerts } from "../alerts/sql.ts";
 import { countWaiting } from "../approvals/sql.ts";
-import {
-  AmountSchema,
-  ENVIRONMENT,
-  environmentOf,
-  InstantSchema,
-  oneOf,
-  orNull,
-  PARTNER,
-  partnerIdOf,
-  ServiceSchema,
-} from "../common.ts";
+import { AmountSchema, ENVIRONMENT, environmentOf, InstantSchema, oneOf, orNull, ServiceSchema } from "../common.ts";
 import { countHeldBack } from "../imports/runs.ts";
 import { lastBackupAt, lastCheckAt } from "../maintenance/backups.ts";
 import { type Operation, operation } from "../operation.ts";
+import { PARTNER, partnerIdOf } from "../partners/meant.ts";
 import { tokenState } from "../partners/presenter.ts";
 import { readLastUses, readTokens } from "../partners/sql.ts";
 import { statusesOf } from "../targets/presenter.ts";

@@ -3,8 +3,8 @@ import type { Service } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { Money } from "../../domain/money.ts";
 import { type Instant, LAST_WALL_TIME, type WallTime } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import { inRange, rangeOf, stepsOf, topUps } from "../../store/top-up-ranges.ts";
-import type { Db } from "../office.ts";
 
 /** The top-ups of one bouquet by one partner in an hour of the provider's clock. */
 export interface HourSum {

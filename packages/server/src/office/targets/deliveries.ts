@@ -1,12 +1,14 @@
 import { Type } from "typebox";
 import { eventId, type RecordedEvent, seqOfEventId, testEvent } from "../../domain/event.ts";
+import { Refused } from "../../domain/refused.ts";
 import { DeliveryFailed, type OpenExchange, type Target } from "../../domain/target.ts";
 import { logAttempts } from "../../store/delivery-log.ts";
+import type { Db } from "../../store/engine.ts";
 import { eventsOf, placeOf } from "../../store/events.ts";
 import { onePage, pageOf } from "../common.ts";
-import { type Db, decide, type Office } from "../office.ts";
+import { decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { deliveryData, deliveryLines, testedLines } from "./presenter.ts";
 import { DeliverySchema, NAME, TestedSchema } from "./schemas.ts";
 import { lastDeliveries, lastOfConnection, targetNamed } from "./sql.ts";

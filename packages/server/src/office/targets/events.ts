@@ -1,12 +1,14 @@
 import { Type } from "typebox";
 import { eventId, eventMessage, seqOfEventId } from "../../domain/event.ts";
+import { Refused } from "../../domain/refused.ts";
 import { PERMISSIONS } from "../../domain/staff.ts";
 import { rightsQuery } from "../../store/audit.ts";
+import type { Db } from "../../store/engine.ts";
 import { eventsAfter, eventsOf, lastEvent, placeOf } from "../../store/events.ts";
 import { limitOf, PAGE, pageOf } from "../common.ts";
-import { type Db, decide, type Office } from "../office.ts";
+import { decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { ToldEventSchema } from "./schemas.ts";
 import { movePlace, targetNamed } from "./sql.ts";
 

@@ -1,11 +1,12 @@
 import { Type } from "typebox";
 import * as audited from "../../domain/audit.ts";
+import { Refused } from "../../domain/refused.ts";
 import { rotateSecrets, type Target } from "../../domain/target.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { onePage, pageOf } from "../common.ts";
-import { type Change, decide, type Office } from "../office.ts";
+import { type Change, decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { count } from "../text.ts";
 import { eventToResend, listDeliveries, testTarget } from "./deliveries.ts";
 import { listEvents } from "./events.ts";

@@ -4,8 +4,8 @@ import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { differenceText, type RadiusDifference } from "../../domain/radius.ts";
 import { addressOf, type Target } from "../../domain/target.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import { listTargets } from "../../store/events.ts";
-import type { Db } from "../office.ts";
 import type { Shown } from "../operation.ts";
 import { count, fieldLines, printable, table } from "../text.ts";
 import type {

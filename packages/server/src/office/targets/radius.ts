@@ -7,12 +7,14 @@ import {
   type RadiusDifference,
   readRadiusConfig,
 } from "../../domain/radius.ts";
+import { Refused } from "../../domain/refused.ts";
 import { DeliveryFailed, type RadiusConfig, type Sender, type Target, type TargetConfig } from "../../domain/target.ts";
+import type { Db } from "../../store/engine.ts";
 import { listTargets } from "../../store/events.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import { type Db, decide, type Office } from "../office.ts";
-import { Refused } from "../refused.ts";
+import type { Decider } from "../decide.ts";
+import { decide } from "../decide.ts";
 import type { AddTargetSchema } from "./schemas.ts";
 import { targetNamed } from "./sql.ts";
 
@@ -70,7 +72,7 @@ export async function refuseSameDatabase(db: Db, config: TargetConfig): Promise<
  * @throws Refused also if the server fails. Portions that were written stay.
  */
 export async function reconcileTarget(
-  office: Office,
+  office: Decider & { readonly targets: TargetTools },
   name: string,
   onDifference: (difference: RadiusDifference) => void,
 ): Promise<RadiusCounts> {

@@ -1,12 +1,12 @@
 import { type EventNumber, type RecordedEvent, TEST_SEQ, testEvent } from "../../domain/event.ts";
+import { Refused } from "../../domain/refused.ts";
 import { type LoggedAttempt, type Target, untried, type WaitingDelivery } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { loggedAttempts } from "../../store/delivery-log.ts";
+import type { Db } from "../../store/engine.ts";
 import { deliveries, eventsOf, lastEvent, placeOf, putDelivery, toTarget, toWaiting } from "../../store/events.ts";
 import { flag } from "../../store/rows.ts";
 import type { TargetRow } from "../../store/target-tables.ts";
-import type { Db } from "../office.ts";
-import { Refused } from "../refused.ts";
 
 export async function findTarget(db: Db, name: string): Promise<Target | undefined> {
   const row = await db.selectFrom("target").selectAll().where("name", "=", name).executeTakeFirst();

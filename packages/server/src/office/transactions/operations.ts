@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
+import { Refused } from "../../domain/refused.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
@@ -11,7 +12,6 @@ import { readNames } from "../customers/sql.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
-import { Refused } from "../refused.ts";
 import { detailLines, listLines, type Presenter, presenterOf, transactionData } from "./presenter.ts";
 import {
   ExportedTransactionSchema,

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { bouquetFinder, type FindBouquet } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import type { ProviderSettings, Store } from "../../store/store.ts";
 import { knownBouquets } from "../catalogue/sql.ts";

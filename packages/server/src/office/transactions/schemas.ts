@@ -1,7 +1,9 @@
 import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import type { Money } from "../../domain/money.ts";
-import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
+import { Refused } from "../../domain/refused.ts";
+import { TRANSACTION_STATUSES } from "../../domain/transaction.ts";
+import type { ReadingPorts } from "../../store/ports.ts";
 import { ApprovalSchema } from "../approvals/schemas.ts";
 import {
   AmountSchema,
@@ -15,7 +17,6 @@ import {
   oneOf,
   orNull,
   pageOf,
-  partnerIdOf,
   RunSchema,
   readAmount,
   ServiceSchema,
@@ -23,8 +24,7 @@ import {
 } from "../common.ts";
 import { MOST_CANDIDATES } from "../customers/find.ts";
 import { findCuidsByName } from "../customers/search.ts";
-import type { Office } from "../office.ts";
-import { Refused } from "../refused.ts";
+import { partnerIdOf } from "../partners/meant.ts";
 import type { TransactionFilter } from "./sql.ts";
 
 const text = (description: string) =>
@@ -140,7 +140,10 @@ export const ExportedTransactionSchema = Type.Object(
 );
 
 /** Makes one filter; if the input has a name, one for each customer of that name. @throws Refused */
-export async function filtersOf(office: Office, input: Static<typeof FilterSchema>): Promise<TransactionFilter[]> {
+export async function filtersOf(
+  office: ReadingPorts,
+  input: Static<typeof FilterSchema>,
+): Promise<TransactionFilter[]> {
   const { service, cuid, name, reqId, bouquet: bouquetCode, status, udf1, udf2 } = input;
   const environment = await environmentOf(office, input);
   const amount = amountOf(office, input.amount);
@@ -159,6 +162,6 @@ export async function filtersOf(office: Office, input: Static<typeof FilterSchem
 }
 
 /** @throws Refused */
-export function amountOf(office: Office, given: string | undefined): Money | undefined {
+export function amountOf(office: ReadingPorts, given: string | undefined): Money | undefined {
   return given === undefined ? undefined : readAmount(office, "amount", given);
 }

@@ -3,15 +3,15 @@ import type { Environment } from "../../domain/customer.ts";
 import type { Money } from "../../domain/money.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { StaffAct } from "../../domain/staff.ts";
-import { isTransactionId, type Transaction } from "../../domain/top-up.ts";
+import { isTransactionId } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
-import type { Engine } from "../../store/engine.ts";
+import type { Db, Engine } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
 import { transactionOfRow } from "../../store/rows.ts";
 import { readHorizon } from "../../store/settings.ts";
 import type { TopUpRow } from "../../store/tables.ts";
 import { inRange, type Order, type Range, rangeOf, stepsOf, type TopUps, topUps } from "../../store/top-up-ranges.ts";
-import type { Db } from "../office.ts";
 
 /** Conditions for top-ups. All must hold; an undefined field allows any value. */
 export interface TransactionFilter extends ColumnFilter {

@@ -6,8 +6,8 @@ import { type CurrencyExponent, type Money, moneyToJson } from "../../domain/mon
 import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
 import { findAccount } from "../../store/accounts.ts";
 import { momentOf } from "../../store/ports.ts";
-import type { Report } from "./report.ts";
 import { money, orNull } from "./schemas.ts";
+import type { Report } from "./shape.ts";
 
 const moneyOrNull = (description: string) => orNull(money(description), description);
 const countOrNull = (description: string) => orNull(Type.Integer(), description);

@@ -7,8 +7,8 @@ import { readOwnEntries } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { timestamp } from "../versions/v1_0_1.ts";
 import { PERIOD_PARAMETERS, readPeriod, untilToday, writeCursor } from "./period.ts";
-import type { Report } from "./report.ts";
 import { listFields, money, orNull } from "./schemas.ts";
+import type { Report } from "./shape.ts";
 
 const ofSale = (description: string) => orNull(Type.Number(), `${description} Null for other entries.`);
 const textOrNull = (description: string) => orNull(Type.String(), description);

@@ -1,38 +1,14 @@
-import type { TSchema } from "typebox";
-import type { Reading } from "../../domain/fields.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import { JSON_TYPE, NEVER_KEPT } from "../failures.ts";
 import type { Operation } from "../operations.ts";
-import type { Caller, Ports } from "../ports.ts";
+import type { Ports } from "../ports.ts";
 import { ACCOUNT } from "./account.ts";
-import { rememberBalances, type SumBalance } from "./balances.ts";
+import { rememberBalances } from "./balances.ts";
 import { ENTRIES } from "./entries.ts";
+import { REPORTED, type Report } from "./shape.ts";
 import { TOP_UPS } from "./top-ups.ts";
 import { MOST_WAITING, Turns } from "./turns.ts";
 
 /* Reports for the partner itself: GET beside the versions, with the same access token. */
-
-export interface ReportPorts extends Ports {
-  readonly currency: string | undefined;
-  readonly sumBalance: SumBalance;
-}
-
-/** The success code of all reports. */
-export const REPORTED = "400ac010";
-
-export interface Report {
-  /** The path after the prefix. */
-  readonly name: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  /** The schemas of the query parameters; each is optional. */
-  readonly parameters: Readonly<Record<string, TSchema>>;
-  readonly body: TSchema;
-  /** A body in the documents. */
-  readonly example: object;
-  readonly run: (ports: ReportPorts, caller: Caller, query: JsonObject) => Promise<Reading<object>>;
-}
 
 export const REPORTS: readonly Report[] = [ACCOUNT, ENTRIES, TOP_UPS];
 

@@ -1,13 +1,13 @@
 import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import { type CurrencyExponent, moneyToJson } from "../../domain/money.ts";
-import { TRANSACTION_STATUSES } from "../../domain/top-up.ts";
+import { TRANSACTION_STATUSES } from "../../domain/transaction.ts";
 import { type OwnTopUp, type OwnTopUpsRest, readOwnTopUps } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { amount, timestamp } from "../versions/v1_0_1.ts";
 import { PERIOD_PARAMETERS, readPeriod, untilToday, writeCursor } from "./period.ts";
-import type { Report } from "./report.ts";
 import { listFields, orNull } from "./schemas.ts";
+import type { Report } from "./shape.ts";
 
 const udf = orNull(Type.String(), "Your own text; null if you sent none.");
 

@@ -5,7 +5,7 @@ import type { Reading } from "../../domain/fields.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import { lengthened, newRun, type Subscription } from "../../domain/subscription.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import { DAY_MS, type Instant, writeWallTime } from "../../domain/wall-time.ts";
 import type { CustomerInformation, Packages, PackagesRequest } from "../customers.ts";
 import type { TopUpAnswer } from "../top-ups.ts";

@@ -1,4 +1,5 @@
-import { REPORTED, REPORTS, type Report } from "../extension/report.ts";
+import { REPORTS } from "../extension/report.ts";
+import { REPORTED, type Report } from "../extension/shape.ts";
 import { type Components, describeHeaders, hoist, type Json, jsonContent } from "./components.ts";
 import { failureResponses, success } from "./envelopes.ts";
 

@@ -3,7 +3,7 @@ import { type Bouquet, SERVICES, type Service } from "../../domain/bouquet.ts";
 import type { CustomerProfile } from "../../domain/customer.ts";
 import { type CurrencyExponent, moneyToJson } from "../../domain/money.ts";
 import type { Subscription } from "../../domain/subscription.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import type { ConnectionInformation, CustomerInformation, Packages } from "../customers.ts";
 import { TOP_UP } from "../requests.ts";
 import type { Rendering, Version } from "./version.ts";

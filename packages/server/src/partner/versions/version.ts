@@ -1,12 +1,10 @@
 import type { TSchema } from "typebox";
 import type { CurrencyExponent } from "../../domain/money.ts";
-import type { Transaction } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { CustomerInformation, Packages } from "../customers.ts";
 import type { RequestForm } from "../requests.ts";
 import type { TopUpRequest } from "../top-ups.ts";
-import { v1_0_0 } from "./v1_0_0.ts";
-import { v1_0_1 } from "./v1_0_1.ts";
 
 /** The answer of one operation in one version. */
 export interface Rendering<Answer> {
@@ -27,9 +25,6 @@ export interface Version {
   readonly packages: Rendering<Packages>;
   readonly transaction: Rendering<Transaction>;
 }
-
-/** Every published version, the current one first. */
-export const VERSIONS: readonly Version[] = [v1_0_1, v1_0_0];
 
 /** The end of a version, if the provider sets one (docs/decisions.md, Versions). */
 export interface Retirement {

@@ -1,8 +1,8 @@
 import { CompiledQuery, type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import { ARCHIVE_TABLES } from "../archive.ts";
 import { toLedgers } from "../customer-files.ts";
+import type { ArchiveValue, Writers } from "../engine.ts";
 import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
-import type { ArchiveValue, Writers } from "../store.ts";
 import type { LedgerEntryRow, Raw, Tables } from "../tables.ts";
 import { textArray } from "./columns.ts";
 import { type Database, endClient, openClient } from "./database.ts";

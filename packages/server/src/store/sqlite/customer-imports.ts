@@ -1,8 +1,8 @@
 import { type AuditCheckpoint, NO_ENTRY, nextEntry } from "../../domain/audit.ts";
+import type { Authority } from "../../domain/authority.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import { portionsOf } from "../../domain/portions.ts";
-import type { Authority } from "../../domain/staff.ts";
 import { ARCHIVE_COLUMNS } from "../archive.ts";
 import { AUDIT_COLUMNS, auditRow, rightsQuery } from "../audit.ts";
 import {

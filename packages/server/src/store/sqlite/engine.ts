@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { CompiledQuery, type Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { toLedgers } from "../customer-files.ts";
+import type { ArchiveValue, Writers } from "../engine.ts";
 import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
 import { LEDGER_KEY } from "../rows.ts";
-import type { ArchiveValue, Writers } from "../store.ts";
 import type { LedgerEntryRow, Raw, RawTables, Tables } from "../tables.ts";
 import { type Database, translating, type Value } from "./database.ts";
 import { APPEND_ENTRY, DELETE_ENTRIES, ENTRIES, entryValues, ledgerValues, OF_LEDGER, PUT_HEAD } from "./ledgers.ts";

@@ -1,7 +1,8 @@
 import type { TokenState } from "../../domain/access-token.ts";
 import type { AccountKey } from "../../domain/account.ts";
 import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
-import type { TopUpCommand, TopUpSnapshot, Transaction } from "../../domain/top-up.ts";
+import type { TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
+import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
 import { BatchAccounts, GUARD_COLUMNS, type GuardRow, guardRow, toGuarded } from "../guarded-accounts.ts";

@@ -4,7 +4,7 @@ import { createZone } from "../../../src/domain/wall-time.ts";
 import type { Json } from "../../../src/partner/openapi/components.ts";
 import { openApiDocument } from "../../../src/partner/openapi/document.ts";
 import { EXAMPLE_TIME } from "../../../src/partner/openapi/examples.ts";
-import { VERSIONS } from "../../../src/partner/versions/version.ts";
+import { VERSIONS } from "../../../src/partner/versions/all.ts";
 import { documentOf, expectInContract } from "../../support/contract.ts";
 import { type OperationName, prepareTopUp, startTestService, type TestService } from "../../support/service.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { contractOf } from "../../../src/partner/operations.ts";
-import { VERSIONS } from "../../../src/partner/versions/version.ts";
+import { VERSIONS } from "../../../src/partner/versions/all.ts";
 import { by } from "../../support/by.ts";
 import { expectInContract } from "../../support/contract.ts";
 import { partnersOf, setAccount } from "../../support/partners.ts";

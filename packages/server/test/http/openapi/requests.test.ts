@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonObject, readJson } from "../../../src/domain/json.ts";
 import { contractOf } from "../../../src/partner/operations.ts";
-import { VERSIONS } from "../../../src/partner/versions/version.ts";
+import { VERSIONS } from "../../../src/partner/versions/all.ts";
 
 const ajv = new Ajv2020({ strict: false });
 

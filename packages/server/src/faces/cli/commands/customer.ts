@@ -6,7 +6,7 @@ import { connectionOrGone, cuidMeant } from "../../../office/customers/find.ts";
 import { showLedgers } from "../../../office/customers/ledgers.ts";
 import { showCustomer } from "../../../office/customers/operations.ts";
 import { customerText, explanationText } from "../../../office/customers/words.ts";
-import { perform } from "../../../office/office.ts";
+import { perform } from "../../../office/operation.ts";
 import { listTransactions } from "../../../office/transactions/operations.ts";
 import { addStoreCommand, flags, groupNamed } from "../command.ts";
 import { shellDesk } from "../desk.ts";

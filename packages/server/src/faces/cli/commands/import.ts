@@ -1,18 +1,16 @@
 import { Argument, type Command, Option } from "commander";
 import { GOODWILL_READINGS } from "../../../domain/ledger.ts";
-import {
-  type ChangedCustomer,
-  type CustomersHooks,
-  type CustomersImport,
-  type CustomersImported,
-  type HeldBackSubscription,
-  type ImportWarning,
-  importCustomers,
-} from "../../../office/imports/customers.ts";
+import { Refused } from "../../../domain/refused.ts";
+import { type CustomersImport, type CustomersImported, importCustomers } from "../../../office/imports/customers.ts";
 import { type ImportHooks, MOST_SAID } from "../../../office/imports/file.ts";
+import type {
+  ChangedCustomer,
+  CustomersHooks,
+  HeldBackSubscription,
+  ImportWarning,
+} from "../../../office/imports/findings.ts";
 import { changeWords, countsOf, rejectedWords } from "../../../office/imports/tally.ts";
 import { officeOf } from "../../../office/office.ts";
-import { Refused } from "../../../office/refused.ts";
 import { count, printable } from "../../../office/text.ts";
 import { addStoreCommand, flags, groupNamed, type Session } from "../command.ts";
 import { FoundWrong, withFile } from "../failures.ts";

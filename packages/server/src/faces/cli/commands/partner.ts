@@ -1,8 +1,8 @@
 import { Argument, type Command, Option } from "commander";
+import { Refused } from "../../../domain/refused.ts";
 import { readInput } from "../../../office/input.ts";
-import { perform } from "../../../office/office.ts";
+import { perform } from "../../../office/operation.ts";
 import { changePartner, PARTNER_COLUMNS } from "../../../office/partners/operations.ts";
-import { Refused } from "../../../office/refused.ts";
 import { addStoreCommand, flags, groupNamed } from "../command.ts";
 import { shellDesk } from "../desk.ts";
 import { refusalOf, WrongUsage } from "../failures.ts";

@@ -1,8 +1,8 @@
 import { Argument, type Command, Option } from "commander";
-import { ROLES } from "../../../domain/staff.ts";
+import { ROLES } from "../../../domain/authority.ts";
+import { Refused } from "../../../domain/refused.ts";
 import { readInput } from "../../../office/input.ts";
-import { perform } from "../../../office/office.ts";
-import { Refused } from "../../../office/refused.ts";
+import { perform } from "../../../office/operation.ts";
 import { addStaff, changeStaff, MEMBER_COLUMNS } from "../../../office/staff/operations.ts";
 import { addStoreCommand, groupNamed } from "../command.ts";
 import { shellDesk } from "../desk.ts";

@@ -1,11 +1,12 @@
 import { Argument, type Command, Option } from "commander";
 import { SERVICES, type Service } from "../../../domain/bouquet.ts";
 import { JsonSyntaxError, readJson } from "../../../domain/json.ts";
+import { Refused } from "../../../domain/refused.ts";
 import { TARGET_KINDS, type TargetKind } from "../../../domain/target.ts";
 import { MOST_ON_A_PAGE } from "../../../office/common.ts";
 import { readInput } from "../../../office/input.ts";
-import { officeOf, perform } from "../../../office/office.ts";
-import { Refused } from "../../../office/refused.ts";
+import { officeOf } from "../../../office/office.ts";
+import { perform } from "../../../office/operation.ts";
 import { listEvents } from "../../../office/targets/events.ts";
 import { addTarget } from "../../../office/targets/operations.ts";
 import { addedLines, differenceData, differenceLine } from "../../../office/targets/presenter.ts";

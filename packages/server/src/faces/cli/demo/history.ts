@@ -10,16 +10,17 @@ import {
   type PlannedTopUp,
   planDemo,
 } from "@topupd/demo/plan";
+import { Refused } from "../../../domain/refused.ts";
 import { DAY_MS, type Instant, plus } from "../../../domain/wall-time.ts";
 import { setCommission } from "../../../office/accounts/commission.ts";
 import { changeAccount, enterIntoAccount } from "../../../office/accounts/operations.ts";
 import { blockConnection, grantGoodwill } from "../../../office/corrections/operations.ts";
 import { reverseTransaction } from "../../../office/corrections/reversal.ts";
 import { importCustomers } from "../../../office/imports/customers.ts";
-import { type Actor, type Desk, officeOf, perform } from "../../../office/office.ts";
+import { type Actor, type Desk, officeOf } from "../../../office/office.ts";
+import { perform } from "../../../office/operation.ts";
 import { addPartner } from "../../../office/partners/operations.ts";
 import { issueToken } from "../../../office/partners/tokens.ts";
-import { Refused } from "../../../office/refused.ts";
 import { addStaff } from "../../../office/staff/operations.ts";
 import { listPackages, lookUpCustomer } from "../../../partner/customers.ts";
 import type { Caller } from "../../../partner/ports.ts";

@@ -3,7 +3,8 @@ import { readCustomerRow, type StatedCustomer } from "../../../domain/customer-r
 import { FAULTS, PRACTICE_CUID } from "../../../domain/practice.ts";
 import { DAY_MS, type Instant, plus, type Zone } from "../../../domain/wall-time.ts";
 import { publishBouquets } from "../../../office/catalogue/publish.ts";
-import { type Actor, officeOf, perform } from "../../../office/office.ts";
+import { type Actor, officeOf } from "../../../office/office.ts";
+import { perform } from "../../../office/operation.ts";
 import { addPartner } from "../../../office/partners/operations.ts";
 import { findPartner } from "../../../office/partners/sql.ts";
 import { issueToken } from "../../../office/partners/tokens.ts";

@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import { sharedWords } from "../../../domain/customer-audit.ts";
 import type { JsonObject } from "../../../domain/json.ts";
+import { Refused } from "../../../domain/refused.ts";
 import { ENVIRONMENT, environmentOf, PREVIEW } from "../../../office/common.ts";
 import { CUSTOMER_ROW, CuidSchema, CustomerWrittenSchema, heldBackFields } from "../../../office/customers/schemas.ts";
 import { importCustomer } from "../../../office/imports/customers.ts";
 import { officeOf } from "../../../office/office.ts";
-import { Refused } from "../../../office/refused.ts";
 import { serviceDesk } from "../ports.ts";
 import { route } from "../route.ts";
 

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { NUMBER_GROUPINGS } from "../../../domain/money.ts";
+import { Refused } from "../../../domain/refused.ts";
 import { PERMISSIONS } from "../../../domain/staff.ts";
 import { isoTime } from "../../../domain/wall-time.ts";
 import {
@@ -12,7 +13,6 @@ import {
   pageOf,
   RoleSchema,
 } from "../../../office/common.ts";
-import { Refused } from "../../../office/refused.ts";
 import { logIn } from "../../../office/session/log-in.ts";
 import {
   changeOwnPassword,

@@ -1,4 +1,4 @@
-import type { FieldProblem } from "../domain/fields.ts";
+import type { FieldProblem } from "./fields.ts";
 
 export type Refusal = "not_found" | "conflict" | "invalid" | "forbidden" | "own_account";
 /** Names an input: `--plan TV` in the shell, `plan TV` in the staff API. */
