@@ -1,15 +1,13 @@
-import type { Kysely, OnConflictBuilder } from "kysely";
+import type { OnConflictBuilder } from "kysely";
 import type { AccessToken, Partner, TokenState } from "../domain/access-token.ts";
 import { NO_SALE_LIMITS, NO_TERMS, type PartnerTerms, type SaleLimits } from "../domain/account.ts";
 import { AddressList } from "../domain/address-list.ts";
 import type { CheckoutSecret } from "../domain/checkout.ts";
 import type { CommissionRule } from "../domain/commission.ts";
 import { DEFAULT_LIMITS, type PartnerLimits } from "../domain/partner-limits.ts";
-import type { Engine } from "./engine.ts";
+import type { Db, Engine } from "./engine.ts";
 import type { TokenUses } from "./store.ts";
 import type { AccessTokenRow, PartnerRow, Tables } from "./tables.ts";
-
-type Db = Kysely<Tables>;
 
 /** Writes when tokens were used. The later time stays. */
 export async function recordTokenUses(engine: Engine, uses: TokenUses): Promise<void> {

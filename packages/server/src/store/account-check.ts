@@ -1,14 +1,12 @@
-import type { Kysely } from "kysely";
 import type { SaleSums } from "../domain/account.ts";
 import { dayAfter, dayBefore, type Zone } from "../domain/wall-time.ts";
 import { dayName, sumDays } from "./account-days.ts";
 import { type DaySums, firstOpenDay, sumBalance } from "./account-sums.ts";
+import type { Db } from "./engine.ts";
 import { accountName } from "./guarded-accounts.ts";
 import { readHorizon } from "./settings.ts";
 import type { CheckEvent } from "./store.ts";
-import type { AccountDayRow, Tables } from "./tables.ts";
-
-type Db = Kysely<Tables>;
+import type { AccountDayRow } from "./tables.ts";
 
 /** Checks stored balances and sums of days against entries, top-ups and reversals. */
 export async function* checkAccounts(db: Db, zone: Zone): AsyncGenerator<CheckEvent> {

@@ -1,12 +1,9 @@
-import type { Kysely } from "kysely";
 import { type AccountKey, addSums, NO_SALES } from "../domain/account.ts";
 import { DAY_MS, dayBefore, type Instant, type Zone } from "../domain/wall-time.ts";
 import { type DaySums, type Days, firstOpenDay, saleDays } from "./account-sums.ts";
-import type { Engine } from "./engine.ts";
+import type { Db, Engine } from "./engine.ts";
 import { readHorizon } from "./settings.ts";
-import type { AccountDayRow, Tables } from "./tables.ts";
-
-type Db = Kysely<Tables>;
+import type { AccountDayRow } from "./tables.ts";
 
 /** A day is closed only this long after its end, so that a clock that is set back adds nothing to it. */
 const CLOSED_AFTER_MS = DAY_MS;

@@ -1,14 +1,11 @@
-import type { Kysely } from "kysely";
 import { type AccountEntry, type AccountKey, chargeOf } from "../domain/account.ts";
 import { settledRange } from "../domain/settlement.ts";
 import { firstTransactionId } from "../domain/top-up.ts";
 import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
 import { ofAccount } from "./account-sums.ts";
+import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";
-import type { Tables } from "./tables.ts";
 import { inRange, rangeOf, stepsOf, TIME_DIGITS, topUps } from "./top-up-ranges.ts";
-
-type Db = Kysely<Tables>;
 
 /** The place of an entry in its account. Entries of the same time are ordered by kind, then by id. */
 export interface EntryPlace {

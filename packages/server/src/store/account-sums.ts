@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import {
   type AccountKey,
   type AccountSums,
@@ -12,12 +12,10 @@ import {
 import type { Money } from "../domain/money.ts";
 import { settledRange } from "../domain/settlement.ts";
 import { dayAfter, type Zone } from "../domain/wall-time.ts";
-import type { Tables } from "./tables.ts";
+import type { Db } from "./engine.ts";
 import { inRange, rangeOf, stepsOf, type TopUps, topUps } from "./top-up-ranges.ts";
 
 /* Sums of accounts: of entries by staff, of stored days (account_day), and of the top-ups and reversals since. */
-
-type Db = Kysely<Tables>;
 
 /** Days such as `2026-11-20`, both included; undefined for no bound. */
 export interface Days {

@@ -1,15 +1,12 @@
-import type { Kysely } from "kysely";
 import { type AccountKey, chargeOf, type GuardedAccount } from "../domain/account.ts";
 import type { Money } from "../domain/money.ts";
 import type { Transaction } from "../domain/transaction.ts";
 import type { Instant, Zone } from "../domain/wall-time.ts";
 import { sumAccount, sumBalance } from "./account-sums.ts";
+import type { Db } from "./engine.ts";
 import { toGuarded } from "./guarded-accounts.ts";
-import type { Tables } from "./tables.ts";
 
 /* Settings of accounts, and balances: that of a guarded account is stored, any other is summed up. */
-
-type Db = Kysely<Tables>;
 
 export interface Account {
   readonly creditLimit: Money | undefined;

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { TransactionStatus } from "../domain/transaction.ts";
 import { AUDIT_COLUMNS } from "./audit.ts";
 import { allLedgers } from "./customers.ts";
-import type { ArchiveValue, Writers } from "./engine.ts";
+import type { ArchiveValue, Db, Writers } from "./engine.ts";
 import { type Engine, withRawNames } from "./engine.ts";
 import { EVENT_COLUMNS } from "./events.ts";
 import { CONNECTION_STATE, ENTRY_COLUMNS, entryRow, HEAD_COLUMNS, LEDGER_KEY, TOP_UP_COLUMNS } from "./rows.ts";
 import type { ArchiveChunk, ArchiveTotals, ArchiveWork, MoneyTotal } from "./store.ts";
-import type { RawTables, Tables } from "./tables.ts";
+import type { RawTables } from "./tables.ts";
 
 type ColumnsOf = { readonly [Table in keyof RawTables]: readonly (keyof RawTables[Table])[] };
 
@@ -184,7 +184,6 @@ const CHUNK_ROWS = 1_000;
 /** The maximum length of a chunk: audit entries can be long, and a chunk must fit in memory and a line of a backup. */
 const CHUNK_CHARACTERS = 4 * 1024 * 1024;
 
-type Db = Kysely<Tables>;
 type Row = readonly ArchiveValue[];
 type RowsChunk = Extract<ArchiveChunk, { kind: "rows" }>;
 

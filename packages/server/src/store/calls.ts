@@ -1,11 +1,9 @@
-import type { Kysely } from "kysely";
 import { portionsOf } from "../domain/portions.ts";
 import type { TrialCall } from "../domain/practice.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { Batcher } from "./batcher.ts";
-import type { Engine } from "./engine.ts";
+import type { Db, Engine } from "./engine.ts";
 import type { RefusedCall, Store } from "./store.ts";
-import type { Tables } from "./tables.ts";
 
 /* Calls of partners that are kept for a while: refused ones, and all of the trial environment. */
 
@@ -18,7 +16,6 @@ const ROWS_AT_ONCE = 500;
 /** Calls that are deleted together: more than are written together. */
 const DELETED_AT_ONCE = 2_000;
 
-type Db = Kysely<Tables>;
 type CallTable = "refusedCall" | "trialCall";
 
 /** Records refused calls, and deletes some that are too old or too many. */

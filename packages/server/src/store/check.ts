@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import { type AuditCheckpoint, findBreak, NO_ENTRY } from "../domain/audit.ts";
 import { headOf } from "../domain/ledger.ts";
 import { findFault } from "../domain/ledger-check.ts";
@@ -11,17 +11,15 @@ import { checkAccounts } from "./account-check.ts";
 import { toAuditEntry } from "./audit.ts";
 import { checkTerms } from "./customer-terms.ts";
 import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./customers.ts";
-import { type Engine, withRawNames } from "./engine.ts";
+import { type Db, type Engine, withRawNames } from "./engine.ts";
 import { toHead } from "./rows.ts";
 import type { CheckEvent } from "./store.ts";
-import type { Raw, RawTables, SubscriptionRow, Tables, TopUpRow } from "./tables.ts";
+import type { Raw, RawTables, SubscriptionRow, TopUpRow } from "./tables.ts";
 
 const AUDIT_ENTRIES_AT_ONCE = 1_000;
 
 /** The number of values in one statement is limited. */
 const IDS_OF_A_STATEMENT = 1_000;
-
-type Db = Kysely<Tables>;
 
 /** Checks all stored data against the rules, in one view. Each engine checks its own files. */
 export async function* checkStore(engine: Engine, zone: Zone): AsyncGenerator<CheckEvent> {

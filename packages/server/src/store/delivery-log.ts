@@ -1,9 +1,7 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import { type LoggedAttempt, MOST_LOGGED } from "../domain/target.ts";
-import type { Tables } from "./tables.ts";
+import type { Db } from "./engine.ts";
 import type { DeliveryLogRow } from "./target-tables.ts";
-
-type Db = Kysely<Tables>;
 
 /** Characters of a body or an answer that are kept. */
 const MOST_CHARACTERS = 4_096;

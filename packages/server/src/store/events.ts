@@ -1,16 +1,13 @@
-import type { Kysely } from "kysely";
 import type { AlertKind } from "../domain/alert.ts";
 import { type Attribution, targetPausedSet } from "../domain/audit.ts";
 import type { AlertEvent, ConnectionEvent, NewEvent, RecordedEvent } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Target, WaitingDelivery } from "../domain/target.ts";
 import { appendAudit } from "./audit.ts";
-import { type Engine, withRawNames } from "./engine.ts";
+import { type Db, type Engine, withRawNames } from "./engine.ts";
 import { flag } from "./rows.ts";
-import type { Raw, Tables } from "./tables.ts";
+import type { Raw } from "./tables.ts";
 import type { DeliveryRow, EventRow, TargetRow } from "./target-tables.ts";
-
-type Db = Kysely<Tables>;
 
 /** Events in one statement, whose parameters are limited. */
 const ROWS_AT_ONCE = 500;

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import { type ConnectionKey, ENVIRONMENTS } from "../domain/customer.ts";
 import { EVENTS_KEPT_MS, eventOf, type NewEvent, type RecordedEvent, TEST_SEQ } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
@@ -6,7 +6,7 @@ import { LOG_KEPT_MS, type LoggedAttempt, type Target, type WaitingDelivery } fr
 import type { Instant, Moment, WallTime } from "../domain/wall-time.ts";
 import { CONNECTION_KEY, findConnectionsWithHeads } from "./customers.ts";
 import { logAttempts } from "./delivery-log.ts";
-import type { Engine } from "./engine.ts";
+import type { Db, Engine } from "./engine.ts";
 import {
   appendEvents,
   deliveries,
@@ -19,11 +19,8 @@ import {
   toWaiting,
 } from "./events.ts";
 import { putOnlyRow } from "./settings.ts";
-import type { Tables } from "./tables.ts";
 
 /* The outbox: events are written in the transactions of their changes if there is a target, and kept until all have them. */
-
-type Db = Kysely<Tables>;
 
 /** Rows that one statement names. */
 const ROWS_AT_ONCE = 500;

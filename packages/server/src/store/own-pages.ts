@@ -1,20 +1,18 @@
-import type { Kysely } from "kysely";
 import type { AccountEntry, AccountKey } from "../domain/account.ts";
 import { settledRange } from "../domain/settlement.ts";
 import type { Transaction } from "../domain/transaction.ts";
 import { dayAfter, type WallTime, type Zone } from "../domain/wall-time.ts";
 import { type EntriesRest, placeOf, readEntries } from "./account-entries.ts";
 import { ofAccount } from "./account-sums.ts";
+import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";
-import type { Tables, TopUpRow } from "./tables.ts";
+import type { TopUpRow } from "./tables.ts";
 import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
 
 /*
  * Pages of one partner's rows, oldest first. The top-ups of all partners share an index, so a page reads those of one day at
  * most. A page of a limited number of them would tell the partner how many others make.
  */
-
-type Db = Kysely<Tables>;
 
 const PAGE_ITEMS = 200;
 /** Top-ups of all partners that a step reads: other requests wait for a step only. */

@@ -1,7 +1,6 @@
-import type { Kysely } from "kysely";
 import { firstTransactionId } from "../domain/top-up.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import type { Tables } from "./tables.ts";
+import type { Db } from "./engine.ts";
 
 /* A txnId begins with the time of the record, so a range of times is a range of txnIds. One index serves every list. */
 
@@ -27,8 +26,6 @@ type Id = "txnId" | "checkoutId";
 export const TIME_DIGITS = firstTransactionId(0).length;
 
 export type Order = "asc" | "desc";
-
-type Db = Kysely<Tables>;
 
 export function rangeOf(from: Instant | undefined, until: Instant | undefined, before = BEYOND_ALL): Range {
   const beyond = until === undefined ? BEYOND_ALL : firstTransactionId(until);
