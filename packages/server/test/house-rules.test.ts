@@ -28,7 +28,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [SHARED_STORE, [DOMAIN, SHARED_STORE]],
   [/^store\/sqlite\//, [DOMAIN, SHARED_STORE, /^store\/sqlite\//]],
   [/^store\/postgres\//, [DOMAIN, SHARED_STORE, /^store\/postgres\//]],
-  [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/archive\.ts$/]],
+  [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/(?:archive|engine|tables)\.ts$/]],
   [OFFICE, [DOMAIN, SHARED_STORE, OFFICE, CSV, /^backup\//, /^system\/service-state\.ts$/]],
   [WORKERS, [DOMAIN, PORT, /^store\/outbox\.ts$/, WORKERS]],
   [BUILT, []],

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { createGunzip, createGzip } from "node:zlib";
 import { type Instant, isoTime } from "../domain/wall-time.ts";
-import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../store/archive.ts";
+import { digestOf } from "../store/archive.ts";
 import type { ArchiveValue } from "../store/engine.ts";
 import type { ArchiveChunk, ArchiveTotals, MoneyTotal } from "../store/store.ts";
+import { columnsOf, TABLE_NAMES } from "../store/tables.ts";
 
 /*
  * A backup is a gzip file of lines. The last line is a checksum of all others, so that a cut or damaged file is detected
@@ -17,6 +18,9 @@ export type Bytes = AsyncIterable<Uint8Array>;
 export class BackupRefused extends Error {
   override readonly name = "BackupRefused";
 }
+
+/** Rows are lists of values, so the header contains the columns. */
+const COLUMNS = Object.fromEntries(TABLE_NAMES.map((table) => [table, columnsOf(table)]));
 
 /** The fastest level: a long backup makes the database keep old data for long. */
 const LEVEL = 1;
@@ -137,8 +141,7 @@ export async function* readChunks(file: Bytes): AsyncGenerator<ArchiveChunk> {
 async function* writeLines(header: BackupHeader, chunks: AsyncIterable<ArchiveChunk>): AsyncGenerator<string> {
   const { takenAt, ...facts } = header;
   const time = isoTime(takenAt);
-  // Rows are lists of values, so the header contains the columns.
-  yield JSON.stringify({ backup: "topupd", format: FORMAT, takenAt: time, ...facts, tables: ARCHIVE_COLUMNS });
+  yield JSON.stringify({ backup: "topupd", format: FORMAT, takenAt: time, ...facts, tables: COLUMNS });
   for await (const chunk of chunks) yield chunk.kind === "rows" ? rowsLine(chunk) : totalsLine(chunk.totals);
 }
 
@@ -174,7 +177,7 @@ function isHeader({ backup }: Json): boolean {
 function parseHeader(line: Json): BackupHeader {
   if (!isHeader(line)) throw notUnderstood();
   const { backup: _, format, tables, takenAt, ...facts } = line as unknown as WrittenHeader;
-  if (format !== FORMAT || JSON.stringify(tables) !== JSON.stringify(ARCHIVE_COLUMNS))
+  if (format !== FORMAT || JSON.stringify(tables) !== JSON.stringify(COLUMNS))
     throw new BackupRefused(
       `is of another format than this topupd reads: restore it with topupd ${facts.topupd}, which made it, and let this one bring that database up to date`,
     );
@@ -198,7 +201,7 @@ function parseChunk(line: Json): ArchiveChunk {
     return { kind: "totals", totals: { rows, money: money.map((each) => ({ ...each, amount: BigInt(each.amount) })) } };
   }
   const { table, digest, rows } = line as { table: string; digest: string; rows: readonly (readonly WrittenValue[])[] };
-  if (!ARCHIVE_TABLES.some((each) => each === table)) throw notUnderstood();
+  if (!TABLE_NAMES.some((each) => each === table)) throw notUnderstood();
   const read = rows.map((row) => row.map(readValue));
   if (digestOf(read) !== BigInt(digest))
     throw new BackupRefused(`is altered: the rows of ${table} are not those that were read from the database`);
@@ -227,7 +230,7 @@ export async function countChunks(chunks: AsyncIterable<ArchiveChunk>): Promise<
   let totals: ArchiveTotals | undefined;
   const counts = new Map<string, number>();
   const partners = new Map<number, string>();
-  const [id, name] = [ARCHIVE_COLUMNS.partner.indexOf("id"), ARCHIVE_COLUMNS.partner.indexOf("name")];
+  const [id, name] = [columnsOf("partner").indexOf("id"), columnsOf("partner").indexOf("name")];
   for await (const chunk of chunks) {
     if (chunk.kind === "totals") totals = chunk.totals;
     else {
@@ -236,7 +239,7 @@ export async function countChunks(chunks: AsyncIterable<ArchiveChunk>): Promise<
     }
   }
   if (totals === undefined) throw notUnderstood();
-  for (const table of ARCHIVE_TABLES) {
+  for (const table of TABLE_NAMES) {
     const [count = 0, expected = 0] = [counts.get(table), totals.rows[table]];
     if (count !== expected)
       throw new BackupRefused(`is altered: ${table} should have ${expected} rows, and has ${count}`);

@@ -3,7 +3,7 @@ import { Refused } from "../domain/refused.ts";
 import { rightsQuery } from "../store/audit.ts";
 import type { Db } from "../store/engine.ts";
 import type { Ports } from "../store/ports.ts";
-import type { BulkRunRow } from "../store/staff-tables.ts";
+import type { BulkRunRow } from "../store/tables.ts";
 import type { Decider } from "./decide.ts";
 
 /** The part of the office that a correction needs. */

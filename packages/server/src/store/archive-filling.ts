@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Attribution } from "../domain/audit.ts";
-import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf, readTable, readTotals } from "./archive.ts";
+import { digestOf, readTable, readTotals } from "./archive.ts";
 import { pauseBulkRuns } from "./bulk-runs.ts";
 import { checkRows } from "./check.ts";
 import { type Engine, type Filling, withRawNames } from "./engine.ts";
@@ -8,10 +8,10 @@ import { StoreRefused, StoreUnavailable } from "./errors.ts";
 import { pauseTargets } from "./events.ts";
 import { verifyProvider } from "./settings.ts";
 import type { ArchiveChunk, ArchiveTotals, ImportedArchive, ProviderSettings } from "./store.ts";
-import type { RawTables } from "./tables.ts";
+import { columnsOf, TABLE_NAMES, type TableName } from "./tables.ts";
 
 /** Tables that opening fills in a new database. */
-const MADE_BY_OPENING: readonly (keyof RawTables)[] = ["provider", "checkout_secret"];
+const MADE_BY_OPENING: readonly TableName[] = ["provider", "checkout_secret"];
 
 /** The maximum number of faults in an error message. */
 const FINDINGS_NAMED = 5;
@@ -56,8 +56,8 @@ async function receive(filling: Filling, chunks: AsyncIterable<ArchiveChunk>): P
       totals = chunk.totals;
       continue;
     }
-    const table = ARCHIVE_TABLES.find((name) => name === chunk.table);
-    if (table === undefined || chunk.rows.some((row) => row.length !== ARCHIVE_COLUMNS[table].length))
+    const table = TABLE_NAMES.find((name) => name === chunk.table);
+    if (table === undefined || chunk.rows.some((row) => row.length !== columnsOf(table).length))
       throw new StoreRefused(`nothing was copied: ${chunk.table} is not a table as this topupd knows it`);
     await insert(filling, table, chunk.rows);
     digests.set(table, BigInt.asUintN(64, (digests.get(table) ?? 0n) + chunk.digest));
@@ -66,9 +66,9 @@ async function receive(filling: Filling, chunks: AsyncIterable<ArchiveChunk>): P
   return { totals, digests };
 }
 
-async function insert(filling: Filling, table: keyof RawTables, rows: Parameters<Filling["insert"]>[2]): Promise<void> {
+async function insert(filling: Filling, table: TableName, rows: Parameters<Filling["insert"]>[2]): Promise<void> {
   try {
-    await filling.insert(table, ARCHIVE_COLUMNS[table], rows);
+    await filling.insert(table, columnsOf(table), rows);
   } catch (error) {
     if (!(error instanceof Error) || error instanceof StoreUnavailable || error instanceof StoreRefused) throw error;
     throw new StoreRefused(`nothing was copied: the database refuses a row of ${table}: ${error.message}`, {
@@ -86,7 +86,7 @@ async function findDifferences(
 ): Promise<string[]> {
   const stored = await readTotals(db);
   const differences: string[] = [];
-  for (const table of ARCHIVE_TABLES) {
+  for (const table of TABLE_NAMES) {
     const [came, wanted] = [stored.rows[table], expected.rows[table]];
     let digest = 0n;
     for await (const { rows } of readTable(engine, db, table)) digest += digestOf(rows);

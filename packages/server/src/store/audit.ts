@@ -3,7 +3,7 @@ import { type Attribution, type AuditEntry, type AuditedChange, NO_ENTRY, nextEn
 import type { Authority } from "../domain/authority.ts";
 import type { Engine } from "./engine.ts";
 import { RightsEnded } from "./errors.ts";
-import type { AuditEntryRow, Tables } from "./tables.ts";
+import { type AuditEntryRow, columnsOf, type Tables } from "./tables.ts";
 
 /**
  * Locks the audit trail, then checks the author's rights. The lock puts this change and a removal of these rights in order.
@@ -50,17 +50,7 @@ export function rightsQuery(db: Kysely<Tables>, authority: Authority) {
   return account.where("id", "in", sessions);
 }
 
-export const AUDIT_COLUMNS = [
-  "seq",
-  "at",
-  "author",
-  "action",
-  "subject",
-  "reason",
-  "before",
-  "after",
-  "hash",
-] as const satisfies readonly (keyof AuditEntryRow)[];
+export const AUDIT_COLUMNS = columnsOf("audit_entry");
 
 export function auditRow({ reason, before, after, ...entry }: AuditEntry): AuditEntryRow {
   return { ...entry, reason: reason ?? null, before: before ?? null, after: after ?? null };

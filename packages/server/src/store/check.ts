@@ -14,7 +14,7 @@ import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./customers
 import { type Db, type Engine, withRawNames } from "./engine.ts";
 import { toHead } from "./rows.ts";
 import type { CheckEvent } from "./store.ts";
-import type { Raw, RawTables, SubscriptionRow, TopUpRow } from "./tables.ts";
+import type { RawRow, RawTables } from "./tables.ts";
 
 const AUDIT_ENTRIES_AT_ONCE = 1_000;
 
@@ -59,7 +59,7 @@ async function* checkLedgers(engine: Engine, db: Db, zone: Zone): AsyncGenerator
 }
 
 /** A top-up and its reversal time, from a ledger or from its own row. */
-type Recorded = Pick<Raw<TopUpRow>, (typeof RECORDED_COLUMNS)[number]> & {
+type Recorded = Pick<RawRow<"top_up">, (typeof RECORDED_COLUMNS)[number]> & {
   readonly reversed_at: Instant | null;
   readonly reversed_wall: WallTime | null;
 };
@@ -114,7 +114,7 @@ async function readRecorded(db: Db, topUps: readonly Recorded[]): Promise<Map<st
   return found;
 }
 
-function readSubscriptions(db: Db, { environment, cuids }: LedgersOfSome): Promise<Raw<SubscriptionRow>[]> {
+function readSubscriptions(db: Db, { environment, cuids }: LedgersOfSome): Promise<RawRow<"subscription">[]> {
   const all = withRawNames(db).selectFrom("subscription").selectAll();
   return all.where("environment", "=", environment).where("cuid", "in", cuids).execute();
 }
@@ -122,7 +122,7 @@ function readSubscriptions(db: Db, { environment, cuids }: LedgersOfSome): Promi
 /** @param seen counts the entries, top-ups and reversals. */
 function* problemsOf(
   { environment, ledgers }: LedgersOfSome,
-  subscriptions: readonly Raw<SubscriptionRow>[],
+  subscriptions: readonly RawRow<"subscription">[],
   recorded: ReadonlyMap<string, Recorded>,
   zone: Zone,
   seen: { ledger_entry: number; top_up: number; reversal: number },

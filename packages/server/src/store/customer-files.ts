@@ -1,12 +1,5 @@
 import type { AuditedChange } from "../domain/audit.ts";
-import {
-  type Connection,
-  type ConnectionKey,
-  type Environment,
-  findConnection,
-  isBlocked,
-  withHead,
-} from "../domain/customer.ts";
+import { type Connection, type Environment, findConnection, isBlocked, withHead } from "../domain/customer.ts";
 import { type CustomerEffect, customersImported, effectOf, refusedEffect } from "../domain/customer-audit.ts";
 import {
   type ConnectionLedger,
@@ -20,20 +13,20 @@ import { headOf } from "../domain/ledger.ts";
 import { AS_WRITTEN, foldName } from "../domain/names.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { termChanges } from "./customer-terms.ts";
-import { connectionRow, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
+import { connectionRow, keyColumns, type NewEntry, toBareConnection, toEntry, toProfile } from "./rows.ts";
 import { e164Of } from "./settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings } from "./store.ts";
-import type { ConnectionRow, CustomerCodeRow, CustomerRow, CustomerTermRow, LedgerEntryRow, Raw } from "./tables.ts";
+import type { CustomerTermRow, RawRow } from "./tables.ts";
 
 /* The changes that a part of a customers file makes. The engines load and write the rows. */
 
 /** All rows of some customers of one environment. */
 export interface StoredRows {
-  readonly customers: readonly Raw<CustomerRow>[];
+  readonly customers: readonly RawRow<"customer">[];
   /** The connections of a customer must be in the order of their positions. */
-  readonly connections: readonly Raw<ConnectionRow>[];
+  readonly connections: readonly RawRow<"connection">[];
   /** The entries of a ledger must come together, by `seq`. */
-  readonly entries: readonly Raw<LedgerEntryRow>[];
+  readonly entries: readonly RawRow<"ledger_entry">[];
 }
 
 /** The customer that has a connection of the environment. */
@@ -45,13 +38,13 @@ export interface ConnectionOwner {
 /** Rows to write, in this order. */
 export interface CustomerFileWrites {
   /** Rows to insert or replace. */
-  readonly customers: readonly Raw<CustomerRow>[];
+  readonly customers: readonly RawRow<"customer">[];
   readonly removedConnections: readonly ConnectionKeyRow[];
   /** Rows to insert or replace. */
-  readonly connections: readonly Raw<ConnectionRow>[];
-  readonly removedCodes: readonly Raw<CustomerCodeRow>[];
+  readonly connections: readonly RawRow<"connection">[];
+  readonly removedCodes: readonly RawRow<"customer_code">[];
   /** Rows to insert if they are missing. */
-  readonly addedCodes: readonly Raw<CustomerCodeRow>[];
+  readonly addedCodes: readonly RawRow<"customer_code">[];
   readonly removedTerms: readonly CustomerTermRow[];
   readonly addedTerms: readonly CustomerTermRow[];
   /** Entries to append; the entries of a ledger are in order. */
@@ -68,13 +61,7 @@ export interface CustomerFileOutcome {
 /** The state of a connection that was removed, or did not exist yet. */
 export const GONE = { status: "inactive", blocked: false } as const;
 
-export type ConnectionKeyRow = Pick<Raw<ConnectionRow>, "cuid" | "environment" | "service" | "req_id">;
-
-export interface NewEntry {
-  readonly key: ConnectionKey;
-  readonly plan: string;
-  readonly entry: Entry;
-}
+export type ConnectionKeyRow = Pick<RawRow<"connection">, "cuid" | "environment" | "service" | "req_id">;
 
 /**
  * Rows of a file, at most one for each customer, and the stored rows of these customers. The engine loads the owners of
@@ -155,11 +142,11 @@ export class CustomerFilePart {
   ): CustomerFileWrites {
     const environment = this.#environment;
     const writes = {
-      customers: [] as Raw<CustomerRow>[],
+      customers: [] as RawRow<"customer">[],
       removedConnections: [] as ConnectionKeyRow[],
-      connections: [] as Raw<ConnectionRow>[],
-      removedCodes: [] as Raw<CustomerCodeRow>[],
-      addedCodes: [] as Raw<CustomerCodeRow>[],
+      connections: [] as RawRow<"connection">[],
+      removedCodes: [] as RawRow<"customer_code">[],
+      addedCodes: [] as RawRow<"customer_code">[],
       removedTerms: [] as CustomerTermRow[],
       addedTerms: [] as CustomerTermRow[],
       entries: [] as NewEntry[],
@@ -196,7 +183,7 @@ export function auditOfFile(
 }
 
 /** The ledgers of rows. @param rows the rows of a ledger must come together, by `seq`. */
-export function toLedgers(rows: readonly Raw<LedgerEntryRow>[]): (ConnectionLedger & { readonly cuid: string })[] {
+export function toLedgers(rows: readonly RawRow<"ledger_entry">[]): (ConnectionLedger & { readonly cuid: string })[] {
   const ledgers: (ConnectionLedger & { readonly cuid: string; readonly entries: Entry[] })[] = [];
   for (const row of rows) {
     const { cuid, service, req_id: reqId, plan } = row;
@@ -221,7 +208,7 @@ function toStoredCustomers({ customers, connections, entries }: StoredRows): Map
   );
 }
 
-function toConnection(row: Raw<ConnectionRow>, ledgers: readonly ConnectionLedger[]): Connection {
+function toConnection(row: RawRow<"connection">, ledgers: readonly ConnectionLedger[]): Connection {
   const its = ledgers.filter(({ service, reqId }) => service === row.service && reqId === row.req_id);
   return { ...toBareConnection(row), ledgers: its.map(headOf) };
 }
@@ -241,7 +228,7 @@ function customerRow(
   { profile: { cuid, firstName, lastName, mobile, status } }: CustomerChange,
   as_of: number,
   provider: ProviderSettings,
-): Raw<CustomerRow> {
+): RawRow<"customer"> {
   const mobiles = { mobile: mobile ?? null, mobile_e164: e164Of(mobile, provider) };
   return { cuid, environment, first_name: firstName, last_name: lastName, status, as_of, ...mobiles };
 }

@@ -20,7 +20,7 @@ import {
   toHead,
   toProfile,
 } from "./rows.ts";
-import type { Raw, SubscriptionRow, Tables } from "./tables.ts";
+import type { RawRow, Tables } from "./tables.ts";
 
 export interface RecordedCustomer extends Customer {
   /** Time of the last imported row; undefined if no row had one. */
@@ -151,7 +151,7 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
     const last = connections.at(-1);
     if (last?.service !== connection.service || last.reqId !== connection.reqId)
       connections.push({ ...connection, ledgers: [] });
-    if (row.plan !== null) connections.at(-1)?.ledgers.push(toHead(row as Raw<SubscriptionRow>));
+    if (row.plan !== null) connections.at(-1)?.ledgers.push(toHead(row as RawRow<"subscription">));
   }
   return customers;
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { type LoggedAttempt, MOST_LOGGED } from "../domain/target.ts";
 import type { Db } from "./engine.ts";
-import type { DeliveryLogRow } from "./target-tables.ts";
+import type { DeliveryLogRow } from "./tables.ts";
 
 /** Characters of a body or an answer that are kept. */
 const MOST_CHARACTERS = 4_096;

@@ -6,8 +6,7 @@ import type { Target, WaitingDelivery } from "../domain/target.ts";
 import { appendAudit } from "./audit.ts";
 import { type Db, type Engine, withRawNames } from "./engine.ts";
 import { flag } from "./rows.ts";
-import type { Raw } from "./tables.ts";
-import type { DeliveryRow, EventRow, TargetRow } from "./target-tables.ts";
+import type { DeliveryRow, EventRow, RawRow, TargetRow } from "./tables.ts";
 
 /** Events in one statement, whose parameters are limited. */
 const ROWS_AT_ONCE = 500;
@@ -53,20 +52,8 @@ function events(db: Db) {
     .select("p.name as partner");
 }
 
-export const EVENT_COLUMNS = [
-  "seq",
-  "kind",
-  "at",
-  "environment",
-  "cuid",
-  "service",
-  "req_id",
-  "partner_id",
-  "state",
-] as const satisfies readonly (keyof Raw<EventRow>)[];
-
 /** The row of a new event, for hand-written SQL too. The store gives it its number. */
-export function eventRow(event: NewEvent): Omit<Raw<EventRow>, "seq"> {
+export function eventRow(event: NewEvent): Omit<RawRow<"event">, "seq"> {
   if ("alert" in event) return alertRow(event);
   const { kind, at, key, state, topUp } = event;
   const { environment, cuid, service, reqId: req_id } = key;
@@ -77,7 +64,7 @@ export function eventRow(event: NewEvent): Omit<Raw<EventRow>, "seq"> {
 }
 
 /** Alerts name no connection. */
-function alertRow({ kind, at, alert }: AlertEvent): Omit<Raw<EventRow>, "seq"> {
+function alertRow({ kind, at, alert }: AlertEvent): Omit<RawRow<"event">, "seq"> {
   const { environment, partnerId, limit, low } = alert;
   const state = JSON.stringify({ limit, low: low && { balance: Number(low.balance), below: Number(low.below) } });
   return { kind, at, environment, cuid: null, service: null, req_id: null, partner_id: partnerId, state };

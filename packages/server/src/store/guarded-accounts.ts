@@ -1,5 +1,5 @@
 import type { AccountKey, GuardedAccount } from "../domain/account.ts";
-import type { AccountRow, Raw } from "./tables.ts";
+import type { RawRow } from "./tables.ts";
 
 /** The columns of a guarded account. */
 export const GUARD_COLUMNS = [
@@ -8,9 +8,9 @@ export const GUARD_COLUMNS = [
   "day",
   "day_top_ups",
   "day_amount",
-] as const satisfies readonly (keyof Raw<AccountRow>)[];
+] as const satisfies readonly (keyof RawRow<"account">)[];
 
-export type GuardRow = Pick<Raw<AccountRow>, (typeof GUARD_COLUMNS)[number]>;
+export type GuardRow = Pick<RawRow<"account">, (typeof GUARD_COLUMNS)[number]>;
 
 /** The guarded account of a row; undefined if it is not guarded. */
 export function toGuarded(row: GuardRow): GuardedAccount | undefined {

@@ -1,13 +1,13 @@
 import type { CustomerOverview } from "../domain/customer.ts";
 import type { WallTime } from "../domain/wall-time.ts";
 import type { ProfileRow } from "./rows.ts";
-import type { ConnectionRow, Raw } from "./tables.ts";
+import type { RawRow } from "./tables.ts";
 
 /** One row for each connection of a customer, in order; one row with null columns if there is no connection. */
 export type OverviewRow = ProfileRow &
   (
-    | (Pick<Raw<ConnectionRow>, "service" | "req_id" | "blocked"> & {
-        readonly connection_status: Raw<ConnectionRow>["status"];
+    | (Pick<RawRow<"connection">, "service" | "req_id" | "blocked"> & {
+        readonly connection_status: RawRow<"connection">["status"];
         readonly base_end: WallTime | null;
       })
     | { readonly req_id: null }

@@ -4,14 +4,12 @@ import { foldName } from "../domain/names.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/transaction.ts";
 import type { FoundConnection } from "./store.ts";
-import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw, SubscriptionRow, TopUpRow } from "./tables.ts";
+import { omit } from "./table.ts";
+import { type ConnectionRow, type RawRow, TABLES, type TopUpRow } from "./tables.ts";
 
-/*
- * Conversion between rows of hand-written SQL and the domain's objects. Add a new column to the schema, to its row in
- * tables.ts, and here.
- */
+/* Conversion between rows of hand-written SQL and the domain's objects. */
 
-export type ProfileRow = Pick<Raw<CustomerRow>, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
+export type ProfileRow = Pick<RawRow<"customer">, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
 
 export function toProfile(row: ProfileRow): CustomerProfile {
   const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;
@@ -20,7 +18,7 @@ export function toProfile(row: ProfileRow): CustomerProfile {
 
 export const CONNECTION_STATE = ["status", "blocked", "segment"] as const;
 
-export type BareConnectionRow = Pick<Raw<ConnectionRow>, "service" | "req_id" | (typeof CONNECTION_STATE)[number]>;
+export type BareConnectionRow = Pick<RawRow<"connection">, "service" | "req_id" | (typeof CONNECTION_STATE)[number]>;
 
 export function toBareConnection({ service, req_id: reqId, ...row }: BareConnectionRow): BareConnection {
   return { service, reqId, ...toConnectionState(row) };
@@ -32,18 +30,18 @@ export function toConnectionState(row: Pick<ConnectionRow, (typeof CONNECTION_ST
 }
 
 /** The row of a connection. @param position its place among the customer's connections. */
-export function connectionRow(key: ConnectionKey, connection: BareConnection, position: number): Raw<ConnectionRow> {
+export function connectionRow(key: ConnectionKey, connection: BareConnection, position: number): RawRow<"connection"> {
   const { status, blocked, segment = null } = connection;
   return { ...keyColumns(key), name_key: foldName(key.reqId), position, status, blocked: flag(blocked), segment };
 }
 
 /** One row for each ledger of a connection; one row with null columns if there is no ledger. */
-export type ConnectionRows = Raw<ConnectionRow> &
-  (Omit<Raw<SubscriptionRow>, keyof Raw<ConnectionRow>> | { readonly plan: null });
+export type ConnectionRows = RawRow<"connection"> &
+  (Omit<RawRow<"subscription">, keyof RawRow<"connection">> | { readonly plan: null });
 
 /** The same with columns of the customer. The connection's columns are null if the customer has no such connection. */
 export type CustomerConnectionRow = Omit<ProfileRow, "cuid" | "status"> & {
-  readonly customer_status: Raw<CustomerRow>["status"];
+  readonly customer_status: RawRow<"customer">["status"];
 } & (ConnectionRows | { readonly req_id: null });
 
 export function toFoundConnection(cuid: string, rows: readonly CustomerConnectionRow[]): FoundConnection | undefined {
@@ -59,17 +57,17 @@ export function toFoundConnection(cuid: string, rows: readonly CustomerConnectio
   return { profile, connection };
 }
 
-export const CONNECTION_KEY = ["cuid", "environment", "service", "req_id"] as const;
-export const LEDGER_KEY = [...CONNECTION_KEY, "plan"] as const;
+export const CONNECTION_KEY = TABLES.connection.key;
+export const LEDGER_KEY = TABLES.subscription.key;
 
-export function toHead(row: Raw<SubscriptionRow>): LedgerHead {
-  const subscription = row.code === null ? undefined : toSubscription(row as Filled<Raw<SubscriptionRow>>);
+export function toHead(row: RawRow<"subscription">): LedgerHead {
+  const subscription = row.code === null ? undefined : toSubscription(row as Filled<RawRow<"subscription">>);
   return { plan: row.plan, seq: row.seq, subscription };
 }
 
 type Filled<Row> = { [Column in keyof Row]: NonNullable<Row[Column]> };
 
-function toSubscription(row: Filled<Raw<SubscriptionRow>>): Subscription {
+function toSubscription(row: Filled<RawRow<"subscription">>): Subscription {
   const { plan, start_time: start, anchor_time: anchor, end_time: end, months, days, since } = row;
   return { plan, bouquet: toLabel(row), start, anchor, months, days, end, since, goodwillDays: row.goodwill_days };
 }
@@ -87,73 +85,44 @@ export const HEAD_FROM_ENTRY = {
   end_time: "after_end",
   since: "after_since",
   goodwill_days: "after_goodwill_days",
-} as const satisfies Partial<Record<keyof Raw<SubscriptionRow>, (typeof ENTRY_COLUMNS)[number]>>;
+} as const satisfies Partial<Record<keyof RawRow<"subscription">, keyof RawRow<"ledger_entry">>>;
 
 export const HEAD_COLUMNS = Object.keys(HEAD_FROM_ENTRY) as readonly (keyof typeof HEAD_FROM_ENTRY)[];
 
-type HeadColumns = Pick<Raw<SubscriptionRow>, (typeof HEAD_COLUMNS)[number]>;
-
-/** A subscription row after an entry, without its key. */
-export function headRow({ seq, after }: Pick<Entry, "seq" | "after">): HeadColumns {
-  return {
-    seq,
-    code: after?.bouquet.code ?? null,
-    name: after?.bouquet.name ?? null,
-    add_on: after === undefined ? null : flag(after.bouquet.addOn),
-    start_time: after?.start ?? null,
-    anchor_time: after?.anchor ?? null,
-    months: after?.months ?? null,
-    days: after?.days ?? null,
-    end_time: after?.end ?? null,
-    since: after?.since ?? null,
-    goodwill_days: after?.goodwillDays ?? null,
-  };
+/** The subscription row after an entry. */
+export function headRow(entry: RawRow<"ledger_entry">): RawRow<"subscription"> {
+  const state = HEAD_COLUMNS.map((column) => [column, entry[HEAD_FROM_ENTRY[column]]]);
+  const { cuid, environment, service, req_id, plan } = entry;
+  return { cuid, environment, service, req_id, plan, ...Object.fromEntries(state) };
 }
 
-type EntryColumns = Omit<Raw<LedgerEntryRow>, (typeof LEDGER_KEY)[number]>;
+/** A new entry of the ledger of a plan on a connection. */
+export interface NewEntry {
+  readonly key: ConnectionKey;
+  readonly plan: string;
+  readonly entry: Entry;
+}
 
-/** The columns of an entry without its ledger's key: {@link entryRow} gives each. */
-export const ENTRY_COLUMNS = [
-  "seq",
-  "kind",
-  "at",
-  "wall",
-  "code",
-  "name",
-  "add_on",
-  "months",
-  "days",
-  "txn_id",
-  "reverses",
-  "author",
-  "reason",
-  "as_of",
-  "as_of_wall",
-  "goodwill",
-  "stated_start",
-  "stated_end",
-  "unit",
-  "run_since",
-  "after_code",
-  "after_name",
-  "after_add_on",
-  "after_start",
-  "after_anchor",
-  "after_months",
-  "after_days",
-  "after_end",
-  "after_since",
-  "after_goodwill_days",
-] as const satisfies readonly (keyof EntryColumns)[];
+/** The columns of a top-up's entry. Its other columns are null, or follow from these. */
+export const TOP_UP_ENTRY = omit(TABLES.ledger_entry.columns, [
+  ...(["kind", "reverses", "author", "reason"] as const),
+  ...(["as_of", "as_of_wall", "goodwill", "stated_start", "stated_end", "unit", "run_since"] as const),
+  ...(["after_code", "after_name", "after_add_on"] as const),
+]);
 
 /** The row of an entry. It is one literal because top-ups wait for it: an assembled object takes ten times as long. */
-export function entryRow(entry: Entry): EntryColumns {
+export function entryRow({ key, plan, entry }: NewEntry): RawRow<"ledger_entry"> {
   const { seq, kind, at, after } = entry;
   const granted = isGrant(entry) ? entry : undefined;
   const reasoned = entry.kind === "goodwill" || entry.kind === "reversal" ? entry : undefined;
   const imported = entry.kind === "import" ? entry : undefined;
   const label = granted?.bouquet ?? imported?.stated?.bouquet;
   return {
+    cuid: key.cuid,
+    environment: key.environment,
+    service: key.service,
+    req_id: key.reqId,
+    plan,
     seq,
     kind,
     at: at.instant,
@@ -187,13 +156,18 @@ export function entryRow(entry: Entry): EntryColumns {
   };
 }
 
-export function toEntry(row: Raw<LedgerEntryRow>): Entry {
+export function toEntry(row: RawRow<"ledger_entry">): Entry {
   const { seq, plan } = row;
-  const after = row.after_code === null ? undefined : toAfter(row as Filled<Raw<LedgerEntryRow>>);
-  return { ...toEvent(row as Filled<Raw<LedgerEntryRow>>, plan), seq, at: { instant: row.at, wall: row.wall }, after };
+  const after = row.after_code === null ? undefined : toAfter(row as Filled<RawRow<"ledger_entry">>);
+  return {
+    ...toEvent(row as Filled<RawRow<"ledger_entry">>, plan),
+    seq,
+    at: { instant: row.at, wall: row.wall },
+    after,
+  };
 }
 
-function toEvent(row: Filled<Raw<LedgerEntryRow>>, plan: string): Event {
+function toEvent(row: Filled<RawRow<"ledger_entry">>, plan: string): Event {
   const { kind, months, days, author, reason } = row;
   switch (kind) {
     case "top_up":
@@ -211,7 +185,7 @@ function toEvent(row: Filled<Raw<LedgerEntryRow>>, plan: string): Event {
   }
 }
 
-function toAfter(row: Filled<Raw<LedgerEntryRow>>): Subscription {
+function toAfter(row: Filled<RawRow<"ledger_entry">>): Subscription {
   const bouquet = { code: row.after_code, name: row.after_name, addOn: row.after_add_on === 1 };
   const { plan, after_start: start, after_anchor: anchor, after_end: end, after_since: since } = row;
   const counted = { months: row.after_months, days: row.after_days, goodwillDays: row.after_goodwill_days };
@@ -226,25 +200,7 @@ export function flag(value: boolean): 0 | 1 {
   return value ? 1 : 0;
 }
 
-export const TOP_UP_COLUMNS = [
-  "checkout_id",
-  "txn_id",
-  "partner_id",
-  "environment",
-  "cuid",
-  "service",
-  "req_id",
-  "bouquet_code",
-  "amount",
-  "commission",
-  "at",
-  "txn_date",
-  "status",
-  "udf1",
-  "udf2",
-] as const satisfies readonly (keyof Raw<TopUpRow>)[];
-
-export function toTransaction(row: Raw<TopUpRow>): Transaction {
+export function toTransaction(row: RawRow<"top_up">): Transaction {
   return {
     checkoutId: row.checkout_id,
     txnId: row.txn_id,
@@ -261,6 +217,27 @@ export function toTransaction(row: Raw<TopUpRow>): Transaction {
     status: row.status,
     udf1: row.udf1 ?? undefined,
     udf2: row.udf2 ?? undefined,
+  };
+}
+
+/** The row of a recorded top-up. */
+export function topUpRow(of: Transaction): RawRow<"top_up"> {
+  return {
+    checkout_id: of.checkoutId,
+    txn_id: of.txnId,
+    partner_id: of.partnerId,
+    environment: of.environment,
+    cuid: of.cuid,
+    service: of.service,
+    req_id: of.reqId,
+    bouquet_code: of.bouquetCode,
+    amount: Number(of.amount),
+    commission: Number(of.commission),
+    at: of.at,
+    txn_date: of.txnDate,
+    status: of.status,
+    udf1: of.udf1 ?? null,
+    udf2: of.udf2 ?? null,
   };
 }
 

@@ -1,196 +1,239 @@
+import type { LimitName } from "../domain/account.ts";
+import type { AlertKind } from "../domain/alert.ts";
 import type { Role } from "../domain/authority.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
-import type { Instant, WallTime } from "../domain/wall-time.ts";
+import type { EventKind } from "../domain/event.ts";
+import { blob, flag, LEDGER, number, ONLY_ROW, orNull, table, text } from "./table.ts";
 
-/* The tables of the staff's side. tables.ts has the others. */
+/* The tables of the audit trail, of events and their delivery, of calls on record, and of staff. */
 
-interface RefusedCallRow {
-  id: number;
-  at: Instant;
-  partnerId: number;
-  environment: Environment;
-  operation: string;
-  reason: string;
-  detail: string | null;
-  code: string | null;
-  requestId: string;
-}
-
-interface TrialCallRow {
-  id: number;
-  at: Instant;
-  ms: number;
-  partnerId: number;
-  version: string;
-  operation: string;
-  cuid: string | null;
-  service: string | null;
-  reqId: string | null;
-  checkoutId: string | null;
-  bouquetId: string | null;
-  amount: string | null;
-  outcome: string;
-  retryAfter: number | null;
-  requestId: string;
-}
-
-export interface StaffRow {
-  id: number;
-  name: string;
-  role: Role;
-  password: string | null;
-  oidcSubject: string | null;
-  totpSecret: string | null;
-  totpStep: number | null;
-  /** A JSON list. */
-  recoveryCodes: string;
-  /** A JSON list. */
-  networks: string;
-  createdAt: Instant;
-  lastLogInAt: Instant | null;
-  mustChangePassword: number;
-}
-
-export interface StaffSessionRow {
-  hash: Uint8Array;
-  id: string;
-  staffId: number;
-  createdAt: Instant;
-  lastUsedAt: Instant;
-  address: string | null;
-  userAgent: string | null;
-  authenticatedAt: Instant | null;
-}
-
-interface LogInFailureRow {
-  id: string;
-  at: Instant;
-  name: string;
-  source: string;
-}
-
-export interface StaffKeyRow {
-  hash: Uint8Array;
-  name: string;
-  role: Role;
-  createdAt: Instant;
-  lastUsedAt: Instant | null;
-}
-
-interface StaffAnswerRow {
-  hash: Uint8Array;
-  owner: string;
-  request: Uint8Array;
-  at: Instant;
-  status: number | null;
-  body: string | null;
-}
-
-interface StaffDayRow {
-  author: string;
-  day: string;
-  goodwillDays: number;
-  bulkConnections: number;
-}
-
-export interface ApprovalRow {
-  id: string;
-  kind: "reversal" | "bulk";
-  subject: string;
-  environment: Environment;
-  reason: string;
-  requestedBy: string;
-  requestedAt: Instant;
-  state: "waiting" | "confirmed" | "refused";
-  decidedBy: string | null;
-  decidedAt: Instant | null;
-  refusal: string | null;
-}
-
-export interface ImportRunRow {
-  id: number;
-  kind: "customers" | "catalogue";
-  environment: Environment;
-  author: string;
-  file: string;
-  asOf: string | null;
-  startedAt: Instant;
-  endedAt: Instant | null;
-  outcome: "running" | "done" | "refused" | "failed";
-  /** A JSON object. */
-  report: string | null;
-  problem: string | null;
-}
-
-export interface HeldBackRow {
-  id: number;
-  environment: Environment;
-  cuid: string;
-  service: Service;
-  reqId: string;
-  plan: string;
-  code: string;
-  keptEnd: WallTime | null;
-  statedEnd: WallTime | null;
-  txnId: string | null;
-  goodwillDays: number | null;
-  goodwillAt: WallTime | null;
-  lackingEnd: WallTime | null;
-  line: number;
-  /** A JSON object. */
-  sourceRow: string;
-}
-
-export interface BulkRunRow {
-  id: number;
-  environment: Environment;
-  action: "goodwill" | "block" | "unblock";
-  days: number | null;
-  plan: string | null;
-  reason: string;
-  author: string;
-  staffId: number | null;
-  role: Role | null;
-  keyHash: Uint8Array | null;
-  state: "reading" | "ready" | "waiting" | "running" | "paused" | "done" | "cancelled" | "failed";
-  createdAt: Instant;
-  startedAt: Instant | null;
-  changedAt: Instant;
-  lines: number;
-  count: number;
-  repeated: number;
-  problems: number;
-  place: number;
-  done: number;
-  problem: string | null;
-}
-
-/** The connection is null if none was found. */
-export interface BulkLineRow {
-  runId: number;
-  number: number;
-  line: number;
-  text: string;
-  whole: number | null;
-  cuid: string | null;
-  service: Service | null;
-  reqId: string | null;
-  problem: string | null;
-}
-
-export interface StaffTables {
-  refusedCall: RefusedCallRow;
-  trialCall: TrialCallRow;
-  staff: StaffRow;
-  staffSession: StaffSessionRow;
-  logInFailure: LogInFailureRow;
-  staffKey: StaffKeyRow;
-  staffAnswer: StaffAnswerRow;
-  staffDay: StaffDayRow;
-  approval: ApprovalRow;
-  importRun: ImportRunRow;
-  heldBack: HeldBackRow;
-  bulkRun: BulkRunRow;
-  bulkLine: BulkLineRow;
-}
+export const STAFF_TABLES = {
+  audit_entry: table(
+    { seq: number() },
+    {
+      at: number(),
+      author: text(),
+      action: text(),
+      subject: text(),
+      reason: orNull(text()),
+      before: orNull(text()),
+      after: orNull(text()),
+      hash: text(),
+    },
+  ),
+  target: table(
+    { id: number() },
+    {
+      name: text(),
+      config: text(),
+      secrets: text(),
+      billing: flag(),
+      paused: flag(),
+      created_at: number(),
+      resent_at: orNull(number()),
+      place: number(),
+    },
+  ),
+  event: table(
+    { seq: number() },
+    {
+      kind: text<EventKind>(),
+      at: number(),
+      environment: text<Environment>(),
+      cuid: orNull(text()),
+      service: orNull(text<Service>()),
+      req_id: orNull(text()),
+      partner_id: orNull(number()),
+      state: text(),
+    },
+  ),
+  delivery: table(
+    { target_id: number(), seq: number() },
+    {
+      attempts: number(),
+      failed_at: orNull(number()),
+      next_at: number(),
+      set_aside: flag(),
+      problem: orNull(text()),
+    },
+  ),
+  delivery_log: table(
+    { target_id: number(), at: number(), seq: number() },
+    {
+      attempt: number(),
+      status: orNull(number()),
+      request: orNull(text()),
+      answer: orNull(text()),
+      problem: orNull(text()),
+      duration_ms: number(),
+    },
+  ),
+  alert: table(
+    {
+      kind: text<AlertKind>(),
+      partner_id: number(),
+      environment: text<Environment>(),
+      limit_name: text<LimitName | "">(),
+      ends_at: number(),
+    },
+    { at: number(), mailed_at: orNull(number()), balance: orNull(number()), below: orNull(number()) },
+  ),
+  lease: table({ name: text() }, { holder: text(), held_until: number() }),
+  ends_told: table(ONLY_ROW, { told_until: text() }),
+  refused_call: table(
+    { id: number() },
+    {
+      at: number(),
+      partner_id: number(),
+      environment: text<Environment>(),
+      operation: text(),
+      reason: text(),
+      detail: orNull(text()),
+      code: orNull(text()),
+      request_id: text(),
+    },
+  ),
+  trial_call: table(
+    { id: number() },
+    {
+      at: number(),
+      ms: number(),
+      partner_id: number(),
+      version: text(),
+      operation: text(),
+      cuid: orNull(text()),
+      service: orNull(text()),
+      req_id: orNull(text()),
+      checkout_id: orNull(text()),
+      bouquet_id: orNull(text()),
+      amount: orNull(text()),
+      outcome: text(),
+      retry_after: orNull(number()),
+      request_id: text(),
+    },
+  ),
+  practice_checkout: table({ checkout_id: text() }, { calls: number(), at: number(), reverse_at: orNull(number()) }),
+  staff: table(
+    { id: number() },
+    {
+      name: text(),
+      role: text<Role>(),
+      password: orNull(text()),
+      oidc_subject: orNull(text()),
+      totp_secret: orNull(text()),
+      totp_step: orNull(number()),
+      recovery_codes: text(),
+      networks: text(),
+      created_at: number(),
+      last_log_in_at: orNull(number()),
+      must_change_password: flag(),
+    },
+  ),
+  staff_session: table(
+    { hash: blob() },
+    {
+      id: text(),
+      staff_id: number(),
+      created_at: number(),
+      last_used_at: number(),
+      address: orNull(text()),
+      user_agent: orNull(text()),
+      authenticated_at: orNull(number()),
+    },
+  ),
+  log_in_failure: table({ id: text() }, { at: number(), name: text(), source: text() }),
+  staff_key: table(
+    { hash: blob() },
+    { name: text(), role: text<Role>(), created_at: number(), last_used_at: orNull(number()) },
+  ),
+  staff_answer: table(
+    { hash: blob() },
+    { owner: text(), request: blob(), at: number(), status: orNull(number()), body: orNull(text()) },
+  ),
+  staff_day: table({ author: text(), day: text() }, { goodwill_days: number(), bulk_connections: number() }),
+  approval: table(
+    { id: text() },
+    {
+      kind: text<"reversal" | "bulk">(),
+      subject: text(),
+      environment: text<Environment>(),
+      reason: text(),
+      requested_by: text(),
+      requested_at: number(),
+      state: text<"waiting" | "confirmed" | "refused">(),
+      decided_by: orNull(text()),
+      decided_at: orNull(number()),
+      refusal: orNull(text()),
+    },
+  ),
+  import_run: table(
+    { id: number() },
+    {
+      kind: text<"customers" | "catalogue">(),
+      environment: text<Environment>(),
+      author: text(),
+      file: text(),
+      as_of: orNull(text()),
+      started_at: number(),
+      ended_at: orNull(number()),
+      outcome: text<"running" | "done" | "refused" | "failed">(),
+      report: orNull(text()),
+      problem: orNull(text()),
+    },
+  ),
+  held_back: table(
+    { id: number() },
+    {
+      ...LEDGER,
+      code: text(),
+      kept_end: orNull(text()),
+      stated_end: orNull(text()),
+      txn_id: orNull(text()),
+      goodwill_days: orNull(number()),
+      goodwill_at: orNull(text()),
+      lacking_end: orNull(text()),
+      line: number(),
+      source_row: text(),
+    },
+  ),
+  bulk_run: table(
+    { id: number() },
+    {
+      environment: text<Environment>(),
+      action: text<"goodwill" | "block" | "unblock">(),
+      days: orNull(number()),
+      plan: orNull(text()),
+      reason: text(),
+      author: text(),
+      staff_id: orNull(number()),
+      role: orNull(text<Role>()),
+      key_hash: orNull(blob()),
+      state: text<"reading" | "ready" | "waiting" | "running" | "paused" | "done" | "cancelled" | "failed">(),
+      created_at: number(),
+      started_at: orNull(number()),
+      changed_at: number(),
+      lines: number(),
+      count: number(),
+      repeated: number(),
+      problems: number(),
+      place: number(),
+      done: number(),
+      problem: orNull(text()),
+    },
+  ),
+  bulk_line: table(
+    { run_id: number(), number: number() },
+    {
+      line: number(),
+      text: text(),
+      whole: orNull(number()),
+      cuid: orNull(text()),
+      service: orNull(text<Service>()),
+      req_id: orNull(text()),
+      problem: orNull(text()),
+    },
+  ),
+  check_passed: table(ONLY_ROW, { at: number() }),
+  backup_taken: table(ONLY_ROW, { at: number() }),
+};

@@ -4,285 +4,221 @@ import type { ConnectionStatus, Environment, WireStatus } from "../domain/custom
 import type { Event, GoodwillReading } from "../domain/ledger.ts";
 import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/transaction.ts";
-import type { Instant, WallTime } from "../domain/wall-time.ts";
-import type { StaffTables } from "./staff-tables.ts";
-import type { AlertRow, DeliveryLogRow, DeliveryRow, EventRow, TargetRow } from "./target-tables.ts";
+import { STAFF_TABLES } from "./staff-tables.ts";
+import {
+  ACCOUNT,
+  ACT,
+  blob,
+  type Camel,
+  CONNECTION,
+  CUSTOMER,
+  flag,
+  LEDGER,
+  namesOf,
+  number,
+  ONLY_ROW,
+  orNull,
+  type RawRowOf,
+  type RowOf,
+  table,
+  text,
+} from "./table.ts";
 
 /*
- * The tables of both engines, with the names that Kysely's plugin gives them (`topUp.txnId` is `top_up.txn_id`). A flag is
- * 0 or 1, an instant a number of milliseconds since 1970, an amount a number of minor units, a list a JSON text. The schema
- * says what each column means.
+ * The tables of both engines, which are also what is copied and backed up. The migrations say what each column means. No row
+ * refers to a row of a later table.
  */
 
-type Flag = 0 | 1;
+export const TABLES = {
+  provider: table(ONLY_ROW, { time_zone: text(), currency_exponent: number(), default_country: orNull(text()) }),
+  retention: table(ONLY_ROW, { pruned_before: number() }),
+  checkout_secret: table({ id: number() }, { key: blob(), created_at: number() }),
+  partner: table(
+    { id: number() },
+    {
+      name: text(),
+      status: text<"active" | "suspended">(),
+      created_at: number(),
+      allowed_addresses: orNull(text()),
+      certified_at: orNull(number()),
+      limits: orNull(text()),
+      commission: orNull(text()),
+    },
+  ),
+  access_token: table(
+    { hash: blob() },
+    {
+      id: text(),
+      ...ACCOUNT,
+      created_at: number(),
+      expires_at: orNull(number()),
+      revoked_at: orNull(number()),
+      replaced_by: orNull(text()),
+    },
+  ),
+  access_token_use: table({ token_id: text() }, { last_used_at: number() }),
+  catalogue_revision: table({ revision: number() }, { environment: text<Environment>(), created_at: number() }),
+  bouquet: table(
+    { revision: number(), position: number() },
+    {
+      service: text<Service>(),
+      code: text(),
+      name: text(),
+      price: number(),
+      segments: text(),
+      plan: text(),
+      add_on: flag(),
+      months: number(),
+      days: number(),
+    },
+  ),
+  customer: table(CUSTOMER, {
+    first_name: text(),
+    last_name: text(),
+    mobile: orNull(text()),
+    mobile_e164: orNull(text()),
+    status: text<WireStatus>(),
+    as_of: orNull(number()),
+  }),
+  customer_code: table({ code: text(), environment: text<Environment>(), cuid: text() }),
+  customer_term: table({ environment: text<Environment>(), term: text(), cuid: text() }),
+  connection: table(CONNECTION, {
+    name_key: text(),
+    position: number(),
+    status: text<ConnectionStatus>(),
+    blocked: flag(),
+    segment: orNull(text()),
+  }),
+  subscription: table(LEDGER, {
+    seq: number(),
+    code: orNull(text()),
+    name: orNull(text()),
+    add_on: orNull(flag()),
+    start_time: orNull(text()),
+    anchor_time: orNull(text()),
+    months: orNull(number()),
+    days: orNull(number()),
+    end_time: orNull(text()),
+    since: orNull(number()),
+    goodwill_days: orNull(number()),
+  }),
+  ledger_entry: table(
+    { ...LEDGER, seq: number() },
+    {
+      kind: text<Event["kind"]>(),
+      at: number(),
+      wall: text(),
+      code: orNull(text()),
+      name: orNull(text()),
+      add_on: orNull(flag()),
+      months: orNull(number()),
+      days: orNull(number()),
+      txn_id: orNull(text()),
+      reverses: orNull(number()),
+      author: orNull(text()),
+      reason: orNull(text()),
+      as_of: orNull(number()),
+      as_of_wall: orNull(text()),
+      goodwill: orNull(text<GoodwillReading>()),
+      stated_start: orNull(text()),
+      stated_end: orNull(text()),
+      unit: orNull(text<StatedSubscription["unit"]>()),
+      run_since: orNull(number()),
+      after_code: orNull(text()),
+      after_name: orNull(text()),
+      after_add_on: orNull(flag()),
+      after_start: orNull(text()),
+      after_anchor: orNull(text()),
+      after_months: orNull(number()),
+      after_days: orNull(number()),
+      after_end: orNull(text()),
+      after_since: orNull(number()),
+      after_goodwill_days: orNull(number()),
+    },
+  ),
+  top_up: table(
+    { checkout_id: text() },
+    {
+      txn_id: text(),
+      partner_id: number(),
+      ...CONNECTION,
+      bouquet_code: text(),
+      amount: number(),
+      commission: number(),
+      at: number(),
+      txn_date: text(),
+      status: text<TransactionStatus>(),
+      udf1: orNull(text()),
+      udf2: orNull(text()),
+    },
+  ),
+  reversal: table({ txn_id: text() }, ACT),
+  connection_block: table(CONNECTION, ACT),
+  retired_checkout: table({ checkout_id: text() }, { at: number() }),
+  account: table(ACCOUNT, {
+    credit_limit: orNull(number()),
+    alert_below: orNull(number()),
+    balance: orNull(number()),
+    day: text(),
+    day_top_ups: number(),
+    day_amount: number(),
+  }),
+  account_entry: table({ ...ACCOUNT, reference: text() }, { kind: text<StaffEntryKind>(), amount: number(), ...ACT }),
+  account_day: table(
+    { ...ACCOUNT, day: text() },
+    {
+      top_ups: number(),
+      gross: number(),
+      commission: number(),
+      reversals: number(),
+      reversed: number(),
+      returned: number(),
+    },
+  ),
+  ...STAFF_TABLES,
+};
 
-export interface ProviderRow {
-  onlyRow: 1;
-  timeZone: string;
-  currencyExponent: number;
-  defaultCountry: string | null;
+export type TableName = keyof typeof TABLES;
+type ColumnsOf<Name extends TableName> = (typeof TABLES)[Name]["columns"];
+
+export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
+
+export function columnsOf<Name extends TableName>(name: Name): readonly (keyof ColumnsOf<Name> & string)[] {
+  return namesOf(TABLES[name].columns as ColumnsOf<Name>);
 }
 
-export interface CheckoutSecretRow {
-  id: number;
-  key: Uint8Array;
-  createdAt: Instant;
-}
+/** The tables with the names that Kysely's plugin gives them: `topUp.txnId` is `top_up.txn_id`. */
+export type Tables = { [Name in TableName as Camel<Name>]: RowOf<ColumnsOf<Name>> };
+/** The tables with the names of the database, for hand-written SQL. */
+export type RawTables = { [Name in TableName]: RawRowOf<ColumnsOf<Name>> };
+export type RawRow<Name extends TableName> = RawTables[Name];
 
-export interface PartnerRow {
-  id: number;
-  name: string;
-  status: "active" | "suspended";
-  createdAt: Instant;
-  /** A JSON list of CIDR ranges; null if requests may come from anywhere. */
-  allowedAddresses: string | null;
-  certifiedAt: Instant | null;
-  limits: string | null;
-  /** A JSON list. */
-  commission: string | null;
-}
+type Row<Name extends TableName> = RowOf<ColumnsOf<Name>>;
 
-export interface AccountRow {
-  partnerId: number;
-  environment: Environment;
-  creditLimit: number | null;
-  alertBelow: number | null;
-  balance: number | null;
-  day: string;
-  dayTopUps: number;
-  dayAmount: number;
-}
-
-export interface AccountEntryRow {
-  partnerId: number;
-  environment: Environment;
-  reference: string;
-  kind: StaffEntryKind;
-  amount: number;
-  reason: string;
-  author: string;
-  at: Instant;
-  wall: WallTime;
-}
-
-export interface AccountDayRow {
-  partnerId: number;
-  environment: Environment;
-  day: string;
-  topUps: number;
-  gross: number;
-  commission: number;
-  reversals: number;
-  reversed: number;
-  returned: number;
-}
-
-export interface AccessTokenRow {
-  hash: Uint8Array;
-  id: string;
-  partnerId: number;
-  environment: Environment;
-  createdAt: Instant;
-  expiresAt: Instant | null;
-  revokedAt: Instant | null;
-  replacedBy: string | null;
-}
-
-export interface BouquetRow {
-  revision: number;
-  position: number;
-  service: Service;
-  code: string;
-  name: string;
-  price: number;
-  /** A JSON list. */
-  segments: string;
-  plan: string;
-  addOn: Flag;
-  months: number;
-  days: number;
-}
-
-export interface CustomerRow {
-  cuid: string;
-  environment: Environment;
-  firstName: string;
-  lastName: string;
-  mobile: string | null;
-  mobileE164: string | null;
-  status: WireStatus;
-  asOf: Instant | null;
-}
-
-export interface CustomerCodeRow {
-  code: string;
-  environment: Environment;
-  cuid: string;
-}
-
-export interface CustomerTermRow {
-  environment: Environment;
-  term: string;
-  cuid: string;
-}
-
-export interface ConnectionRow {
-  cuid: string;
-  environment: Environment;
-  service: Service;
-  reqId: string;
-  /** The `reqId`, folded by `foldName`. */
-  nameKey: string;
-  position: number;
-  status: ConnectionStatus;
-  blocked: Flag;
-  segment: string | null;
-}
-
-/** The key of a ledger. */
-interface LedgerKeyRow {
-  cuid: string;
-  environment: Environment;
-  service: Service;
-  reqId: string;
-  plan: string;
-}
-
-/** The state of a ledger; all of it is null if the ledger has no subscription. */
-export interface SubscriptionRow extends LedgerKeyRow {
-  seq: number;
-  code: string | null;
-  name: string | null;
-  addOn: Flag | null;
-  startTime: WallTime | null;
-  anchorTime: WallTime | null;
-  months: number | null;
-  days: number | null;
-  endTime: WallTime | null;
-  since: number | null;
-  goodwillDays: number | null;
-}
-
-/** The kind says which columns have values. All `after...` columns are null if no subscription is left after the entry. */
-export interface LedgerEntryRow extends LedgerKeyRow {
-  seq: number;
-  kind: Event["kind"];
-  at: Instant;
-  wall: WallTime;
-  code: string | null;
-  name: string | null;
-  addOn: Flag | null;
-  months: number | null;
-  days: number | null;
-  txnId: string | null;
-  reverses: number | null;
-  author: string | null;
-  reason: string | null;
-  asOf: Instant | null;
-  asOfWall: WallTime | null;
-  goodwill: GoodwillReading | null;
-  statedStart: WallTime | null;
-  statedEnd: WallTime | null;
-  unit: StatedSubscription["unit"] | null;
-  runSince: number | null;
-  afterCode: string | null;
-  afterName: string | null;
-  afterAddOn: Flag | null;
-  afterStart: WallTime | null;
-  afterAnchor: WallTime | null;
-  afterMonths: number | null;
-  afterDays: number | null;
-  afterEnd: WallTime | null;
-  afterSince: number | null;
-  afterGoodwillDays: number | null;
-}
-
-export interface TopUpRow {
-  checkoutId: string;
-  txnId: string;
-  partnerId: number;
-  environment: Environment;
-  cuid: string;
-  service: Service;
-  reqId: string;
-  bouquetCode: string;
-  amount: number;
-  commission: number;
-  at: Instant;
-  txnDate: WallTime;
-  status: TransactionStatus;
-  udf1: string | null;
-  udf2: string | null;
-}
-
-export interface ReversalRow {
-  txnId: string;
-  at: Instant;
-  wall: WallTime;
-  author: string;
-  reason: string;
-}
-
-export interface ConnectionBlockRow extends Omit<LedgerKeyRow, "plan"> {
-  at: Instant;
-  wall: WallTime;
-  author: string;
-  reason: string;
-}
-
-export interface AuditEntryRow {
-  seq: number;
-  at: Instant;
-  author: string;
-  action: string;
-  subject: string;
-  reason: string | null;
-  before: string | null;
-  after: string | null;
-  hash: string;
-}
-
-/** All tables that are copied and backed up. */
-export interface Tables extends StaffTables {
-  provider: ProviderRow;
-  checkoutSecret: CheckoutSecretRow;
-  retention: { onlyRow: 1; prunedBefore: Instant };
-  partner: PartnerRow;
-  accessToken: AccessTokenRow;
-  accessTokenUse: { tokenId: string; lastUsedAt: Instant };
-  catalogueRevision: { revision: number; environment: Environment; createdAt: Instant };
-  bouquet: BouquetRow;
-  customer: CustomerRow;
-  customerCode: CustomerCodeRow;
-  customerTerm: CustomerTermRow;
-  connection: ConnectionRow;
-  subscription: SubscriptionRow;
-  ledgerEntry: LedgerEntryRow;
-  topUp: TopUpRow;
-  reversal: ReversalRow;
-  connectionBlock: ConnectionBlockRow;
-  retiredCheckout: { checkoutId: string; at: Instant };
-  account: AccountRow;
-  accountEntry: AccountEntryRow;
-  accountDay: AccountDayRow;
-  auditEntry: AuditEntryRow;
-  target: TargetRow;
-  event: EventRow;
-  alert: AlertRow;
-  delivery: DeliveryRow;
-  deliveryLog: DeliveryLogRow;
-  lease: { name: string; holder: string; heldUntil: Instant };
-  endsTold: { onlyRow: 1; toldUntil: WallTime };
-  practiceCheckout: { checkoutId: string; calls: number; at: Instant; reverseAt: Instant | null };
-  checkPassed: { onlyRow: 1; at: Instant };
-  backupTaken: { onlyRow: 1; at: Instant };
-}
-
-/** A row with the column names of the database. Hand-written SQL reads and writes it. */
-export type Raw<Row> = { [Column in keyof Row & string as Snake<Column>]: Row[Column] };
-
-export type RawTables = { [Table in keyof Tables as Snake<Table>]: Raw<Tables[Table]> };
-
-type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
-  : "";
+export type ProviderRow = Row<"provider">;
+export type PartnerRow = Row<"partner">;
+export type AccessTokenRow = Row<"access_token">;
+export type BouquetRow = Row<"bouquet">;
+export type CustomerRow = Row<"customer">;
+export type CustomerCodeRow = Row<"customer_code">;
+export type CustomerTermRow = Row<"customer_term">;
+export type ConnectionRow = Row<"connection">;
+export type SubscriptionRow = Row<"subscription">;
+export type LedgerEntryRow = Row<"ledger_entry">;
+export type TopUpRow = Row<"top_up">;
+export type AccountRow = Row<"account">;
+export type AccountDayRow = Row<"account_day">;
+export type AuditEntryRow = Row<"audit_entry">;
+export type TargetRow = Row<"target">;
+export type EventRow = Row<"event">;
+export type DeliveryRow = Row<"delivery">;
+export type DeliveryLogRow = Row<"delivery_log">;
+export type AlertRow = Row<"alert">;
+export type StaffRow = Row<"staff">;
+export type StaffSessionRow = Row<"staff_session">;
+export type StaffKeyRow = Row<"staff_key">;
+export type ApprovalRow = Row<"approval">;
+export type ImportRunRow = Row<"import_run">;
+export type HeldBackRow = Row<"held_back">;
+export type BulkRunRow = Row<"bulk_run">;
+export type BulkLineRow = Row<"bulk_line">;

@@ -10,9 +10,9 @@ import {
   readHeader,
   writeBackup,
 } from "../../src/backup/backup-file.ts";
-import { ARCHIVE_COLUMNS, ARCHIVE_TABLES } from "../../src/store/archive.ts";
 import type { ArchiveValue } from "../../src/store/engine.ts";
 import type { ArchiveChunk, MoneyTotal } from "../../src/store/store.ts";
+import { columnsOf, TABLE_NAMES } from "../../src/store/tables.ts";
 import { each, gather, HEADER, inPieces, makeBackup, rowsChunk, smallArchive } from "./backups.ts";
 
 /** Every kind of value in a database, including any Unicode text and the largest numbers. */
@@ -25,9 +25,9 @@ const anyValue: fc.Arbitrary<ArchiveValue> = fc.oneof(
   fc.uint8Array({ maxLength: 40 }).map((bytes) => new Uint8Array(bytes)),
 );
 const anyRows = fc
-  .record({ table: fc.constantFrom(...ARCHIVE_TABLES), count: fc.nat({ max: 6 }) })
+  .record({ table: fc.constantFrom(...TABLE_NAMES), count: fc.nat({ max: 6 }) })
   .chain(({ table, count }) => {
-    const { length } = ARCHIVE_COLUMNS[table];
+    const { length } = columnsOf(table);
     return fc
       .array(fc.array(anyValue, { minLength: length, maxLength: length }), { maxLength: count })
       .map((rows) => rowsChunk(table, rows));
@@ -42,7 +42,7 @@ const anyMoney: fc.Arbitrary<MoneyTotal> = fc.record({
 });
 const anyTotals: fc.Arbitrary<ArchiveChunk> = fc
   .record({
-    rows: fc.dictionary(fc.constantFrom(...ARCHIVE_TABLES), fc.nat()),
+    rows: fc.dictionary(fc.constantFrom(...TABLE_NAMES), fc.nat()),
     money: fc.array(anyMoney, { maxLength: 4 }),
   })
   .map(({ rows, money }) => ({ kind: "totals", totals: { rows: { ...rows }, money } }));

@@ -1,7 +1,8 @@
 import { writeBackup } from "../../src/backup/backup-file.ts";
-import { ARCHIVE_COLUMNS, ARCHIVE_TABLES, digestOf } from "../../src/store/archive.ts";
+import { digestOf } from "../../src/store/archive.ts";
 import type { ArchiveValue } from "../../src/store/engine.ts";
 import type { ArchiveChunk } from "../../src/store/store.ts";
+import { columnsOf, TABLE_NAMES } from "../../src/store/tables.ts";
 
 type Rows = readonly (readonly ArchiveValue[])[];
 
@@ -36,7 +37,7 @@ export function smallArchive(): ArchiveChunk[] {
     rowsChunk("top_up", [topUp(3, 9_000_000_000_000_000)]),
   ];
   const counts: Record<string, number> = { checkout_secret: 1, partner: 2, top_up: 3 };
-  const rows = Object.fromEntries(ARCHIVE_TABLES.map((table) => [table, counts[table] ?? 0]));
+  const rows = Object.fromEntries(TABLE_NAMES.map((table) => [table, counts[table] ?? 0]));
   const money = { partnerId: 2, environment: "production", service: "tv", status: "success", topUps: 3 } as const;
   return [{ kind: "totals", totals: { rows, money: [{ ...money, amount: 9_000_000_000_090_000n }] } }, ...chunks];
 }
@@ -46,7 +47,7 @@ function rowOf(
   table: "checkout_secret" | "partner" | "top_up",
   values: Readonly<Record<string, ArchiveValue>>,
 ): ArchiveValue[] {
-  const columns: readonly string[] = ARCHIVE_COLUMNS[table];
+  const columns: readonly string[] = columnsOf(table);
   return columns.map((column) => values[column] ?? null);
 }
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asked, withRows } from "../../src/store/postgres/columns.ts";
+import { number, text } from "../../src/store/table.ts";
 import { plain } from "../store-suite/customers.ts";
 import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
 import { moveHorizon } from "../support/history.ts";
@@ -41,12 +42,12 @@ test("a batch that was planned while there was no top-up does not read all of th
   await expect.poll(read).toEqual({ written: 600, read: 0 });
 });
 
-const COLUMNS = ["name", "months", "amount"] as const;
+const COLUMNS = { name: text(), months: number(), amount: number() };
 
 /** PostgreSQL's text cannot contain NUL, and readers refuse lone surrogates. */
-const text = fc.string({ unit: "binary" }).filter((words) => !words.includes("\u0000") && words.isWellFormed());
+const words = fc.string({ unit: "binary" }).filter((each) => !each.includes("\u0000") && each.isWellFormed());
 const row = fc.record({
-  name: fc.option(fc.oneof(text, fc.constantFrom("NULL", "null", "", " ", "{}", ",", '"', "\\", '\\"', "{a,b}"))),
+  name: fc.option(fc.oneof(words, fc.constantFrom("NULL", "null", "", " ", "{}", ",", '"', "\\", '\\"', "{a,b}"))),
   months: fc.option(fc.integer()),
   amount: fc.option(fc.maxSafeInteger()),
 });
@@ -60,11 +61,11 @@ test("rows of parameters arrive unchanged, with any content", async () => {
       fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
         const { values = [], ...statement } = ask(rows);
         const { rows: got } = await client.query({ ...statement, values: [...values] });
-        const number = (value: string | null) => (value === null ? null : Number(value));
+        const numberOf = (value: string | null) => (value === null ? null : Number(value));
         const numbered = got.map(({ name, months, amount }) => ({
           name,
-          months: number(months),
-          amount: number(amount),
+          months: numberOf(months),
+          amount: numberOf(amount),
         }));
         expect(numbered).toEqual(rows);
       }),

@@ -170,7 +170,7 @@ async function openStaffApi(
 
 /** Lets a person go on with the password that another set. */
 export async function keepPassword({ engine }: Pick<Store, "engine">, name: string): Promise<void> {
-  const kept = { mustChangePassword: 0 };
+  const kept = { mustChangePassword: 0 } as const;
   await engine.transact((tx) => tx.updateTable("staff").set(kept).where("name", "=", name).execute());
 }
 

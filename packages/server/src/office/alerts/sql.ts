@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { appendEvents } from "../../store/events.ts";
-import type { AlertRow } from "../../store/target-tables.ts";
+import type { AlertRow } from "../../store/tables.ts";
 
 export interface StoredAlert extends Alert {
   /** Name of the partner. */

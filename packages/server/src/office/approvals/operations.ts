@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { subjectOf } from "../../domain/correction.ts";
 import { Refused } from "../../domain/refused.ts";
-import type { ApprovalRow } from "../../store/staff-tables.ts";
+import type { ApprovalRow } from "../../store/tables.ts";
 import { cancelWaiting, startConfirmed } from "../bulk/second-person.ts";
 import { findRun, findRuns } from "../bulk/sql.ts";
 import { ENVIRONMENT, environmentOf, ReasonSchema } from "../common.ts";

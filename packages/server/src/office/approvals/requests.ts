@@ -2,7 +2,7 @@ import type { AuditedChange } from "../../domain/audit.ts";
 import { Refused } from "../../domain/refused.ts";
 import { PERMISSIONS } from "../../domain/staff.ts";
 import type { Db } from "../../store/engine.ts";
-import type { ApprovalRow } from "../../store/staff-tables.ts";
+import type { ApprovalRow } from "../../store/tables.ts";
 import type { Change } from "../decide.ts";
 import type { Corrector } from "../limits.ts";
 import { approvalOf, findApproval, recordDecision, roleAt, type Subject, stateOf, writeRequest } from "./sql.ts";

@@ -3,7 +3,7 @@ import { formatMoneyInFull } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
-import type { ApprovalRow, BulkRunRow } from "../../store/staff-tables.ts";
+import type { ApprovalRow, BulkRunRow } from "../../store/tables.ts";
 import { AmountSchema, BULK_ACTIONS, EnvironmentSchema, InstantSchema, oneOf, orNull } from "../common.ts";
 import { stateOf } from "./sql.ts";
 

@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/customer.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
-import type { ApprovalRow } from "../../store/staff-tables.ts";
+import type { ApprovalRow } from "../../store/tables.ts";
 
 /** A request that nobody decided within this time is expired. */
 export const WAITS_MS = 7 * DAY_MS;

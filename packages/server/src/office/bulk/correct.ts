@@ -4,7 +4,7 @@ import { type ConnectionKey, withHead } from "../../domain/customer.ts";
 import { eventOf, type NewEvent } from "../../domain/event.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
-import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { blockEvents, writeBlock } from "../corrections/sql.ts";
 import { correctingBy, decide } from "../decide.ts";
 import { failureWords } from "../imports/runs.ts";

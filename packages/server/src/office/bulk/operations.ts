@@ -4,7 +4,7 @@ import { portionsOf } from "../../domain/portions.ts";
 import { Refused } from "../../domain/refused.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
-import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { endRequest } from "../approvals/sql.ts";
 import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, pageOf, pageUpTo, runOf } from "../common.ts";
 import { readNames } from "../customers/sql.ts";

@@ -11,7 +11,7 @@ import type { Naming } from "../../domain/refused.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { CONNECTION_STATE, toConnectionState } from "../../store/rows.ts";
-import type { BulkLineRow } from "../../store/staff-tables.ts";
+import type { BulkLineRow } from "../../store/tables.ts";
 import { notCorrected } from "../corrections/words.ts";
 
 /** Connections that one transaction corrects. Top-ups wait for at most a tenth of a second. */

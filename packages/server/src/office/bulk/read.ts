@@ -1,7 +1,7 @@
 import { orderOf } from "../../domain/correction.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import { Refused } from "../../domain/refused.ts";
-import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { atNow, correctingBy, decide } from "../decide.ts";
 import type { GivenFile } from "../fields.ts";
 import { countBulk } from "../limits.ts";

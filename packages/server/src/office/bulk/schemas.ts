@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { BulkRunRow } from "../../store/staff-tables.ts";
+import type { BulkRunRow } from "../../store/tables.ts";
 import {
   BULK_ACTIONS,
   ENVIRONMENT,

@@ -4,7 +4,7 @@ import { portionsOf } from "../../domain/portions.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";
-import type { BulkLineRow, BulkRunRow } from "../../store/staff-tables.ts";
+import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { WAITS_MS } from "../approvals/sql.ts";
 
 /* The tables of bulk changes, and the connections that their lines mean. */

@@ -4,7 +4,7 @@ import type { ReversalRefusal } from "../../domain/ledger.ts";
 import { Refused } from "../../domain/refused.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { Db } from "../../store/engine.ts";
-import type { ApprovalRow } from "../../store/staff-tables.ts";
+import type { ApprovalRow } from "../../store/tables.ts";
 import { confirmRequest, requestChange } from "../approvals/requests.ts";
 import { approvalData } from "../approvals/schemas.ts";
 import { PREVIEW, ReasonSchema } from "../common.ts";

@@ -7,7 +7,7 @@ import { plainWords, Refused } from "../../domain/refused.ts";
 import { type Instant, isoTime, isoTimeOrNull, type WallTime } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
-import type { HeldBackRow, ImportRunRow } from "../../store/staff-tables.ts";
+import type { HeldBackRow, ImportRunRow } from "../../store/tables.ts";
 import type { Decider } from "../decide.ts";
 import type { HeldBackSubscription, NumberedRow } from "./findings.ts";
 import type { ImportRunSchema } from "./schemas.ts";

@@ -2,7 +2,7 @@ import { networkOf } from "../../domain/address-list.ts";
 import type { LogInFailure, StaffKey, StaffMember, StaffSession } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
-import type { StaffSessionRow } from "../../store/staff-tables.ts";
+import type { StaffSessionRow } from "../../store/tables.ts";
 import { type StaffSecrets, toKey, toMember, toSecrets } from "../staff/sql.ts";
 
 /** How many networks of a person are remembered. */

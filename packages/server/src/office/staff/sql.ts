@@ -2,7 +2,8 @@ import { Refused } from "../../domain/refused.ts";
 import { type AccountChange, isLastAdmin, type StaffKey, type StaffMember, staffChanged } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
-import type { StaffKeyRow, StaffRow } from "../../store/staff-tables.ts";
+import { flag } from "../../store/rows.ts";
+import type { StaffKeyRow, StaffRow } from "../../store/tables.ts";
 import { type Decider, decide } from "../decide.ts";
 
 /** Changes of an account, each with its entry in the audit trail. */
@@ -82,7 +83,7 @@ export async function insertMember(
 ): Promise<void> {
   const none = { totpSecret: null, totpStep: null, recoveryCodes: "[]", networks: "[]" };
   const times = { createdAt, lastLogInAt: null };
-  const row: StaffRow = { id, name, role, ...proof, ...none, ...times, mustChangePassword: Number(mustChangePassword) };
+  const row: StaffRow = { id, name, role, ...proof, ...none, ...times, mustChangePassword: flag(mustChangePassword) };
   await tx.insertInto("staff").values(row).execute();
 }
 
@@ -100,7 +101,7 @@ export async function updateMember(
 function columnsOf(values: Partial<AccountValues>): Partial<StaffRow> {
   const { role, password, mustChangePassword, recoveryCodes, ...to } = values;
   return {
-    ...(mustChangePassword === undefined ? {} : { mustChangePassword: Number(mustChangePassword) }),
+    ...(mustChangePassword === undefined ? {} : { mustChangePassword: flag(mustChangePassword) }),
     ...(role === undefined ? {} : { role }),
     ...(password === undefined ? {} : { password }),
     ...("totpSecret" in to ? { totpSecret: to.totpSecret ?? null } : {}),

@@ -6,7 +6,7 @@ import { loggedAttempts } from "../../store/delivery-log.ts";
 import type { Db } from "../../store/engine.ts";
 import { deliveries, eventsOf, lastEvent, placeOf, putDelivery, toTarget, toWaiting } from "../../store/events.ts";
 import { flag } from "../../store/rows.ts";
-import type { TargetRow } from "../../store/target-tables.ts";
+import type { TargetRow } from "../../store/tables.ts";
 
 export async function findTarget(db: Db, name: string): Promise<Target | undefined> {
   const row = await db.selectFrom("target").selectAll().where("name", "=", name).executeTakeFirst();

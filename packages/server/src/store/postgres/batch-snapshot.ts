@@ -9,13 +9,13 @@ import { type TokenStateRow, toTokenState } from "../access.ts";
 import { accountName, BatchAccounts, type GuardRow, toGuarded } from "../guarded-accounts.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../rows.ts";
 import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../settling.ts";
-import type { AccountRow, CustomerRow, Raw, TopUpRow } from "../tables.ts";
+import type { CustomerRow, RawRow } from "../tables.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
 /** A requested checkout. Without a top-up, all columns after the first two are null. */
 export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant | null } & (
-  | Raw<TopUpRow>
+  | RawRow<"top_up">
   | { readonly checkout_id: null }
 );
 
@@ -24,7 +24,7 @@ export type TokenOfBatch = TokenStateRow & AccountColumns & { readonly id: strin
 /** A guarded account, locked. */
 export type LockedAccount = GuardRow & AccountColumns;
 
-export type AccountColumns = Pick<Raw<AccountRow>, "partner_id" | "environment">;
+export type AccountColumns = Pick<RawRow<"account">, "partner_id" | "environment">;
 
 /** The rows that a batch has loaded. */
 export interface LoadedBatch {

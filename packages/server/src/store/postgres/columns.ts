@@ -1,57 +1,33 @@
+import { type Columns, namesOf } from "../table.ts";
+import { TABLES, type TableName } from "../tables.ts";
 import type { Prepared, Query, Value } from "./session.ts";
 
-const NUMBERS = new Set([
-  "seq",
-  "position",
-  "partner_id",
-  "amount",
-  "commission",
-  "balance",
-  "day_top_ups",
-  "day_amount",
-  "at",
-  "as_of",
-  "reverses",
-  "since",
-  "run_since",
-  "after_since",
-  "blocked",
-  "add_on",
-  "after_add_on",
-  "months",
-  "days",
-  "after_months",
-  "after_days",
-  "goodwill_days",
-  "after_goodwill_days",
-]);
-
-type Rows<Column extends string> = readonly Readonly<Record<Column, Value>>[];
+type Rows<Of extends Columns> = readonly Readonly<Record<keyof Of & string, Value>>[];
 
 /** One statement that inserts any number of rows. @param conflict the ON CONFLICT clause. */
-export function insertRows<Column extends string>(table: string, columns: readonly Column[], conflict = "") {
-  const text = `INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM ${unnest(columns)} ${conflict}`;
+export function insertRows<Of extends Columns>(table: TableName, columns: Of, conflict = "") {
+  const text = `INSERT INTO ${table} (${namesOf(columns).join(", ")}) SELECT * FROM ${unnest(columns)} ${conflict}`;
   return withRows({ name: `${table}_insert`, text }, columns);
 }
 
-/** One statement that inserts any number of rows, or replaces those of the same key. */
-export function putRows<Column extends string>(table: string, key: readonly Column[], columns: readonly Column[]) {
-  const changes = columns.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
+/** One statement that inserts any number of whole rows, or replaces those of the same key. */
+export function putRows<Name extends TableName>(table: Name) {
+  const { key, columns }: { readonly key: readonly string[]; readonly columns: (typeof TABLES)[Name]["columns"] } =
+    TABLES[table];
+  const changes = namesOf(columns).flatMap((name) => (key.includes(name) ? [] : [`${name} = excluded.${name}`]));
   return insertRows(table, columns, `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`);
 }
 
 /** One statement that deletes any number of rows by their key. */
-export function deleteRows<Column extends string>(table: string, key: readonly Column[]) {
-  const text = `DELETE FROM ${table} AS t USING ${asked(key)} WHERE ${isAsked("t", key)}`;
+export function deleteRows<Of extends Columns>(table: TableName, key: Of) {
+  const text = `DELETE FROM ${table} AS t USING ${asked(key)} WHERE ${isAsked("t", namesOf(key))}`;
   return withRows({ name: `${table}_delete`, text }, key);
 }
 
 /** A statement whose parameters are the columns of rows. */
-export function withRows<Column extends string>(statement: Prepared, columns: readonly Column[]) {
-  return (rows: Rows<Column>): Query => ({
-    ...statement,
-    values: columns.map((column) => arrayOf(rows, (row) => row[column])),
-  });
+export function withRows<Of extends Columns>(statement: Prepared, columns: Of) {
+  const names = namesOf(columns);
+  return (rows: Rows<Of>): Query => ({ ...statement, values: names.map((name) => arrayOf(rows, (row) => row[name])) });
 }
 
 /** The query for these rows, or none if there are no rows. */
@@ -60,8 +36,8 @@ export function unlessEmpty<Row>(query: (rows: readonly Row[]) => Query, rows: r
 }
 
 /** An item of FROM: the rows that are passed to a statement, as `k`. */
-export function asked(columns: readonly string[]): string {
-  return `${unnest(columns)} AS k(${columns.join(", ")})`;
+export function asked(columns: Columns): string {
+  return `${unnest(columns)} AS k(${namesOf(columns).join(", ")})`;
 }
 
 /** The condition that the row `alias` has the key of a passed row. */
@@ -75,8 +51,11 @@ export function qualified(alias: string, columns: readonly string[]): string {
 }
 
 /** The rows of a statement that gets one array parameter for each column. */
-export function unnest(columns: readonly string[]): string {
-  return `unnest(${columns.map((column, index) => `$${index + 1}::${NUMBERS.has(column) ? "bigint" : "text"}[]`).join(", ")})`;
+export function unnest(columns: Columns): string {
+  const arrays = Object.values(columns).map(({ kind }, index) => {
+    return `$${index + 1}::${kind === "number" ? "bigint" : "text"}[]`;
+  });
+  return `unnest(${arrays.join(", ")})`;
 }
 
 /** An array literal with one value of each row. The driver would take several times as long to write it. */

@@ -1,13 +1,12 @@
 import type { Environment } from "../../domain/customer.ts";
-import { ARCHIVE_COLUMNS } from "../archive.ts";
 import { appendAudit } from "../audit.ts";
 import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileWrites } from "../customer-files.ts";
 import type { Engine } from "../engine.ts";
 import { hasTarget } from "../events.ts";
-import { CONNECTION_KEY } from "../rows.ts";
 import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
-import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw } from "../tables.ts";
+import { CONNECTION, pick } from "../table.ts";
+import { columnsOf, type RawRow, TABLES } from "../tables.ts";
 import { asked, deleteRows, insertRows, isAsked, putRows, textArray, unlessEmpty, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { kyselyOn } from "./engine.ts";
@@ -15,14 +14,14 @@ import { appendEntries, appendEvents, ENTRIES } from "./ledgers.ts";
 import { LOCK_CUSTOMERS, LOCK_IMPORT } from "./locks.ts";
 import type { Prepared, Query, Session } from "./session.ts";
 
-const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE, customer_term: TERM } = ARCHIVE_COLUMNS;
+const { customer_code: CODE, customer_term: TERM } = TABLES;
 
 const THESE = "WHERE cuid = ANY($1::text[]) AND environment = $2";
 const STORED: readonly Prepared[] = [
-  { name: "stored_customers", text: `SELECT ${CUSTOMER.join(", ")} FROM customer ${THESE}` },
+  { name: "stored_customers", text: `SELECT ${columnsOf("customer").join(", ")} FROM customer ${THESE}` },
   {
     name: "stored_connections",
-    text: `SELECT ${CONNECTION.join(", ")} FROM connection ${THESE} ORDER BY cuid, position`,
+    text: `SELECT ${columnsOf("connection").join(", ")} FROM connection ${THESE} ORDER BY cuid, position`,
   },
   ENTRIES,
 ];
@@ -31,22 +30,22 @@ const OWNERS: Prepared = {
   text: "SELECT cuid, req_id FROM connection WHERE name_key = ANY($1::text[]) AND environment = $2",
 };
 
-const PUT_CUSTOMERS = putRows("customer", ["cuid", "environment"], CUSTOMER);
-const DELETE_CONNECTIONS = deleteRows("connection", CONNECTION_KEY);
-const PUT_CONNECTIONS = putRows("connection", CONNECTION_KEY, CONNECTION);
-const DELETE_CODES = deleteRows("customer_code", CODE);
-const MOMENT = ["cuid", "environment", "as_of"] as const;
+const PUT_CUSTOMERS = putRows("customer");
+const DELETE_CONNECTIONS = deleteRows("connection", CONNECTION);
+const PUT_CONNECTIONS = putRows("connection");
+const DELETE_CODES = deleteRows("customer_code", CODE.columns);
+const MOMENT = pick(TABLES.customer.columns, "cuid", "environment", "as_of");
 const CONFIRM = withRows(
   {
     name: "customer_confirm",
     text: `UPDATE customer AS t SET as_of = greatest(t.as_of, k.as_of)
-      FROM ${asked(MOMENT)} WHERE ${isAsked("t", ["cuid", "environment"])}`,
+      FROM ${asked(MOMENT)} WHERE ${isAsked("t", TABLES.customer.key)}`,
   },
   MOMENT,
 );
-const ADD_CODES = insertRows("customer_code", CODE, "ON CONFLICT DO NOTHING");
-const DELETE_TERMS = deleteRows("customer_term", TERM);
-const ADD_TERMS = insertRows("customer_term", TERM, "ON CONFLICT DO NOTHING");
+const ADD_CODES = insertRows("customer_code", CODE.columns, "ON CONFLICT DO NOTHING");
+const DELETE_TERMS = deleteRows("customer_term", TERM.columns);
+const ADD_TERMS = insertRows("customer_term", TERM.columns, "ON CONFLICT DO NOTHING");
 
 const READ_PROVIDER: Prepared = { name: "provider", text: SELECT_PROVIDER };
 /** Locks the provider's settings until the end of the transaction. */
@@ -67,9 +66,9 @@ export function customerImports(
     const cuids = textArray(rows.map(({ stated }) => stated.cuid));
     const loaded = await session.runAll(STORED.map((statement) => ({ ...statement, values: [cuids, environment] })));
     const [customers, connections, entries] = loaded as [
-      Raw<CustomerRow>[],
-      Raw<ConnectionRow>[],
-      Raw<LedgerEntryRow>[],
+      RawRow<"customer">[],
+      RawRow<"connection">[],
+      RawRow<"ledger_entry">[],
     ];
     const part = new CustomerFilePart(environment, rows, { customers, connections, entries });
     const names = part.newNames();

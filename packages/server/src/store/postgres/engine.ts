@@ -1,9 +1,8 @@
 import { CompiledQuery, type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
-import { ARCHIVE_TABLES } from "../archive.ts";
 import { toLedgers } from "../customer-files.ts";
 import type { ArchiveValue, Writers } from "../engine.ts";
 import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
-import type { LedgerEntryRow, Raw, Tables } from "../tables.ts";
+import { type RawRow, TABLE_NAMES, type Tables } from "../tables.ts";
 import { textArray } from "./columns.ts";
 import { type Database, endClient, openClient } from "./database.ts";
 import { translateAtConnecting } from "./error-translation.ts";
@@ -61,7 +60,7 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
       return row?.holder;
     },
     async readLedgers(tx, environment, cuids) {
-      return toLedgers(await run<Raw<LedgerEntryRow>>(tx, { ...ENTRIES, values: [textArray(cuids), environment] }));
+      return toLedgers(await run<RawRow<"ledger_entry">>(tx, { ...ENTRIES, values: [textArray(cuids), environment] }));
     },
     async appendEntry(tx, key, plan, entry) {
       for (const query of appendEntries([{ key, plan, entry }])) await run(tx, query);
@@ -105,7 +104,7 @@ const LOCK_PATIENCE = "SET LOCAL lock_timeout = '10s'";
  * would stop it halfway. SHARE stops all other writers and lets processes start. The order of the tables is the order in
  * which every transaction of topupd locks them.
  */
-const LOCKS_OF_VIEW = ARCHIVE_TABLES.map(
+const LOCKS_OF_VIEW = TABLE_NAMES.map(
   (table) => `LOCK TABLE ${table} IN ${table === "customer" ? "EXCLUSIVE" : "SHARE"} MODE`,
 ).join("; ");
 
@@ -121,7 +120,7 @@ async function openView(url: string, writers: Writers): Promise<View> {
 }
 
 async function openFilling(url: string, changed: () => void): Promise<Filling> {
-  const lock = `LOCK TABLE ${ARCHIVE_TABLES.join(", ")} IN EXCLUSIVE MODE`;
+  const lock = `LOCK TABLE ${TABLE_NAMES.join(", ")} IN EXCLUSIVE MODE`;
   const { session, view } = await openTransaction(url, `${BEGIN.text}; ${LOCK_PATIENCE}; ${lock}`);
   return {
     ...view,
@@ -133,7 +132,7 @@ async function openFilling(url: string, changed: () => void): Promise<Filling> {
     },
     // Without it, PostgreSQL plans as if the tables were still empty.
     async settle() {
-      await session.ask(`ANALYZE ${ARCHIVE_TABLES.join(", ")}`);
+      await session.ask(`ANALYZE ${TABLE_NAMES.join(", ")}`);
     },
     commit: () => session.commit().finally(changed),
   };

@@ -1,6 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { StoreContended, StoreRefused } from "../errors.ts";
 import { GUARD_COLUMNS } from "../guarded-accounts.ts";
+import { ACCOUNT, CUSTOMER } from "../table.ts";
+import { TABLES } from "../tables.ts";
 import { asked, isAsked, qualified, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { BEGIN, type Prepared, type Session } from "./session.ts";
@@ -16,7 +18,6 @@ export const LOCK_REFERENCE = lock("lock_reference", 7_461_002);
 /** One transaction at a time imports customers: a new customer has no row to lock yet. */
 export const LOCK_IMPORT = lock("lock_import", 7_461_003);
 
-const CUSTOMER_KEY = ["cuid", "environment"] as const;
 /**
  * A customer's row is the lock for all data of the customer. One statement locks several rows in the order of the key, so
  * that transactions cannot deadlock.
@@ -24,10 +25,10 @@ const CUSTOMER_KEY = ["cuid", "environment"] as const;
 export const LOCK_CUSTOMERS = withRows(
   {
     name: "customers_lock",
-    text: `SELECT c.cuid, c.environment, c.status FROM ${asked(CUSTOMER_KEY)}
-      JOIN customer AS c ON ${isAsked("c", CUSTOMER_KEY)} ORDER BY c.cuid, c.environment FOR NO KEY UPDATE OF c`,
+    text: `SELECT c.cuid, c.environment, c.status FROM ${asked(CUSTOMER)}
+      JOIN customer AS c ON ${isAsked("c", TABLES.customer.key)} ORDER BY c.cuid, c.environment FOR NO KEY UPDATE OF c`,
   },
-  CUSTOMER_KEY,
+  CUSTOMER,
 );
 
 const RECORDING = 7_461_005;
@@ -39,15 +40,14 @@ export const LOCK_RECORDING = lock("lock_recording", RECORDING);
 /** Shared by all batches and corrections: their customers' rows are locked too. */
 export const SHARE_RECORDING = sharedLock("share_recording", RECORDING);
 
-export const ACCOUNT_KEY = ["partner_id", "environment"] as const;
 /** The row of a guarded account is the lock for its balance. One statement locks several rows in the order of the key. */
 export const LOCK_ACCOUNTS = withRows(
   {
     name: "accounts_lock",
-    text: `SELECT ${qualified("a", [...ACCOUNT_KEY, ...GUARD_COLUMNS])} FROM ${asked(ACCOUNT_KEY)}
-      JOIN account AS a ON ${isAsked("a", ACCOUNT_KEY)} ORDER BY a.partner_id, a.environment FOR NO KEY UPDATE OF a`,
+    text: `SELECT ${qualified("a", [...TABLES.account.key, ...GUARD_COLUMNS])} FROM ${asked(ACCOUNT)}
+      JOIN account AS a ON ${isAsked("a", TABLES.account.key)} ORDER BY a.partner_id, a.environment FOR NO KEY UPDATE OF a`,
   },
-  ACCOUNT_KEY,
+  ACCOUNT,
 );
 
 /** One transaction at a time appends to the audit trail: each entry contains the hash of the previous entry. */

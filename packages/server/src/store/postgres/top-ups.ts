@@ -9,13 +9,14 @@ import {
   type CustomerConnectionRow,
   HEAD_COLUMNS,
   keyColumns,
-  TOP_UP_COLUMNS,
   toFoundConnection,
   toTransaction,
 } from "../rows.ts";
 import { codesToFind } from "../settings.ts";
 import { type Settled, type SettlingItem, settleBatch } from "../settling.ts";
 import type { Outcome, ProviderSettings, Store } from "../store.ts";
+import { ACCOUNT, CONNECTION, namesOf, pick } from "../table.ts";
+import { columnsOf, TABLES } from "../tables.ts";
 import {
   type AccountColumns,
   BatchSnapshot,
@@ -27,7 +28,7 @@ import {
 import { asked, insertRows, isAsked, qualified, textArray, unlessEmpty, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { appendEvents, FIND_TARGET, record } from "./ledgers.ts";
-import { ACCOUNT_KEY, LOCK_ACCOUNTS, LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "./locks.ts";
+import { LOCK_ACCOUNTS, LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "./locks.ts";
 import type { PostgresReferenceCache } from "./reference-cache.ts";
 import type { Prepared, Query, Session } from "./session.ts";
 
@@ -86,44 +87,45 @@ export function customerTables(
 const CONNECTIONS = withRows(
   {
     name: "connections",
-    text: `SELECT ${CONNECTION_WITH_HEADS} FROM ${asked(CONNECTION_KEY)}
+    text: `SELECT ${CONNECTION_WITH_HEADS} FROM ${asked(CONNECTION)}
       JOIN connection AS n ON ${isAsked("n", CONNECTION_KEY)}
       LEFT JOIN subscription AS s ON ${isAsked("s", CONNECTION_KEY, "n")}`,
   },
-  CONNECTION_KEY,
+  CONNECTION,
 );
 
-const CHECKOUT_KEY = ["checkout_id"] as const;
+const CHECKOUT = pick(TABLES.top_up.columns, "checkout_id");
 const CHECKOUTS = withRows(
   {
     name: "checkouts",
-    text: `SELECT k.checkout_id AS asked, r.at AS retired_at, ${qualified("t", TOP_UP_COLUMNS)}
-      FROM ${asked(CHECKOUT_KEY)} LEFT JOIN top_up AS t ON t.checkout_id = k.checkout_id
+    text: `SELECT k.checkout_id AS asked, r.at AS retired_at, ${qualified("t", columnsOf("top_up"))}
+      FROM ${asked(CHECKOUT)} LEFT JOIN top_up AS t ON t.checkout_id = k.checkout_id
       LEFT JOIN retired_checkout AS r ON r.checkout_id = k.checkout_id`,
   },
-  CHECKOUT_KEY,
+  CHECKOUT,
 );
 
 /** A batch reads tokens itself: the cached ones may be a second old. */
-const TOKEN_KEY = ["id"] as const;
+const TOKEN = pick(TABLES.access_token.columns, "id");
 const TOKENS = withRows(
   {
     name: "tokens",
     text: `SELECT t.id, t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", p.status, p.limits, p.commission,
         t.partner_id, t.environment, a.balance IS NOT NULL AS guarded
-      FROM ${asked(TOKEN_KEY)} JOIN access_token AS t ON t.id = k.id JOIN partner AS p ON p.id = t.partner_id
+      FROM ${asked(TOKEN)} JOIN access_token AS t ON t.id = k.id JOIN partner AS p ON p.id = t.partner_id
       LEFT JOIN account AS a ON a.partner_id = t.partner_id AND a.environment = t.environment`,
   },
-  TOKEN_KEY,
+  TOKEN,
 );
 
-const CHARGED = ["balance", "day", "day_top_ups", "day_amount"] as const;
-const CHARGE_COLUMNS = [...ACCOUNT_KEY, ...CHARGED] as const;
+const CHARGED = pick(TABLES.account.columns, "balance", "day", "day_top_ups", "day_amount");
+const CHARGED_NAMES = namesOf(CHARGED);
+const CHARGE_COLUMNS = { ...ACCOUNT, ...CHARGED };
 const CHARGE = withRows(
   {
     name: "accounts_charge",
-    text: `UPDATE account AS a SET (${CHARGED.join(", ")}) = (${qualified("k", CHARGED)})
-      FROM ${asked(CHARGE_COLUMNS)} WHERE ${isAsked("a", ACCOUNT_KEY)}`,
+    text: `UPDATE account AS a SET (${CHARGED_NAMES.join(", ")}) = (${qualified("k", CHARGED_NAMES)})
+      FROM ${asked(CHARGE_COLUMNS)} WHERE ${isAsked("a", TABLES.account.key)}`,
   },
   CHARGE_COLUMNS,
 );
@@ -132,7 +134,7 @@ const PRUNED_BEFORE: Prepared = { name: "retention", text: "SELECT pruned_before
 
 const RETIRE = insertRows(
   "retired_checkout",
-  ["checkout_id", "at"],
+  TABLES.retired_checkout.columns,
   "ON CONFLICT (checkout_id) DO UPDATE SET at = greatest(retired_checkout.at, excluded.at)",
 );
 

@@ -3,28 +3,22 @@ import type { Authority } from "../../domain/authority.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import { portionsOf } from "../../domain/portions.ts";
-import { ARCHIVE_COLUMNS } from "../archive.ts";
 import { AUDIT_COLUMNS, auditRow, rightsQuery } from "../audit.ts";
-import {
-  auditOfFile,
-  type ConnectionOwner,
-  CustomerFilePart,
-  type CustomerFileWrites,
-  type NewEntry,
-} from "../customer-files.ts";
+import { auditOfFile, type ConnectionOwner, CustomerFilePart, type CustomerFileWrites } from "../customer-files.ts";
 import { RightsEnded } from "../errors.ts";
-import { CONNECTION_KEY, ENTRY_COLUMNS, entryRow } from "../rows.ts";
+import { CONNECTION_KEY, entryRow, type NewEntry } from "../rows.ts";
 import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "../store.ts";
-import type { ConnectionRow, CustomerRow, LedgerEntryRow, Raw } from "../tables.ts";
+import { columnsOf, type RawRow } from "../tables.ts";
 import { type Database, rowMaker, type Value } from "./database.ts";
 import { kyselyOn, othersFirst } from "./engine.ts";
-import { appendEntries, ENTRIES, ENTRY_VALUES, eventInsertion, FIND_TARGET, putHeads } from "./ledgers.ts";
+import { appendEntries, ENTRIES, eventInsertion, FIND_TARGET, putHeads } from "./ledgers.ts";
 
 /** Customers that are loaded together. Their whole ledgers must fit in memory. */
 const CUSTOMERS_AT_ONCE = 250;
 
-const { customer: CUSTOMER, connection: CONNECTION, customer_code: CODE, customer_term: TERM } = ARCHIVE_COLUMNS;
+const [CUSTOMER, CONNECTION] = [columnsOf("customer"), columnsOf("connection")];
+const [CODE, TERM] = [columnsOf("customer_code"), columnsOf("customer_term")];
 
 // CROSS JOIN keeps the order of the tables, so that each customer is found by its key.
 const these = (table: string, columns: readonly string[]) => `SELECT ${columns.join(", ")} FROM json_each(?1) AS k
@@ -41,12 +35,11 @@ const SAME = [
   ["kind", "'import'"],
 ] as const;
 const EMPTY_IN_IMPORTS: readonly string[] = ["months", "days", "txn_id", "reverses", "author", "reason"];
-const OF_LEDGER = ["cuid", "service", "req_id", "plan"] as const;
-const OF_ENTRY = ENTRY_COLUMNS.filter(
+const OF_IMPORT = columnsOf("ledger_entry").filter(
   (name) => !EMPTY_IN_IMPORTS.includes(name) && !SAME.some(([same]) => same === name),
 );
 const APPEND_IMPORTS = appendEntries(
-  [...SAME, ...[...OF_LEDGER, ...OF_ENTRY].map((name, index) => [name, jsonValue(name, index)] as const)],
+  [...SAME, ...OF_IMPORT.map((name, index) => [name, jsonValue(name, index)] as const)],
   "FROM jsonb_each(?1)",
 );
 const LAST_AUDIT = "SELECT seq, hash FROM audit_entry ORDER BY seq DESC LIMIT 1";
@@ -59,10 +52,10 @@ export function customerImports(
   provider: ProviderSettings,
 ): Pick<Store, "importCustomers" | "confirmCustomers" | "previewCustomers"> {
   database.exec(RARE_CHECKPOINTS);
-  const customersOf = findMany<Raw<CustomerRow>>(database, these("customer", CUSTOMER), CUSTOMER);
+  const customersOf = findMany<RawRow<"customer">>(database, these("customer", CUSTOMER), CUSTOMER);
   const connections = `${these("connection", CONNECTION)} ORDER BY cuid, position`;
-  const connectionsOf = findMany<Raw<ConnectionRow>>(database, connections, CONNECTION);
-  const entriesOf = findMany<Raw<LedgerEntryRow>>(database, ENTRIES, ENTRY_VALUES);
+  const connectionsOf = findMany<RawRow<"connection">>(database, connections, CONNECTION);
+  const entriesOf = findMany<RawRow<"ledger_entry">>(database, ENTRIES, columnsOf("ledger_entry"));
   const ownersOf = database.prepareRows<ConnectionOwner>(OWNERS);
   const confirm = database.prepare(CONFIRM);
   const putCustomers = putMany(database, "customer", ["cuid", "environment"], CUSTOMER);
@@ -211,9 +204,9 @@ function deleteMany<Column extends string>(database: Database, table: string, ke
   return writeMany(database, `DELETE FROM ${table} WHERE (${key.join(", ")}) IN (SELECT ${values} ${JSON_ROWS})`, key);
 }
 
-function importValues({ key: { cuid, service, reqId }, plan, entry }: NewEntry): Value[] {
+function importValues(entry: NewEntry): Value[] {
   const row = entryRow(entry);
-  return [cuid, service, reqId, plan, ...OF_ENTRY.map((name) => row[name])];
+  return OF_IMPORT.map((name) => row[name]);
 }
 
 function writeMany<Column extends string>(database: Database, sql: string, columns: readonly Column[]) {

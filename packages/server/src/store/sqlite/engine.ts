@@ -4,7 +4,7 @@ import { toLedgers } from "../customer-files.ts";
 import type { ArchiveValue, Writers } from "../engine.ts";
 import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
 import { LEDGER_KEY } from "../rows.ts";
-import type { LedgerEntryRow, Raw, RawTables, Tables } from "../tables.ts";
+import type { RawRow, RawTables, Tables } from "../tables.ts";
 import { type Database, translating, type Value } from "./database.ts";
 import { APPEND_ENTRY, DELETE_ENTRIES, ENTRIES, entryValues, ledgerValues, OF_LEDGER, PUT_HEAD } from "./ledgers.ts";
 
@@ -59,10 +59,10 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     },
     awaitCommits: () => transact(async () => {}),
     async readLedgers(tx, environment, cuids) {
-      return toLedgers(await run<Raw<LedgerEntryRow>>(tx, ENTRIES, [JSON.stringify(cuids), environment]));
+      return toLedgers(await run<RawRow<"ledger_entry">>(tx, ENTRIES, [JSON.stringify(cuids), environment]));
     },
     async appendEntry(tx, key, plan, entry) {
-      await run(tx, APPEND_ENTRY, entryValues(key, plan, entry));
+      await run(tx, APPEND_ENTRY, entryValues({ key, plan, entry }));
       await run(tx, PUT_HEAD, []);
     },
     async deleteEntries(tx, key, plan, seq) {

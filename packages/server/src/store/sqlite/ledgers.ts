@@ -1,22 +1,22 @@
 import type { ConnectionKey } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
-import type { Entry, TopUpEntry } from "../../domain/ledger.ts";
-import { EVENT_COLUMNS, eventRow } from "../events.ts";
-import { ENTRY_COLUMNS, entryRow, flag, HEAD_COLUMNS, HEAD_FROM_ENTRY, LEDGER_KEY } from "../rows.ts";
+import { eventRow } from "../events.ts";
+import { entryRow, HEAD_COLUMNS, HEAD_FROM_ENTRY, LEDGER_KEY, type NewEntry, TOP_UP_ENTRY } from "../rows.ts";
+import { namesOf, omit } from "../table.ts";
+import { columnsOf, type RawRow, TABLES } from "../tables.ts";
 import type { Database, Value } from "./database.ts";
 
 const LEDGER = LEDGER_KEY.join(", ");
 /** The condition for {@link ledgerValues}. */
 export const OF_LEDGER = LEDGER_KEY.map((column, index) => `${column} = ?${index + 1}`).join(" AND ");
 
-/** The columns of {@link entryValues}. */
-export const ENTRY_VALUES = [...LEDGER_KEY, ...ENTRY_COLUMNS] as const;
+const ENTRY = columnsOf("ledger_entry");
 
 /**
  * The statement that appends entries.
  * @param found columns, each with the SQL of its value; other columns stay null. @param from the FROM clause for the values.
  */
-export function appendEntries(found: readonly (readonly [(typeof ENTRY_VALUES)[number], string])[], from = ""): string {
+export function appendEntries(found: readonly (readonly [(typeof ENTRY)[number], string])[], from = ""): string {
   const [columns, values] = [found.map(([column]) => column), found.map(([, value]) => value)];
   const isLedger = LEDGER_KEY.map((column) => `s.${column} = ${values[columns.indexOf(column)]}`).join(" AND ");
   return `INSERT INTO ledger_entry (previous, ${columns.join(", ")})
@@ -32,12 +32,12 @@ export function putHeads(which: string): string {
 }
 
 /** Appends one entry with {@link entryValues}. Run {@link PUT_HEAD} after it. */
-export const APPEND_ENTRY = appendEntries(ENTRY_VALUES.map((column, index) => [column, `?${index + 1}`]));
+export const APPEND_ENTRY = appendEntries(ENTRY.map((column, index) => [column, `?${index + 1}`]));
 export const PUT_HEAD = putHeads("id = last_insert_rowid()");
 
-export function entryValues(key: ConnectionKey, plan: string, entry: Entry): Value[] {
+export function entryValues(entry: NewEntry): Value[] {
   const row = entryRow(entry);
-  return [...ledgerValues(key, plan), ...ENTRY_COLUMNS.map((column) => row[column])];
+  return ENTRY.map((column) => row[column]);
 }
 
 export function ledgerValues({ cuid, environment, service, reqId }: ConnectionKey, plan: string): Value[] {
@@ -56,7 +56,7 @@ const chainFrom = (lastEntries: string) => `WITH RECURSIVE chain (id) AS (
 /** Reads the ledgers of a JSON list of cuids in an environment, each in the order of its entries. */
 export const ENTRIES = `${chainFrom(`SELECT s.last_entry FROM json_each(?1) AS k
     CROSS JOIN subscription AS s ON s.cuid = k.value AND s.environment = ?2`)}
-  SELECT ${ENTRY_VALUES.join(", ")} FROM chain CROSS JOIN ledger_entry USING (id)
+  SELECT ${ENTRY.join(", ")} FROM chain CROSS JOIN ledger_entry USING (id)
   ORDER BY ${LEDGER}, seq`;
 
 /** One row if a partner has topped up a customer. */
@@ -71,91 +71,44 @@ export const TOPPED_UP = `${chainFrom("SELECT last_entry FROM subscription WHERE
 export const DELETE_ENTRIES = `${chainFrom(`SELECT last_entry FROM subscription WHERE ${OF_LEDGER}`)}
   DELETE FROM ledger_entry WHERE id IN (SELECT id FROM chain) AND seq < ?6`;
 
-/** Appends the entry of a top-up. The subscription after it takes its name from the bouquet of the top-up. */
-const APPEND_TOP_UP = `INSERT INTO ledger_entry (previous, cuid, environment, service, req_id, plan,
-    seq, at, wall, code, name, add_on, months, days, txn_id,
-    after_start, after_anchor, after_months, after_days, after_end, after_since, after_goodwill_days,
-    kind, after_code, after_name, after_add_on)
-  VALUES (${Array(22).fill("?").join(", ")}, 'top_up', ?10, ?11, ?12)`;
-const MOVE_HEAD = `UPDATE subscription SET last_entry = ?, seq = ?, code = ?, name = ?, add_on = ?,
-    start_time = ?, anchor_time = ?, months = ?, days = ?, end_time = ?, since = ?, goodwill_days = ?
-  WHERE cuid = ? AND environment = ? AND service = ? AND req_id = ? AND plan = ?`;
+export const bound = (columns: readonly string[]) => columns.map((column) => `@${column}`).join(", ");
+const OF_TOP_UP = namesOf(TOP_UP_ENTRY);
+/** The subscription after a top-up takes its name from the bouquet of the top-up. */
+const APPEND_TOP_UP = `INSERT INTO ledger_entry
+    (previous, kind, after_code, after_name, after_add_on, ${OF_TOP_UP.join(", ")})
+  VALUES ($previous, 'top_up', @code, @name, @add_on, ${bound(OF_TOP_UP)})`;
+const MOVE_HEAD = `UPDATE subscription SET last_entry = $last,
+    ${HEAD_COLUMNS.map((column) => `${column} = @${HEAD_FROM_ENTRY[column]}`).join(", ")}
+  WHERE ${LEDGER_KEY.map((column) => `${column} = @${column}`).join(" AND ")}`;
 
 /** Appends the entry of a top-up and updates the subscription row. @returns takes the row id of the ledger's last entry. */
 export function topUpAppending(database: Database) {
-  const appendEntry = database.prepare(APPEND_ENTRY);
+  type Row = RawRow<"ledger_entry">;
+  const appendEntry = database.prepareWrite<Row>(appendEntries(ENTRY.map((column) => [column, `@${column}`])));
   const putHead = database.prepare(PUT_HEAD);
-  const appendTopUp = database.prepare(APPEND_TOP_UP);
-  const moveHead = database.prepare(MOVE_HEAD);
-  return (key: ConnectionKey, plan: string, entry: TopUpEntry, lastEntry: number | undefined): void => {
-    if (lastEntry === undefined) {
-      appendEntry.run(...entryValues(key, plan, entry));
+  const appendTopUp = database.prepareWrite<Row, { previous: number }>(APPEND_TOP_UP);
+  const moveHead = database.prepareWrite<Row, { last: number | bigint }>(MOVE_HEAD);
+  return (entry: NewEntry, previous: number | undefined): void => {
+    const row = entryRow(entry);
+    if (previous === undefined) {
+      appendEntry(row);
       putHead.run();
       return;
     }
-    const { cuid, environment, service, reqId } = key;
-    const { seq, at, bouquet, period, txnId, after } = entry;
-    const { start, anchor, months, days, end, since, goodwillDays } = after;
-    const addOn = flag(bouquet.addOn);
-    // Plain argument lists: an assembled list takes as long as the statement.
-    const { lastInsertRowid } = appendTopUp.run(
-      lastEntry,
-      cuid,
-      environment,
-      service,
-      reqId,
-      plan,
-      seq,
-      at.instant,
-      at.wall,
-      bouquet.code,
-      bouquet.name,
-      addOn,
-      period.months,
-      period.days,
-      txnId,
-      start,
-      anchor,
-      months,
-      days,
-      end,
-      since,
-      goodwillDays,
-    );
-    moveHead.run(
-      lastInsertRowid,
-      seq,
-      bouquet.code,
-      bouquet.name,
-      addOn,
-      start,
-      anchor,
-      months,
-      days,
-      end,
-      since,
-      goodwillDays,
-      cuid,
-      environment,
-      service,
-      reqId,
-      plan,
-    );
+    const { lastInsertRowid: last } = appendTopUp(row, { previous });
+    moveHead(row, { last });
   };
 }
 
 /** Returns a row if there is a target, so that events must be written. */
 export const FIND_TARGET = "SELECT 1 FROM target LIMIT 1";
 
-const COLUMNS = EVENT_COLUMNS.filter((column) => column !== "seq");
+const EVENT = namesOf(omit(TABLES.event.columns, TABLES.event.key));
 /** SQLite gives each event the next number. */
-const INSERT = `INSERT INTO event (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`;
+const INSERT = `INSERT INTO event (${EVENT.join(", ")}) VALUES (${bound(EVENT)})`;
 
 /** Prepares the function that writes an event in a transaction. */
 export function eventInsertion(database: Database): (event: NewEvent) => void {
-  const insert = database.prepare(INSERT);
-  return (event) => {
-    const row = eventRow(event);
-    insert.run(...COLUMNS.map((column) => row[column]));
-  };
+  const insert = database.prepareWrite<ReturnType<typeof eventRow>>(INSERT);
+  return (event) => void insert(eventRow(event));
 }

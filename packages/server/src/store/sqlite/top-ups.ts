@@ -11,8 +11,8 @@ import {
   CONNECTION_STATE,
   type CustomerConnectionRow,
   HEAD_COLUMNS,
-  TOP_UP_COLUMNS,
   toFoundConnection,
+  topUpRow,
   toTransaction,
 } from "../rows.ts";
 import { codesToFind } from "../settings.ts";
@@ -25,13 +25,14 @@ import {
   settleBatch,
 } from "../settling.ts";
 import type { FoundConnection, Outcome, ProviderSettings } from "../store.ts";
-import type { Raw, TopUpRow } from "../tables.ts";
+import { columnsOf, type RawRow } from "../tables.ts";
 import type { Database } from "./database.ts";
-import { eventInsertion, FIND_TARGET, TOPPED_UP, topUpAppending } from "./ledgers.ts";
+import { bound, eventInsertion, FIND_TARGET, TOPPED_UP, topUpAppending } from "./ledgers.ts";
 import type { SqliteReferenceCache } from "./reference-cache.ts";
 
+const TOP_UP_COLUMNS = columnsOf("top_up");
 const FIND = `SELECT ${TOP_UP_COLUMNS.join(", ")} FROM top_up WHERE checkout_id = ?`;
-const INSERT = `INSERT INTO top_up (${TOP_UP_COLUMNS.join(", ")}) VALUES (${TOP_UP_COLUMNS.map(() => "?").join(", ")})`;
+const INSERT = `INSERT INTO top_up (${TOP_UP_COLUMNS.join(", ")}) VALUES (${bound(TOP_UP_COLUMNS)})`;
 const FIND_RETIRED = "SELECT at FROM retired_checkout WHERE checkout_id = ?";
 const RETIRE =
   "INSERT INTO retired_checkout (checkout_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)";
@@ -39,8 +40,8 @@ const FIND_TOKEN = `SELECT t.expires_at AS "expiresAt", t.revoked_at AS "revoked
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.id = ?`;
 const FIND_GUARDED = `SELECT ${GUARD_COLUMNS.join(", ")} FROM account
   WHERE partner_id = ? AND environment = ? AND balance IS NOT NULL`;
-const CHARGE = `UPDATE account SET balance = ?, day = ?, day_top_ups = ?, day_amount = ?
-  WHERE partner_id = ? AND environment = ?`;
+const CHARGE = `UPDATE account SET balance = @balance, day = @day, day_top_ups = @day_top_ups, day_amount = @day_amount
+  WHERE partner_id = $partnerId AND environment = $environment`;
 /** Finds whether a checkout has a top-up, is retired, or both. */
 const ON_RECORD = `SELECT 'top_up' AS what FROM top_up WHERE checkout_id = ?1
   UNION ALL SELECT 'retired' FROM retired_checkout WHERE checkout_id = ?1`;
@@ -59,14 +60,14 @@ interface Snapshot extends TopUpSnapshot {
 }
 
 export function topUpTables({ database, provider, clock, customers, reference }: TopUpParts) {
-  const findRow = database.prepareRows<Raw<TopUpRow>>(FIND);
-  const insertRow = database.prepare(INSERT);
+  const findRow = database.prepareRows<RawRow<"top_up">>(FIND);
+  const insertRow = database.prepareWrite<RawRow<"top_up">>(INSERT);
   const findRetired = database.prepareRows<{ at: Instant }>(FIND_RETIRED);
   const retire = database.prepare(RETIRE);
   const findToken = database.prepareRows<TokenStateRow>(FIND_TOKEN);
   const findGuardedRow = database.prepareRows<GuardRow>(FIND_GUARDED);
   const findGuarded = (key: AccountKey) => findGuardedRow(key.partnerId, key.environment).map(toGuarded)[0];
-  const chargeAccount = database.prepare(CHARGE);
+  const chargeAccount = database.prepareWrite<ReturnType<typeof guardRow>, AccountKey>(CHARGE);
   const horizon = database.prepareRows<{ pruned_before: Instant }>(HORIZON);
   const onRecord = database.prepareRows<{ what: "top_up" | "retired" }>(ON_RECORD);
   const append = topUpAppending(database);
@@ -114,26 +115,8 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   const writesOfBatch = (accounts: BatchAccounts): SettlingWrites<Snapshot> => ({
     record({ transaction, plan, entry, account }: RecordedTopUp, { lastEntryOf }) {
       if (account !== undefined) accounts.charge(transaction, account);
-      append(transaction, plan, entry, lastEntryOf(plan));
-      const { checkoutId, txnId, partnerId, environment, cuid, service, reqId, bouquetCode, udf1, udf2 } = transaction;
-      const { amount, commission, at, txnDate, status } = transaction;
-      insertRow.run(
-        checkoutId,
-        txnId,
-        partnerId,
-        environment,
-        cuid,
-        service,
-        reqId,
-        bouquetCode,
-        Number(amount),
-        Number(commission),
-        at,
-        txnDate,
-        status,
-        udf1 ?? null,
-        udf2 ?? null,
-      );
+      append({ key: transaction, plan, entry }, lastEntryOf(plan));
+      insertRow(topUpRow(transaction));
     },
     appendEvent: insertEvent,
     retire: (checkoutId, at) => void retire.run(checkoutId, at),
@@ -143,10 +126,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
     const accounts = new BatchAccounts(findGuarded);
     const [read, write] = [readsOfBatch(accounts), writesOfBatch(accounts)];
     const settled = settleBatch({ items, read, write, provider, clock });
-    for (const { key, account } of accounts.charged) {
-      const { balance, day, day_top_ups, day_amount } = guardRow(account);
-      chargeAccount.run(balance, day, day_top_ups, day_amount, key.partnerId, key.environment);
-    }
+    for (const { key, account } of accounts.charged) chargeAccount(guardRow(account), key);
     return settled;
   };
 
