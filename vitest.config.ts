@@ -4,11 +4,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** What takes longest begins first, the longest at the head: otherwise one processor waits for it in the end. */
 const LONGEST = [
   "store/postgres.test.ts",
-  "test/campaigns.test.ts",
+  "campaigns/campaigns.test.ts",
   "collections/run.test.ts",
   "cli/postgres.test.ts",
   "console/console.test.ts",
-  "test/provider-data.test.ts",
+  "campaigns/provider-data.test.ts",
   "store/sqlite.test.ts",
 ];
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ROUTES } from "../../src/faces/staff-api/routes.ts";
-import { customer } from "../services/world.ts";
 import { prepareTopUp } from "../support/service.ts";
 import { type StaffAnswer, type StaffApi, startStaffApi } from "../support/staff-api.ts";
 import { expectTranscript } from "../support/transcript.ts";
+import { customer } from "../support/world.ts";
 
 /*
  * What every route of the staff API answers. `METHOD PATH BODY` is a request by an admin's key, `as NAME ...` one by the

@@ -7,8 +7,8 @@ import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/ope
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { exportedCustomers } from "../../src/office/imports/operations.ts";
 import { listTransactions } from "../../src/office/transactions/operations.ts";
-import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { run } from "../support/desk.ts";
+import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../support/world.ts";
 
 const PRODUCTION = { environment: "production" } as const;
 

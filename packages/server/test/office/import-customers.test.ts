@@ -4,10 +4,10 @@ import { MOST_KEPT } from "../../src/office/imports/rows.ts";
 import { listTransactions } from "../../src/office/transactions/operations.ts";
 import { findCustomer } from "../../src/store/customers.ts";
 import type { Store } from "../../src/store/store.ts";
-import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { ndjson } from "../support/catalogue.ts";
 import { run } from "../support/desk.ts";
 import { moveHorizon } from "../support/history.ts";
+import { customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../support/world.ts";
 
 const tooLarge = (what: string) => {
   const words = `nothing was written: it would be ${what}. If that is meant, give allowLargeChange`;

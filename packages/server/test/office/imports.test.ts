@@ -14,10 +14,10 @@ import { Uploads } from "../../src/office/imports/uploads.ts";
 import type { Desk } from "../../src/office/office.ts";
 import { findCustomer } from "../../src/store/customers.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
-import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { fileOfRows } from "../support/catalogue.ts";
 import { refusal, run } from "../support/desk.ts";
 import { interposed } from "../support/interposed-store.ts";
+import { ACTOR, customer, DAY_MS, iso, MINUTE_MS, openWorld, type World } from "../support/world.ts";
 
 const PRODUCTION = "production" as const;
 const NO_GOOD_LINE = "nothing was written: the file holds no good line";

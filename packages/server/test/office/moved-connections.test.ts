@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findCuids } from "../../src/office/customers/sql.ts";
-import { customer, openWorld } from "../services/world.ts";
+import { customer, openWorld } from "../support/world.ts";
 
 describe("a connection that is another customer's", () => {
   const having = (cuid: string, ...names: readonly string[]) =>

@@ -3,10 +3,10 @@ import type { Verdict } from "../../src/domain/settlement.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { exportSettlement, reconcilePartner, reportSettlement } from "../../src/office/settlement/operations.ts";
 import { reconcile } from "../../src/office/settlement/reconcile.ts";
-import { customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../services/world.ts";
 import { refusal, run } from "../support/desk.ts";
 import { moveHorizon } from "../support/history.ts";
 import { countTurns } from "../support/turns.ts";
+import { customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../support/world.ts";
 
 const PRODUCTION = { environment: "production" } as const;
 

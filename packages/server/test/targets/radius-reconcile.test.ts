@@ -3,10 +3,10 @@ import type { RadiusDifference } from "../../src/domain/radius.ts";
 import type { RadiusConfig } from "../../src/domain/target.ts";
 import { blockConnection } from "../../src/office/corrections/operations.ts";
 import { reconcileRadius } from "../../src/targets/radius.ts";
-import { customer, openWorld, type World } from "../services/world.ts";
 import { isInstalled } from "../support/debian-programs.ts";
 import { run } from "../support/desk.ts";
 import { emptyTables, mariaDbForRadius, postgresForRadius, type RadiusServer } from "../support/radius-databases.ts";
+import { customer, openWorld, type World } from "../support/world.ts";
 
 const SERVERS = [
   { name: "PostgreSQL", start: postgresForRadius },

@@ -1,0 +1,148 @@
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { clocks } from "../../campaign/clocks.ts";
+import { deliver } from "../../campaign/deliver.ts";
+import { doors } from "../../campaign/doors.ts";
+import { flood } from "../../campaign/flood.ts";
+import { floodPartners } from "../../campaign/flood-partners.ts";
+import { kill } from "../../campaign/kill.ts";
+import { lossy } from "../../campaign/lossy.ts";
+import { model } from "../../campaign/model.ts";
+import { type MonthOptions, month } from "../../campaign/month.ts";
+import { practice } from "../../campaign/practice.ts";
+import { prepaid } from "../../campaign/prepaid.ts";
+import { race } from "../../campaign/race.ts";
+import { statement } from "../../campaign/statement.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { makeEmptyDatabase, makePostgresDatabase } from "../support/postgres-database.ts";
+import { startPostgres } from "../support/postgres-server.ts";
+import { temporaryFolder } from "../support/service.ts";
+
+/*
+ * Short slices of the campaigns: the same code, the same promises. The long forms are
+ * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time|practice|prepaid|statement --store sqlite|postgres --seed N --rounds N`.
+ */
+
+const PREPAID = { seed: 2, rounds: 1, topUps: 200, covered: 60 };
+
+describe("on SQLite", () => {
+  test("twenty callers on two processes with one checkoutId make one transaction and get twenty equal answers", async () => {
+    await expect(race({ seed: 1, rounds: 4, cwd: temporaryFolder(), callers: 20 })).resolves.toContain("4 rounds");
+  }, 120_000);
+
+  test("they do so also where workers and the settler are killed meanwhile", async () => {
+    const campaign = race({ seed: 1, rounds: 6, cwd: temporaryFolder(), callers: 20, processes: 1, workers: 2 });
+    await expect(campaign).resolves.toMatch(/[1-9]\d* kills/);
+  }, 120_000);
+
+  test("no acknowledged top-up is lost or made twice when workers and the settler are killed under load", async () => {
+    const campaign = kill({ seed: 4, rounds: 2, workers: 2, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^2 rounds, [2-4] kills/);
+  }, 300_000);
+
+  test("requests of every form get the same answers from both doors of the partners' port", async () => {
+    await expect(doors({ seed: 1, rounds: 3_000 })).resolves.toMatch(/[1-9]\d* by the fast door/);
+  }, 120_000);
+
+  test.runIf(process.platform === "linux")(
+    "a flood of the console's and the metrics port takes little memory, and staff and scrapers are answered",
+    async () => {
+      await expect(flood({ rounds: 40, cwd: temporaryFolder() })).resolves.toMatch(/^40 rounds/);
+    },
+    120_000,
+  );
+
+  test.runIf(process.platform === "linux")(
+    "a flood of the partners' port takes bounded memory, is closed by its first 401, and honest calls are answered",
+    async () => {
+      const campaign = floodPartners({ rounds: 20, sockets: 60, cwd: temporaryFolder() });
+      await expect(campaign).resolves.toMatch(/^20 rounds/);
+    },
+    120_000,
+  );
+
+  test("a partner's client brings every top-up through a lossy network to an end that the database agrees with", async () => {
+    const report = await lossy({ seed: 1, rounds: 40, cwd: temporaryFolder() });
+    expect(report).toContain("40 top-ups");
+    // Not `refused`: on a busy machine each refusal may come later than its caller waits, and end as `never_topped_up`.
+    for (const outcome of ["topped_up", "never_topped_up", "undecided"])
+      expect(report).toMatch(new RegExp(`^ +${outcome}: [1-9]`, "m"));
+  }, 120_000);
+
+  test("every event arrives, in order for its connection, at receivers that fail, hang, close and come back", async () => {
+    const campaign = deliver({ seed: 1, events: 200, kills: 0, workers: 2, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^[2-9]\d\d events, 0 kills, \d+ times closed: [1-9]\d* and [1-9]/);
+  }, 300_000);
+
+  test("the service agrees with a model of it on random stories", async () => {
+    const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });
+    await expect(model({ seed: 1, rounds: 25, makeStore })).resolves.toContain("25 stories");
+  }, 120_000);
+
+  test("what is said of a month's money is what was topped up in it", async () => {
+    const path = join(temporaryFolder(), "topupd.db");
+    const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
+    await expect(month({ seed: 1, rounds: 2, openStore })).resolves.toMatch(/^2000 top-ups and [1-9]\d+ reversals/);
+  }, 120_000);
+
+  test("after random practice with killed workers, the reports agree with ledger, txn-status and settlement", async () => {
+    const campaign = practice({ seed: 1, rounds: 39, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^39 sequences, [1-9]\d* kills: .* [1-9]\d* failed/);
+  }, 120_000);
+
+  test("exactly the top-ups that its balance covers succeed for a prepaid partner while processes are killed", async () => {
+    const campaign = prepaid({ ...PREPAID, cwd: temporaryFolder(), processes: 1, workers: 4 });
+    await expect(campaign).resolves.toMatch(/[1-9]\d* kills: 60 each succeeded/);
+  }, 120_000);
+
+  test("the statement of a month equals what its exported transactions add up to", async () => {
+    await expect(statement({ events: 3_000, cwd: temporaryFolder() })).resolves.toMatch(/^2700 top-ups and [1-9]/);
+  }, 120_000);
+
+  test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
+    const campaign = clocks({ seed: 1, rounds: 12, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/back [1-9]\d* times and forth [1-9]\d* times: each of [1-9]\d+ top-ups/);
+  }, 120_000);
+});
+
+describe("on PostgreSQL", () => {
+  test("twenty callers on three processes with one checkoutId make one transaction and get twenty equal answers", async () => {
+    const { url, made } = makeEmptyDatabase();
+    await made;
+    const ground = { cwd: temporaryFolder(), database: url };
+    await expect(race({ ...ground, seed: 2, rounds: 4, processes: 3, callers: 20 })).resolves.toContain("4 rounds");
+  }, 120_000);
+
+  test("no acknowledged top-up is lost or made twice when processes are killed and PostgreSQL is restarted", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.close());
+    const { url, made } = makeEmptyDatabase(server.url, () => {});
+    await made;
+    const campaign = kill({ cwd: temporaryFolder(), database: url, seed: 3, rounds: 2, processes: 2, server });
+    await expect(campaign).resolves.toMatch(/^2 rounds, 1 kills and 1 restarts/);
+  }, 300_000);
+
+  test("the service agrees with a model of it on random stories", async () => {
+    const makeStore = () => ({ openStore: makePostgresDatabase().open });
+    await expect(model({ seed: 2, rounds: 6, makeStore })).resolves.toContain("6 stories");
+  }, 120_000);
+
+  test("what is said of a month's money is what was topped up in it", async () => {
+    const { open: openStore } = makePostgresDatabase();
+    await expect(month({ seed: 4, rounds: 1, openStore })).resolves.toMatch(/^1000 top-ups and [1-9]\d+ reversals/);
+  }, 120_000);
+
+  test("exactly the top-ups that its balance covers succeed for a prepaid partner while services are killed", async () => {
+    const { url, made } = makeEmptyDatabase();
+    await made;
+    const campaign = prepaid({ ...PREPAID, cwd: temporaryFolder(), database: url, processes: 4, workers: 1 });
+    await expect(campaign).resolves.toMatch(/[1-9]\d* kills: 60 each succeeded/);
+  }, 120_000);
+
+  test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
+    const { url, made } = makeEmptyDatabase();
+    await made;
+    const campaign = clocks({ seed: 2, rounds: 12, cwd: temporaryFolder(), database: url });
+    await expect(campaign).resolves.toMatch(/back [1-9]\d* times and forth [1-9]\d* times: each of [1-9]\d+ top-ups/);
+  }, 120_000);
+});

@@ -1,0 +1,184 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const SRC = fileURLToPath(new URL("../../src/", import.meta.url));
+
+/** The port of the store: its types and its errors, which everybody who calls it must know. */
+const PORT = /^store\/(?:store|ports|errors)\.ts$/;
+/** What both engines share: tables, rows, batches, archives, and the SQL that is not the office's alone. */
+const SHARED_STORE = /^store\/[a-z-]+\.ts$/;
+const DOMAIN = /^domain\//;
+const PARTNER = /^partner\//;
+const WORKERS = /^workers\//;
+const SYSTEM = /^system\//;
+const OFFICE = /^office\//;
+const CSV = /^csv\//;
+const BUILT = /^built\.ts$/;
+const CLI = [
+  ...[DOMAIN, SHARED_STORE, OFFICE, WORKERS, PARTNER, SYSTEM, CSV, /^faces\/cli\//, /^faces\/rows\.ts$/],
+  ...[/^backup\//, /^config\.ts$/, /^faces\/staff-api\/app\.ts$/, /^metrics\//],
+];
+
+/** Who may import whom: domain <- store <- partner | office | workers <- faces <- main. A file has the first rule that fits. */
+const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])[] = [
+  [DOMAIN, [DOMAIN]],
+  [PORT, [DOMAIN, PORT, /^store\/engine\.ts$/]],
+  [SHARED_STORE, [DOMAIN, SHARED_STORE]],
+  [/^store\/sqlite\//, [DOMAIN, SHARED_STORE, /^store\/sqlite\//]],
+  [/^store\/postgres\//, [DOMAIN, SHARED_STORE, /^store\/postgres\//]],
+  [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/(?:archive|engine|tables)\.ts$/]],
+  [OFFICE, [DOMAIN, SHARED_STORE, OFFICE, CSV, /^backup\//, /^system\/service-state\.ts$/]],
+  [WORKERS, [DOMAIN, PORT, /^store\/outbox\.ts$/, WORKERS]],
+  [BUILT, []],
+  [
+    PARTNER,
+    [DOMAIN, PORT, /^store\/(?:account-entries|account-sums|accounts|own-pages|settings)\.ts$/, PARTNER, SYSTEM, BUILT],
+  ],
+  [/^metrics\//, [DOMAIN, PORT, /^office\/session\//, PARTNER, WORKERS, SYSTEM, /^metrics\//]],
+  [/^targets\//, [DOMAIN, SHARED_STORE, OFFICE, WORKERS, /^targets\//]],
+  [CSV, [DOMAIN, OFFICE, CSV]],
+  [/^faces\/rows\.ts$/, [OFFICE, CSV]],
+  [
+    /^faces\/staff-api\//,
+    [
+      ...[DOMAIN, SHARED_STORE, OFFICE, SYSTEM, CSV, /^faces\/rows\.ts$/, /^faces\/staff-api\//],
+      /^partner\/openapi\/components\.ts$/,
+    ],
+  ],
+  [/^faces\/cli\//, CLI],
+  [/^config\.ts$/, [DOMAIN, SYSTEM]],
+  [SYSTEM, [DOMAIN, PORT, /^office\/staff\/passwords\.ts$/, SYSTEM]],
+  [/^settler-main\.ts$/, [/^store\/sqlite\//, /^metrics\//, /^faces\/cli\/processes\.ts$/, SYSTEM]],
+  [/^main\.ts$/, [/./]],
+];
+
+/** What of the outside each room may use; a room that is not listed may use anything. */
+const OUTSIDE_LAW: readonly (readonly [room: RegExp, allowed: readonly string[]])[] = [
+  // Of node:net, what computes with addresses. What is a mobile number, and when two are one, is a rule too.
+  [DOMAIN, ["node:crypto", "node:net", "node:util", "node:zlib", "libphonenumber-js/mobile"]],
+  [/^backup\//, ["node:crypto", "node:stream", "node:util", "node:zlib"]],
+  [OFFICE, ["kysely", "typebox", "typebox/value"]],
+  [WORKERS, []],
+  [PORT, []],
+  [/^store\/migrations\.ts$/, ["node:crypto", "node:fs"]],
+  [SHARED_STORE, ["kysely", "node:crypto", "node:fs", "node:util"]],
+  [/^metrics\//, ["node:events", "node:fs", "node:http", "node:net", "node:path", "node:perf_hooks"]],
+  [/^targets\//, ["kysely", "mysql2", "node:crypto", "node:dns", "node:net", "pg", "undici"]],
+];
+
+/** Where a program begins, and what both share: only there may anybody know the time, make randomness or touch the process. */
+const ROOTS = ["main.ts", "settler-main.ts", "metrics/process-figures.ts"];
+
+const WORLD =
+  /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomBytes\b|\brandomUUID\b|\bgetRandomValues\b|\bTemporal\.Now\b|\bperformance\.now\b|\bhrtime\b|\bmonitorEventLoopDelay\b|\bprocess\.(?!platform)/;
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+const sources: Source[] = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(SRC, path), "utf8") }));
+
+describe("the house", () => {
+  test("has rooms for all of its files", () => {
+    expect(sources.length).toBeGreaterThan(40);
+    expect(sources.map(({ path }) => path).filter((path) => ruleFor(path, IMPORT_LAW) === undefined)).toEqual([]);
+  });
+
+  test("keeps its import law", () => {
+    const breaches = sources.flatMap(({ path, text }) => {
+      const allowed = ruleFor(path, IMPORT_LAW) ?? [];
+      return importsOf(text)
+        .filter((name) => name.startsWith("."))
+        .map((name) => relative(SRC, resolve(SRC, dirname(path), name)).replaceAll("\\", "/"))
+        .filter((target) => !allowed.some((room) => room.test(target)))
+        .map((target) => `${path} imports ${target}`);
+    });
+    expect(breaches).toEqual([]);
+  });
+
+  test("lets only some rooms reach for the outside", () => {
+    const breaches = sources.flatMap(({ path, text }) => {
+      const allowed = ruleFor(path, OUTSIDE_LAW);
+      if (allowed === undefined) return [];
+      const outside = importsOf(text).filter((name) => !name.startsWith("."));
+      return outside.filter((name) => !allowed.includes(name)).map((name) => `${path} imports ${name}`);
+    });
+    expect(breaches).toEqual([]);
+  });
+
+  test("knows the clock, randomness and the process where a program begins, and nowhere else", () => {
+    const breaches = sources
+      .filter(({ path }) => !ROOTS.includes(path))
+      .flatMap(({ path, text }) =>
+        codeLines(text).flatMap((line, index) => (WORLD.test(line) ? [`${path}:${index + 1}`] : [])),
+      );
+    expect(breaches).toEqual([]);
+  });
+
+  test("asks no time of SQL", () => {
+    const folder = join(SRC, "store");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => /\.(ts|sql)$/.test(path));
+    const asking =
+      /\b(?:strftime|unixepoch|julianday|CURRENT_TIMESTAMP|CURRENT_DATE|CURRENT_TIME|LOCALTIME|LOCALTIMESTAMP|(?:clock_|statement_|transaction_)timestamp|now\(\)|datetime\()/i;
+    expect(files.filter((path) => asking.test(readFileSync(join(folder, path), "utf8")))).toEqual([]);
+  });
+
+  test("loads for every command what each needs, and leaves servers, stores and CSV to those that use them", () => {
+    const [reached, outside] = [new Set(["main.ts"]), new Set<string>()];
+    for (const path of reached) {
+      const text = sources.find((source) => source.path === path)?.text ?? "";
+      for (const [, name = ""] of text.matchAll(/^(?:import|export) (?!type )[^;"]*from "([^"\n]+)"/gm)) {
+        if (name.startsWith(".")) reached.add(relative(SRC, resolve(SRC, dirname(path), name)).replaceAll("\\", "/"));
+        else outside.add(name.split("/")[0] as string);
+      }
+    }
+    expect(reached.size).toBeGreaterThan(30);
+    expect(
+      [...outside].filter((name) => /^(?:fastify|@fastify|typebox|pg|pino|@photostructure|@topupd|csv-)/.test(name)),
+    ).toEqual([]);
+  });
+
+  test("keeps what renders operations small", () => {
+    const lines = (...paths: string[]) =>
+      paths.map((path) => linesOf(sources.find((source) => source.path === path)?.text)).reduce((a, b) => a + b);
+    const renderers = ["office/operation.ts", "faces/staff-api/operation-route.ts", "faces/cli/operation-command.ts"];
+    expect(lines(...renderers)).toBeLessThanOrEqual(250);
+    const others = ["office/office.ts", "office/refused.ts", "office/fields.ts", "faces/rows.ts"];
+    const more = ["faces/staff-api/declaration.ts", "faces/cli/desk.ts"];
+    expect(lines(...renderers, ...others, ...more)).toBeLessThanOrEqual(550);
+  });
+
+  test("has no file of over 300 lines", () => {
+    expect(sources.filter(({ text }) => text.split("\n").length > 301).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+/** @throws Error if there is no such file. */
+function linesOf(text: string | undefined): number {
+  if (text === undefined) throw new Error("there is no such file");
+  return text.split("\n").length - 1;
+}
+
+function ruleFor<Rule>(path: string, law: readonly (readonly [RegExp, Rule])[]): Rule | undefined {
+  return law.find(([room]) => room.test(path))?.[1];
+}
+
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/(?:^import|^export [^;"]* from|^} from|^import [^;"]* from|import\()\s*"([^"\n]+)"/gm)].map(
+    (match) => match[1] as string,
+  );
+}
+
+/** Lines with comments blanked: a comment may speak of what code may not do. */
+function codeLines(text: string): string[] {
+  const blank = (comment: string) => comment.replace(/[^\n]/g, " ");
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, blank)
+    .replace(/\/\/.*$/gm, blank)
+    .split("\n");
+}

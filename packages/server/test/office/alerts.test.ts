@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { alertWatch } from "../../src/office/alerts/watch.ts";
+import { addTarget } from "../../src/office/targets/operations.ts";
+import { outboxOf } from "../../src/store/outbox.ts";
+import { mailerOf } from "../../src/system/mail.ts";
+import { targetTools } from "../../src/targets/tools.ts";
+import { startDelivering } from "../../src/workers/deliver-events.ts";
+import { Lease } from "../../src/workers/worker.ts";
+import { run } from "../support/desk.ts";
+import { smtpServer } from "../support/smtp-server.ts";
+import { openWorld } from "../support/world.ts";
+import { startReceiver } from "../targets/receivers.ts";
+
+test("an alert reaches a webhook and a mail server, and neither gets a secret or a customer's data", async () => {
+  const world = await openWorld();
+  const { store, ports, partner, desk } = world;
+  const tools = targetTools(ports);
+  const [receiver, server] = [await startReceiver(), await smtpServer()];
+  const webhook = { url: receiver.url, allowPrivate: true };
+  const { secret } = await run({ ...desk, targets: tools }, addTarget, { name: "tv", webhook });
+  const call = { operation: "get-customer-information", code: "9800000101", requestId: "r" };
+  const refused = { at: world.now, partnerId: partner.id, environment: "production" } as const;
+  await store.recordRefusedCalls([{ ...call, ...refused, reason: "rate_limited", detail: "look-ups" }]);
+
+  const config = readConfig(
+    {
+      TOPUPD_MAIL: `smtp://ravi:pass-word@127.0.0.1:${server.port}`,
+      TOPUPD_MAIL_FROM: "topupd@provider.example",
+      TOPUPD_MAIL_TO: "alerts@provider.example",
+    },
+    {},
+  );
+  const { clock } = ports;
+  const outbox = outboxOf(store.engine);
+  const workerPorts = {
+    ...{ store: { outbox }, clock, random: ports.random, holder: "p1", log: () => {} },
+    sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {}),
+    createSender: (target: Parameters<typeof tools.createSender>[0]) => tools.createSender(target, store.provider),
+  };
+  const lease = new Lease(outbox, workerPorts, "alerts");
+  await alertWatch({ store, clock, mailer: mailerOf(config, { clock }), lease, log: () => {} })(
+    new AbortController().signal,
+  );
+  const delivering = startDelivering(workerPorts);
+  onTestFinished(() => delivering.stop());
+
+  await expect.poll(() => receiver.deliveries.length).toBe(1);
+  const told = JSON.parse(receiver.deliveries[0]?.body ?? "");
+  expect(told).toMatchObject({ type: "look_ups.refused", data: { environment: "production", partner: "wallet" } });
+  expect(server.mails).toHaveLength(1);
+  expect(server.mails[0]).toContain("Subject: topupd: wallet: look-ups refused\n");
+  const sent = [...server.mails, ...receiver.deliveries.map(({ body }) => body)].join();
+  for (const hidden of ["pass-word", "9800000101", secret ?? "whsec_"]) expect(sent).not.toContain(hidden);
+});

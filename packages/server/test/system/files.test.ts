@@ -1,0 +1,80 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { writeWholeFile } from "../../src/system/files.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const NEW = { overwrite: false, suffix: "abc" };
+const INSTEAD = { overwrite: true, suffix: "abc" };
+
+describe("a file that is written whole or not at all", () => {
+  test("holds all pieces, and is for its owner alone", async () => {
+    const path = join(temporaryFolder(), "file");
+    expect(await writeWholeFile(path, pieces("one ", "", "two"), NEW)).toBe(7);
+    expect(readFileSync(path, "utf8")).toBe("one two");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(path, ".."))).toEqual(["file"]);
+  });
+
+  test("has another name until it is whole", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "file");
+    const seen: string[][] = [];
+    const watched = async function* () {
+      yield Buffer.from("one");
+      seen.push(readdirSync(folder));
+      yield Buffer.from("two");
+    };
+    await writeWholeFile(path, watched(), NEW);
+    expect(seen).toEqual([["file.abc.part"]]);
+  });
+
+  test.each([NEW, INSTEAD])("leaves nothing behind where its pieces fail: %j", async (options) => {
+    const folder = temporaryFolder();
+    if (options.overwrite) writeFileSync(join(folder, "file"), "former");
+    await expect(writeWholeFile(join(folder, "file"), failing(), options)).rejects.toThrow("gone");
+    expect(readdirSync(folder)).toEqual(options.overwrite ? ["file"] : []);
+    if (options.overwrite) expect(readFileSync(join(folder, "file"), "utf8")).toBe("former");
+  });
+
+  test("does not take the place of another, even of one that has come meanwhile", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "file");
+    const overtaken = async function* () {
+      yield Buffer.from("late");
+      writeFileSync(path, "first");
+    };
+    await expect(writeWholeFile(path, overtaken(), NEW)).rejects.toMatchObject({ code: "EEXIST" });
+    expect(readFileSync(path, "utf8")).toBe("first");
+    expect(readdirSync(folder)).toEqual(["file"]);
+  });
+
+  test("takes the place of another where it is meant to", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "file"), "former", { mode: 0o644 });
+    await writeWholeFile(join(folder, "file"), pieces("new"), INSTEAD);
+    expect(readFileSync(join(folder, "file"), "utf8")).toBe("new");
+    expect(statSync(join(folder, "file")).mode & 0o777).toBe(0o600);
+  });
+
+  test("cannot be made in a folder that is not there, or in the place of one", async () => {
+    const folder = temporaryFolder();
+    await expect(writeWholeFile(join(folder, "none", "file"), pieces("a"), NEW)).rejects.toMatchObject({
+      code: "ENOENT",
+    });
+    mkdirSync(join(folder, "taken"));
+    for (const options of [NEW, INSTEAD])
+      await expect(writeWholeFile(join(folder, "taken"), pieces("a"), options)).rejects.toThrow(/EEXIST|EISDIR/);
+    expect(readdirSync(folder)).toEqual(["taken"]);
+    expect(existsSync(join(folder, "none"))).toBe(false);
+  });
+});
+
+async function* pieces(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+async function* failing(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from("half");
+  throw new Error("gone");
+}
