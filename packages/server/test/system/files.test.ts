@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { writeWholeFile } from "../../src/system/files.ts";
+import { createTemporaryFile, writeWholeFile } from "../../src/system/files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const NEW = { overwrite: false, suffix: "abc" };
@@ -68,6 +68,28 @@ describe("a file that is written whole or not at all", () => {
     expect(readdirSync(folder)).toEqual(["taken"]);
     expect(existsSync(join(folder, "none"))).toBe(false);
   });
+});
+
+test("a temporary file has no name, so that nothing stays of it when its process is killed, and is read as often as needed", async () => {
+  const folder = temporaryFolder();
+  const file = createTemporaryFile(join(folder, "file"));
+  const pieces = ["a".repeat(100_000), "b"];
+  let seen: string[] = [];
+  await file.write(
+    (async function* () {
+      for (const piece of pieces) {
+        seen = readdirSync(folder);
+        yield Buffer.from(piece);
+      }
+    })(),
+  );
+  expect([seen, readdirSync(folder)]).toEqual([[], []]);
+  for (let reading = 0; reading < 2; reading += 1) {
+    const read: Uint8Array[] = [];
+    for await (const piece of file.open()) read.push(piece);
+    expect(Buffer.concat(read).toString()).toBe(pieces.join(""));
+  }
+  await file.remove();
 });
 
 async function* pieces(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
