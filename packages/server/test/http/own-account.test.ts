@@ -40,95 +40,95 @@ async function setCommission({ store }: TestService, rules: readonly Partial<Com
 const account = async (service: TestService, token?: string) =>
   (await ask(service, "partner/account", "", token)).json.body;
 
+test("an account shows its balance, the rules in force and the limits, in its environment alone", async () => {
+  const service = await startTestService({ currency: "NPR" });
+  const { store } = service;
+  const wallet = await walletOf(service);
+  const other = await service.issue(await service.addPartner("other"), "trial");
+  await deposit(service, wallet, 500_000, "bank 1");
+  const general = { percent: 200, from: "2026-11-01" };
+  const fixed = { service: "tv", bouquetCode: "TRIAL-TV-1M", fixed: 1_050, from: "2026-11-20" } as const;
+  const [old, later] = [
+    { percent: 150, from: "2026-10-01" },
+    { percent: 300, from: "2026-11-21" },
+  ] as never[];
+  await setCommission(service, [old, general, later, fixed] as never[]);
+  await topUp(service);
+  const shown = await account(service);
+  expect(shown).toEqual({
+    ...{ balance: 3892.6, creditLimit: null, available: null, currency: "NPR" },
+    commission: [
+      { service: null, bouquetId: null, percent: 2, fixed: null, from: "2026-11-01" },
+      { service: "tv", bouquetId: "TRIAL-TV-1M", percent: null, fixed: 10.5, from: "2026-11-20" },
+    ],
+    limits: {
+      ...{ topUpAmount: null, dayAmount: null, dayTopUps: null },
+      ...{ rate: 50, burst: 500, unknownLookUps: 60, newLookUps: 600 },
+    },
+  });
+  const none = { balance: 0, commission: [], creditLimit: null };
+  expect(await account(service, other)).toMatchObject(none);
+  expect(await account(service, service.liveToken)).toMatchObject({ ...none, commission: shown.commission });
+  await setAccount(store, wallet, { creditLimit: 100_000n }, service.now);
+  await partnersOf(store).setLimits("wallet", { newLookUps: 1_000_000 }, by(service.now));
+  // The stored balance of a guarded account is always the newest.
+  expect(await account(service)).toMatchObject({ balance: 3892.6, creditLimit: 1000, available: 4892.6 });
+  await setAccount(store, wallet, { creditLimit: 0n }, service.now);
+  expect(await account(service)).toMatchObject({ balance: 3892.6, creditLimit: 0, available: 3892.6 });
+  await setAccount(store, wallet, { creditLimit: 100_000n }, service.now);
+  for (let times = 0; times < 4; times += 1) await topUp(service);
+  expect(await account(service)).toMatchObject({ balance: -537, available: 463, limits: { newLookUps: null } });
+});
+
+test("entries follow one another with their balances, also over midnight and over pages", async () => {
+  const service = await startTestService({ now: LATE });
+  const wallet = await walletOf(service);
+  const other = await service.issue(await service.addPartner("other"), "trial");
+  await setCommission(service, [{ percent: 200, from: "2026-11-01" }]);
+  await deposit(service, wallet, 500_000, "नगद १");
+  service.now += 1;
+  const sold = await topUp(service);
+  await topUp(service, other);
+  service.now = LATE + MINUTE;
+  const second = await topUp(service);
+  service.now += 1;
+  await run(deskOf(service.ports), reverseTransaction, { id: sold.txnId, reason: "twice" });
+  const sale = (of: typeof sold) => ({
+    reference: null,
+    txnId: of.txnId,
+    orderId: of.orderId,
+    gross: 1130,
+    commission: 22.6,
+  });
+  const byStaff = { txnId: null, orderId: null, gross: null, commission: null };
+  const first = [
+    { at: "2026-11-20 23:59:00", kind: "deposit", amount: 5000, balance: 5000, reference: "नगद १", ...byStaff },
+    { at: "2026-11-20 23:59:00", kind: "top_up", amount: -1107.4, balance: 3892.6, ...sale(sold) },
+  ];
+  const last = [
+    { at: "2026-11-21 00:00:00", kind: "top_up", amount: -1107.4, balance: 2785.2, ...sale(second) },
+    { at: "2026-11-21 00:00:00", kind: "reversal", amount: 1107.4, balance: 3892.6, ...sale(sold) },
+  ];
+  const body = async (query: Readonly<Record<string, string>>, token?: string) =>
+    (await ask(service, ENTRIES, query, token)).json.body;
+  const days = (from: string, to: string) => ({ from, to });
+  const [friday, saturday] = ["2026-11-20", "2026-11-21"];
+  expect(await body(days(friday, friday))).toEqual({ ...days(friday, friday), items: first, next: null, opening: 0 });
+  expect(await body({})).toEqual({ ...days(saturday, saturday), items: last, next: null, opening: 3892.6 });
+  const all = await askAll(service, ENTRIES, days(friday, "2027-11-20"), service.trialToken);
+  expect(all.items).toEqual([...first, ...last]);
+  // Stored sums of the days change nothing.
+  service.now += 3 * DAY;
+  await storeAccountDays(service.store.engine, service.store.provider.zone, service.now);
+  expect(await body(days(saturday, saturday))).toMatchObject({ items: last, opening: 3892.6 });
+  expect(await body({})).toMatchObject({ items: [], opening: 3892.6 });
+  expect((await account(service)).balance).toBe(3892.6);
+  expect(await body(days(friday, friday), other)).toMatchObject({ items: [{ balance: -1130 }], opening: 0 });
+  expect(await body(days(friday, friday), service.liveToken)).toMatchObject({ items: [], opening: 0 });
+});
+
 describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
   const openStore = () => (engine === "SQLite" ? {} : { openStore: makePostgresDatabase().open });
-
-  test("an account shows its balance, the rules in force and the limits, in its environment alone", async () => {
-    const service = await startTestService({ ...openStore(), currency: "NPR" });
-    const { store } = service;
-    const wallet = await walletOf(service);
-    const other = await service.issue(await service.addPartner("other"), "trial");
-    await deposit(service, wallet, 500_000, "bank 1");
-    const general = { percent: 200, from: "2026-11-01" };
-    const fixed = { service: "tv", bouquetCode: "TRIAL-TV-1M", fixed: 1_050, from: "2026-11-20" } as const;
-    const [old, later] = [
-      { percent: 150, from: "2026-10-01" },
-      { percent: 300, from: "2026-11-21" },
-    ] as never[];
-    await setCommission(service, [old, general, later, fixed] as never[]);
-    await topUp(service);
-    const shown = await account(service);
-    expect(shown).toEqual({
-      ...{ balance: 3892.6, creditLimit: null, available: null, currency: "NPR" },
-      commission: [
-        { service: null, bouquetId: null, percent: 2, fixed: null, from: "2026-11-01" },
-        { service: "tv", bouquetId: "TRIAL-TV-1M", percent: null, fixed: 10.5, from: "2026-11-20" },
-      ],
-      limits: {
-        ...{ topUpAmount: null, dayAmount: null, dayTopUps: null },
-        ...{ rate: 50, burst: 500, unknownLookUps: 60, newLookUps: 600 },
-      },
-    });
-    const none = { balance: 0, commission: [], creditLimit: null };
-    expect(await account(service, other)).toMatchObject(none);
-    expect(await account(service, service.liveToken)).toMatchObject({ ...none, commission: shown.commission });
-    await setAccount(store, wallet, { creditLimit: 100_000n }, service.now);
-    await partnersOf(store).setLimits("wallet", { newLookUps: 1_000_000 }, by(service.now));
-    // The stored balance of a guarded account is always the newest.
-    expect(await account(service)).toMatchObject({ balance: 3892.6, creditLimit: 1000, available: 4892.6 });
-    await setAccount(store, wallet, { creditLimit: 0n }, service.now);
-    expect(await account(service)).toMatchObject({ balance: 3892.6, creditLimit: 0, available: 3892.6 });
-    await setAccount(store, wallet, { creditLimit: 100_000n }, service.now);
-    for (let times = 0; times < 4; times += 1) await topUp(service);
-    expect(await account(service)).toMatchObject({ balance: -537, available: 463, limits: { newLookUps: null } });
-  });
-
-  test("entries follow one another with their balances, also over midnight and over pages", async () => {
-    const service = await startTestService({ now: LATE, ...openStore() });
-    const wallet = await walletOf(service);
-    const other = await service.issue(await service.addPartner("other"), "trial");
-    await setCommission(service, [{ percent: 200, from: "2026-11-01" }]);
-    await deposit(service, wallet, 500_000, "नगद १");
-    service.now += 1;
-    const sold = await topUp(service);
-    await topUp(service, other);
-    service.now = LATE + MINUTE;
-    const second = await topUp(service);
-    service.now += 1;
-    await run(deskOf(service.ports), reverseTransaction, { id: sold.txnId, reason: "twice" });
-    const sale = (of: typeof sold) => ({
-      reference: null,
-      txnId: of.txnId,
-      orderId: of.orderId,
-      gross: 1130,
-      commission: 22.6,
-    });
-    const byStaff = { txnId: null, orderId: null, gross: null, commission: null };
-    const first = [
-      { at: "2026-11-20 23:59:00", kind: "deposit", amount: 5000, balance: 5000, reference: "नगद १", ...byStaff },
-      { at: "2026-11-20 23:59:00", kind: "top_up", amount: -1107.4, balance: 3892.6, ...sale(sold) },
-    ];
-    const last = [
-      { at: "2026-11-21 00:00:00", kind: "top_up", amount: -1107.4, balance: 2785.2, ...sale(second) },
-      { at: "2026-11-21 00:00:00", kind: "reversal", amount: 1107.4, balance: 3892.6, ...sale(sold) },
-    ];
-    const body = async (query: Readonly<Record<string, string>>, token?: string) =>
-      (await ask(service, ENTRIES, query, token)).json.body;
-    const days = (from: string, to: string) => ({ from, to });
-    const [friday, saturday] = ["2026-11-20", "2026-11-21"];
-    expect(await body(days(friday, friday))).toEqual({ ...days(friday, friday), items: first, next: null, opening: 0 });
-    expect(await body({})).toEqual({ ...days(saturday, saturday), items: last, next: null, opening: 3892.6 });
-    const all = await askAll(service, ENTRIES, days(friday, "2027-11-20"), service.trialToken);
-    expect(all.items).toEqual([...first, ...last]);
-    // Stored sums of the days change nothing.
-    service.now += 3 * DAY;
-    await storeAccountDays(service.store.engine, service.store.provider.zone, service.now);
-    expect(await body(days(saturday, saturday))).toMatchObject({ items: last, opening: 3892.6 });
-    expect(await body({})).toMatchObject({ items: [], opening: 3892.6 });
-    expect((await account(service)).balance).toBe(3892.6);
-    expect(await body(days(friday, friday), other)).toMatchObject({ items: [{ balance: -1130 }], opening: 0 });
-    expect(await body(days(friday, friday), service.liveToken)).toMatchObject({ items: [], opening: 0 });
-  });
 
   test("many entries come page by page with bounded work", async () => {
     const service = await startTestService(openStore());

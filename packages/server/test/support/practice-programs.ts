@@ -6,7 +6,7 @@ import { reversePractised } from "../../src/office/practice/reversals.ts";
 import { deskOf, run } from "./desk.ts";
 import { PREFIX, type TestService } from "./service.ts";
 
-/* Programs of partners that practise: a correct one, and one for each mistake. */
+/* Programs of partners that practise: a correct one, and one that breaks each rule. */
 
 /** An answer as a program sees it. */
 interface Seen {
@@ -201,13 +201,6 @@ export const MISTAKES: Readonly<Record<string, readonly [rule: string, program: 
       }
     },
   ],
-  "503 taken as a failure and refunded": [
-    "wrong_books",
-    unless(
-      (became) => became === "unavailable",
-      async () => ["refunded"],
-    ),
-  ],
   "a timeout taken as success": [
     "wrong_books",
     unless(
@@ -234,25 +227,6 @@ export const MISTAKES: Readonly<Record<string, readonly [rule: string, program: 
     ),
   ],
   "it never asks": ["given_up", unless(isOpen, async () => ["open"])],
-  "it asks 50 times a second": [
-    "too_fast",
-    unless(isOpen, async (partner, purchase) => {
-      partner.wait(2_000);
-      for (let asked = 0; asked < 25; asked += 1) {
-        partner.wait(20);
-        await partner.ask(purchase);
-      }
-      return settle(partner, purchase);
-    }),
-  ],
-  "it refunds on not_topped_up": [
-    "wrong_books",
-    unless(isOpen, async (partner, purchase) => {
-      partner.wait(2_000);
-      const { became } = await partner.ask(purchase);
-      return became === "not_topped_up" ? ["refunded"] : settle(partner, purchase);
-    }),
-  ],
 };
 
 export const FAULT_NAMES = FAULTS.map(({ name }) => name);
