@@ -39,6 +39,7 @@ const pages: readonly Page[] = [
     "bench",
     "packages/client",
     "packages/conformance",
+    "packages/server/test",
     "contract/collections",
     "clients/php",
     "clients/python",
