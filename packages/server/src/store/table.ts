@@ -38,6 +38,16 @@ export function omit<Of extends Columns, Name extends keyof Of & string>(columns
   return Object.fromEntries(left) as Omit<Of, Name>;
 }
 
+/** The condition that the row `alias` has the key of another row. */
+export function isAsked(alias: string, key: readonly string[], other = "k"): string {
+  return key.map((name) => `${alias}.${name} = ${other}.${name}`).join(" AND ");
+}
+
+/** Columns of a table, each with its alias in front. */
+export function qualified(alias: string, columns: readonly string[]): string {
+  return columns.map((name) => `${alias}.${name}`).join(", ");
+}
+
 type ValueOf<Of> = Of extends Column<infer Value> ? Value : never;
 
 /** A row of hand-written SQL. */

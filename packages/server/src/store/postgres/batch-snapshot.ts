@@ -7,17 +7,15 @@ import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
 import { accountName, BatchAccounts, type GuardRow, toGuarded } from "../guarded-accounts.ts";
+import type { CheckoutRow } from "../partner-reads.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../rows.ts";
 import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../settling.ts";
 import type { CustomerRow, RawRow } from "../tables.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
-/** A requested checkout. Without a top-up, all columns after the first two are null. */
-export type CheckoutRow = { readonly asked: string; readonly retired_at: Instant | null } & (
-  | RawRow<"top_up">
-  | { readonly checkout_id: null }
-);
+/** A checkout that was asked for. */
+export type AskedCheckout = CheckoutRow & { readonly asked: string };
 
 export type TokenOfBatch = TokenStateRow & AccountColumns & { readonly id: string; readonly guarded: boolean };
 
@@ -31,7 +29,7 @@ export interface LoadedBatch {
   readonly customers: readonly LockedCustomer[];
   readonly tokens: readonly TokenOfBatch[];
   readonly accounts: readonly LockedAccount[];
-  readonly checkouts: readonly CheckoutRow[];
+  readonly checkouts: readonly AskedCheckout[];
   readonly connections: readonly ConnectionRows[];
   readonly catalogues: ReadonlyMap<number, Catalogue>;
   /** History is complete from this time on; undefined if nothing was ever deleted. */

@@ -1,4 +1,4 @@
-import { type Columns, namesOf } from "../table.ts";
+import { type Columns, isAsked, namesOf } from "../table.ts";
 import { TABLES, type TableName } from "../tables.ts";
 import type { Prepared, Query, Value } from "./session.ts";
 
@@ -38,16 +38,6 @@ export function unlessEmpty<Row>(query: (rows: readonly Row[]) => Query, rows: r
 /** An item of FROM: the rows that are passed to a statement, as `k`. */
 export function asked(columns: Columns): string {
   return `${unnest(columns)} AS k(${namesOf(columns).join(", ")})`;
-}
-
-/** The condition that the row `alias` has the key of a passed row. */
-export function isAsked(alias: string, key: readonly string[], other = "k"): string {
-  return key.map((name) => `${alias}.${name} = ${other}.${name}`).join(" AND ");
-}
-
-/** Columns of a table, each with its alias in front. */
-export function qualified(alias: string, columns: readonly string[]): string {
-  return columns.map((name) => `${alias}.${name}`).join(", ");
 }
 
 /** The rows of a statement that gets one array parameter for each column. */

@@ -11,9 +11,9 @@ import {
   topUpRow,
 } from "../rows.ts";
 import type { RecordedTopUp } from "../settling.ts";
-import { namesOf, omit, orNull, text } from "../table.ts";
+import { isAsked, namesOf, omit, orNull, qualified, text } from "../table.ts";
 import { columnsOf, type RawRow, TABLES } from "../tables.ts";
-import { asked, insertRows, isAsked, putRows, qualified, unnest, withRows } from "./columns.ts";
+import { asked, insertRows, putRows, unnest, withRows } from "./columns.ts";
 import { LOCK_EVENTS } from "./locks.ts";
 import type { Prepared, Query } from "./session.ts";
 

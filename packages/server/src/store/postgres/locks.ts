@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { StoreContended, StoreRefused } from "../errors.ts";
 import { GUARD_COLUMNS } from "../guarded-accounts.ts";
-import { ACCOUNT, CUSTOMER } from "../table.ts";
+import { ACCOUNT, CUSTOMER, isAsked, qualified } from "../table.ts";
 import { TABLES } from "../tables.ts";
-import { asked, isAsked, qualified, withRows } from "./columns.ts";
+import { asked, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { BEGIN, type Prepared, type Session } from "./session.ts";
 

@@ -11,6 +11,7 @@ import { checkStore } from "../check.ts";
 import type { Engine } from "../engine.ts";
 import { StoreRefused } from "../errors.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations } from "../migrations.ts";
+import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSettings, Store } from "../store.ts";
 import { customerImports } from "./customer-imports.ts";
@@ -18,9 +19,10 @@ import { Database, endClient, openClient, withOwnSession } from "./database.ts";
 import { createPostgresEngine, kyselyOn } from "./engine.ts";
 import { SHARED_BACKENDS, translateAtOpening } from "./error-translation.ts";
 import { LOCK_OPENING, refuseHiddenLocks } from "./locks.ts";
+import { postgresReader } from "./reader.ts";
 import { PostgresReferenceCache } from "./reference-cache.ts";
 import { BEGIN, type Prepared, type Session } from "./session.ts";
-import { customerTables, topUpTables } from "./top-ups.ts";
+import { topUpTables } from "./top-ups.ts";
 
 export interface PostgresStoreOptions extends ProviderWishes {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
@@ -110,10 +112,8 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
   return {
     provider,
     engine,
-    ...customerTables(serving, provider),
+    ...partnerReads(postgresReader(serving), provider),
     ...customerImports(serving, engine, provider),
-    findTransaction: topUps.findTransaction,
-    findOutcome: topUps.findOutcome,
     settleTopUp: (command) => batcher.add({ kind: "top_up", command }) as Promise<SettledTopUp>,
     isOverloaded: () => batcher.isFull,
     concludeCheckout: (checkoutId) => batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,

@@ -1,88 +1,26 @@
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { guardRow } from "../guarded-accounts.ts";
-import { type OverviewRow, toOverviews } from "../overviews.ts";
-import {
-  CONNECTION_KEY,
-  CONNECTION_STATE,
-  type ConnectionRows,
-  type CustomerConnectionRow,
-  HEAD_COLUMNS,
-  keyColumns,
-  toFoundConnection,
-  toTransaction,
-} from "../rows.ts";
-import { codesToFind } from "../settings.ts";
+import { CONNECTION_WITH_HEADS } from "../partner-reads.ts";
+import { CONNECTION_KEY, type ConnectionRows, keyColumns } from "../rows.ts";
 import { type Settled, type SettlingItem, settleBatch } from "../settling.ts";
-import type { Outcome, ProviderSettings, Store } from "../store.ts";
-import { ACCOUNT, CONNECTION, namesOf, pick } from "../table.ts";
+import type { ProviderSettings } from "../store.ts";
+import { ACCOUNT, CONNECTION, isAsked, namesOf, pick, qualified } from "../table.ts";
 import { columnsOf, TABLES } from "../tables.ts";
 import {
   type AccountColumns,
+  type AskedCheckout,
   BatchSnapshot,
-  type CheckoutRow,
   type LockedAccount,
   type LockedCustomer,
   type TokenOfBatch,
 } from "./batch-snapshot.ts";
-import { asked, insertRows, isAsked, qualified, textArray, unlessEmpty, withRows } from "./columns.ts";
+import { asked, insertRows, unlessEmpty, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { appendEvents, FIND_TARGET, record } from "./ledgers.ts";
 import { LOCK_ACCOUNTS, LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "./locks.ts";
 import type { PostgresReferenceCache } from "./reference-cache.ts";
 import type { Prepared, Query, Session } from "./session.ts";
-
-const OVERVIEWS: Prepared = {
-  name: "overviews",
-  text: `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
-      n.service, n.req_id, n.status AS connection_status, n.blocked,
-      (SELECT max(s.end_time) FROM subscription AS s WHERE ${isAsked("s", CONNECTION_KEY, "n")} AND s.add_on = 0) AS base_end
-    FROM (SELECT DISTINCT cuid FROM customer_code WHERE code = ANY($1::text[]) AND environment = $2 LIMIT 2) AS k
-    JOIN customer AS c ON c.cuid = k.cuid AND c.environment = $2
-    LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment
-    ORDER BY c.cuid, n.position`,
-};
-
-/** Columns of connection (`n`) and subscription (`s`). */
-const CONNECTION_WITH_HEADS = `${qualified("n", [...CONNECTION_KEY, ...CONNECTION_STATE])}, s.plan,
-  ${qualified("s", HEAD_COLUMNS)}`;
-
-const ONE_CONNECTION: Prepared = {
-  name: "connection",
-  text: `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status, ${CONNECTION_WITH_HEADS}
-    FROM customer AS c
-    LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment AND n.service = $3 AND n.req_id = $4
-    LEFT JOIN subscription AS s ON ${isAsked("s", CONNECTION_KEY, "n")}
-    WHERE c.cuid = $1 AND c.environment = $2`,
-};
-
-const TOPPED_UP: Prepared = {
-  name: "topped_up",
-  text: `SELECT 1 FROM ledger_entry AS e JOIN top_up AS t ON t.txn_id = e.txn_id
-    WHERE e.cuid = $1 AND e.environment = $2 AND t.partner_id = $3 LIMIT 1`,
-};
-
-/** Finds customers for partners' requests. */
-export function customerTables(
-  database: Database,
-  provider: ProviderSettings,
-): Pick<Store, "lookUpCustomers" | "findConnection" | "hasToppedUp"> {
-  return {
-    async lookUpCustomers(environment, code) {
-      const values = [textArray(codesToFind(code, provider)), environment];
-      return toOverviews(await database.ask<OverviewRow>({ ...OVERVIEWS, values }));
-    },
-
-    async findConnection({ cuid, environment, service, reqId }) {
-      const values = [cuid, environment, service, reqId];
-      return toFoundConnection(cuid, await database.ask<CustomerConnectionRow>({ ...ONE_CONNECTION, values }));
-    },
-
-    async hasToppedUp(partnerId, environment, cuid) {
-      return (await database.ask({ ...TOPPED_UP, values: [cuid, environment, partnerId] })).length > 0;
-    },
-  };
-}
 
 const CONNECTIONS = withRows(
   {
@@ -145,18 +83,7 @@ interface TopUpParts {
   readonly reference: PostgresReferenceCache;
 }
 
-type TopUpTables = Pick<Store, "findTransaction" | "findOutcome"> & {
-  /** @throws StoreUnavailable if it is not known whether the batch was recorded. */
-  readonly settle: (batch: readonly SettlingItem[]) => Promise<Settled[]>;
-};
-
-export function topUpTables({ database, provider, clock, reference }: TopUpParts): TopUpTables {
-  const findOutcome = async (checkoutId: string): Promise<Outcome> => {
-    const [row] = await database.ask<CheckoutRow>(CHECKOUTS([{ checkout_id: checkoutId }]));
-    if (row === undefined || row.checkout_id !== null) return row && toTransaction(row);
-    return row.retired_at === null ? undefined : { retiredAt: row.retired_at };
-  };
-
+export function topUpTables({ database, provider, clock, reference }: TopUpParts) {
   /** The catalogue revisions that the batch's checkouts were quoted from; a revision that never existed is missing. */
   const readCatalogues = async (batch: readonly SettlingItem[]): Promise<Map<number, Catalogue>> => {
     const found = new Map<number, Catalogue>();
@@ -170,15 +97,11 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   };
 
   return {
-    findOutcome,
-
-    async findTransaction(checkoutId) {
-      const outcome = await findOutcome(checkoutId);
-      return outcome !== undefined && "txnId" in outcome ? outcome : undefined;
-    },
-
-    /** Settles a batch in one transaction, with one round trip before the decision and one after it. */
-    async settle(items) {
+    /**
+     * Settles a batch in one transaction, with one round trip before the decision and one after it.
+     * @throws StoreUnavailable if it is not known whether the batch was recorded.
+     */
+    async settle(items: readonly SettlingItem[]): Promise<Settled[]> {
       const catalogues = await readCatalogues(items);
       return database.transact(openingOf(items), async (rows, session) => {
         const [customers, , tokens, connections, checkouts, retention, targets = []] = rows;
@@ -187,7 +110,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
           tokens: tokens as TokenOfBatch[],
           accounts: await lockAccounts(session, tokens as TokenOfBatch[], items),
           connections: connections as ConnectionRows[],
-          checkouts: checkouts as CheckoutRow[],
+          checkouts: checkouts as AskedCheckout[],
           catalogues,
           prunedBefore: (retention as { pruned_before: Instant }[])[0]?.pruned_before,
           hasTarget: targets.length > 0,

@@ -11,6 +11,7 @@ import { practiceCounter, recordRefusedCalls, recordTrialCalls } from "../calls.
 import { checkStore } from "../check.ts";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../migrations.ts";
+import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { SettlingItem } from "../settling.ts";
 import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSettings, Store } from "../store.ts";
@@ -18,9 +19,10 @@ import { customerImports } from "./customer-imports.ts";
 import { Database } from "./database.ts";
 import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
 import { cannotBeOpened, isDamage, measureFile, NOT_TOPUPDS, secureLeftLog, translate } from "./file.ts";
+import { sqliteReader } from "./reader.ts";
 import { SqliteReferenceCache } from "./reference-cache.ts";
 import { SettlerClient } from "./settler-client.ts";
-import { customerTables, topUpTables } from "./top-ups.ts";
+import { topUpTables } from "./top-ups.ts";
 
 export interface SqliteStoreOptions extends ProviderWishes {
   readonly path: string;
@@ -72,8 +74,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
   const { path, clock, observeBatch } = options;
   const { database, engine, provider, settler } = parts;
   const reference = new SqliteReferenceCache(database, provider);
-  const customers = customerTables(database, provider);
-  const topUps = topUpTables({ database, provider, clock, customers, reference });
+  const topUps = topUpTables({ database, provider, clock, reference });
   const batcher = new Batcher({ settle: topUps.settle, observe: observeBatch });
   let isClosed = false;
   const settle = (item: SettlingItem) => {
@@ -92,20 +93,12 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     findAccessToken: async (hash) => database.read(() => reference.findToken(hash)),
     checkoutSecrets: async () => database.read(() => reference.listSecrets()),
     currentCatalogue: async (environment) => database.read(() => reference.currentCatalogue(environment)),
-    lookUpCustomers: async (environment, code) => database.read(() => customers.lookUp(environment, code)),
-    findConnection: async (key) => database.read(() => customers.findConnection(key)),
-    hasToppedUp: async (...of) => database.read(() => customers.hasToppedUp(...of)),
+    ...partnerReads(sqliteReader(database), provider),
     settleTopUp: (command) => settle({ kind: "top_up", command }) as Promise<SettledTopUp>,
     isOverloaded: () => (settler ?? batcher).isFull,
     // An interrupted commit may lie unseen at the end of the write-ahead log until SQLite recovers it. The write that
     // retires the checkout replaces it there.
     concludeCheckout: (checkoutId) => settle({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,
-    // A recorded top-up stays recorded. "Not recorded" must be true of everything answered so far: ask the current state.
-    findTransaction: async (checkoutId) =>
-      database.read(() => topUps.find(checkoutId)) ?? database.ask(() => topUps.find(checkoutId)),
-    findOutcome: async (checkoutId) =>
-      database.read(() => topUps.find(checkoutId)) ?? database.ask(() => topUps.findOutcome(checkoutId)),
-
     importCustomers: async (...args) => imports().importCustomers(...args),
     confirmCustomers: async (...args) => imports().confirmCustomers(...args),
     previewCustomers: async (...args) => imports().previewCustomers(...args),

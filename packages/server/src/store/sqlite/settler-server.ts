@@ -8,7 +8,7 @@ import { Database } from "./database.ts";
 import { CHECKPOINT_PAGES, checkpointFailure } from "./file.ts";
 import { SqliteReferenceCache } from "./reference-cache.ts";
 import { type Answered, type Asked, failureOf, Messages, packOutcome, unpackItem } from "./settler-protocol.ts";
-import { customerTables, topUpTables } from "./top-ups.ts";
+import { topUpTables } from "./top-ups.ts";
 
 /** The start parameters of the settler, as plain data. */
 export interface SettlerData extends Omit<ProviderSettings, "zone" | "normaliseMobile"> {
@@ -42,10 +42,9 @@ export async function serveSettling(options: SettlerOptions): Promise<SettlerSer
   const { timeZone, currencyExponent, defaultCountry, basePlans, monthsAhead } = data;
   const provider = { zone: createZone(timeZone), currencyExponent, defaultCountry, basePlans, monthsAhead };
   const database = new Database(data.path, { mustExist: true });
-  const customers = customerTables(database, provider);
   const reference = new SqliteReferenceCache(database, provider);
   const checkpoints = new Checkpoints(database, observeCheckpoints);
-  const topUps = topUpTables({ database, provider, clock, customers, reference });
+  const topUps = topUpTables({ database, provider, clock, reference });
   const batcher = new Batcher<SettlingItem, Settled>({
     // The next turn sends the answers. The checkpoint comes one turn later, so that they do not wait for it.
     settle: (batch) =>

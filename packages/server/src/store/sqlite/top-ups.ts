@@ -1,21 +1,12 @@
 import type { TokenState } from "../../domain/access-token.ts";
 import type { AccountKey } from "../../domain/account.ts";
-import type { ConnectionKey, CustomerOverview, Environment } from "../../domain/customer.ts";
 import type { TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
 import { BatchAccounts, GUARD_COLUMNS, type GuardRow, guardRow, toGuarded } from "../guarded-accounts.ts";
-import { type OverviewRow, toOverviews } from "../overviews.ts";
-import {
-  CONNECTION_STATE,
-  type CustomerConnectionRow,
-  HEAD_COLUMNS,
-  toFoundConnection,
-  topUpRow,
-  toTransaction,
-} from "../rows.ts";
-import { codesToFind } from "../settings.ts";
+import { connectionQuery } from "../partner-reads.ts";
+import { type CustomerConnectionRow, toFoundConnection, topUpRow, toTransaction } from "../rows.ts";
 import {
   type RecordedTopUp,
   type Settled,
@@ -24,10 +15,11 @@ import {
   type SettlingWrites,
   settleBatch,
 } from "../settling.ts";
-import type { FoundConnection, Outcome, ProviderSettings } from "../store.ts";
+import type { ProviderSettings } from "../store.ts";
 import { columnsOf, type RawRow } from "../tables.ts";
 import type { Database } from "./database.ts";
-import { bound, eventInsertion, FIND_TARGET, TOPPED_UP, topUpAppending } from "./ledgers.ts";
+import { bound, eventInsertion, FIND_TARGET, topUpAppending } from "./ledgers.ts";
+import { inSqlite } from "./reader.ts";
 import type { SqliteReferenceCache } from "./reference-cache.ts";
 
 const TOP_UP_COLUMNS = columnsOf("top_up");
@@ -51,15 +43,17 @@ export interface TopUpParts {
   readonly database: Database;
   readonly provider: ProviderSettings;
   readonly clock: () => Instant;
-  readonly customers: CustomerTables;
   readonly reference: SqliteReferenceCache;
 }
 
 interface Snapshot extends TopUpSnapshot {
-  readonly lastEntryOf: ConnectionToTopUp["lastEntryOf"];
+  /** The row id of the last entry of a plan's ledger; undefined if there is none. */
+  readonly lastEntryOf: (plan: string) => number | undefined;
 }
 
-export function topUpTables({ database, provider, clock, customers, reference }: TopUpParts) {
+export function topUpTables({ database, provider, clock, reference }: TopUpParts) {
+  type LedgerRow = CustomerConnectionRow & { readonly plan: string | null; readonly last_entry: number };
+  const findConnection = database.prepareRows<LedgerRow>(inSqlite(connectionQuery(", s.last_entry")));
   const findRow = database.prepareRows<RawRow<"top_up">>(FIND);
   const insertRow = database.prepareWrite<RawRow<"top_up">>(INSERT);
   const findRetired = database.prepareRows<{ at: Instant }>(FIND_RETIRED);
@@ -92,7 +86,8 @@ export function topUpTables({ database, provider, clock, customers, reference }:
       hasTarget: findTarget().length > 0,
       snapshot(command: TopUpCommand): Snapshot {
         const { checkoutId, checkout } = command;
-        const { found, lastEntryOf } = customers.findToTopUp(command);
+        const rows = findConnection(command.cuid, command.environment, command.service, command.reqId);
+        const found = toFoundConnection(command.cuid, rows);
         const recorded = onRecord(checkoutId);
         return {
           recorded: recorded.some(({ what }) => what === "top_up") ? find(checkoutId) : undefined,
@@ -103,7 +98,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
           connection: found?.connection,
           prunedBefore: findHorizon,
           catalogue: () => reference.readCatalogue(checkout.revision),
-          lastEntryOf,
+          lastEntryOf: (plan) => rows.find((row) => row.plan === plan)?.last_entry,
         };
       },
       transaction: find,
@@ -131,79 +126,7 @@ export function topUpTables({ database, provider, clock, customers, reference }:
   };
 
   return {
-    find,
-
-    /** Must be called outside of a view. Two reads are safe: a recorded top-up stays, and its checkout is never retired. */
-    findOutcome(checkoutId: string): Outcome {
-      const found = find(checkoutId);
-      if (found !== undefined) return found;
-      const retiredAt = findRetiredAt(checkoutId);
-      return retiredAt === undefined ? undefined : { retiredAt };
-    },
-
     /** Settles a batch in one write transaction: an outcome for each item, in order. */
     settle: (items: readonly SettlingItem[]): Promise<Settled[]> => database.write(() => settle(items)),
-  };
-}
-
-/** Selects one row for each connection, unsorted. CROSS JOIN stops SQLite from starting with the customers. */
-const overviewsOf = (cuids: string) => `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
-    n.service, n.req_id, n.position, n.status AS connection_status, n.blocked,
-    (SELECT max(s.end_time) FROM subscription AS s WHERE s.cuid = n.cuid AND s.environment = n.environment
-      AND s.service = n.service AND s.req_id = n.req_id AND s.add_on = 0) AS base_end
-  FROM (${cuids}) AS k
-  CROSS JOIN customer AS c ON c.cuid = k.cuid AND c.environment = ?2
-  LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment`;
-const OF_CODE = "SELECT cuid FROM customer_code WHERE code = ?1 AND environment = ?2 LIMIT 2";
-/** Finds a mobile number in two forms; a customer found by both counts once. */
-const OF_TWO_CODES = "SELECT DISTINCT cuid FROM customer_code WHERE code IN (?1, ?3) AND environment = ?2 LIMIT 2";
-
-/** Selects one row for each ledger of a connection, even if the connection was removed; one without a ledger if none. */
-const CONNECTION = `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status,
-    n.service, n.req_id, ${CONNECTION_STATE.map((column) => `n.${column}`).join(", ")},
-    s.plan, s.last_entry, ${HEAD_COLUMNS.map((column) => `s.${column}`).join(", ")}
-  FROM customer AS c
-  LEFT JOIN connection AS n ON n.cuid = ?1 AND n.environment = ?2 AND n.service = ?3 AND n.req_id = ?4
-  LEFT JOIN subscription AS s ON s.cuid = ?1 AND s.environment = ?2 AND s.service = ?3 AND s.req_id = ?4
-  WHERE c.cuid = ?1 AND c.environment = ?2`;
-
-export interface ConnectionToTopUp {
-  readonly found: FoundConnection | undefined;
-  /** The row of the last entry of a plan's ledger; undefined if there is none. */
-  readonly lastEntryOf: (plan: string) => number | undefined;
-}
-
-export type CustomerTables = ReturnType<typeof customerTables>;
-
-/** Finds customers for partners' requests. It reads no ledgers, which would take longer every year. */
-export function customerTables(database: Database, provider: ProviderSettings) {
-  type Row = OverviewRow & { readonly position: number | null };
-  type LedgerRow = CustomerConnectionRow & { readonly plan: string | null; readonly last_entry: number };
-  const ofCode = database.prepareRows<Row>(overviewsOf(OF_CODE));
-  const ofTwoCodes = database.prepareRows<Row>(overviewsOf(OF_TWO_CODES));
-  const connection = database.prepareRows<LedgerRow>(CONNECTION);
-  const toppedUp = database.prepareRows<unknown>(TOPPED_UP);
-  return {
-    lookUp(environment: Environment, code: string): CustomerOverview[] {
-      const [first, second] = codesToFind(code, provider);
-      const rows = second === undefined ? ofCode(first, environment) : ofTwoCodes(first, environment, second);
-      if (rows.length > 1) rows.sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
-      return toOverviews(rows);
-    },
-
-    findConnection({ cuid, environment, service, reqId }: ConnectionKey): FoundConnection | undefined {
-      return toFoundConnection(cuid, connection(cuid, environment, service, reqId));
-    },
-
-    hasToppedUp(partnerId: number, environment: Environment, cuid: string): boolean {
-      return toppedUp(cuid, environment, partnerId).length > 0;
-    },
-
-    /** Finds a connection and the ledger entries that a top-up follows. */
-    findToTopUp({ cuid, environment, service, reqId }: ConnectionKey): ConnectionToTopUp {
-      const rows = connection(cuid, environment, service, reqId);
-      const lastEntryOf = (plan: string) => rows.find((row) => row.plan === plan)?.last_entry;
-      return { found: toFoundConnection(cuid, rows), lastEntryOf };
-    },
   };
 }

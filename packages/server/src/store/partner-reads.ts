@@ -1,0 +1,126 @@
+import type { CustomerOverview, Environment } from "../domain/customer.ts";
+import type { Instant, WallTime } from "../domain/wall-time.ts";
+import {
+  CONNECTION_KEY,
+  CONNECTION_STATE,
+  type CustomerConnectionRow,
+  HEAD_COLUMNS,
+  type ProfileRow,
+  toFoundConnection,
+  toTransaction,
+} from "./rows.ts";
+import { codesToFind } from "./settings.ts";
+import type { Outcome, ProviderSettings, Store } from "./store.ts";
+import { isAsked, qualified } from "./table.ts";
+import { columnsOf, type RawRow, TABLES } from "./tables.ts";
+
+/* The reads of partners' calls, in one text for both engines. They read no ledgers, which would take longer every year. */
+
+/** An engine, as these reads see it. */
+export interface Reader {
+  /** The word that joins tables in their written order. SQLite would turn it round. */
+  readonly join: "JOIN" | "CROSS JOIN";
+  /** Finds a row if a partner has topped up a customer: cuid, environment and partner's id are `$1` to `$3`. */
+  readonly toppedUp: string;
+  /** Prepares a query. Its parameters are `$1` and so on. */
+  prepare<Row>(name: string, text: string): Asking<Row>;
+}
+
+interface Asking<Row> {
+  /** Reads from a view that the requests of a moment may share. */
+  ask(...values: (string | number)[]): Promise<Row[]>;
+  /** Reads everything that any process has answered. Undefined if `ask` does. */
+  askNow?(...values: (string | number)[]): Promise<Row[]>;
+}
+
+/** Columns of connection (`n`) and subscription (`s`). */
+export const CONNECTION_WITH_HEADS = `${qualified("n", [...CONNECTION_KEY, ...CONNECTION_STATE])}, s.plan,
+  ${qualified("s", HEAD_COLUMNS)}`;
+
+/** One row for each ledger of a connection; one row without a ledger if there is none. @param more columns that follow. */
+export const connectionQuery = (more = "") => `SELECT c.first_name, c.last_name, c.mobile, c.status AS customer_status,
+    ${CONNECTION_WITH_HEADS} ${more}
+  FROM customer AS c
+  LEFT JOIN connection AS n ON n.cuid = c.cuid AND n.environment = c.environment AND n.service = $3 AND n.req_id = $4
+  LEFT JOIN subscription AS s ON ${isAsked("s", CONNECTION_KEY, "n")}
+  WHERE c.cuid = $1 AND c.environment = $2`;
+
+/** A mobile number has two forms; a customer found by both counts once. */
+const overviewsQuery = (join: string) => `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
+    n.service, n.req_id, n.status AS connection_status, n.blocked,
+    (SELECT max(s.end_time) FROM subscription AS s WHERE ${isAsked("s", CONNECTION_KEY, "n")} AND s.add_on = 0) AS base_end
+  FROM (SELECT DISTINCT cuid FROM customer_code WHERE code IN ($1, $3) AND environment = $2 LIMIT 2) AS k
+  ${join} customer AS c ON c.cuid = k.cuid AND c.environment = $2
+  LEFT JOIN connection AS n ON ${isAsked("n", TABLES.customer.key, "c")}
+  ORDER BY c.cuid, n.position`;
+
+const OUTCOME = `SELECT r.at AS retired_at, ${qualified("t", columnsOf("top_up"))} FROM (SELECT 1) AS one
+  LEFT JOIN top_up AS t ON t.checkout_id = $1 LEFT JOIN retired_checkout AS r ON r.checkout_id = $1`;
+
+/** A checkout. Without a top-up, all columns of the top-up are null. */
+export type CheckoutRow = { readonly retired_at: Instant | null } & (RawRow<"top_up"> | { readonly checkout_id: null });
+
+type Reads = Pick<Store, "lookUpCustomers" | "findConnection" | "hasToppedUp" | "findTransaction" | "findOutcome">;
+
+export function partnerReads({ join, toppedUp: toppedUpQuery, prepare }: Reader, provider: ProviderSettings): Reads {
+  const overviews = prepare<OverviewRow>("overviews", overviewsQuery(join));
+  const connection = prepare<CustomerConnectionRow>("connection", connectionQuery());
+  const toppedUp = prepare("topped_up", toppedUpQuery);
+  const outcome = prepare<CheckoutRow>("outcome", OUTCOME);
+
+  /** A recorded top-up stays recorded. "Not recorded" must be true of everything answered so far. */
+  const findOutcome = async (checkoutId: string): Promise<Outcome> => {
+    let [row] = await outcome.ask(checkoutId);
+    if (row?.checkout_id === null && outcome.askNow !== undefined) [row] = await outcome.askNow(checkoutId);
+    if (row === undefined || row.checkout_id !== null) return row && toTransaction(row);
+    return row.retired_at === null ? undefined : { retiredAt: row.retired_at };
+  };
+
+  return {
+    findOutcome,
+
+    async findTransaction(checkoutId) {
+      const found = await findOutcome(checkoutId);
+      return found !== undefined && "txnId" in found ? found : undefined;
+    },
+
+    async lookUpCustomers(environment: Environment, code: string) {
+      const [first, second = first] = codesToFind(code, provider);
+      return toOverviews(await overviews.ask(first, environment, second));
+    },
+
+    async findConnection({ cuid, environment, service, reqId }) {
+      return toFoundConnection(cuid, await connection.ask(cuid, environment, service, reqId));
+    },
+
+    async hasToppedUp(partnerId, environment, cuid) {
+      return (await toppedUp.ask(cuid, environment, partnerId)).length > 0;
+    },
+  };
+}
+
+/** One row for each connection of a customer, in order; one row with null columns if there is no connection. */
+type OverviewRow = ProfileRow &
+  (
+    | (Pick<RawRow<"connection">, "service" | "req_id" | "blocked"> & {
+        readonly connection_status: RawRow<"connection">["status"];
+        readonly base_end: WallTime | null;
+      })
+    | { readonly req_id: null }
+  );
+
+function toOverviews(rows: readonly OverviewRow[]): CustomerOverview[] {
+  const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
+  for (const row of rows) {
+    let overview = found.get(row.cuid);
+    if (overview === undefined) {
+      const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;
+      overview = { cuid, firstName, lastName, mobile: mobile ?? undefined, status, connections: [] };
+      found.set(cuid, overview);
+    }
+    if (row.req_id === null) continue;
+    const { service, req_id: reqId, connection_status: status, blocked, base_end: baseEnd } = row;
+    overview.connections.push({ service, reqId, status, blocked: blocked === 1, baseEnd: baseEnd ?? undefined });
+  }
+  return [...found.values()];
+}
