@@ -4,7 +4,7 @@ import { mustBe, readTextLine } from "./setting-values.ts";
 /** Settings of the log-in of staff, a part of the table of settings. */
 export const LOG_IN_SETTINGS = {
   passwordLogIn: {
-    placeholder: "YES_OR_NO",
+    placeholder: "YES-OR-NO",
     fallback: "yes",
     description: "whether staff can log in by password: yes or no",
     read: (text: string) => text === "yes" || (text !== "no" && mustBe("yes or no")),

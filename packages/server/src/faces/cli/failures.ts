@@ -20,11 +20,13 @@ export class WrongUsage extends Error {
 }
 
 export const flagOf = (field: string): string => `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+/** The name of a value in helps: `OLDER-THAN`. */
+export const placeholderOf = (field: string): string => flagOf(field).replace(/^-+/, "").toUpperCase();
 
 /** Names inputs as a command line does. @param names inputs that are arguments. */
 export function namingOf(names: readonly string[] = []): Naming {
   return (field, value = "") =>
-    names.includes(field) ? field.toUpperCase() : `${flagOf(field)} ${value && shellWord(value)}`.trim();
+    names.includes(field) ? placeholderOf(field) : `${flagOf(field)} ${value && shellWord(value)}`.trim();
 }
 
 /**

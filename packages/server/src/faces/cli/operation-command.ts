@@ -10,7 +10,7 @@ import { StoreUnavailable } from "../../store/errors.ts";
 import { csvIn, pagesOf } from "../rows.ts";
 import { addStoreCommand, type Session } from "./command.ts";
 import { shellDesk } from "./desk.ts";
-import { CommandFailed, FoundWrong, flagOf, namingOf, refusalOf, withFile } from "./failures.ts";
+import { CommandFailed, FoundWrong, flagOf, namingOf, placeholderOf, refusalOf, withFile } from "./failures.ts";
 import { fileAt, writeExport } from "./files.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -63,14 +63,17 @@ export function addOperation(group: Command, runtime: Runtime, operation: Operat
 const spoken = (words = "") => words.charAt(0).toLowerCase() + words.slice(1).replace(/\.$/, "");
 
 function argumentOf(field: string, { enum: choices, description }: Said, isNeeded: boolean): Argument {
-  const name = field.toUpperCase();
+  const name = placeholderOf(field);
   const argument = new Argument(isNeeded ? `<${name}>` : `[${name}]`, spoken(description));
   return choices === undefined ? argument : argument.choices(choices);
 }
 
+/** The last word of a field; with the word before it if it says nothing alone. */
+const LAST_WORDS = /[A-Z]?[^A-Z]*(?:At|Below|Than|Ups|Within)?$/;
+
 function optionOf(field: string, { type, enum: choices, description, isFile }: Said, isNeeded: boolean): Option {
-  const [kind = ""] = isFile ? ["file"] : (/[A-Z]?[^A-Z]*$/.exec(field) ?? []);
-  const value = type === "boolean" ? "" : ` <${kind.toUpperCase()}>`;
+  const [kind = ""] = isFile ? ["file"] : (LAST_WORDS.exec(field) ?? []);
+  const value = type === "boolean" ? "" : ` <${placeholderOf(kind)}>`;
   const option = new Option(`${flagOf(field)}${value}`, spoken(description));
   if (type === "array")
     return option

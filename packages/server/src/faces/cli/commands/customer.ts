@@ -51,8 +51,8 @@ export function addWhyCommand(program: Command, runtime: Runtime): void {
     description: "explain the end date of each subscription of a connection, entry by entry",
     // Both are optional only for commander, which reads a single word as the first argument.
     arguments: [
-      new Argument("[SERVICE]", "tv, internet or iptv; needed only if several connections have this REQID"),
-      new Argument("[REQID]", "the set-top box number or username"),
+      new Argument("[SERVICE]", "tv, internet or iptv; needed only if several connections have this REQ-ID"),
+      new Argument("[REQ-ID]", "the set-top box number or username"),
     ],
     options: [
       new Option("--cuid <CUID>", "the customer id; needed if the connection changed customers or was deleted"),
@@ -74,9 +74,9 @@ export function addWhyCommand(program: Command, runtime: Runtime): void {
 
 function readConnection([first, second]: readonly (string | undefined)[]) {
   const service = SERVICES.find((known) => known === first);
-  // A single word is the REQID unless it is a service.
+  // A single word is the REQ-ID unless it is a service.
   const reqId = service === undefined ? (second ?? first) : second;
-  if (reqId === undefined) throw new WrongUsage("missing required argument 'REQID': try topupd why internet maya.rai");
+  if (reqId === undefined) throw new WrongUsage("missing required argument 'REQ-ID': try topupd why internet maya.rai");
   if (service === undefined && second !== undefined)
     throw new WrongUsage(`SERVICE must be one of ${SERVICES.join(", ")}: try topupd why internet maya.rai`);
   return { service, reqId };
