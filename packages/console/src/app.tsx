@@ -2,15 +2,15 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { type ComponentType, lazy, Suspense, useState } from "react";
 import { Redirect, Route, Switch } from "wouter";
 import { createClient, MeContext, useMay, useMe, useSession } from "./api/session.tsx";
+import { EnvironmentProvider, useEnvironment } from "./components/environment.tsx";
+import { ErrorBoundary, Forbidden, NotFound } from "./components/page-head.tsx";
 import { ErrorNote, Loading } from "./components/states.tsx";
 import { ToastProvider } from "./components/toasts.tsx";
 import { groupDigits } from "./format.ts";
 import type { PageProps } from "./page-props.ts";
 import { type PageRoute, ROUTES } from "./routes.ts";
-import { EnvironmentProvider, useEnvironment } from "./shell/environment.tsx";
 import { Layout } from "./shell/layout.tsx";
 import { LogIn } from "./shell/log-in.tsx";
-import { ErrorBoundary, Forbidden, NotFound } from "./shell/page-head.tsx";
 
 /** All pages. The code of a page is loaded when the page opens. */
 const PAGES: readonly (PageRoute & { readonly Page: ComponentType<PageProps> })[] = ROUTES.map((route) => ({

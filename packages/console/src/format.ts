@@ -12,6 +12,11 @@ export function formatTime(of: string, timeZone: string): string {
   return formatSeconds(of, timeZone).slice(0, 16);
 }
 
+/** Shows a wall time to the minute. */
+export function minuteOf(wall: string): string {
+  return formatTime(wall, "UTC");
+}
+
 /** Text such as `2026-11-23 14:05:09`. */
 export function formatSeconds(of: string, timeZone: string): string {
   return isInstant(of) ? wallOf(Date.parse(of), timeZone) : of;

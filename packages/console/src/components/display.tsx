@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from "react";
 import { Link } from "wouter";
 import { useMe } from "../api/session.tsx";
-import type { Run } from "../api/staff-api.d.ts";
+import type { Connection, Run } from "../api/staff-api.d.ts";
 import { formatAge, formatAmount, formatSeconds, formatTime } from "../format.ts";
 import { texts } from "../texts/index.ts";
 import { Button, Icon } from "./button.tsx";
@@ -150,6 +150,11 @@ export function CustomerName({ cuid, customer }: { cuid: string; customer: Named
 interface NamedCustomer {
   readonly firstName: string;
   readonly lastName: string;
+}
+
+/** Name of a connection, such as `TV 000100000000001`. */
+export function connectionName({ service, reqId }: Pick<Connection, "service" | "reqId">): string {
+  return `${texts.common.services[service]} ${reqId}`;
 }
 
 /** Copies a text. The second value is the outcome of the last copy, or "". */

@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect } from "react";
 import type { Pages } from "../api/hooks.ts";
-import { PageHead } from "../shell/page-head.tsx";
 import { texts } from "../texts/index.ts";
 import { DownloadButton } from "./button.tsx";
 import { type DataTableProps, LoadedTable, PagedTable, type WholeList } from "./data-table.tsx";
 import { type Filter, FilterBar, PERIOD_NAMES, useFilters } from "./filters.tsx";
+import { PageHead } from "./page-head.tsx";
 
 interface ListPageProps<Row> extends Omit<DataTableProps<Row>, "rows"> {
   readonly title: string;

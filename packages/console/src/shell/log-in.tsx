@@ -5,10 +5,10 @@ import { expectSession, issuerUrl, useLogIn } from "../api/session.tsx";
 import { Button } from "../components/button.tsx";
 import { TextInput } from "../components/controls.tsx";
 import { Field, Form, type FormValues } from "../components/form.tsx";
+import { PageHead } from "../components/page-head.tsx";
 import { Note } from "../components/states.tsx";
 import { texts } from "../texts/index.ts";
 import { Brand } from "./brand.tsx";
-import { PageHead } from "./page-head.tsx";
 
 /** Why a log-in with OpenID Connect failed. */
 const PROBLEM = new URLSearchParams(location.search).get("logInProblem");

@@ -4,10 +4,10 @@ import { usePages } from "../api/hooks.ts";
 import { useMe } from "../api/session.tsx";
 import type { CustomerMatch } from "../api/staff-api.d.ts";
 import { Icon } from "../components/button.tsx";
+import { useEnvironment } from "../components/environment.tsx";
 import { wallNow } from "../format.ts";
 import { customerHref, customersHref, transactionHref } from "../links.ts";
 import { texts } from "../texts/index.ts";
-import { useEnvironment } from "./environment.tsx";
 
 const t = texts.shell;
 

@@ -8,9 +8,9 @@ import { type Column, LoadedTable } from "../../components/data-table.tsx";
 import { ActionButton } from "../../components/dialog.tsx";
 import { Badge, Card, Grid, Time } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Note } from "../../components/states.tsx";
 import { useToast } from "../../components/toasts.tsx";
-import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { RecoveryCodes, TotpCard } from "./one-time-codes.tsx";
 

@@ -8,8 +8,8 @@ import { OwnPasswordField, ownPassword, TextInput } from "../../components/contr
 import { ActionDialog, Dialog } from "../../components/dialog.tsx";
 import { Badge, Card, Code, Copyable, useCopy } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
+import { PageHead } from "../../components/page-head.tsx";
 import { Note } from "../../components/states.tsx";
-import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.account;

@@ -5,11 +5,11 @@ import { asInput } from "../../api/request.ts";
 import type { AuditEntry } from "../../api/staff-api.d.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { type Filter, PERIOD_NAMES, useFilters } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { customerHref, transactionHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { Change } from "./change.tsx";
 

@@ -4,10 +4,10 @@ import { usePages } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { AuditEntry } from "../../api/staff-api.d.ts";
 import { Button, Icon } from "../../components/button.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { ErrorNote } from "../../components/states.tsx";
 import { formatCount, formatTime } from "../../format.ts";
 import { customerHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.audit;

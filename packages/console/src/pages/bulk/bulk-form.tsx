@@ -3,10 +3,10 @@ import { useApi } from "../../api/hooks.ts";
 import type { Input } from "../../api/request.ts";
 import { FileInput, Select, TextArea, TextInput } from "../../components/controls.tsx";
 import { Grid } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { countOf } from "../../format.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { DaysField } from "../customers/corrections.tsx";
 

@@ -3,18 +3,27 @@ import { Link } from "wouter";
 import { apiUrl } from "../../api/client.ts";
 import { useLive, usePages, usePoll, useSend } from "../../api/hooks.ts";
 import type { BulkLine, BulkRun } from "../../api/staff-api.d.ts";
+import { Approvals } from "../../components/approvals.tsx";
 import { Button, DownloadButton } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { ActionButton, ActionDialog } from "../../components/dialog.tsx";
-import { Badge, Card, CustomerName, Fact, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
+import {
+  Badge,
+  Card,
+  CustomerName,
+  connectionName,
+  Fact,
+  Grid,
+  KeyValue,
+  Stat,
+  Time,
+} from "../../components/display.tsx";
+import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note, Progress } from "../../components/states.tsx";
 import { countOf, formatCount } from "../../format.ts";
 import { customerHref } from "../../links.ts";
 import type { PageProps } from "../../page-props.ts";
-import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
-import { connectionName } from "../customers/connection-badge.tsx";
-import { Approvals } from "../overview/approvals.tsx";
 
 const t = texts.bulk;
 

@@ -6,12 +6,12 @@ import type { Bouquet, Catalogue as CatalogueData } from "../../api/staff-api.d.
 import { Button, LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable, PagedTable } from "../../components/data-table.tsx";
 import { Amount, Badge, Card, Code, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { FilterBar, useFilters } from "../../components/filters.tsx";
+import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
-import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { BouquetDialog, RestoreDialog } from "./edit.tsx";
 import { CatalogueUpload } from "./upload.tsx";

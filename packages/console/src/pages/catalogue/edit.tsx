@@ -7,10 +7,10 @@ import type { Bouquet, CatalogueChange } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, TextArea, TextInput } from "../../components/controls.tsx";
 import { ActionDialog, Dialog } from "../../components/dialog.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { ErrorNote, Loading, Note } from "../../components/states.tsx";
 import { useToast } from "../../components/toasts.tsx";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { CatalogueDiff, isSame, LargeChange } from "./diff.tsx";
 

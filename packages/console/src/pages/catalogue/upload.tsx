@@ -6,10 +6,10 @@ import { Button } from "../../components/button.tsx";
 import { FileInput } from "../../components/controls.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Card, Grid, Stat } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Field, Form } from "../../components/form.tsx";
 import { Note, Progress, Result } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { CatalogueDiff, isSame, LargeChange } from "./diff.tsx";
 

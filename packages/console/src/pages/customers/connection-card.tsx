@@ -1,10 +1,9 @@
 import { useMay, useMe } from "../../api/session.tsx";
 import type { Connection, PlanLedger } from "../../api/staff-api.d.ts";
-import { Card, Grid, Time } from "../../components/display.tsx";
+import { Card, connectionName, Grid, Time } from "../../components/display.tsx";
 import { type Span, TimeLine } from "../../components/time-line.tsx";
 import { wallNow } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { connectionName } from "./connection-badge.tsx";
 import { Corrections } from "./corrections.tsx";
 import { headlineOf } from "./headline.ts";
 import { LedgerHistory } from "./ledger-history.tsx";

@@ -3,13 +3,11 @@ import type { Connection, PlanLedger, Run } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, TextInput } from "../../components/controls.tsx";
 import { CorrectionDialog } from "../../components/dialog.tsx";
-import { Badge, BeforeAfter, RunChange } from "../../components/display.tsx";
+import { Badge, BeforeAfter, connectionName, RunChange } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Field } from "../../components/form.tsx";
-import { countOf } from "../../format.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
+import { countOf, minuteOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { connectionName } from "./connection-badge.tsx";
-import { minuteOf } from "./ledger-words.ts";
 
 const t = texts.customers;
 

@@ -5,17 +5,18 @@ import type { ListedConnection } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import type { Options } from "../../components/controls.tsx";
 import type { Column } from "../../components/data-table.tsx";
-import { Badge, CustomerName, Time } from "../../components/display.tsx";
+import { Badge, CustomerName, connectionName, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { type Filter, useFilters } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { countOf } from "../../format.ts";
 import { customerHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
-import { connectionName, STATUS_TONES } from "./connection-badge.tsx";
 
 const t = texts.customers;
+
+const STATUS_TONES = { active: "success", inactive: "neutral", blocked: "danger" } as const;
 
 const NAMES = ["endsWithin", "endedWithin", "state", "segment", "service"] as const;
 

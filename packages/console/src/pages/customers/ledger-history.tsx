@@ -4,11 +4,11 @@ import { useMay, useMe } from "../../api/session.tsx";
 import type { PlanLedger } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { History, type HistoryItem } from "../../components/display.tsx";
-import { formatCount } from "../../format.ts";
+import { formatCount, minuteOf } from "../../format.ts";
 import { transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { ReversalDialog, type ReversibleTopUp } from "../transactions/top-up.tsx";
-import { entryWords, minuteOf } from "./ledger-words.ts";
+import { entryWords } from "./ledger-words.ts";
 
 const t = texts.customers;
 

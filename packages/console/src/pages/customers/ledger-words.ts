@@ -1,5 +1,5 @@
 import type { LedgerEntry } from "../../api/staff-api.d.ts";
-import { countOf, formatMoney, formatTime } from "../../format.ts";
+import { countOf, formatMoney, minuteOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.customers;
@@ -14,11 +14,6 @@ export function entryWords(entry: LedgerEntry, entries: readonly LedgerEntry[], 
 export function periodWords({ months, days }: { readonly months: number; readonly days: number }): string {
   const parts = [months > 0 && countOf(months, "month"), days > 0 && countOf(days, "day")];
   return parts.filter((part) => part !== false).join(" and ");
-}
-
-/** Shows a wall time to the minute. */
-export function minuteOf(wall: string): string {
-  return formatTime(wall, "UTC");
 }
 
 function whatWords(entry: LedgerEntry, entries: readonly LedgerEntry[], currency: string | null): string {

@@ -1,8 +1,7 @@
 import type { Connection, PlanLedger, Run, Subscription } from "../../api/staff-api.d.ts";
 import type { Mark, Span } from "../../components/time-line.tsx";
-import { countOf, placeOf } from "../../format.ts";
+import { countOf, minuteOf, placeOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { minuteOf } from "./ledger-words.ts";
 
 const t = texts.customers;
 const DAY_MS = 86_400_000;

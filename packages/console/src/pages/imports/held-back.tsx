@@ -8,10 +8,10 @@ import { Button } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Amount, BeforeAfter, Code, CustomerName, Fact, KeyValue, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { EmptyState, Note } from "../../components/states.tsx";
 import { countOf } from "../../format.ts";
 import { customerHref, transactionHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import {
   BOUQUET,

@@ -2,13 +2,13 @@ import { Link } from "wouter";
 import { useLive } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { AttentionItem } from "../../api/staff-api.d.ts";
+import { Approvals } from "../../components/approvals.tsx";
 import { Card } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { countOf, formatAge, formatBytes, formatTime } from "../../format.ts";
 import { partnerHref, targetHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
-import { Approvals } from "./approvals.tsx";
 
 const t = texts.overview.attention;
 

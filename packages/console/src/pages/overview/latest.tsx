@@ -2,9 +2,9 @@ import { useLive } from "../../api/hooks.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { LoadedTable } from "../../components/data-table.tsx";
 import { Card } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { transactionHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { COLUMNS } from "../transactions/transactions.tsx";
 

@@ -8,9 +8,9 @@ import { DayInput, Select, TextInput } from "../../components/controls.tsx";
 import { type Column, LoadedTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Amount, Card, Code } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState } from "../../components/states.tsx";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.partnerAccounts;

@@ -3,10 +3,10 @@ import { useApi } from "../../api/hooks.ts";
 import { useInCurrency } from "../../api/session.tsx";
 import { Bars, ShareBars } from "../../components/charts.tsx";
 import { Amount, Grid, Stat } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { formatAmount, formatCount } from "../../format.ts";
 import { listHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { failureBars } from "../overview/charts.tsx";
 

@@ -6,11 +6,11 @@ import type { AccountEntry, Statement as StatementData } from "../../api/staff-a
 import { Button, DownloadButton } from "../../components/button.tsx";
 import { type Column, DataTable, PagedTable } from "../../components/data-table.tsx";
 import { Amount, Card, Fact, ShortId, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { useFilters } from "../../components/filters.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { formatCount, wallNow } from "../../format.ts";
 import { transactionHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { daysOf, OTHER_DAYS } from "../settlement/days.ts";
 import { PeriodHead, Signatures } from "../settlement/paper.tsx";

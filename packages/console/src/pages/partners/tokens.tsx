@@ -8,9 +8,9 @@ import { DayInput, Select, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Code, Fact, KeyValue, ShortId, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.partners;

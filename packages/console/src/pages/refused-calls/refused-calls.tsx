@@ -1,9 +1,9 @@
 import { usePages } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
+import { useEnvironment } from "../../components/environment.tsx";
 import { type Filter, PERIOD_NAMES, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { CALL_COLUMNS, callKey } from "../customers/refused-calls.tsx";
 

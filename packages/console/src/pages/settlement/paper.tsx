@@ -2,9 +2,9 @@ import type { ReactNode } from "react";
 import { useMe } from "../../api/session.tsx";
 import type { Settlement } from "../../api/staff-api.d.ts";
 import { Fact } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { PaperHead } from "../../components/paper.tsx";
 import { wallNow } from "../../format.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.settlement;

@@ -1,5 +1,5 @@
 import { Card, Fact, KeyValue } from "../../components/display.tsx";
-import { PageHead } from "../../shell/page-head.tsx";
+import { PageHead } from "../../components/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { Keys } from "./keys.tsx";
 import { People, ROLES } from "./people.tsx";

@@ -5,12 +5,12 @@ import type { FailedDelivery, Target as TargetData } from "../../api/staff-api.d
 import { LinkButton } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Badge, Card, Code, Fact, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
+import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note, ReloadButton } from "../../components/states.tsx";
 import { formatAge, formatCount } from "../../format.ts";
 import { customerHref } from "../../links.ts";
 import type { PageProps } from "../../page-props.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
-import { PageHead } from "../../shell/page-head.tsx";
 import { texts } from "../../texts/index.ts";
 import { Deliveries, subjectOf } from "./deliveries.tsx";
 import { kindOf, StateBadge, stateOf, toneOf } from "./state.tsx";

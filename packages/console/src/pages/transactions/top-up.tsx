@@ -1,11 +1,10 @@
 import { useApi } from "../../api/hooks.ts";
 import type { Transaction } from "../../api/staff-api.d.ts";
 import { CorrectionDialog } from "../../components/dialog.tsx";
-import { Amount, Badge, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
+import { Amount, Badge, connectionName, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
 import { Note } from "../../components/states.tsx";
+import { minuteOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { connectionName } from "../customers/connection-badge.tsx";
-import { minuteOf } from "../customers/ledger-words.ts";
 
 const t = texts.transactions;
 

@@ -4,15 +4,14 @@ import { useApi, usePages } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
 import type { ListedTransaction, TransactionTotals } from "../../api/staff-api.d.ts";
 import type { Column } from "../../components/data-table.tsx";
-import { Amount, CustomerName, ShortId, Time } from "../../components/display.tsx";
+import { Amount, CustomerName, connectionName, ShortId, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { type Filter, PERIOD_NAMES, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { countOf, formatCount } from "../../format.ts";
 import { customerHref, transactionHref } from "../../links.ts";
-import { useEnvironment } from "../../shell/environment.tsx";
 import { texts } from "../../texts/index.ts";
-import { connectionName } from "../customers/connection-badge.tsx";
 import { TransactionBadge } from "./top-up.tsx";
 
 const t = texts.transactions;

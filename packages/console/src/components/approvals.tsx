@@ -1,17 +1,17 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import { useLive, useSend } from "../../api/hooks.ts";
-import type { Environment } from "../../api/request.ts";
-import { useMay, useMe } from "../../api/session.tsx";
-import type { Approval } from "../../api/staff-api.d.ts";
-import { Button } from "../../components/button.tsx";
-import { TextInput } from "../../components/controls.tsx";
-import { ActionDialog } from "../../components/dialog.tsx";
-import { Field } from "../../components/form.tsx";
-import { Loaded, Note } from "../../components/states.tsx";
-import { countOf, formatAge, formatMoney } from "../../format.ts";
-import { transactionHref } from "../../links.ts";
-import { texts } from "../../texts/index.ts";
+import { useLive, useSend } from "../api/hooks.ts";
+import type { Environment } from "../api/request.ts";
+import { useMay, useMe } from "../api/session.tsx";
+import type { Approval } from "../api/staff-api.d.ts";
+import { countOf, formatAge, formatMoney } from "../format.ts";
+import { transactionHref } from "../links.ts";
+import { texts } from "../texts/index.ts";
+import { Button } from "./button.tsx";
+import { TextInput } from "./controls.tsx";
+import { ActionDialog } from "./dialog.tsx";
+import { Field } from "./form.tsx";
+import { Loaded, Note } from "./states.tsx";
 
 const t = texts.approvals;
 

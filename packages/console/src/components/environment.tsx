@@ -1,10 +1,10 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
 import type { Environment } from "../api/request.ts";
 import { useMe } from "../api/session.tsx";
-import { Button } from "../components/button.tsx";
-import { Note } from "../components/states.tsx";
 import { readStored, store } from "../storage.ts";
 import { texts } from "../texts/index.ts";
+import { Button } from "./button.tsx";
+import { Note } from "./states.tsx";
 
 const EnvironmentContext = createContext<readonly [Environment, (next: Environment) => void] | undefined>(undefined);
 

@@ -1,8 +1,8 @@
 import { Component, type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
-import { Button, LinkButton } from "../components/button.tsx";
-import { EmptyState } from "../components/states.tsx";
 import { texts } from "../texts/index.ts";
+import { Button, LinkButton } from "./button.tsx";
+import { EmptyState } from "./states.tsx";
 
 const t = texts.shell;
 
