@@ -106,6 +106,19 @@ export function headAsOf({ plan, entries }: Ledger, asOf: Instant): LedgerHead {
   return { plan, seq: known.at(-1)?.seq ?? 0, subscription: recount(plan, known).at(-1) };
 }
 
+/** The entries, each with the subscription before it: undefined if there was none, and in the first of a pruned ledger. */
+export function explainEntries({ entries }: Ledger) {
+  const reversals = new Map(entries.flatMap((entry) => (entry.kind === "reversal" ? [[entry.of, entry.seq]] : [])));
+  return entries.map((entry, index) => ({
+    entry,
+    before: entries[index - 1]?.after,
+    /** Whether older entries of the ledger were deleted before this one. */
+    isOpening: index === 0 && entry.seq > 1,
+    /** The number of the entry that reverses this one. */
+    reversedBy: reversals.get(entry.seq),
+  }));
+}
+
 export type TopUpEntry = Extract<Entry, { kind: "top_up" }> & { readonly after: Subscription };
 
 /** Makes the entry of a top-up or goodwill. */

@@ -89,6 +89,28 @@ export async function readCatalogue(
   return bouquets.length === 0 ? undefined : { revision, bouquets };
 }
 
+/** The newest definition of every code that any revision had. */
+export async function knownBouquets(db: Kysely<Tables>, environment: Environment): Promise<Bouquet[]> {
+  const newest = db
+    .selectFrom("bouquet")
+    .innerJoin("catalogueRevision", "catalogueRevision.revision", "bouquet.revision")
+    .where("environment", "=", environment)
+    .select((eb) => ["service", "code", eb.fn.max("bouquet.revision").as("revision")])
+    .groupBy(["service", "code"]);
+  const query = db
+    .selectFrom(newest.as("newest"))
+    .innerJoin("bouquet", (join) =>
+      join
+        .onRef("bouquet.revision", "=", "newest.revision")
+        .onRef("bouquet.service", "=", "newest.service")
+        .onRef("bouquet.code", "=", "newest.code"),
+    )
+    .selectAll("bouquet")
+    .orderBy("bouquet.service")
+    .orderBy("bouquet.code");
+  return (await query.execute()).map(toBouquet);
+}
+
 export function toBouquet(row: BouquetRow): Bouquet {
   const { service, code, name, plan, months, days } = row;
   const segments = JSON.parse(row.segments) as string[];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findCuids } from "../../src/office/customers/sql.ts";
+import { findCuids } from "../../src/office/customer-search.ts";
 import { customer, openWorld } from "../support/world.ts";
 
 describe("a connection that is another customer's", () => {

@@ -7,8 +7,8 @@ import {
   showCatalogue,
   showCatalogueRevision,
 } from "../../src/office/catalogue/operations.ts";
-import { knownBouquets } from "../../src/office/catalogue/sql.ts";
 import { listRuns } from "../../src/office/imports/runs.ts";
+import { knownBouquets } from "../../src/store/reference-cache.ts";
 import { by } from "../support/by.ts";
 import { fileOfRows, publish } from "../support/catalogue.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";

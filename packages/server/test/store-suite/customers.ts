@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { connectionState } from "../../src/domain/customer.ts";
-import { findCuids } from "../../src/office/customers/sql.ts";
+import { findCuids } from "../../src/office/customer-search.ts";
 import { findCustomer } from "../../src/store/customers.ts";
 import { by } from "../support/by.ts";
 import { type MakeDatabase, openStore } from "./database.ts";

@@ -9,11 +9,16 @@ import { reverse } from "../corrections/reversal.ts";
 import { decide } from "../decide.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
+import {
+  ApprovalSchema,
+  approvalData,
+  decideRequest,
+  findApproval,
+  noApproval,
+  readApprovals,
+} from "../second-person.ts";
 import { noTransaction } from "../transactions/operations.ts";
 import { findByTxnIds, findTransaction } from "../transactions/sql.ts";
-import { decideRequest, noApproval } from "./requests.ts";
-import { ApprovalSchema, approvalData } from "./schemas.ts";
-import { findApproval, readApprovals } from "./sql.ts";
 
 const AS = { tag: "Second person", permission: "correct", refuses: ["not_found", "conflict"] } as const;
 const IdSchema = Type.String({ maxLength: 64, description: "The id of a request." });

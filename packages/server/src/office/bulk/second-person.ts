@@ -2,9 +2,9 @@ import { bulkSteered, orderOf } from "../../domain/correction.ts";
 import { Refused } from "../../domain/refused.ts";
 import type { Db } from "../../store/engine.ts";
 import type { ApprovalRow, BulkRunRow } from "../../store/tables.ts";
-import { confirmRequest, requestChange } from "../approvals/requests.ts";
 import { type Change, decide } from "../decide.ts";
 import type { Office } from "../office.ts";
+import { confirmRequest, requestChange } from "../second-person.ts";
 import { correctRun } from "./correct.ts";
 import { findRun, updateRun } from "./sql.ts";
 

@@ -5,7 +5,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
-import { WAITS_MS } from "../approvals/sql.ts";
+import { WAITS_MS } from "../second-person.ts";
 
 /* The tables of bulk changes, and the connections that their lines mean. */
 

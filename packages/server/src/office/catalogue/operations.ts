@@ -6,7 +6,7 @@ import type { Environment } from "../../domain/customer.ts";
 import type { FieldProblem } from "../../domain/fields.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { currentRevision, readCatalogue } from "../../store/reference-cache.ts";
+import { currentRevision, knownBouquets, readCatalogue } from "../../store/reference-cache.ts";
 import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, PREVIEW, pageOf, pageUpTo } from "../common.ts";
 import { type GivenFile, type Rows, rowsOf } from "../fields.ts";
 import { MOST_SAID, readRow, sourceRows } from "../imports/file.ts";
@@ -26,7 +26,7 @@ import {
   importLines,
   REVISION,
 } from "./schemas.ts";
-import { findRevision, knownBouquets, listRevisions, noRevision } from "./sql.ts";
+import { findRevision, listRevisions, noRevision } from "./sql.ts";
 
 /** Reads a catalogue file. */
 export async function readCatalogueFile(file: GivenFile, exponent: CurrencyExponent) {

@@ -3,12 +3,12 @@ import { type Bouquet, bouquetKey } from "../../domain/bouquet.ts";
 import { type BouquetEffect, compareCatalogues } from "../../domain/catalogue-changes.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { Db } from "../../store/engine.ts";
-import { bouquetRow, currentRevision, readCatalogue } from "../../store/reference-cache.ts";
+import { bouquetRow, currentRevision, knownBouquets, readCatalogue } from "../../store/reference-cache.ts";
 import { verifyProvider } from "../../store/settings.ts";
 import { type Change, type Decider, decide } from "../decide.ts";
 import { isLargeChange, MOST_SAID } from "../imports/file.ts";
 import { tooLarge } from "../imports/tally.ts";
-import { insertRevision, knownBouquets } from "./sql.ts";
+import { insertRevision } from "./sql.ts";
 
 /** The bouquets of the next revision. */
 export interface Sold {

@@ -4,7 +4,7 @@ import { portionsOf } from "../../domain/portions.ts";
 import { Refused } from "../../domain/refused.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
-import { bouquetRow, toBouquet } from "../../store/reference-cache.ts";
+import { bouquetRow } from "../../store/reference-cache.ts";
 
 /** Rows in one statement, whose parameters are limited. */
 const ROWS_OF_A_STATEMENT = 500;
@@ -63,26 +63,4 @@ export async function insertRevision(
   await tx.insertInto("catalogueRevision").values({ revision, environment, createdAt: at }).execute();
   const rows = bouquets.map((bouquet, position) => ({ revision, position, ...bouquetRow(bouquet) }));
   for (const some of portionsOf(rows, ROWS_OF_A_STATEMENT)) await tx.insertInto("bouquet").values(some).execute();
-}
-
-/** The newest definition of every code that any revision had. */
-export async function knownBouquets(db: Db, environment: Environment): Promise<Bouquet[]> {
-  const newest = db
-    .selectFrom("bouquet")
-    .innerJoin("catalogueRevision", "catalogueRevision.revision", "bouquet.revision")
-    .where("environment", "=", environment)
-    .select((eb) => ["service", "code", eb.fn.max("bouquet.revision").as("revision")])
-    .groupBy(["service", "code"]);
-  const query = db
-    .selectFrom(newest.as("newest"))
-    .innerJoin("bouquet", (join) =>
-      join
-        .onRef("bouquet.revision", "=", "newest.revision")
-        .onRef("bouquet.service", "=", "newest.service")
-        .onRef("bouquet.code", "=", "newest.code"),
-    )
-    .selectAll("bouquet")
-    .orderBy("bouquet.service")
-    .orderBy("bouquet.code");
-  return (await query.execute()).map(toBouquet);
 }

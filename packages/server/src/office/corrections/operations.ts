@@ -2,13 +2,14 @@ import { type Static, Type } from "typebox";
 import * as decided from "../../domain/correction.ts";
 import { Refused } from "../../domain/refused.ts";
 import { findConnection, findConnectionWithHeads } from "../../store/customers.ts";
+import { connectionMeant, noConnection } from "../customers/find.ts";
 import { correctingBy, decide } from "../decide.ts";
 import { countToday } from "../limits.ts";
 import { type Operation, operation } from "../operation.ts";
 import { changeOf, correct, effectOf } from "./correct.ts";
 import { reverseTransaction } from "./reversal.ts";
 import { BlockEffectSchema, CORRECTION, DaysSchema, GOODWILL, GoodwillEffectSchema } from "./schemas.ts";
-import { blockEvents, connectionMeant, noConnection, writeBlock } from "./sql.ts";
+import { blockEvents, writeBlock } from "./sql.ts";
 import { goodwillLines, notCorrected, planUnclear, REFUSALS } from "./words.ts";
 
 const AS = { tag: "Corrections", permission: "correct", refuses: ["not_found", "conflict"] } as const;

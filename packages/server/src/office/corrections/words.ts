@@ -2,11 +2,11 @@ import type { Static } from "typebox";
 import type { BlockOutcome, GoodwillOutcome } from "../../domain/correction.ts";
 import { Refused } from "../../domain/refused.ts";
 import { runLines } from "../common.ts";
+import { type ConnectionInput, noConnection } from "../customers/find.ts";
 import type { Shown } from "../operation.ts";
 import { count, fieldLines } from "../text.ts";
 import type { TransactionReversalSchema } from "../transactions/schemas.ts";
 import type { GoodwillEffectSchema } from "./schemas.ts";
-import { type ConnectionInput, noConnection } from "./sql.ts";
 
 const NO_GOODWILL = "there is no goodwill that is not reversed yet: topupd why shows the entries";
 

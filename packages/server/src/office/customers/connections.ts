@@ -15,11 +15,12 @@ import {
   pageUpTo,
   textsOfCursor,
 } from "../common.ts";
+import type { Match } from "../customer-search.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { operation } from "../operation.ts";
 import { ListedConnectionSchema } from "./schemas.ts";
-import { type Match, SEARCH, searched } from "./search.ts";
+import { SEARCH, searched } from "./search.ts";
 import * as sql from "./sql.ts";
 
 const AS = { tag: "Customers", permission: "read" } as const;

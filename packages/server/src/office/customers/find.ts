@@ -1,14 +1,18 @@
-import { type Connection, type Environment, findConnection as findByName } from "../../domain/customer.ts";
+import { SERVICES, type Service } from "../../domain/bouquet.ts";
+import {
+  type Connection,
+  type ConnectionKey,
+  type CustomerProfile,
+  ENVIRONMENTS,
+  type Environment,
+  findConnection as findByName,
+} from "../../domain/customer.ts";
 import { Refused } from "../../domain/refused.ts";
 import { findCustomer, ledgersOfConnection } from "../../store/customers.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { Store } from "../../store/store.ts";
-import { type Candidate, type ConnectionInput, connectionsMeant, noConnection, theOnly } from "../corrections/sql.ts";
-import { findCuidsByName } from "./search.ts";
-import { findBlocks, findCuids, type StaffBlock } from "./sql.ts";
-
-/** Most customers found for a code or name: a longer list does not help. */
-export const MOST_CANDIDATES = 20;
+import { findCuids, findCuidsByName, MOST_CANDIDATES } from "../customer-search.ts";
+import { findBlocks, type StaffBlock } from "./sql.ts";
 
 /** Whether a text may be a name. Numbers are not: a wrong mobile number must not cause a read of all names. */
 function mayBeName(text: string): boolean {
@@ -43,6 +47,73 @@ async function severalFit(store: Store, environment: Environment, code: string, 
   const more = cuids.length < MOST_CANDIDATES ? "" : ` (the first ${MOST_CANDIDATES})`;
   const several = `${code} fits several customers${more}: give the customer id of one with`;
   return new Refused("conflict", (name) => `${several} ${name("byCuid")}\n${lines.join("\n")}`);
+}
+
+/** Names a connection. An undefined field may have any value. */
+export interface ConnectionInput {
+  readonly reqId: string;
+  readonly service?: Service | undefined;
+  readonly environment?: Environment | undefined;
+  readonly cuid?: string | undefined;
+}
+
+export interface Candidate {
+  readonly key: ConnectionKey;
+  /** Undefined if only ledgers are left of the customer. */
+  readonly customer: CustomerProfile | undefined;
+}
+
+/** Most customers read for a name: it can be the mobile number of many customers who do not have the connection. */
+const MOST_HOLDERS = 1_000;
+
+/**
+ * Finds all connections that the reference fits, of one customer or of all. A connection that is gone is found only by its
+ * customer.
+ */
+export async function* connectionsMeant(
+  { store }: ReadingPorts,
+  input: ConnectionInput,
+): AsyncGenerator<ConnectionKey> {
+  const { service, reqId, environment: asked, cuid: named } = input;
+  for (const environment of asked === undefined ? ENVIRONMENTS : [asked]) {
+    const cuids = named === undefined ? await findCuids(store, environment, reqId, MOST_HOLDERS) : [named];
+    for (const cuid of cuids)
+      for (const each of service === undefined ? SERVICES : [service])
+        yield { environment, cuid, service: each, reqId };
+  }
+}
+
+/** Finds the only connection that the reference fits. @throws Refused if there is none, or several. */
+export async function connectionMeant(ports: ReadingPorts, input: ConnectionInput): Promise<ConnectionKey> {
+  const found: Candidate[] = [];
+  for await (const key of connectionsMeant(ports, input)) {
+    const { profile, connection } = (await ports.store.findConnection(key)) ?? {};
+    if (connection !== undefined) found.push({ key, customer: profile });
+  }
+  return theOnly(found, input).key;
+}
+
+/** Picks the only connection. @throws Refused if there is none, or several. */
+export function theOnly<Of extends Candidate>(found: readonly Of[], input: ConnectionInput): Of {
+  const [one, another] = found;
+  if (one === undefined) throw noConnection(input);
+  if (another === undefined) return one;
+  const { service, reqId } = input;
+  throw new Refused("conflict", (naming) => {
+    const lines = found.map(({ key, customer }) => {
+      const name = customer === undefined ? "" : `, ${customer.firstName} ${customer.lastName}`;
+      return `  ${key.service} ${reqId} ${naming("environment", key.environment)} ${naming("cuid", key.cuid)}${name}`;
+    });
+    return `there are several connections ${service === undefined ? "" : `${service} `}${reqId}: say which\n${lines.join("\n")}`;
+  });
+}
+
+export function noConnection({ service, reqId, cuid }: ConnectionInput): Refused {
+  const whose = cuid === undefined ? "" : ` of customer ${cuid}`;
+  return new Refused(
+    "not_found",
+    `there is no ${service === undefined ? "" : `${service} `}connection ${reqId}${whose}`,
+  );
 }
 
 export interface FoundConnection extends Candidate {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { Entry, Ledger } from "../../domain/ledger.ts";
+import { explainEntries, type Ledger } from "../../domain/ledger.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/transaction.ts";
@@ -13,27 +13,6 @@ import { CuidSchema, type LedgerEntrySchema, LedgersSchema } from "./schemas.ts"
 
 /** Top-ups that one statement reads. */
 const TXN_IDS_AT_ONCE = 500;
-
-export interface ExplainedEntry {
-  readonly entry: Entry;
-  /** The subscription before; undefined if there was none, and in the first entry of a pruned ledger. */
-  readonly before: Subscription | undefined;
-  /** Whether older entries of the ledger were deleted before this one. */
-  readonly isOpening: boolean;
-  /** The number of the entry that reverses this one. */
-  readonly reversedBy: number | undefined;
-}
-
-/** The entries of a ledger, each with the subscription before it. */
-export function explainEntries({ entries }: Ledger): ExplainedEntry[] {
-  const reversals = new Map(entries.flatMap((entry) => (entry.kind === "reversal" ? [[entry.of, entry.seq]] : [])));
-  return entries.map((entry, index) => ({
-    entry,
-    before: entries[index - 1]?.after,
-    isOpening: index === 0 && entry.seq > 1,
-    reversedBy: reversals.get(entry.seq),
-  }));
-}
 
 export const showLedgers = operation({
   tag: "Customers",
@@ -73,7 +52,7 @@ async function topUpsOf(db: Db, { entries }: Ledger): Promise<ReadonlyMap<string
 }
 
 function entryData(
-  { entry, before, reversedBy, isOpening }: ExplainedEntry,
+  { entry, before, reversedBy, isOpening }: ReturnType<typeof explainEntries>[number],
   topUps: ReadonlyMap<string, Transaction>,
   presenter: Presenter,
 ): Static<typeof LedgerEntrySchema> {

@@ -1,12 +1,10 @@
 import { sql } from "kysely";
 import type { Service } from "../../domain/bouquet.ts";
-import type { ConnectionName, ConnectionStatus, CustomerProfile, Environment } from "../../domain/customer.ts";
-import { portionsOf } from "../../domain/portions.ts";
+import type { ConnectionName, ConnectionStatus, Environment } from "../../domain/customer.ts";
 import type { StaffAct } from "../../domain/staff.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
-import { codesToFind } from "../../store/settings.ts";
-import type { Store } from "../../store/store.ts";
+import { readNames } from "../customer-search.ts";
 
 /** Conditions for listed connections. All must hold; an undefined field allows any value. */
 export interface ConnectionFilter {
@@ -37,42 +35,6 @@ export type ConnectionPlace = Pick<ListedConnection, "cuid" | "service" | "reqId
 
 /** A block of a connection by staff. */
 export interface StaffBlock extends StaffAct, ConnectionName {}
-
-/** Ids that one statement may list: its parameters are limited. */
-const IDS_AT_ONCE = 500;
-
-/** Names of customers, by their ids. Unknown ids are left out. */
-export async function readNames(
-  db: Db,
-  environment: Environment,
-  cuids: readonly string[],
-): Promise<ReadonlyMap<string, Pick<CustomerProfile, "firstName" | "lastName">>> {
-  const names = new Map<string, Pick<CustomerProfile, "firstName" | "lastName">>();
-  for (const some of portionsOf([...new Set(cuids)], IDS_AT_ONCE)) {
-    const query = db.selectFrom("customer").select(["cuid", "firstName", "lastName"]);
-    const rows = await query.where("environment", "=", environment).where("cuid", "in", some).execute();
-    for (const { cuid, ...name } of rows) names.set(cuid, name);
-  }
-  return names;
-}
-
-/** Finds the ids of customers that have a whole code, in order. */
-export async function findCuids(
-  { engine: { db }, provider }: Pick<Store, "engine" | "provider">,
-  environment: Environment,
-  code: string,
-  limit: number,
-): Promise<string[]> {
-  const query = db
-    .selectFrom("customerCode")
-    .select("cuid")
-    .distinct()
-    .where("environment", "=", environment)
-    .where("code", "in", codesToFind(code, provider))
-    .orderBy("cuid")
-    .limit(limit);
-  return (await query.execute()).map(({ cuid }) => cuid);
-}
 
 /** Finds the blocks by staff of a customer's connections that are still blocked. */
 export function findBlocks(db: Db, environment: Environment, cuid: string): Promise<StaffBlock[]> {

@@ -22,8 +22,8 @@ import {
   pageOf,
   pageUpTo,
 } from "../common.ts";
+import { readNames } from "../customer-search.ts";
 import { GoodwillReadingSchema, heldBackFields } from "../customers/schemas.ts";
-import { readNames } from "../customers/sql.ts";
 import { decide } from "../decide.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";

@@ -14,9 +14,9 @@ import {
 import { portionsOf } from "../../domain/portions.ts";
 import { Refused } from "../../domain/refused.ts";
 import type { Moment } from "../../domain/wall-time.ts";
+import { knownBouquets } from "../../store/reference-cache.ts";
 import { readHorizon } from "../../store/settings.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile } from "../../store/store.ts";
-import { knownBouquets } from "../catalogue/sql.ts";
 import type { Decider } from "../decide.ts";
 import { type RejectedLine, readRow } from "./file.ts";
 import type { NumberedRow } from "./findings.ts";

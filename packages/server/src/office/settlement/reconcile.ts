@@ -29,7 +29,7 @@ import type { Db } from "../../store/engine.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { inRange, rangeOf, stepsOf, type TopUps, topUps } from "../../store/top-up-ranges.ts";
-import { readNames } from "../customers/sql.ts";
+import { readNames } from "../customer-search.ts";
 import { filtered, findByTxnIds, findTransaction, readWithReversals } from "../transactions/sql.ts";
 
 export interface ReconcileRequest {

@@ -1,17 +1,16 @@
 import { type Static, Type } from "typebox";
+import { explainEntries } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { Refused } from "../../domain/refused.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
-import { approvalData } from "../approvals/schemas.ts";
-import { approvalOf } from "../approvals/sql.ts";
 import { environmentOf, limitOf, PAGE, pageUpTo, readIsoInstant, runOf } from "../common.ts";
-import { explainEntries } from "../customers/ledgers.ts";
-import { readNames } from "../customers/sql.ts";
+import { readNames } from "../customer-search.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
+import { approvalData, approvalOf } from "../second-person.ts";
 import { detailLines, listLines, type Presenter, presenterOf, transactionData } from "./presenter.ts";
 import {
   ExportedTransactionSchema,

@@ -4,7 +4,6 @@ import type { Money } from "../../domain/money.ts";
 import { Refused } from "../../domain/refused.ts";
 import { TRANSACTION_STATUSES } from "../../domain/transaction.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
-import { ApprovalSchema } from "../approvals/schemas.ts";
 import {
   AmountSchema,
   CodeSchema,
@@ -22,9 +21,9 @@ import {
   ServiceSchema,
   WallTimeSchema,
 } from "../common.ts";
-import { MOST_CANDIDATES } from "../customers/find.ts";
-import { findCuidsByName } from "../customers/search.ts";
+import { findCuidsByName, MOST_CANDIDATES } from "../customer-search.ts";
 import { partnerIdOf } from "../partners/meant.ts";
+import { ApprovalSchema } from "../second-person.ts";
 import type { TransactionFilter } from "./sql.ts";
 
 const text = (description: string) =>

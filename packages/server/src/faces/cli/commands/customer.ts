@@ -1,8 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import { SERVICES } from "../../../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../../../domain/customer.ts";
-import type { ConnectionInput } from "../../../office/corrections/sql.ts";
-import { connectionOrGone, cuidMeant } from "../../../office/customers/find.ts";
+import { type ConnectionInput, connectionOrGone, cuidMeant } from "../../../office/customers/find.ts";
 import { showLedgers } from "../../../office/customers/ledgers.ts";
 import { showCustomer } from "../../../office/customers/operations.ts";
 import { customerText, explanationText } from "../../../office/customers/words.ts";
