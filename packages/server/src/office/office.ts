@@ -1,12 +1,12 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { Authority } from "../domain/authority.ts";
 import type { AccountTools } from "../domain/passwords.ts";
+import type { RadiusDifference } from "../domain/radius.ts";
+import type { RadiusConfig, Sender, Target } from "../domain/target.ts";
 import type { Ports } from "../store/ports.ts";
+import type { ProviderSettings } from "../store/store.ts";
 import type { ServiceState } from "../system/service-state.ts";
-import type { Uploads } from "./imports/uploads.ts";
 import type { Limits } from "./limits.ts";
-import type { StatisticsCache } from "./statistics/cache.ts";
-import type { TargetTools } from "./targets/radius.ts";
 
 /** The account or shell that runs operations. */
 export interface Actor {
@@ -23,8 +23,8 @@ export interface Desk extends Ports {
   readonly limits: Limits | undefined;
   readonly accounts: AccountTools;
   readonly targets: TargetTools;
-  readonly uploads: Uploads;
-  readonly statistics: StatisticsCache;
+  /** The only object of a class in this process, made when it is first needed. */
+  readonly single: <Of>(Class: new (ports: SinglePorts) => Of) => Of;
   readonly state: Readonly<ServiceState>;
   readonly currency: string | undefined;
   /** Runs long work. The service answers at once; a command waits until the work is done. */
@@ -33,6 +33,32 @@ export interface Desk extends Ports {
   readonly progress: (words: string) => void;
   /** Resolves early if the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** Functions that reach the outside for each kind of target. */
+export interface TargetTools {
+  /** Words the problem of a webhook's URL, to follow the name of the field; undefined if there is none. */
+  refuseUrl(url: string, allowPrivate: boolean): Promise<string | undefined>;
+  /** Makes the secret of a webhook. */
+  newSecret(): Promise<string>;
+  createSender(target: Target, provider: ProviderSettings): Sender;
+  /**
+   * Compares the RADIUS database with the records, and corrects differences unless it is a preview.
+   * @throws DeliveryFailed if the RADIUS database fails.
+   */
+  reconcileRadius(
+    ports: Pick<Ports, "store" | "clock">,
+    config: RadiusConfig,
+    request: { readonly isPreview: boolean },
+    onDifference: (difference: RadiusDifference) => void,
+  ): Promise<RadiusCounts>;
+}
+
+export interface RadiusCounts {
+  /** Number of users. */
+  readonly compared: number;
+  /** Number of users with a difference. */
+  readonly differing: number;
 }
 
 /** Everything that an operation works with: the database, the outside, and the author. */
@@ -49,4 +75,16 @@ export function officeOf<Of extends Pick<Desk, "actor" | "store" | "clock">>(
   const { preview, reason } = input as { readonly preview?: boolean; readonly reason?: string };
   const by = { author: actor.name, authority: actor.authority, at: desk.clock(), reason: reason?.trim() };
   return { ...desk, by, isPreview: preview === true };
+}
+
+type SinglePorts = Pick<Ports, "store" | "clock">;
+
+/** Keeps the objects of a process. */
+export function singlesOf(ports: SinglePorts): Desk["single"] {
+  const made = new Map<unknown, unknown>();
+  return <Of>(Class: new (of: SinglePorts) => Of) => {
+    const single = made.get(Class) ?? new Class(ports);
+    made.set(Class, single);
+    return single as Of;
+  };
 }

@@ -110,9 +110,8 @@ const MOST_LISTED = 100;
 
 /** The change that a request asks for. */
 type Subject = Pick<ApprovalRow, "kind" | "subject">;
-type ApprovalState = ApprovalRow["state"] | "expired";
 
-function stateOf({ state, requestedAt }: Pick<ApprovalRow, "state" | "requestedAt">, now: Instant): ApprovalState {
+function stateOf({ state, requestedAt }: Pick<ApprovalRow, "state" | "requestedAt">, now: Instant) {
   return state === "waiting" && requestedAt < now - WAITS_MS ? "expired" : state;
 }
 

@@ -17,7 +17,7 @@ import {
 } from "../domain/radius.ts";
 import { DeliveryFailed, type RadiusConfig, type Sender } from "../domain/target.ts";
 import { createZone, type Instant, type Zone } from "../domain/wall-time.ts";
-import type { RadiusCounts } from "../office/targets/radius.ts";
+import type { RadiusCounts } from "../office/office.ts";
 import { listCustomers } from "../store/customers.ts";
 import type { Ports } from "../store/ports.ts";
 import { RadiusDatabase } from "./radius-database.ts";

@@ -1,5 +1,5 @@
 import type { Sender } from "../domain/target.ts";
-import type { TargetTools } from "../office/targets/radius.ts";
+import type { TargetTools } from "../office/office.ts";
 import type { Ports } from "../store/ports.ts";
 
 /** Loads the code of a kind of target at first use: few commands need any, and few providers all. */

@@ -10,7 +10,6 @@ import {
   uploadCustomers,
 } from "../../src/office/imports/operations.ts";
 import { findHeldBack, listRuns } from "../../src/office/imports/runs.ts";
-import { Uploads } from "../../src/office/imports/uploads.ts";
 import type { Desk } from "../../src/office/office.ts";
 import { findCustomer } from "../../src/store/customers.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
@@ -210,7 +209,7 @@ describe("a file that is uploaded", () => {
     const [errors, deleted]: [unknown[], string[]] = [[], []];
     const background = new Background((error) => errors.push(error));
     const goOn: Desk["goOn"] = async (work) => background.begin(work);
-    const desk = { ...world.desk, goOn, uploads: new Uploads() };
+    const desk = { ...world.desk, goOn };
     const start = async (name: string, rows: readonly object[], more: object = {}) => {
       const file = { ...fileOfRows(rows, name), keep: () => async () => void deleted.push(name) };
       return (await run(desk, uploadCustomers, { file, environment: PRODUCTION, ...more })).id;

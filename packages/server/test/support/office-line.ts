@@ -5,7 +5,7 @@ import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { WallTime } from "../../src/domain/wall-time.ts";
 import { runCommandLine } from "../../src/faces/cli/program.ts";
 import type { Runtime } from "../../src/faces/cli/runtime.ts";
-import type { TargetTools } from "../../src/office/targets/radius.ts";
+import type { TargetTools } from "../../src/office/office.ts";
 import { listPackages } from "../../src/partner/customers.ts";
 import { topUp } from "../../src/partner/top-ups.ts";
 import type { Ports } from "../../src/store/ports.ts";

@@ -1,6 +1,4 @@
-import { Uploads } from "../../src/office/imports/uploads.ts";
-import type { Actor, Desk } from "../../src/office/office.ts";
-import { StatisticsCache } from "../../src/office/statistics/cache.ts";
+import { type Actor, type Desk, singlesOf } from "../../src/office/office.ts";
 import type { Db, Engine } from "../../src/store/engine.ts";
 import type { Ports } from "../../src/store/ports.ts";
 import { wellState } from "../../src/system/service-state.ts";
@@ -19,13 +17,12 @@ export function deskOf(
     ...({ accounts: undefined } as unknown as Pick<Desk, "accounts">),
     ...{ limits: undefined, currency: undefined },
     targets: targetTools({ clock, random }),
-    statistics: new StatisticsCache({ store, clock }),
+    single: singlesOf({ store, clock }),
     state: wellState(),
     store: { ...store, engine: ordered(store.engine) },
     clock,
     random,
     actor,
-    uploads: new Uploads(),
     goOn: (work) => work(new AbortController().signal),
     progress() {},
     giveWay() {},

@@ -1,6 +1,4 @@
-import { Uploads } from "../../office/imports/uploads.ts";
-import type { Desk } from "../../office/office.ts";
-import { StatisticsCache } from "../../office/statistics/cache.ts";
+import { type Desk, singlesOf } from "../../office/office.ts";
 import { wellState } from "../../system/service-state.ts";
 import type { DeskSession } from "./command.ts";
 import { progressLine } from "./terminal.ts";
@@ -14,7 +12,7 @@ export function shellDesk({ store, clock, random, actor, runtime, currency }: De
     await line.until(work(stopping.signal));
   };
   const { accounts, targets, sleep, lowerPriority: giveWay } = runtime;
-  const known = { statistics: new StatisticsCache({ store, clock }), uploads: new Uploads(), state: wellState() };
+  const known = { single: singlesOf({ store, clock }), state: wellState() };
   const tools = { accounts, targets, sleep, giveWay, currency, limits: undefined, ...known };
   return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words) };
 }

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../../config.ts";
 import type { AccountTools } from "../../domain/passwords.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
-import type { TargetTools } from "../../office/targets/radius.ts";
+import type { TargetTools } from "../../office/office.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { MigrationState, ObserveBatch, ProviderSettings, Store } from "../../store/store.ts";
 import type { TemporaryFile } from "../staff-api/app.ts";

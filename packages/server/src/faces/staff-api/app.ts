@@ -6,6 +6,8 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { AddressList } from "../../domain/address-list.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { keepBulk } from "../../office/bulk/keep.ts";
+import { Uploads } from "../../office/imports/uploads.ts";
+import { StatisticsCache } from "../../office/statistics/cache.ts";
 import { logUnauthenticated } from "../../system/log.ts";
 import { HEAD_LIMITS, PortGuard } from "../../system/port-guard.ts";
 import { receiveFiles, receiveJson, type TemporaryFile } from "./bodies.ts";
@@ -86,7 +88,7 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   // Work ends before its files are removed. The second call ends work that a last request started.
   for (const hook of ["preClose", "onClose"] as const) app.addHook(hook, () => ports.background.end());
   // Statistics are gathered at the start, so that the first page does not wait for them.
-  app.addHook("onListen", async () => ports.background.begin(() => ports.statistics.gather()));
+  app.addHook("onListen", async () => ports.background.begin(() => ports.single(StatisticsCache).gather()));
   const goOn = async (work: (ending: AbortSignal) => Promise<void>) => ports.background.begin(work);
   app.addHook("onListen", async () => ports.background.begin((ending) => keepBulk({ ...ports, goOn }, ending)));
   await app.register(fastifyCookie);
@@ -116,7 +118,7 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
       await api.register(async (scope) => {
         const onRemoveError = (err: unknown) => logger.warn({ err }, "a file that was sent could not be removed");
         const { createTemporaryFile, mostFileBytes: mostBytes, mostFileLines: mostLines } = options;
-        const makeRoom = (person: string) => ports.uploads.makeRoomFor(person);
+        const makeRoom = (person: string) => ports.single(Uploads).makeRoomFor(person);
         receiveFiles(scope, { createTemporaryFile, mostBytes, mostLines, makeRoom, onRemoveError });
         for (const route of routes.filter(({ body }) => body === "file")) addRoute(scope, route, serving);
       });

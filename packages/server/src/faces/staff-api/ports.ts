@@ -1,12 +1,9 @@
 import type { NumberGrouping } from "../../domain/money.ts";
 import { LOG_IN_WAYS } from "../../domain/staff.ts";
-import { Uploads } from "../../office/imports/uploads.ts";
 import type { Limits } from "../../office/limits.ts";
-import type { Actor, Desk } from "../../office/office.ts";
+import { type Actor, type Desk, singlesOf, type TargetTools } from "../../office/office.ts";
 import type { FailedLogIn, StaffIdentity } from "../../office/session/log-in.ts";
 import { type OwnAccountPorts, TotpOffers } from "../../office/session/own-account.ts";
-import { StatisticsCache } from "../../office/statistics/cache.ts";
-import type { TargetTools } from "../../office/targets/radius.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { MigrationState } from "../../store/store.ts";
 import type { Issuer } from "../../system/oidc.ts";
@@ -39,11 +36,9 @@ export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "t
 }
 
 /** Ports of the routes of the staff API. */
-export interface AdminPorts extends AdminWorld, OwnAccountPorts {
+export interface AdminPorts extends AdminWorld, OwnAccountPorts, Pick<Desk, "single"> {
   /** Work that continues after the answer. */
   readonly background: Background;
-  readonly uploads: Uploads;
-  readonly statistics: StatisticsCache;
 }
 
 /** Work that continues after a request was answered, until it is done or the process stops. */
@@ -84,9 +79,8 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
     },
     logInWays: new Set(LOG_IN_WAYS.filter((way) => (way === "oidc" ? world.issuer : world.passwordLogIn))),
     totpOffers: new TotpOffers(clock),
-    statistics: new StatisticsCache(world),
     background,
-    uploads: new Uploads(),
+    single: singlesOf(world),
   };
 }
 
@@ -94,8 +88,8 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
   const { store, clock, random, accounts, targets, sleep, background } = ports;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
-  const { uploads, statistics, state, limits, currency } = ports;
-  const known = { uploads, statistics, state, limits, currency };
+  const { single, state, limits, currency } = ports;
+  const known = { single, state, limits, currency };
   return { store, clock, random, accounts, targets, actor, sleep, ...known, goOn, progress() {}, giveWay() {} };
 }
 

@@ -33,6 +33,7 @@ import { findByTxnIds } from "../transactions/sql.ts";
 import { type CustomerImport, importCustomer } from "./customers.ts";
 import * as sql from "./runs.ts";
 import { CUSTOMERS_FILE, CustomerRowSchema, HeldBackSchema, ImportRunSchema, UploadSchema } from "./schemas.ts";
+import { Uploads } from "./uploads.ts";
 
 /* Imports of the provider's records of customers, and the subscriptions that they held back. */
 
@@ -53,7 +54,7 @@ export const uploadCustomers = operation({
   answer: UploadSchema,
   run(office, { file, environment = "production", run = false, ...said }) {
     const deleteFile = file.keep?.() ?? (async () => {});
-    return office.uploads.start(office, { ...said, environment, file, deleteFile, run });
+    return office.single(Uploads).start(office, { ...said, environment, file, deleteFile, run });
   },
 });
 
@@ -72,7 +73,7 @@ export const showUpload = operation({
   summary: "Show how far a file that was sent is, and what it does",
   input: Type.Object({ id: UploadId }),
   answer: UploadSchema,
-  run: async ({ uploads }, { id }) => uploads.find(id),
+  run: async ({ single }, { id }) => single(Uploads).find(id),
 });
 
 export const runUpload = operation({
@@ -86,7 +87,7 @@ export const runUpload = operation({
     goodwill: Type.Optional(GoodwillReadingSchema),
   }),
   answer: UploadSchema,
-  run: (office, { id, ...request }) => office.uploads.run(office, id, request),
+  run: (office, { id, ...request }) => office.single(Uploads).run(office, id, request),
 });
 
 export const listHeldBack = operation({

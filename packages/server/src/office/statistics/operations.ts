@@ -12,7 +12,7 @@ import { readLastUses, readTokens } from "../partners/sql.ts";
 import { countWaiting } from "../second-person.ts";
 import { statusesOf } from "../targets/presenter.ts";
 import { presenterOf } from "../transactions/presenter.ts";
-import { MOST_DAYS } from "./cache.ts";
+import { MOST_DAYS, StatisticsCache } from "./cache.ts";
 import type { Sum } from "./sums.ts";
 
 /** Events that are older than this and not delivered need attention: a target usually gets an event within seconds. */
@@ -179,7 +179,8 @@ export const showStatistics = operation({
   }),
   answer: StatisticsSchema,
   async run(office, input) {
-    const { store, statistics } = office;
+    const { store } = office;
+    const statistics = office.single(StatisticsCache);
     const environment = await environmentOf(office, input);
     const request = { environment, partnerId: await partnerIdOf(office, input), days: input.days ?? USUAL_DAYS };
     const sums = await statistics.answer(request);

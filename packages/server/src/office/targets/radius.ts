@@ -8,41 +8,14 @@ import {
   readRadiusConfig,
 } from "../../domain/radius.ts";
 import { Refused } from "../../domain/refused.ts";
-import { DeliveryFailed, type RadiusConfig, type Sender, type Target, type TargetConfig } from "../../domain/target.ts";
+import { DeliveryFailed, type TargetConfig } from "../../domain/target.ts";
 import type { Db } from "../../store/engine.ts";
 import { listTargets } from "../../store/events.ts";
-import type { Ports } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import type { Decider } from "../decide.ts";
-import { decide } from "../decide.ts";
+import { type Decider, decide } from "../decide.ts";
+import type { RadiusCounts, TargetTools } from "../office.ts";
 import type { AddTargetSchema } from "./schemas.ts";
 import { targetNamed } from "./sql.ts";
-
-/** Functions that reach the outside for each kind of target. */
-export interface TargetTools {
-  /** Words the problem of a webhook's URL, to follow the name of the field; undefined if there is none. */
-  refuseUrl(url: string, allowPrivate: boolean): Promise<string | undefined>;
-  /** Makes the secret of a webhook. */
-  newSecret(): Promise<string>;
-  createSender(target: Target, provider: ProviderSettings): Sender;
-  /**
-   * Compares the RADIUS database with the records, and corrects differences unless it is a preview.
-   * @throws DeliveryFailed if the RADIUS database fails.
-   */
-  reconcileRadius(
-    ports: Pick<Ports, "store" | "clock">,
-    config: RadiusConfig,
-    request: { readonly isPreview: boolean },
-    onDifference: (difference: RadiusDifference) => void,
-  ): Promise<RadiusCounts>;
-}
-
-export interface RadiusCounts {
-  /** Number of users. */
-  readonly compared: number;
-  /** Number of users with a difference. */
-  readonly differing: number;
-}
 
 /** @throws Refused with all problems of the configuration. */
 export function configOf(input: Static<typeof AddTargetSchema>, { zone }: ProviderSettings): TargetConfig {
