@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
 import { ENVIRONMENTS } from "../../src/domain/customer.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
-import { ARCHIVE_COLUMNS, digestOf } from "../../src/store/archive.ts";
+import { digestOf } from "../../src/store/archive.ts";
 import { listCustomers } from "../../src/store/customers.ts";
 import type { ArchiveValue } from "../../src/store/engine.ts";
 import { StoreRefused, StoreUnavailable } from "../../src/store/errors.ts";
 import { knownBouquets } from "../../src/store/reference-cache.ts";
-import { knownBouquets } from "../../src/store/reference-cache.ts";
 import type { ArchiveChunk, Store } from "../../src/store/store.ts";
-import type { RawTables } from "../../src/store/tables.ts";
+import { columnsOf, type RawTables, TABLE_NAMES } from "../../src/store/tables.ts";
 import { by } from "../support/by.ts";
 import { publish } from "../support/catalogue.ts";
 import { refusal } from "../support/desk.ts";
@@ -64,7 +63,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
     const opened = await openFilledProvider(makeDatabase);
     const [first, ...others] = await collect(opened.store);
     if (first?.kind !== "totals") throw new Error("the totals come first");
-    expect(Object.keys(first.totals.rows)).toEqual(Object.keys(ARCHIVE_COLUMNS));
+    expect(Object.keys(first.totals.rows)).toEqual(TABLE_NAMES);
     for (const [table, rows] of Object.entries(first.totals.rows)) {
       expect(rows, table).toBeGreaterThan(0);
       expect(await countRows(opened, table), table).toBe(rows);
@@ -271,7 +270,7 @@ function withValue<Table extends keyof RawTables>(
   column: keyof RawTables[Table] & string,
   value: ArchiveValue,
 ) {
-  const index = (ARCHIVE_COLUMNS[table] as readonly string[]).indexOf(column);
+  const index = (columnsOf(table) as readonly string[]).indexOf(column);
   return changed(chunks, table, ([first = [], ...others]) => [first.with(index, value), ...others]);
 }
 
