@@ -13,6 +13,7 @@ COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
 COPY packages/console/package.json packages/console/
 COPY packages/demo/package.json packages/demo/
+COPY packages/radius/package.json packages/radius/
 RUN npm ci --ignore-scripts
 COPY tsconfig.base.json ./
 COPY docs/partner-guide.md docs/interface.md docs/failures.md docs/
@@ -21,6 +22,7 @@ COPY packages/server/src packages/server/src
 COPY packages/console/index.html packages/console/tsconfig.json packages/console/vite.config.ts packages/console/
 COPY packages/console/src packages/console/src
 COPY packages/demo/src packages/demo/src
+COPY packages/radius/src packages/radius/src
 RUN npm run --silent build --workspace topupd
 
 FROM ${NODE} AS dependencies
@@ -31,6 +33,7 @@ COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
 COPY packages/console/package.json packages/console/
 COPY packages/demo/package.json packages/demo/
+COPY packages/radius/package.json packages/radius/
 RUN npm ci --ignore-scripts --omit=dev
 # Removes half of the installed size: SQLite's source, and binaries for other systems.
 RUN cd node_modules/@photostructure/sqlite \

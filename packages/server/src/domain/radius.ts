@@ -4,13 +4,13 @@ import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import { isJsonObject, type JsonValue } from "./json.ts";
 import { isRunning } from "./subscription.ts";
 import type { RadiusConfig } from "./target.ts";
-import { type Instant, instantOf, isTimeZone, isWallTime, type WallTime, type Zone } from "./wall-time.ts";
+import { type Instant, instantOf, isTimeZone, type WallTime, type Zone } from "./wall-time.ts";
 
 export const DEFAULT_RADIUS_SERVICE: Service = "internet";
 
 const POSTGRES = { engine: "postgres", port: 5432 } as const;
 const MYSQL = { engine: "mysql", port: 3306 } as const;
-const ENGINES = new Map<string, Pick<RadiusAddress, "engine" | "port">>([
+const ENGINES = new Map<string, typeof POSTGRES | typeof MYSQL>([
   ["postgres:", POSTGRES],
   ["postgresql:", POSTGRES],
   ["mysql:", MYSQL],
@@ -43,24 +43,12 @@ export function readRadiusConfig(file: JsonValue, service: Service): Reading<Rad
   return fields.finish({ kind: "radius", database, service, timeZone, groups: groups ?? {}, defaultGroup });
 }
 
-/** A database of FreeRADIUS. */
-export interface RadiusAddress {
-  readonly engine: "postgres" | "mysql";
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
-  readonly database: string;
-  /** `no-verify`: encrypted, but the server is not verified. */
-  readonly tls: (typeof TLS_MODES)[number];
-}
-
 /**
  * Reads `postgres://` or `mysql://` (also `postgresql://` or `mariadb://`), then `USER:PASSWORD@HOST:PORT/DATABASE`.
  * `sslmode` is the only option: others of the drivers can run statements or read files.
  * @returns a problem, as text after the field's name, if the address cannot be used.
  */
-export function readRadiusAddress(text: string): RadiusAddress | string {
+export function readRadiusAddress(text: string) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const engine = url && ENGINES.get(url.protocol);
   const [user, password, database] = [url?.username, url?.password, url?.pathname.slice(1)].map(decoded);
@@ -92,41 +80,13 @@ function decoded(text = ""): string | undefined {
   }
 }
 
-/*
- * The state of a connection in FreeRADIUS's tables: `Expiration` and, while blocked, `Auth-Type := Reject` in radcheck,
- * and one of the configured groups in radusergroup. All other rows belong to the provider.
- */
-
-/** The wanted state of a user in FreeRADIUS. */
-export interface RadiusUser {
-  readonly username: string;
-  readonly blocked: boolean;
-  /** Undefined means unchanged. */
-  readonly expiration: Expiration | undefined;
-  /** Undefined means unchanged. */
-  readonly group: string | undefined;
-}
-
-interface Expiration {
-  /** End on the RADIUS server's clock. */
-  readonly end: WallTime;
-  /** Whether a stored end that is earlier counts as right. */
-  readonly mayBeEarlier: boolean;
-}
-
 export type RadiusRules = Pick<RadiusConfig, "groups" | "defaultGroup"> & {
   /** Zone of the wall times of subscriptions. */
   readonly zone: Zone;
-  readonly radiusZone: Zone;
 };
 
-export const REJECT = "Reject";
-
-/** FreeRADIUS counts seconds in 32 bits, up to February 2106. */
-const LAST_EXPIRATION: Instant = (2 ** 32 - 1) * 1000;
-
 /** The wanted user after an event. Only block events exist for connections that never had a subscription. */
-export function radiusUserOf({ kind, at, key, state }: ConnectionEvent, rules: RadiusRules): RadiusUser {
+export function radiusUserOf({ kind, at, key, state }: ConnectionEvent, rules: RadiusRules) {
   const isOfBlock = kind === "connection.blocked" || kind === "connection.unblocked";
   return radiusUser({ username: key.reqId, hadAny: !isOfBlock || state.subscriptions.length > 0, ...state }, at, rules);
 }
@@ -136,27 +96,22 @@ export function radiusUser(
   connection: EventState & { readonly username: string; readonly hadAny: boolean },
   now: Instant,
   rules: RadiusRules,
-): RadiusUser {
+) {
   const { username, blocked, hadAny, subscriptions } = connection;
   const bases = subscriptions.filter(({ addOn }) => !addOn);
   const { plan } = currentBase(bases, rules.zone.wallTime(now)) ?? {};
   return {
     username,
-    blocked,
-    expiration: hadAny ? expirationOf(bases, now, rules) : undefined,
+    rejected: blocked,
+    expiration: hadAny ? expirationOf(bases, now, rules.zone) : undefined,
     group: plan === undefined ? undefined : groupOf(plan, rules),
   };
 }
 
-/** The latest end of the base subscriptions; without any, the user ends now. */
-function expirationOf(
-  bases: readonly EventSubscription[],
-  now: Instant,
-  { zone, radiusZone }: RadiusRules,
-): Expiration {
-  const ends = bases.map(({ end }) => instantOf(end, zone) ?? LAST_EXPIRATION);
-  const end = ends.length === 0 ? now : Math.min(Math.max(...ends), LAST_EXPIRATION);
-  return { end: radiusZone.wallTime(end), mayBeEarlier: bases.length === 0 };
+/** The latest end of the base subscriptions; without any, the user ends now, or stays ended. */
+function expirationOf(bases: readonly EventSubscription[], now: Instant, zone: Zone) {
+  const ends = bases.map(({ end }) => instantOf(end, zone) ?? Infinity);
+  return { end: ends.length === 0 ? now : Math.max(...ends), mayBeEarlier: ends.length === 0 };
 }
 
 /**
@@ -182,71 +137,17 @@ export function managedGroups({ groups, defaultGroup }: Pick<RadiusRules, "group
   return [...new Set([...Object.values(groups), ...(defaultGroup === undefined ? [] : [defaultGroup])])];
 }
 
-type RadiusRowKind = "Expiration" | "Auth-Type" | "group";
-
-/** A row of radcheck or radusergroup that topupd may write. */
-export interface RadiusRow {
-  /** Undefined in radusergroup, since older databases have no id there. */
-  readonly id: number | undefined;
-  readonly kind: RadiusRowKind;
-  readonly value: string;
-}
-
-/** Rows of one kind that differ from the wanted state. */
+/** A difference between the records and a user of FreeRADIUS. */
 export interface RadiusDifference {
   readonly username: string;
-  readonly kind: RadiusRowKind;
-  readonly found: readonly RadiusRow[];
-  /** Wanted value of the single row; undefined if there must be none. */
+  readonly kind: string;
+  readonly found: readonly { readonly value: string }[];
+  /** Undefined if there must be none. */
   readonly wanted: string | undefined;
-  /** The row to update; undefined if a row must be added, also to replace rows without ids. */
-  readonly kept: RadiusRow | undefined;
 }
 
 /** One difference, in words. */
 export function differenceText({ username, kind, found, wanted }: RadiusDifference): string {
   const had = found.length === 0 ? "nothing" : found.map(({ value }) => value).join(", ");
   return `${username}  ${kind}: ${had} -> ${wanted ?? "nothing"}`;
-}
-
-/** @param rows all rows of the user, oldest first. */
-export function radiusDifferences(user: RadiusUser, rows: readonly RadiusRow[]): RadiusDifference[] {
-  const { username, blocked, expiration, group } = user;
-  const compare = (kind: RadiusRowKind, wanted: string | undefined, isGood = (value: string) => value === wanted) => {
-    const found = rows.filter((row) => row.kind === kind);
-    const isAsWanted = found.length === (wanted === undefined ? 0 : 1) && found.every(({ value }) => isGood(value));
-    if (isAsWanted) return [];
-    // The oldest is always kept, so that two concurrent fixes do not delete each other's row.
-    const [oldest, another] = found;
-    const hasId = oldest?.id !== undefined || another === undefined;
-    const kept = wanted !== undefined && hasId ? oldest : undefined;
-    return [{ username, kind, found, wanted, kept }];
-  };
-  return [
-    ...(expiration === undefined ? [] : compare("Expiration", formatExpiration(expiration.end), isGoodFor(expiration))),
-    ...compare("Auth-Type", blocked ? REJECT : undefined),
-    ...(group === undefined ? [] : compare("group", group)),
-  ];
-}
-
-function isGoodFor({ end, mayBeEarlier }: Expiration): (value: string) => boolean {
-  return (value) => {
-    const found = mayBeEarlier ? readExpiration(value) : undefined;
-    return value === formatExpiration(end) || (found !== undefined && found < end);
-  };
-}
-
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-
-/** FreeRADIUS's format: `23 Nov 2026 14:03:00`. */
-function formatExpiration(end: WallTime): string {
-  const [year, month, day] = end.slice(0, 10).split("-");
-  return `${day} ${MONTHS[Number(month) - 1]} ${year} ${end.slice(11)}`;
-}
-
-/** Undefined if the text has another of FreeRADIUS's formats. */
-function readExpiration(text: string): WallTime | undefined {
-  const [, day, month = "", year, time] = /^(\d\d) (\w{3}) (\d{4}) (.{8})$/.exec(text) ?? [];
-  const end = `${year}-${String(MONTHS.indexOf(month) + 1).padStart(2, "0")}-${day} ${time}`;
-  return isWallTime(end) ? end : undefined;
 }

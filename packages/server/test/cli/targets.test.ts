@@ -24,8 +24,7 @@ test("a delivery that failed is shown in one line", () => {
 
 describe("topupd target reconcile", () => {
   const difference = (found: readonly string[], wanted: string | undefined): RadiusDifference => {
-    const rows = found.map((value, id) => ({ id, kind: "Expiration", value }) as const);
-    return { username: "sita", kind: "Expiration", found: rows, wanted, kept: rows[0] };
+    return { username: "sita", kind: "Expiration", found: found.map((value) => ({ value })), wanted };
   };
 
   /** With a RADIUS server that differs in this, or does not take part. */

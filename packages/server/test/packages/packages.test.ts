@@ -71,11 +71,16 @@ test("packages/server asks by itself for the versions that the workspace holds b
   expect(manifest("server").dependencies).toMatchObject(overrides);
 });
 
+test("packages/server asks by itself for what the radius package in its bundle needs", () => {
+  expect(manifest("server").dependencies).toMatchObject(manifest("radius").dependencies);
+});
+
 /** What each may import beside its own files. */
 const ALLOWED: Readonly<Record<string, RegExp>> = {
   client: /^\.\//,
   conformance: /^(?:\.{1,2}\/|node:|commander$)/,
   demo: /^\.\//,
+  radius: /^(?:\.\/|node:|kysely$|mysql2$|pg$)/,
   console: /^(?:\.{1,2}\/|react(?:-dom)?\b|@radix-ui\/|@tanstack\/|d3-|wouter|qrcode-generator)/,
 };
 

@@ -1,22 +1,34 @@
-import {
-  type CompiledQuery,
-  DummyDriver,
-  type Generated,
-  Kysely,
-  MysqlAdapter,
-  MysqlIntrospector,
-  MysqlQueryCompiler,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-} from "kysely";
+import { setTimeout as delay } from "node:timers/promises";
+import { type CompiledQuery, type Generated, Kysely, MysqlDialect, PostgresDialect } from "kysely";
 import { createPool, type PoolConnection } from "mysql2";
 import pg from "pg";
-import { type RadiusAddress, readRadiusAddress } from "../domain/radius.ts";
-import { DeliveryFailed } from "../domain/target.ts";
 
-/** The tables of FreeRADIUS's SQL module, as far as topupd needs them. */
-export interface RadiusTables {
+/** A database of FreeRADIUS. */
+export interface RadiusAddress {
+  readonly engine: "postgres" | "mysql";
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  /** `no-verify`: encrypted, but the server is not verified. */
+  readonly tls: "verify-full" | "no-verify" | "disable";
+}
+
+/** A failure of the database, in words without secrets and stored data. Rows may have been written. */
+export class RadiusFailed extends Error {
+  override readonly name = "RadiusFailed";
+  /** Whether the server refused this write: it is reachable, and may accept others. */
+  readonly isAnswer: boolean;
+
+  constructor(message: string, isAnswer = false, cause?: unknown) {
+    super(message, { cause });
+    this.isAnswer = isAnswer;
+  }
+}
+
+/** The used tables of FreeRADIUS's SQL module. */
+interface Tables {
   readonly radcheck: {
     readonly id: Generated<number>;
     readonly username: string;
@@ -50,37 +62,32 @@ interface Session {
 }
 
 interface Sessions {
-  readonly builder: Kysely<RadiusTables>;
+  /** Builds statements only. */
+  readonly build: Kysely<Tables>;
   open(): Promise<Session>;
   close(): Promise<void>;
 }
 
-type Ask = Session["ask"];
-
-/** The database of FreeRADIUS. All methods reject with DeliveryFailed. */
+/** The database of FreeRADIUS. All methods reject with RadiusFailed. A signal aborts the work at once. */
 export class RadiusDatabase {
-  /** Builds statements only. */
-  readonly build: Kysely<RadiusTables>;
+  readonly build: Kysely<Tables>;
   readonly #sessions: Sessions;
 
-  /** @param url see readRadiusAddress. */
-  constructor(url: string) {
-    const address = readRadiusAddress(url);
-    if (typeof address === "string") throw new Error(`the RADIUS database ${address}`);
-    this.#sessions = address.engine === "postgres" ? postgresSessions(address) : mysqlSessions(address);
-    this.build = this.#sessions.builder;
+  /** @param application name of the program in PostgreSQL's list of sessions. */
+  constructor(address: RadiusAddress, application: string) {
+    this.#sessions = address.engine === "postgres" ? postgresSessions(address, application) : mysqlSessions(address);
+    this.build = this.#sessions.build;
   }
 
-  /** @param signal aborts the work at once. */
-  async use<Result>(work: (ask: Ask) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    return this.#onSession((session) => work((query) => session.ask(query)), signal);
+  async ask<Row>(query: CompiledQuery<Row>, signal?: AbortSignal): Promise<Row[]> {
+    return this.#onSession((session) => session.ask(query), signal);
   }
 
   /** Repeats the transaction after a deadlock. */
-  async transact(work: (ask: Ask) => Promise<void>, signal?: AbortSignal): Promise<void> {
+  async transact(queries: readonly CompiledQuery[], signal?: AbortSignal): Promise<void> {
     const attempt = async (session: Session) => {
       await session.begin();
-      await work((query) => session.ask(query));
+      for (const query of queries) await session.ask(query);
       await session.commit();
     };
     for (let tries = 1; ; tries += 1)
@@ -93,80 +100,52 @@ export class RadiusDatabase {
 
   /** Does not wait for a server that does not answer. */
   async close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const waited = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, LEAVING_MS);
-    });
-    await Promise.race([this.#sessions.close(), waited]);
-    clearTimeout(timer);
+    await Promise.race([this.#sessions.close(), delay(LEAVING_MS, undefined, { ref: false })]);
   }
 
-  async #onSession<Result>(
-    work: (session: Session) => Promise<Result>,
-    signal: AbortSignal | undefined,
-  ): Promise<Result> {
-    const limit = limitOf(signal);
+  async #onSession<Result>(work: (session: Session) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    let open: Session | undefined;
+    const leave = (how: "whole" | "broken") => {
+      open?.leave(how);
+      open = undefined;
+    };
+    const run = async () => {
+      const session = await this.#sessions.open();
+      open = session;
+      try {
+        signal?.throwIfAborted();
+        const result = await work(session);
+        leave("whole");
+        return result;
+      } catch (error) {
+        leave("broken");
+        throw error;
+      }
+    };
+    let abort = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => {
+        leave("broken");
+        reject(new RadiusFailed("the RADIUS database did not answer in time"));
+      };
+    });
+    signal?.addEventListener("abort", abort);
+    if (signal?.aborted === true) abort();
     try {
-      return await Promise.race([this.#run(work, limit), limit.passed]);
+      return await Promise.race([run(), aborted]);
     } catch (error) {
       throw failureOf(error);
     } finally {
-      limit.clear();
-    }
-  }
-
-  async #run<Result>(work: (session: Session) => Promise<Result>, limit: Limit): Promise<Result> {
-    const session = await this.#sessions.open();
-    let isLeft = false;
-    const leave = (how: "whole" | "broken") => {
-      if (!isLeft) session.leave(how);
-      isLeft = true;
-    };
-    limit.onPassed(() => leave("broken"));
-    try {
-      const result = await work(session);
-      leave("whole");
-      return result;
-    } catch (error) {
-      leave("broken");
-      throw error;
+      signal?.removeEventListener("abort", abort);
     }
   }
 }
 
-interface Limit {
-  /** Rejects when the signal aborts. */
-  readonly passed: Promise<never>;
-  /** @param end called on abort, or at once if already aborted. */
-  onPassed(end: () => void): void;
-  clear(): void;
-}
-
-function limitOf(signal: AbortSignal | undefined): Limit {
-  const ends: (() => void)[] = [];
-  const pass = () => {
-    for (const end of ends) end();
-  };
-  const passed = new Promise<never>((_, reject) => {
-    ends.push(() => reject(new DeliveryFailed("the RADIUS database did not answer in time")));
-  });
-  signal?.addEventListener("abort", pass);
-  if (signal?.aborted === true) pass();
-  return {
-    passed,
-    onPassed(end) {
-      ends.push(end);
-      if (signal?.aborted === true) end();
-    },
-    clear: () => signal?.removeEventListener("abort", pass),
-  };
-}
-
-function postgresSessions({ engine: _, tls, ...login }: RadiusAddress): Sessions {
+function postgresSessions({ engine: _, tls, ...login }: RadiusAddress, application: string): Sessions {
   const pool = new pg.Pool({
     ...login,
     max: MOST_SESSIONS,
-    fallback_application_name: "topupd",
+    fallback_application_name: application,
     ssl: tls === "disable" ? false : { rejectUnauthorized: tls === "verify-full" },
     connectionTimeoutMillis: STEP_LIMIT_MS,
     query_timeout: STEP_LIMIT_MS,
@@ -181,14 +160,7 @@ function postgresSessions({ engine: _, tls, ...login }: RadiusAddress): Sessions
     `BEGIN; SET LOCAL statement_timeout = ${STEP_LIMIT_MS};` +
     `SET LOCAL idle_in_transaction_session_timeout = ${STEP_LIMIT_MS}`;
   return {
-    builder: new Kysely({
-      dialect: {
-        createAdapter: () => new PostgresAdapter(),
-        createDriver: () => new DummyDriver(),
-        createIntrospector: (db) => new PostgresIntrospector(db),
-        createQueryCompiler: () => new PostgresQueryCompiler(),
-      },
-    }),
+    build: new Kysely({ dialect: new PostgresDialect({ pool }) }),
     async open() {
       const client = await pool.connect();
       return {
@@ -227,14 +199,7 @@ function mysqlSessions({ engine: _, tls, ...login }: RadiusAddress): Sessions {
     }),
   );
   return {
-    builder: new Kysely({
-      dialect: {
-        createAdapter: () => new MysqlAdapter(),
-        createDriver: () => new DummyDriver(),
-        createIntrospector: (db) => new MysqlIntrospector(db),
-        createQueryCompiler: () => new MysqlQueryCompiler(),
-      },
-    }),
+    build: new Kysely({ dialect: new MysqlDialect({ pool }) }),
     async open() {
       const connection = await new Promise<PoolConnection>((resolve, reject) => {
         pool.getConnection((error, given) => (error === null ? resolve(given) : reject(error)));
@@ -281,14 +246,14 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Never uses the server's own message: it may quote stored data. */
-function failureOf(error: unknown): DeliveryFailed {
-  if (error instanceof DeliveryFailed) return error;
+function failureOf(error: unknown): RadiusFailed {
+  if (error instanceof RadiusFailed) return error;
   const code = codeOf(error);
   // The PostgreSQL driver's own errors have no code.
   const reason = code === undefined ? "did not answer, or ended the connection" : REASONS[code];
   // Codes with a digit or underscore come from the server and concern the write; system codes such as EPIPE have none.
   const isAnswer = reason === undefined && /[\d_]/.test(code ?? "");
-  return new DeliveryFailed(`the RADIUS database ${reason ?? `failed with ${code}`}`, { cause: error, isAnswer });
+  return new RadiusFailed(`the RADIUS database ${reason ?? `failed with ${code}`}`, isAnswer, error);
 }
 
 function codeOf(error: unknown): string | undefined {

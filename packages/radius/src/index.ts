@@ -1,0 +1,3 @@
+export { RadiusFailed } from "./database.ts";
+export type { RadiusUser } from "./rows.ts";
+export { RadiusUsers } from "./users.ts";
