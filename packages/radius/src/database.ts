@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type CompiledQuery, type Generated, Kysely, MysqlDialect, PostgresDialect } from "kysely";
-import { createPool, type PoolConnection } from "mysql2";
+import { createPool } from "mysql2";
 import pg from "pg";
 
 /** A database of FreeRADIUS. */
@@ -201,24 +201,18 @@ function mysqlSessions({ engine: _, tls, ...login }: RadiusAddress): Sessions {
   return {
     build: new Kysely({ dialect: new MysqlDialect({ pool }) }),
     async open() {
-      const connection = await new Promise<PoolConnection>((resolve, reject) => {
-        pool.getConnection((error, given) => (error === null ? resolve(given) : reject(error)));
-      });
-      const run = <Row>(sql: string, values: readonly unknown[] = []) =>
-        new Promise<Row[]>((resolve, reject) => {
-          connection.execute({ sql, values: [...values], timeout: STEP_LIMIT_MS }, (error, rows) =>
-            error === null ? resolve(rows as Row[]) : reject(error),
-          );
-        });
+      const connection = await pool.promise().getConnection();
+      const run = async (sql: string, values: readonly unknown[] = []) =>
+        (await connection.execute({ sql, values: [...values], timeout: STEP_LIMIT_MS }))[0];
       return {
-        ask: <Row>({ sql, parameters }: CompiledQuery<Row>) => run<Row>(sql, parameters),
+        ask: async <Row>({ sql, parameters }: CompiledQuery<Row>) => (await run(sql, parameters)) as Row[],
         begin: () => run("START TRANSACTION"),
         commit: () => run("COMMIT"),
         leave(how) {
           if (how === "whole") return connection.release();
           connection.destroy();
           // The driver would wait for the server to close its side.
-          (connection as unknown as { readonly stream: { destroy(): void } }).stream.destroy();
+          (connection.connection as unknown as { readonly stream: { destroy(): void } }).stream.destroy();
         },
       };
     },

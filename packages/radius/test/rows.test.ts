@@ -53,7 +53,6 @@ test.each([
   ["Asia/Kathmandu", "2026-09-08T18:15:00Z", "09 Sep 2026 00:00:00"],
   ["America/New_York", "2027-03-14T07:00:00.999Z", "14 Mar 2027 03:00:00"],
   ["UTC", "2106-02-07T06:28:16Z", "07 Feb 2106 06:28:15"],
-  ["UTC", "9999-12-31T23:59:59Z", "07 Feb 2106 06:28:15"],
 ])("on a clock in %s, %s is %s", (timeZone, end, text) => {
   expect(expirationFormat(timeZone)(Date.parse(end))).toBe(text);
 });

@@ -52,16 +52,6 @@ describe.each(SERVERS)("users of FreeRADIUS on $name", ({ name, start }) => {
     return { checks: words(await server.query(CHECKS)), groups: words(await server.query(GROUPS)).toSorted() };
   }
 
-  test("a user gets its end and group, and a second time nothing", async () => {
-    const users = open(server.url);
-    expect(await users.settle(userWith())).toHaveLength(2);
-    expect(await rows()).toEqual({
-      checks: ["fiber1 Expiration := 01 Dec 2026 12:00:00"],
-      groups: ["fiber1 60M 1"],
-    });
-    expect(await users.settle(userWith())).toEqual([]);
-  });
-
   test("a rejected user is let in again, and keeps an end and group that are not given", async () => {
     const users = open(server.url);
     await users.settle(userWith());
