@@ -1,6 +1,6 @@
 import type { Service } from "./bouquet.ts";
 import { done, type Result, refused } from "./failure.ts";
-import type { LedgerHead } from "./ledger.ts";
+import type { Entry, LedgerHead } from "./ledger.ts";
 import { isRunning, type Subscription } from "./subscription.ts";
 import type { WallTime } from "./wall-time.ts";
 
@@ -187,4 +187,11 @@ function connectionRow(connection: Connection): ConnectionFileRow {
       return { code, startdate: start, enddate: end, goodwillDays };
     }),
   };
+}
+
+/** A new entry of the ledger of a plan on a connection. */
+export interface NewEntry {
+  readonly key: ConnectionKey;
+  readonly plan: string;
+  readonly entry: Entry;
 }

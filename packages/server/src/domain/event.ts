@@ -1,6 +1,5 @@
 import { ALERT_KINDS, type Alert, type AlertKind, lowAmounts } from "./alert.ts";
-import type { Connection, ConnectionKey } from "./customer.ts";
-import { isBlocked, subscriptionsOf } from "./customer.ts";
+import { type Connection, type ConnectionKey, isBlocked, subscriptionsOf } from "./customer.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Transaction } from "./transaction.ts";

@@ -6,8 +6,7 @@ import { type CurrencyExponent, formatMoneyInFull, type Money, parseMoney } from
 import { NAME } from "../domain/names.ts";
 import { Refused } from "../domain/refused.ts";
 import type { Subscription } from "../domain/subscription.ts";
-import type { Instant } from "../domain/wall-time.ts";
-import { readDay } from "../domain/wall-time.ts";
+import { type Instant, readDay } from "../domain/wall-time.ts";
 import type { ReadingPorts } from "../store/ports.ts";
 
 /* Input and answers of many operations. A schema with a title becomes a component of the document: use each title once. */

@@ -3,7 +3,7 @@ import type { Correcting } from "../domain/correction.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { NewEvent } from "../domain/event.ts";
 import { isTooLateToRecord } from "../domain/top-up.ts";
-import { appendAudit, lockTrail } from "../store/audit.ts";
+import { appendAudits } from "../store/audit.ts";
 import type { Db } from "../store/engine.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { appendEvents } from "../store/events.ts";
@@ -70,8 +70,7 @@ export async function decide<Answer>(
     const { answer, change } = await work(tx);
     if (change === undefined) return answer;
     await change.write(tx);
-    await lockTrail(engine, tx, by);
-    for (const audited of change.audit) await appendAudit(engine, tx, audited, by);
+    await appendAudits(engine, tx, change.audit, by);
     await appendEvents(engine, tx, change.events ?? []);
     if (isOfCustomers && isTooLateToRecord(by.at, clock()))
       throw new StoreUnavailable("the correction took too long, and was not made: make it again");

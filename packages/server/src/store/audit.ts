@@ -1,38 +1,44 @@
 import type { Kysely } from "kysely";
-import { type Attribution, type AuditEntry, type AuditedChange, NO_ENTRY, nextEntry } from "../domain/audit.ts";
+import {
+  type Attribution,
+  type AuditCheckpoint,
+  type AuditEntry,
+  type AuditedChange,
+  NO_ENTRY,
+  nextEntry,
+} from "../domain/audit.ts";
 import type { Authority } from "../domain/authority.ts";
-import type { Engine } from "./engine.ts";
+import { portionsOf } from "../domain/portions.ts";
+import type { Db, Engine } from "./engine.ts";
 import { RightsEnded } from "./errors.ts";
-import { type AuditEntryRow, columnsOf, type Tables } from "./tables.ts";
+import type { AuditEntryRow, Tables } from "./tables.ts";
+
+/** Entries in one statement, whose parameters are limited. */
+const ROWS_AT_ONCE = 500;
 
 /**
  * Locks the audit trail, then checks the author's rights. The lock puts this change and a removal of these rights in order.
  * @throws RightsEnded
  */
-export async function lockTrail(engine: Engine, tx: Kysely<Tables>, { authority }: Attribution): Promise<void> {
+async function lockTrail(engine: Engine, tx: Kysely<Tables>, { authority }: Attribution): Promise<void> {
   await engine.lockAuditTrail(tx);
   if (authority !== undefined && !(await hasRights(tx, authority))) throw new RightsEnded();
 }
 
 /**
- * Appends an entry to the audit trail. Must be called last in the transaction of the change.
+ * Appends entries to the audit trail, after the same lock and check. Must be called last in the transaction of the change.
  * @throws RightsEnded
  */
-export async function appendAudit(
-  engine: Engine,
-  tx: Kysely<Tables>,
-  change: AuditedChange,
-  by: Attribution,
-): Promise<void> {
+export async function appendAudits(engine: Engine, tx: Db, changes: readonly AuditedChange[], by: Attribution) {
   await lockTrail(engine, tx, by);
-  const last = await tx
-    .selectFrom("auditEntry")
-    .select(["seq", "hash"])
-    .orderBy("seq", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  const entry = nextEntry(last ?? NO_ENTRY, change, by);
-  await tx.insertInto("auditEntry").values(auditRow(entry)).execute();
+  const trail = tx.selectFrom("auditEntry").select(["seq", "hash"]).orderBy("seq", "desc").limit(1);
+  let last: AuditCheckpoint = (await trail.executeTakeFirst()) ?? NO_ENTRY;
+  const rows = changes.map((change) => {
+    const entry = nextEntry(last, change, by);
+    last = entry;
+    return auditRow(entry);
+  });
+  for (const some of portionsOf(rows, ROWS_AT_ONCE)) await tx.insertInto("auditEntry").values(some).execute();
 }
 
 /** Whether the session, the account with its role, or the key still exists. */
@@ -49,8 +55,6 @@ export function rightsQuery(db: Kysely<Tables>, authority: Authority) {
   const sessions = db.selectFrom("staffSession").select("staffId").where("id", "=", sessionId);
   return account.where("id", "in", sessions);
 }
-
-export const AUDIT_COLUMNS = columnsOf("audit_entry");
 
 export function auditRow({ reason, before, after, ...entry }: AuditEntry): AuditEntryRow {
   return { ...entry, reason: reason ?? null, before: before ?? null, after: after ?? null };

@@ -1,5 +1,12 @@
 import type { AuditedChange } from "../domain/audit.ts";
-import { type Connection, type Environment, findConnection, isBlocked, withHead } from "../domain/customer.ts";
+import {
+  type Connection,
+  type Environment,
+  findConnection,
+  isBlocked,
+  type NewEntry,
+  withHead,
+} from "../domain/customer.ts";
 import { type CustomerEffect, customersImported, effectOf, refusedEffect } from "../domain/customer-audit.ts";
 import {
   type ConnectionLedger,
@@ -8,12 +15,11 @@ import {
   type StoredCustomer,
 } from "../domain/customer-import.ts";
 import { type ConnectionEvent, eventOf, type NewEvent } from "../domain/event.ts";
-import type { Entry } from "../domain/ledger.ts";
-import { headOf } from "../domain/ledger.ts";
+import { type Entry, headOf } from "../domain/ledger.ts";
 import { AS_WRITTEN, foldName } from "../domain/names.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { termChanges } from "./customer-terms.ts";
-import { connectionRow, keyColumns, type NewEntry, toBareConnection, toEntry, toProfile } from "./rows.ts";
+import { connectionRow, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
 import { e164Of } from "./settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings } from "./store.ts";
 import type { CustomerTermRow, RawRow } from "./tables.ts";
@@ -23,10 +29,8 @@ import type { CustomerTermRow, RawRow } from "./tables.ts";
 /** All rows of some customers of one environment. */
 export interface StoredRows {
   readonly customers: readonly RawRow<"customer">[];
-  /** The connections of a customer must be in the order of their positions. */
   readonly connections: readonly RawRow<"connection">[];
-  /** The entries of a ledger must come together, by `seq`. */
-  readonly entries: readonly RawRow<"ledger_entry">[];
+  readonly ledgers: readonly (ConnectionLedger & { readonly cuid: string })[];
 }
 
 /** The customer that has a connection of the environment. */
@@ -195,9 +199,9 @@ export function toLedgers(rows: readonly RawRow<"ledger_entry">[]): (ConnectionL
   return ledgers;
 }
 
-function toStoredCustomers({ customers, connections, entries }: StoredRows): Map<string, StoredCustomer> {
-  const connectionsOf = groupByCustomer(connections);
-  const ledgersOf = groupByCustomer(toLedgers(entries));
+function toStoredCustomers({ customers, connections, ledgers: all }: StoredRows): Map<string, StoredCustomer> {
+  const connectionsOf = groupByCustomer(connections.toSorted((a, b) => a.position - b.position));
+  const ledgersOf = groupByCustomer(all);
   return new Map(
     customers.map((row) => {
       const ledgers = ledgersOf.get(row.cuid) ?? [];

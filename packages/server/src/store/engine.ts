@@ -7,10 +7,9 @@ import {
   Kysely,
   type QueryResult,
 } from "kysely";
-import type { ConnectionKey, Environment } from "../domain/customer.ts";
+import type { ConnectionKey, Environment, NewEntry } from "../domain/customer.ts";
 import type { ConnectionLedger } from "../domain/customer-import.ts";
-import type { Entry } from "../domain/ledger.ts";
-import type { RawTables, Tables } from "./tables.ts";
+import type { KeyOf, RawRow, RawTables, TableName, Tables } from "./tables.ts";
 
 /** The parts of an engine for SQL that both engines share. */
 export interface Engine {
@@ -23,6 +22,10 @@ export interface Engine {
    * settings. Such transactions run one after the other.
    */
   change<Result>(work: (tx: Kysely<Tables>) => Promise<Result>): Promise<Result>;
+  /** Runs `work`, which only reads, on one view of the database. `work` must await only the database. */
+  view<Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
+  /** Excludes other imports and changes of the provider's settings. Must be called before {@link lockCustomers}. */
+  lockImports(tx: Kysely<Tables>): Promise<void>;
   /** Locks customers against top-ups and imports. Must be called first in a transaction, and once. */
   lockCustomers(
     tx: Kysely<Tables>,
@@ -52,14 +55,31 @@ export interface Engine {
     environment: Environment,
     cuids: readonly string[],
   ): Promise<readonly (ConnectionLedger & { readonly cuid: string })[]>;
-  /** Appends an entry and updates the subscription row, inside a transaction. */
-  appendEntry(tx: Kysely<Tables>, key: ConnectionKey, plan: string, entry: Entry): Promise<void>;
+  /** Appends entries, at most one of each ledger, and updates the subscription rows, inside a transaction. */
+  appendEntries(tx: Kysely<Tables>, entries: readonly NewEntry[]): Promise<void>;
+  readonly rows: ManyRows;
   /** Deletes the entries of a ledger numbered below `seq`, inside a transaction. The last entry must stay. */
   deleteEntries(tx: Kysely<Tables>, key: ConnectionKey, plan: string, seq: number): Promise<void>;
   /** Opens a view of all stored data as of one moment, without a time limit. */
   openView(writers: Writers): Promise<View>;
   /** Opens a write transaction that excludes all other writers, without a time limit. */
   openFilling(): Promise<Filling>;
+}
+
+/** Reads and writes of many rows at once. */
+export interface ManyRows {
+  ofCustomers<Name extends "customer" | "connection">(
+    db: Db,
+    table: Name,
+    environment: Environment,
+    cuids: readonly string[],
+  ): Promise<RawRow<Name>[]>;
+  /** Inserts rows, or replaces those of the same key. Breaking another unique index is an error. */
+  put<Name extends TableName>(tx: Db, table: Name, rows: readonly RawRow<Name>[]): Promise<void>;
+  /** Inserts rows unless they exist. */
+  add<Name extends TableName>(tx: Db, table: Name, rows: readonly RawRow<Name>[]): Promise<void>;
+  /** Deletes rows by their key. */
+  remove<Name extends TableName>(tx: Db, table: Name, rows: readonly KeyOf<Name>[]): Promise<void>;
 }
 
 export interface View {

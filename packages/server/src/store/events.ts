@@ -3,7 +3,7 @@ import { type Attribution, targetPausedSet } from "../domain/audit.ts";
 import type { AlertEvent, ConnectionEvent, NewEvent, RecordedEvent } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Target, WaitingDelivery } from "../domain/target.ts";
-import { appendAudit } from "./audit.ts";
+import { appendAudits } from "./audit.ts";
 import { type Db, type Engine, withRawNames } from "./engine.ts";
 import { flag } from "./rows.ts";
 import type { DeliveryRow, EventRow, RawRow, TargetRow } from "./tables.ts";
@@ -105,7 +105,8 @@ export async function listTargets(db: Db): Promise<Target[]> {
 export async function pauseTargets(engine: Engine, tx: Db, by: Attribution): Promise<string[]> {
   const running = (await listTargets(tx)).filter(({ paused }) => !paused);
   await tx.updateTable("target").set({ paused: 1 }).execute();
-  for (const target of running) await appendAudit(engine, tx, targetPausedSet(target, true), by);
+  const audits = running.map((target) => targetPausedSet(target, true));
+  if (audits.length > 0) await appendAudits(engine, tx, audits, by);
   return running.map(({ name }) => name);
 }
 

@@ -1,4 +1,4 @@
-import type { BareConnection, ConnectionKey, CustomerProfile } from "../domain/customer.ts";
+import type { BareConnection, ConnectionKey, CustomerProfile, NewEntry } from "../domain/customer.ts";
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
 import { foldName } from "../domain/names.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
@@ -94,13 +94,6 @@ export function headRow(entry: RawRow<"ledger_entry">): RawRow<"subscription"> {
   const state = HEAD_COLUMNS.map((column) => [column, entry[HEAD_FROM_ENTRY[column]]]);
   const { cuid, environment, service, req_id, plan } = entry;
   return { cuid, environment, service, req_id, plan, ...Object.fromEntries(state) };
-}
-
-/** A new entry of the ledger of a plan on a connection. */
-export interface NewEntry {
-  readonly key: ConnectionKey;
-  readonly plan: string;
-  readonly entry: Entry;
 }
 
 /** The columns of a top-up's entry. Its other columns are null, or follow from these. */

@@ -179,7 +179,7 @@ export const TABLES = {
 };
 
 export type TableName = keyof typeof TABLES;
-type ColumnsOf<Name extends TableName> = (typeof TABLES)[Name]["columns"];
+export type ColumnsOf<Name extends TableName> = (typeof TABLES)[Name]["columns"];
 
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
 
@@ -192,6 +192,11 @@ export type Tables = { [Name in TableName as Camel<Name>]: RowOf<ColumnsOf<Name>
 /** The tables with the names of the database, for hand-written SQL. */
 export type RawTables = { [Name in TableName]: RawRowOf<ColumnsOf<Name>> };
 export type RawRow<Name extends TableName> = RawTables[Name];
+/** The columns of the primary key. */
+export type KeyOf<Name extends TableName> = Pick<
+  RawRow<Name>,
+  (typeof TABLES)[Name]["key"][number] & keyof RawRow<Name>
+>;
 
 type Row<Name extends TableName> = RowOf<ColumnsOf<Name>>;
 

@@ -7,7 +7,7 @@ import { addPartner, changePartner, limitPartner } from "../../src/office/partne
 import { findPartner, insertToken, readPartners, readTokens } from "../../src/office/partners/sql.ts";
 import { revokeToken } from "../../src/office/partners/tokens.ts";
 import { type AccountSettings, putAccount } from "../../src/store/accounts.ts";
-import { appendAudit } from "../../src/store/audit.ts";
+import { appendAudits } from "../../src/store/audit.ts";
 import type { Store } from "../../src/store/store.ts";
 import { deskOf, run } from "./desk.ts";
 
@@ -59,7 +59,7 @@ export function partnersOf(store: Store) {
     addToken: (token: AccessToken, hash: Uint8Array, by: Attribution) =>
       engine.change(async (tx) => {
         await insertToken(tx, token, hash);
-        await appendAudit(engine, tx, tokenIssued(token), by);
+        await appendAudits(engine, tx, [tokenIssued(token)], by);
       }),
     revokeToken: (id: string, by: Attribution) => run(deskFor(by), revokeToken, { id }),
   };

@@ -1,8 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { csvText } from "../../csv/writing.ts";
 import type { CsvOf, Rows, Said } from "../../office/fields.ts";
-import type { Operation } from "../../office/operation.ts";
-import { perform } from "../../office/operation.ts";
+import { type Operation, perform } from "../../office/operation.ts";
 import { csvIn, pagesOf } from "../rows.ts";
 import { serviceDesk } from "./ports.ts";
 import { type Route, route } from "./route.ts";

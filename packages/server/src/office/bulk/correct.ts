@@ -106,7 +106,7 @@ function attributionOf({ author, staffId, role, keyHash }: BulkRunRow) {
 }
 
 async function writeEffect(engine: Engine, tx: Db, order: BulkOrder, { key, outcome }: BulkEffect, by: Correcting) {
-  if (outcome.kind === "granted") await engine.appendEntry(tx, key, outcome.correction.plan, outcome.correction.entry);
+  if (outcome.kind === "granted") await engine.appendEntries(tx, [outcome.correction]);
   if (outcome.kind === "done") await writeBlock(tx, key, order.action === "block", by);
 }
 

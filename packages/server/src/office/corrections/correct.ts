@@ -41,7 +41,7 @@ export async function changeOf(
       await markReversed(tx, reversed, by);
       await returnCharge(tx, reversed);
     }
-    await office.store.engine.appendEntry(tx, key, plan, entry);
+    await office.store.engine.appendEntries(tx, [{ key, plan, entry }]);
   };
   return { write, audit: [audited], events: [eventOf(kind, by.at.instant, key, after, reversed)] };
 }

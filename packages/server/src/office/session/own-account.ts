@@ -12,8 +12,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
 import { officeOf } from "../office.ts";
 import { type BadPassword, refusePassword } from "../staff/passwords.ts";
-import type { AccountValues } from "../staff/sql.ts";
-import { changeAccount, NO_TOTP } from "../staff/sql.ts";
+import { type AccountValues, changeAccount, NO_TOTP } from "../staff/sql.ts";
 import { beginAttempt, hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
 import { endSession, findStaff, listSessions } from "./sql.ts";
 

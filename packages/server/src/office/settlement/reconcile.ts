@@ -23,8 +23,7 @@ import {
 } from "../../domain/settlement.ts";
 import { isTransactionId } from "../../domain/top-up.ts";
 import type { Transaction } from "../../domain/transaction.ts";
-import type { Zone } from "../../domain/wall-time.ts";
-import { DAY_MS, dayAfter, type Instant, isoTime } from "../../domain/wall-time.ts";
+import { DAY_MS, dayAfter, type Instant, isoTime, type Zone } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";

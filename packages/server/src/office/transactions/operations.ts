@@ -22,9 +22,8 @@ import {
   TransactionListSchema,
   TransactionTotalsSchema,
 } from "./schemas.ts";
-import type { RecordedReversal, TransactionFilter } from "./sql.ts";
 import * as sql from "./sql.ts";
-import { prunedBefore, readWithReversals } from "./sql.ts";
+import { prunedBefore, type RecordedReversal, readWithReversals, type TransactionFilter } from "./sql.ts";
 
 const AS = { tag: "Transactions", permission: "read" } as const;
 const ROWS_AT_ONCE = 1_000;

@@ -1,5 +1,5 @@
 import { type Columns, isAsked, namesOf } from "../table.ts";
-import { TABLES, type TableName } from "../tables.ts";
+import { type ColumnsOf, TABLES, type TableName } from "../tables.ts";
 import type { Prepared, Query, Value } from "./session.ts";
 
 type Rows<Of extends Columns> = readonly Readonly<Record<keyof Of & string, Value>>[];
@@ -12,14 +12,13 @@ export function insertRows<Of extends Columns>(table: TableName, columns: Of, co
 
 /** One statement that inserts any number of whole rows, or replaces those of the same key. */
 export function putRows<Name extends TableName>(table: Name) {
-  const { key, columns }: { readonly key: readonly string[]; readonly columns: (typeof TABLES)[Name]["columns"] } =
-    TABLES[table];
+  const { key, columns } = TABLES[table] as { readonly key: readonly string[]; readonly columns: ColumnsOf<Name> };
   const changes = namesOf(columns).flatMap((name) => (key.includes(name) ? [] : [`${name} = excluded.${name}`]));
   return insertRows(table, columns, `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`);
 }
 
 /** One statement that deletes any number of rows by their key. */
-export function deleteRows<Of extends Columns>(table: TableName, key: Of) {
+export function deleteRows(table: TableName, key: Columns) {
   const text = `DELETE FROM ${table} AS t USING ${asked(key)} WHERE ${isAsked("t", namesOf(key))}`;
   return withRows({ name: `${table}_delete`, text }, key);
 }

@@ -1,7 +1,6 @@
-import { CompiledQuery, type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
+import { type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import { toLedgers } from "../customer-files.ts";
-import type { ArchiveValue, Writers } from "../engine.ts";
-import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
+import { type ArchiveValue, type Engine, type Filling, kyselyOver, type View, type Writers } from "../engine.ts";
 import { type RawRow, TABLE_NAMES, type Tables } from "../tables.ts";
 import { textArray } from "./columns.ts";
 import { type Database, endClient, openClient } from "./database.ts";
@@ -13,10 +12,12 @@ import {
   LOCK_CALLS,
   LOCK_CUSTOMERS,
   LOCK_EVENTS,
+  LOCK_IMPORT,
   LOCK_RECORDING,
   LOCK_REFERENCE,
   SHARE_RECORDING,
 } from "./locks.ts";
+import { MANY_ROWS, run } from "./many-rows.ts";
 import { BEGIN, type Prepared, type Query, Session } from "./session.ts";
 
 export interface PostgresEngineParts {
@@ -38,6 +39,11 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     db: kyselyOn((ask) => database.withSession(ask)),
     transact: (work) => transact([], work),
     change: (work) => transact([LOCK_REFERENCE], work).finally(changed),
+    view: (work) => database.transact([ONE_VIEW], (_, session) => work(kyselyOn((ask) => ask(session)))),
+    async lockImports(tx) {
+      await run(tx, LOCK_IMPORT);
+      await run(tx, HOLD_PROVIDER);
+    },
     async lockCustomers(tx, customers) {
       await run(tx, LOCK_CUSTOMERS(customers));
       await run(tx, SHARE_RECORDING);
@@ -62,9 +68,10 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     async readLedgers(tx, environment, cuids) {
       return toLedgers(await run<RawRow<"ledger_entry">>(tx, { ...ENTRIES, values: [textArray(cuids), environment] }));
     },
-    async appendEntry(tx, key, plan, entry) {
-      for (const query of appendEntries([{ key, plan, entry }])) await run(tx, query);
+    async appendEntries(tx, entries) {
+      for (const query of appendEntries(entries)) await run(tx, query);
     },
+    rows: MANY_ROWS,
     async deleteEntries(tx, { cuid, environment, service, reqId }, plan, seq) {
       await run(tx, { ...DELETE_ENTRIES, values: [cuid, environment, service, reqId, plan, seq] });
     },
@@ -90,10 +97,8 @@ export function kyselyOn(withSession: WithSession): Kysely<Tables> {
   );
 }
 
-async function run<Row>(tx: Kysely<Tables>, { text, values = [] }: Query): Promise<Row[]> {
-  return (await tx.withoutPlugins().executeQuery(CompiledQuery.raw(text, [...values]))).rows as Row[];
-}
-
+const ONE_VIEW: Prepared = { name: "one_view", text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" };
+const HOLD_PROVIDER: Prepared = { name: "provider_hold", text: "SELECT only_row FROM provider FOR SHARE" };
 const HOLDER: Prepared = { name: "lease_holder", text: "SELECT holder FROM lease WHERE name = $1 FOR SHARE" };
 
 /** How long to wait for table locks: longer than any batch or portion of an import takes. */
@@ -112,10 +117,10 @@ const LOCKS_OF_VIEW = TABLE_NAMES.map(
  * Every statement sees the commits up to the first statement. They include every acknowledged top-up of any process,
  * because PostgreSQL makes a commit visible before it confirms it.
  */
-const ONE_VIEW = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT count(*) FROM provider";
+const BEGIN_VIEW = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT count(*) FROM provider";
 
 async function openView(url: string, writers: Writers): Promise<View> {
-  const begin = writers === "go_on" ? ONE_VIEW : `${BEGIN.text}; ${LOCK_PATIENCE}; ${LOCKS_OF_VIEW}`;
+  const begin = writers === "go_on" ? BEGIN_VIEW : `${BEGIN.text}; ${LOCK_PATIENCE}; ${LOCKS_OF_VIEW}`;
   return (await openTransaction(url, begin)).view;
 }
 

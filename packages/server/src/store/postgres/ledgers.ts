@@ -1,15 +1,7 @@
+import type { NewEntry } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
 import { eventRow } from "../events.ts";
-import {
-  entryRow,
-  HEAD_COLUMNS,
-  HEAD_FROM_ENTRY,
-  headRow,
-  LEDGER_KEY,
-  type NewEntry,
-  TOP_UP_ENTRY,
-  topUpRow,
-} from "../rows.ts";
+import { entryRow, HEAD_COLUMNS, HEAD_FROM_ENTRY, headRow, LEDGER_KEY, TOP_UP_ENTRY, topUpRow } from "../rows.ts";
 import type { RecordedTopUp } from "../settling.ts";
 import { isAsked, namesOf, omit, orNull, qualified, text } from "../table.ts";
 import { columnsOf, type RawRow, TABLES } from "../tables.ts";

@@ -8,13 +8,13 @@ import { importArchive } from "../archive-filling.ts";
 import { Batcher } from "../batcher.ts";
 import { practiceCounter, recordRefusedCalls, recordTrialCalls } from "../calls.ts";
 import { checkStore } from "../check.ts";
+import { customerImports } from "../customer-imports.ts";
 import type { Engine } from "../engine.ts";
 import { StoreRefused } from "../errors.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations } from "../migrations.ts";
 import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSettings, Store } from "../store.ts";
-import { customerImports } from "./customer-imports.ts";
 import { Database, endClient, openClient, withOwnSession } from "./database.ts";
 import { createPostgresEngine, kyselyOn } from "./engine.ts";
 import { SHARED_BACKENDS, translateAtOpening } from "./error-translation.ts";
@@ -113,7 +113,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     provider,
     engine,
     ...partnerReads(postgresReader(serving), provider),
-    ...customerImports(serving, engine, provider),
+    ...customerImports(engine, provider),
     settleTopUp: (command) => batcher.add({ kind: "top_up", command }) as Promise<SettledTopUp>,
     isOverloaded: () => batcher.isFull,
     concludeCheckout: (checkoutId) => batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,

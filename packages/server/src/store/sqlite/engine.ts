@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import { CompiledQuery, type Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { type CompiledQuery, type Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { toLedgers } from "../customer-files.ts";
-import type { ArchiveValue, Writers } from "../engine.ts";
-import { type Engine, type Filling, kyselyOver, type View } from "../engine.ts";
+import { type ArchiveValue, type Engine, type Filling, kyselyOver, type View, type Writers } from "../engine.ts";
 import { LEDGER_KEY } from "../rows.ts";
-import type { RawRow, RawTables, Tables } from "../tables.ts";
+import type { RawTables, Tables } from "../tables.ts";
 import { type Database, translating, type Value } from "./database.ts";
-import { APPEND_ENTRY, DELETE_ENTRIES, ENTRIES, entryValues, ledgerValues, OF_LEDGER, PUT_HEAD } from "./ledgers.ts";
+import { appendMany, DELETE_ENTRIES, ledgerValues, OF_LEDGER, readEntries } from "./ledgers.ts";
+import { MANY_ROWS, run } from "./many-rows.ts";
 
 interface SqliteEngineParts {
   /** Opens a connection to the file. */
@@ -47,6 +47,16 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     db: kyselyOn(inTurn),
     transact,
     change: transact,
+    view: (work) =>
+      inTurn(async (database) => {
+        await database.beginView();
+        try {
+          return await work(kyselyOn(async (ask) => ask(database)));
+        } finally {
+          database.rollBack();
+        }
+      }),
+    lockImports: async () => {},
     // A write transaction locks the whole file.
     lockCustomers: async () => {},
     lockAuditTrail: async () => {},
@@ -59,12 +69,10 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     },
     awaitCommits: () => transact(async () => {}),
     async readLedgers(tx, environment, cuids) {
-      return toLedgers(await run<RawRow<"ledger_entry">>(tx, ENTRIES, [JSON.stringify(cuids), environment]));
+      return toLedgers(await readEntries(tx, environment, cuids));
     },
-    async appendEntry(tx, key, plan, entry) {
-      await run(tx, APPEND_ENTRY, entryValues({ key, plan, entry }));
-      await run(tx, PUT_HEAD, []);
-    },
+    appendEntries: appendMany,
+    rows: MANY_ROWS,
     async deleteEntries(tx, key, plan, seq) {
       await run(tx, DELETE_ENTRIES, [...ledgerValues(key, plan), seq]);
     },
@@ -109,10 +117,6 @@ function overView(database: Database): Kysely<Tables> {
     await othersFirst();
     return ask(database);
   });
-}
-
-async function run<Row>(tx: Kysely<Tables>, query: string, values: readonly Value[]): Promise<Row[]> {
-  return (await tx.withoutPlugins().executeQuery(CompiledQuery.raw(query, [...values]))).rows as Row[];
 }
 
 /** If writers must wait, the view is a write transaction that writes nothing. */

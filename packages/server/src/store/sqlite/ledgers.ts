@@ -1,10 +1,12 @@
-import type { ConnectionKey } from "../../domain/customer.ts";
+import type { ConnectionKey, Environment, NewEntry } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
+import type { Db } from "../engine.ts";
 import { eventRow } from "../events.ts";
-import { entryRow, HEAD_COLUMNS, HEAD_FROM_ENTRY, LEDGER_KEY, type NewEntry, TOP_UP_ENTRY } from "../rows.ts";
+import { entryRow, HEAD_COLUMNS, HEAD_FROM_ENTRY, LEDGER_KEY, TOP_UP_ENTRY } from "../rows.ts";
 import { namesOf, omit } from "../table.ts";
 import { columnsOf, type RawRow, TABLES } from "../tables.ts";
 import type { Database, Value } from "./database.ts";
+import { GIVEN_ROWS, givenValue, readMany, run, writeMany } from "./many-rows.ts";
 
 const LEDGER = LEDGER_KEY.join(", ");
 /** The condition for {@link ledgerValues}. */
@@ -31,13 +33,19 @@ export function putHeads(which: string): string {
       ${HEAD_COLUMNS.map((column) => `${column} = excluded.${column}`).join(", ")}`;
 }
 
-/** Appends one entry with {@link entryValues}. Run {@link PUT_HEAD} after it. */
-export const APPEND_ENTRY = appendEntries(ENTRY.map((column, index) => [column, `?${index + 1}`]));
-export const PUT_HEAD = putHeads("id = last_insert_rowid()");
+/** Appends given entries, at most one of each ledger. */
+const APPEND_GIVEN = `${appendEntries(
+  ENTRY.map((column, index) => [column, givenValue(column, index)]),
+  GIVEN_ROWS,
+)}`;
+const PUT_HEADS = putHeads("id > ?1");
 
-export function entryValues(entry: NewEntry): Value[] {
-  const row = entryRow(entry);
-  return ENTRY.map((column) => row[column]);
+/** Appends entries, at most one of each ledger, and updates the subscription rows. */
+export async function appendMany(tx: Db, entries: readonly NewEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const [last] = await run<{ id: number | null }>(tx, "SELECT max(id) AS id FROM ledger_entry", []);
+  await writeMany(tx, APPEND_GIVEN, ENTRY, entries.map(entryRow));
+  await run(tx, PUT_HEADS, [last?.id ?? 0]);
 }
 
 export function ledgerValues({ cuid, environment, service, reqId }: ConnectionKey, plan: string): Value[] {
@@ -54,10 +62,14 @@ const chainFrom = (lastEntries: string) => `WITH RECURSIVE chain (id) AS (
   SELECT e.previous FROM chain CROSS JOIN ledger_entry AS e ON e.id = chain.id WHERE e.previous < e.id)`;
 
 /** Reads the ledgers of a JSON list of cuids in an environment, each in the order of its entries. */
-export const ENTRIES = `${chainFrom(`SELECT s.last_entry FROM json_each(?1) AS k
+const ENTRIES = `${chainFrom(`SELECT s.last_entry FROM json_each(?1) AS k
     CROSS JOIN subscription AS s ON s.cuid = k.value AND s.environment = ?2`)}
   SELECT ${ENTRY.join(", ")} FROM chain CROSS JOIN ledger_entry USING (id)
   ORDER BY ${LEDGER}, seq`;
+
+export function readEntries(db: Db, environment: Environment, cuids: readonly string[]) {
+  return readMany<RawRow<"ledger_entry">>(db, ENTRIES, ENTRY, [JSON.stringify(cuids), environment]);
+}
 
 /** One row if a partner has topped up a customer. */
 export const TOPPED_UP = `${chainFrom("SELECT last_entry FROM subscription WHERE cuid = ?1 AND environment = ?2")}
@@ -85,7 +97,7 @@ const MOVE_HEAD = `UPDATE subscription SET last_entry = $last,
 export function topUpAppending(database: Database) {
   type Row = RawRow<"ledger_entry">;
   const appendEntry = database.prepareWrite<Row>(appendEntries(ENTRY.map((column) => [column, `@${column}`])));
-  const putHead = database.prepare(PUT_HEAD);
+  const putHead = database.prepare(putHeads("id = last_insert_rowid()"));
   const appendTopUp = database.prepareWrite<Row, { previous: number }>(APPEND_TOP_UP);
   const moveHead = database.prepareWrite<Row, { last: number | bigint }>(MOVE_HEAD);
   return (entry: NewEntry, previous: number | undefined): void => {

@@ -9,13 +9,13 @@ import { importArchive } from "../archive-filling.ts";
 import { Batcher } from "../batcher.ts";
 import { practiceCounter, recordRefusedCalls, recordTrialCalls } from "../calls.ts";
 import { checkStore } from "../check.ts";
+import { customerImports } from "../customer-imports.ts";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../migrations.ts";
 import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { SettlingItem } from "../settling.ts";
 import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSettings, Store } from "../store.ts";
-import { customerImports } from "./customer-imports.ts";
 import { Database } from "./database.ts";
 import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
 import { cannotBeOpened, isDamage, measureFile, NOT_TOPUPDS, secureLeftLog, translate } from "./file.ts";
@@ -81,12 +81,6 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
     return settler === undefined ? batcher.add(item) : settler.settle(item);
   };
-  // Prepared at the first import: processes that serve partners do not need these statements.
-  let madeImports: ReturnType<typeof customerImports> | undefined;
-  const imports = () => {
-    madeImports ??= customerImports(database, provider);
-    return madeImports;
-  };
   return {
     provider,
     engine,
@@ -99,9 +93,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     // An interrupted commit may lie unseen at the end of the write-ahead log until SQLite recovers it. The write that
     // retires the checkout replaces it there.
     concludeCheckout: (checkoutId) => settle({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,
-    importCustomers: async (...args) => imports().importCustomers(...args),
-    confirmCustomers: async (...args) => imports().confirmCustomers(...args),
-    previewCustomers: async (...args) => imports().previewCustomers(...args),
+    ...customerImports(engine, provider),
 
     async *check(): AsyncGenerator<CheckEvent> {
       const checked = new Database(path, { mustExist: true });
