@@ -209,23 +209,23 @@ function heldBackRow(record: HeldBackRecord, id: number): HeldBackRow {
     keptEnd: record.keptEnd ?? null,
     statedEnd: record.statedEnd ?? null,
     txnId: record.txnId ?? null,
-    goodwillDays: goodwill?.days ?? goodwillDays ?? null,
-    goodwillAt: goodwill?.at ?? null,
+    goodwillDays: goodwillDays ?? null,
+    unclearDays: goodwill?.days ?? null,
+    unclearAt: goodwill?.at ?? null,
     lackingEnd: goodwill?.lackingEnd ?? null,
   };
 }
 
 function toHeldBack(row: HeldBackRow): NumberedHeldBack {
-  const { code: bouquetCode, goodwillDays: days, goodwillAt: at, lackingEnd, ...others } = row;
-  const isGiven = days !== null && at !== null;
+  const { code: bouquetCode, unclearDays: days, unclearAt: at, lackingEnd, ...others } = row;
   return {
     ...others,
     bouquetCode,
     keptEnd: row.keptEnd ?? undefined,
     statedEnd: row.statedEnd ?? undefined,
     txnId: row.txnId ?? undefined,
-    goodwillDays: isGiven ? undefined : (days ?? undefined),
-    goodwill: isGiven ? { days, at, lackingEnd: lackingEnd ?? undefined } : undefined,
+    goodwillDays: row.goodwillDays ?? undefined,
+    goodwill: days === null || at === null ? undefined : { days, at, lackingEnd: lackingEnd ?? undefined },
   };
 }
 

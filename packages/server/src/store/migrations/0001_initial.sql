@@ -629,10 +629,11 @@ CREATE TABLE held_back (
   kept_end    TEXT,
   stated_end  TEXT,
   txn_id      TEXT,
-  -- Days of goodwill that keep it. If it is unknown whether the file contains them: when they were given, and the end if
-  -- the file lacks them.
+  -- Days of goodwill that keep it although the file contains them.
   goodwill_days INTEGER,
-  goodwill_at   TEXT,
+  -- Days of goodwill that the file may contain or lack, when they were given, and the end if the file lacks them.
+  unclear_days  INTEGER,
+  unclear_at    TEXT,
   lacking_end   TEXT,
   line        INTEGER NOT NULL,
   -- The customer's row of the file with its asOf, as JSON.
