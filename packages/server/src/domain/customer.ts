@@ -103,6 +103,14 @@ export function withHead<Of extends Pick<Connection, "ledgers">>(connection: Of,
   return { ...connection, ledgers: [...others, head] };
 }
 
+/** The connection after an entry of one of its ledgers. */
+export function withEntry<Of extends Pick<Connection, "ledgers">>(
+  connection: Of,
+  { plan, entry: { seq, after } }: { readonly plan: string; readonly entry: Pick<Entry, "seq" | "after"> },
+): Of {
+  return withHead(connection, { plan, seq, subscription: after });
+}
+
 /** Subscriptions in the order that partners see: base subscriptions first, then by start. */
 export function subscriptionsOf({ ledgers }: Pick<Connection, "ledgers">): Subscription[] {
   const found = ledgers.flatMap(({ subscription }) => (subscription === undefined ? [] : [subscription]));

@@ -1,5 +1,6 @@
 import { ALERT_KINDS, type Alert, type AlertKind, lowAmounts } from "./alert.ts";
 import { type Connection, type ConnectionKey, isBlocked, subscriptionsOf } from "./customer.ts";
+import type { LedgerHead } from "./ledger.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Transaction } from "./transaction.ts";
@@ -79,12 +80,35 @@ export type Recorded<Event extends NewEvent> = Event & {
   readonly partner: string | undefined;
 };
 
-/** Makes the event of a change. @param connection the connection after the change. */
+/**
+ * Makes the events between two states of a connection: one if a ledger has a new entry, and one if the provider blocked or
+ * unblocked the connection.
+ * @param why the top-up that was recorded or reversed; undefined for other entries.
+ */
+export function eventsBetween(
+  key: ConnectionKey,
+  before: State,
+  after: State,
+  at: Instant,
+  why?: { readonly kind: "topup.recorded" | "topup.reversed"; readonly topUp: EventTopUp },
+): ConnectionEvent[] {
+  const isKnown = (head: LedgerHead) => before.ledgers.some(({ plan, seq }) => plan === head.plan && seq === head.seq);
+  const events: ConnectionEvent[] = [];
+  if (!after.ledgers.every(isKnown))
+    events.push(eventOf(why?.kind ?? "subscription.changed", at, key, after, why?.topUp));
+  if (isBlocked(after) !== isBlocked(before))
+    events.push(eventOf(isBlocked(after) ? "connection.blocked" : "connection.unblocked", at, key, after));
+  return events;
+}
+
+type State = Pick<Connection, "status" | "blocked" | "ledgers">;
+
+/** Makes an event. @param connection the connection after the change. */
 export function eventOf(
   kind: ConnectionEvent["kind"],
   at: Instant,
   key: ConnectionKey,
-  connection: Pick<Connection, "status" | "blocked" | "ledgers">,
+  connection: State,
   topUp?: EventTopUp,
 ): ConnectionEvent {
   const { environment, cuid, service, reqId } = key;

@@ -3,9 +3,9 @@ import {
   type Connection,
   type Environment,
   findConnection,
-  isBlocked,
+  isSameConnection,
   type NewEntry,
-  withHead,
+  withEntry,
 } from "../domain/customer.ts";
 import { type CustomerEffect, customersImported, effectOf, refusedEffect } from "../domain/customer-audit.ts";
 import {
@@ -14,7 +14,7 @@ import {
   changeCustomer,
   type StoredCustomer,
 } from "../domain/customer-import.ts";
-import { type ConnectionEvent, eventOf, type NewEvent } from "../domain/event.ts";
+import { eventsBetween, type NewEvent } from "../domain/event.ts";
 import { type Entry, headOf } from "../domain/ledger.ts";
 import { AS_WRITTEN, foldName } from "../domain/names.ts";
 import type { Instant } from "../domain/wall-time.ts";
@@ -117,22 +117,17 @@ export class CustomerFilePart {
     return { effects, writes: this.#writesOf(taken, provider), events };
   }
 
-  /** One event for each connection whose subscriptions change, and one for each block or unblock. */
   #eventsOf({ profile: { cuid }, connections, entries }: CustomerChange, at: Instant): NewEvent[] {
     const environment = this.#environment;
     const { customer, ledgers } = this.#storedOf(cuid);
     const names = new Map([...connections, ...entries].map((each) => [`${each.service} ${each.reqId}`, each]));
     return [...names.values()].flatMap(({ service, reqId }) => {
       const name = { service, reqId };
-      const heads = ledgers.filter((ledger) => ledger.service === service && ledger.reqId === reqId).map(headOf);
-      const stated = findConnection(connections, name) ?? GONE;
-      const its = entries.filter((entry) => entry.service === service && entry.reqId === reqId);
-      let after: Pick<Connection, "status" | "blocked" | "ledgers"> = { ...stated, ledgers: heads };
-      for (const { plan, entry } of its) after = withHead(after, { plan, seq: entry.seq, subscription: entry.after });
-      const wasBlocked = isBlocked(findConnection(customer?.connections ?? [], name) ?? GONE);
-      const kinds: ConnectionEvent["kind"][] = its.length > 0 ? ["subscription.changed"] : [];
-      if (isBlocked(after) !== wasBlocked) kinds.push(wasBlocked ? "connection.unblocked" : "connection.blocked");
-      return kinds.map((kind) => eventOf(kind, at, { environment, cuid, ...name }, after));
+      const heads = ledgers.filter((ledger) => isSameConnection(ledger, name)).map(headOf);
+      const its = entries.filter((entry) => isSameConnection(entry, name));
+      const before = { ...(findConnection(customer?.connections ?? [], name) ?? GONE), ledgers: heads };
+      const stated = { ...(findConnection(connections, name) ?? GONE), ledgers: heads };
+      return eventsBetween({ environment, cuid, ...name }, before, its.reduce(withEntry, stated), at);
     });
   }
 

@@ -1,6 +1,6 @@
 import { concludeUnused } from "../domain/checkout.ts";
-import { type Connection, withHead } from "../domain/customer.ts";
-import { eventOf, type NewEvent } from "../domain/event.ts";
+import { type Connection, withEntry } from "../domain/customer.ts";
+import { eventsBetween, type NewEvent } from "../domain/event.ts";
 import {
   DEFAULT_MONTHS_AHEAD,
   decideTopUp,
@@ -84,12 +84,13 @@ export function settleItem<Snapshot extends TopUpSnapshot>(
   const snapshot = read.snapshot(command);
   const outcome = decideTopUp(snapshot, command, now, rules);
   if (outcome.kind === "recorded") {
-    const { plan, entry, transaction } = outcome;
     // Nothing is recorded without a connection.
     const before = snapshot.connection as Connection;
-    const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
+    const after = withEntry(before, outcome);
     write.record(outcome, snapshot, after);
-    if (read.hasTarget) write.appendEvent(eventOf("topup.recorded", now.instant, command, after, transaction));
+    const why = { kind: "topup.recorded", topUp: outcome.transaction } as const;
+    const events = read.hasTarget ? eventsBetween(command, before, after, now.instant, why) : [];
+    for (const event of events) write.appendEvent(event);
   }
   if (outcome.kind === "refused" && outcome.retires && !snapshot.retired) write.retire(command.checkoutId, now.instant);
   return outcome;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { Connection } from "../../src/domain/customer.ts";
+import { type Connection, withEntry } from "../../src/domain/customer.ts";
 import {
   type ConnectionMessage,
   eventId,
   eventMessage,
   eventOf,
+  eventsBetween,
   type RecordedEvent,
   seqOfEventId,
 } from "../../src/domain/event.ts";
@@ -62,6 +63,26 @@ describe("an event", () => {
     [{ status: "inactive", blocked: false }, false],
   ] as const)("is of a blocked connection where records or staff say so: %o", (status, blocked) => {
     expect(eventOf("connection.blocked", AT, KEY, { ...CONNECTION, ...status }).state.blocked).toBe(blocked);
+  });
+
+  test("is made for a new entry of a ledger, and for a block or unblock", () => {
+    const kinds = (before: typeof CONNECTION, after: typeof CONNECTION, why?: "topup.recorded" | "topup.reversed") =>
+      eventsBetween(KEY, before, after, AT, why && { kind: why, topUp: TOP_UP }).map(({ kind, topUp }) => [
+        kind,
+        topUp,
+      ]);
+    const blocked = { ...CONNECTION, blocked: true };
+    const ended = withEntry(CONNECTION, { plan: "FIBER", entry: { seq: 2, after: undefined } });
+    const begun = withEntry(blocked, { plan: "NEW", entry: { seq: 1, after: undefined } });
+    expect(kinds(CONNECTION, CONNECTION)).toEqual([]);
+    expect(kinds({ ...CONNECTION, status: "blocked" }, { ...blocked, status: "blocked" })).toEqual([]);
+    expect(kinds(CONNECTION, ended)).toEqual([["subscription.changed", undefined]]);
+    expect(kinds(CONNECTION, ended, "topup.reversed")).toEqual([["topup.reversed", TOP_UP]]);
+    expect(kinds(blocked, CONNECTION)).toEqual([["connection.unblocked", undefined]]);
+    expect(kinds(CONNECTION, begun)).toEqual([
+      ["subscription.changed", undefined],
+      ["connection.blocked", undefined],
+    ]);
   });
 
   test("is told with both faces of its times, its money and its partner", () => {

@@ -1,11 +1,11 @@
 import type { Authority } from "../../domain/authority.ts";
 import { type BulkOrder, bulkCorrected, type Correcting, orderOf } from "../../domain/correction.ts";
-import { type ConnectionKey, withHead } from "../../domain/customer.ts";
-import { eventOf, type NewEvent } from "../../domain/event.ts";
+import { type ConnectionKey, withEntry } from "../../domain/customer.ts";
+import { eventsBetween, type NewEvent } from "../../domain/event.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
-import { blockEvents, writeBlock } from "../corrections/sql.ts";
+import { writeBlock } from "../corrections/sql.ts";
 import { correctingBy, decide } from "../decide.ts";
 import { failureWords } from "../imports/runs.ts";
 import type { Desk } from "../office.ts";
@@ -112,8 +112,7 @@ async function writeEffect(engine: Engine, tx: Db, order: BulkOrder, { key, outc
 
 function eventsOf(order: BulkOrder, { key, outcome, before }: BulkEffect, by: Correcting): NewEvent[] {
   if (before === undefined) return [];
-  if (outcome.kind !== "granted") return blockEvents(key, before, order.action === "block", by);
-  const { plan, entry } = outcome.correction;
-  const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
-  return [eventOf("subscription.changed", by.at.instant, key, after)];
+  const isGranted = outcome.kind === "granted";
+  const after = isGranted ? withEntry(before, outcome.correction) : { ...before, blocked: order.action === "block" };
+  return eventsBetween(key, before, after, by.at.instant);
 }

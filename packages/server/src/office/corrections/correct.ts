@@ -1,6 +1,6 @@
 import type { Correction } from "../../domain/correction.ts";
-import { type ConnectionKey, withHead } from "../../domain/customer.ts";
-import { eventOf } from "../../domain/event.ts";
+import { type ConnectionKey, withEntry } from "../../domain/customer.ts";
+import { eventsBetween } from "../../domain/event.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import { returnCharge } from "../../store/accounts.ts";
@@ -29,13 +29,13 @@ export async function changeOf(
   office: Corrector,
   tx: Db,
   ledgers: readonly Ledger[],
-  { key, plan, entry, audited }: Correction,
+  correction: Correction,
   reversed?: Transaction,
 ): Promise<Change> {
+  const { key, plan, entry, audited } = correction;
   const by = correctingBy(office);
   const before = (await findConnection(tx, key, ledgers)) ?? { ...GONE, ledgers: ledgers.map(headOf) };
-  const after = withHead(before, { plan, seq: entry.seq, subscription: entry.after });
-  const kind = reversed === undefined ? "subscription.changed" : "topup.reversed";
+  const why = reversed && ({ kind: "topup.reversed", topUp: reversed } as const);
   const write = async () => {
     if (reversed !== undefined) {
       await markReversed(tx, reversed, by);
@@ -43,7 +43,8 @@ export async function changeOf(
     }
     await office.store.engine.appendEntries(tx, [{ key, plan, entry }]);
   };
-  return { write, audit: [audited], events: [eventOf(kind, by.at.instant, key, after, reversed)] };
+  const events = eventsBetween(key, before, withEntry(before, correction), by.at.instant, why);
+  return { write, audit: [audited], events };
 }
 
 export function effectOf({ plan, before, entry }: Correction) {

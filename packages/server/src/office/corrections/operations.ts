@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import * as decided from "../../domain/correction.ts";
+import { eventsBetween } from "../../domain/event.ts";
 import { Refused } from "../../domain/refused.ts";
 import { findConnection, findConnectionWithHeads } from "../../store/customers.ts";
 import { connectionMeant, noConnection } from "../customers/find.ts";
@@ -9,7 +10,7 @@ import { type Operation, operation } from "../operation.ts";
 import { changeOf, correct, effectOf } from "./correct.ts";
 import { reverseTransaction } from "./reversal.ts";
 import { BlockEffectSchema, CORRECTION, DaysSchema, GOODWILL, GoodwillEffectSchema } from "./schemas.ts";
-import { blockEvents, writeBlock } from "./sql.ts";
+import { writeBlock } from "./sql.ts";
 import { goodwillLines, notCorrected, planUnclear, REFUSALS } from "./words.ts";
 
 const AS = { tag: "Corrections", permission: "correct", refuses: ["not_found", "conflict"] } as const;
@@ -109,7 +110,7 @@ export const blockConnection = operation({
       const answer = { ...key, blocked, changed: audited !== undefined };
       if (audited === undefined) return { answer };
       const by = correctingBy(office);
-      const events = blockEvents(key, connection, blocked, by);
+      const events = eventsBetween(key, connection, { ...connection, blocked }, by.at.instant);
       return { answer, change: { write: () => writeBlock(tx, key, blocked, by), audit: [audited], events } };
     });
   },

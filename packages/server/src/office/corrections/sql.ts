@@ -1,6 +1,5 @@
 import type { Correcting } from "../../domain/correction.ts";
-import { type Connection, type ConnectionKey, isBlocked } from "../../domain/customer.ts";
-import { eventOf, type NewEvent } from "../../domain/event.ts";
+import type { ConnectionKey } from "../../domain/customer.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";
@@ -26,18 +25,6 @@ export async function writeBlock(
     .values({ ...key, ...block })
     .onConflict((conflict) => conflict.columns(CONNECTION_KEY).doUpdateSet(block))
     .execute();
-}
-
-/** Events of a block; none if the provider's records block the connection too. @param connection before the block. */
-export function blockEvents(
-  key: ConnectionKey,
-  connection: Connection,
-  blocked: boolean,
-  { at }: Correcting,
-): NewEvent[] {
-  const after = { ...connection, blocked };
-  if (isBlocked(connection) === isBlocked(after)) return [];
-  return [eventOf(blocked ? "connection.blocked" : "connection.unblocked", at.instant, key, after)];
 }
 
 export async function markReversed(
