@@ -86,11 +86,23 @@ export const pageOf = <Item extends TSchema, More extends Record<string, TSchema
     ...more,
   });
 
-/** A page of the first `limit` items. Find one item more: it shows that there is another page. */
-export function pageUpTo<Item>(limit: number, found: readonly Item[], cursorOf: (item: Item) => string) {
+/** Input of a page. */
+export interface PageInput {
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Reads a page of a list. @param read reads up to `limit` items, one more than the page has: it shows another page. */
+export async function readPage<Item>(
+  input: PageInput,
+  read: (limit: number) => Promise<readonly Item[]>,
+  placeOf: (item: Item) => string | number,
+) {
+  const limit = limitOf(input);
+  const found = await read(limit + 1);
   const items = found.slice(0, limit);
   const last = items.at(-1);
-  return { items, cursor: found.length > limit && last !== undefined ? cursorOf(last) : null };
+  return { items, cursor: found.length > limit && last !== undefined ? String(placeOf(last)) : null };
 }
 
 /** A short list as one page. */
@@ -115,12 +127,12 @@ export const PAGE = {
   ),
 };
 
-export function limitOf({ limit }: { readonly limit?: number | undefined }): number {
+export function limitOf({ limit }: PageInput): number {
   return limit ?? USUAL_LIMIT;
 }
 
 /** Reads a cursor that is a number. @throws Refused if it is not a number. */
-export function numberCursor({ cursor }: { readonly cursor?: string | undefined }): number | undefined {
+export function numberCursor({ cursor }: PageInput): number | undefined {
   if (cursor === undefined) return undefined;
   if (/^[0-9]{1,15}$/.test(cursor)) return Number(cursor);
   throw Refused.field("cursor", "must be the cursor of a page");

@@ -5,18 +5,7 @@ import { Refused } from "../../domain/refused.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import {
-  DAYS,
-  daysOf,
-  InstantSchema,
-  limitOf,
-  numberCursor,
-  oneOf,
-  orNull,
-  PAGE,
-  pageOf,
-  pageUpTo,
-} from "../common.ts";
+import { DAYS, daysOf, InstantSchema, numberCursor, oneOf, orNull, PAGE, pageOf, readPage } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { printable, shellWord } from "../text.ts";
@@ -123,18 +112,16 @@ export const listAudit = operation({
   ],
   async run(office, input) {
     const { author, action, subject, reason, cuid } = input;
-    const limit = limitOf(input);
     const filter = { author, action, subject, reason, cuid, upTo: numberCursor(input), ...daysOf(office, input) };
-    const found = await listEntries(office.store.engine.db, filter, limit + 1);
-    const { items } = pageUpTo(limit, found, ({ seq }) => String(seq));
-    const next = found[limit]?.seq;
+    const read = (limit: number) => listEntries(office.store.engine.db, filter, limit);
+    const { items, cursor } = await readPage(input, read, ({ seq }) => seq - 1);
     return {
       items: items.map((entry) => {
         const { before, after, hash: _, ...rest } = cuid === undefined ? entry : entryOfCustomer(entry, cuid);
         const texts = { reason: rest.reason ?? null, before: parsed(before), after: parsed(after) };
         return { ...rest, at: isoTime(rest.at), ...texts };
       }),
-      cursor: next === undefined ? null : String(next),
+      cursor,
     };
   },
 });

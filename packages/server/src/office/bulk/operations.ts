@@ -5,7 +5,7 @@ import { Refused } from "../../domain/refused.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
-import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, pageOf, pageUpTo, runOf } from "../common.ts";
+import { ENVIRONMENT, environmentOf, numberCursor, PAGE, pageOf, readPage, runOf } from "../common.ts";
 import { readNames } from "../customer-search.ts";
 import { beyondSession, correctingBy, decide } from "../decide.ts";
 import { type Rows, rowsOf } from "../fields.ts";
@@ -179,10 +179,9 @@ export const listBulk = operation({
   answer: pageOf(BulkRunSchema),
   cli: [{ words: "bulk list", show: RUN_COLUMNS, examples: ["topupd bulk list"] }],
   async run(office, input) {
-    const limit = limitOf(input);
-    const found = await sql.listRuns(office.store.engine.db, numberCursor(input), limit + 1);
-    const items = found.map((each) => runData(office, each));
-    return pageUpTo(limit, items, ({ id }) => String(id));
+    const read = (limit: number) => sql.listRuns(office.store.engine.db, numberCursor(input), limit);
+    const { items, cursor } = await readPage(input, read, ({ id }) => id);
+    return { items: items.map((each) => runData(office, each)), cursor };
   },
 });
 
@@ -211,10 +210,9 @@ export const listBulkLines = operation({
   async run(office, { id, problems = false, ...input }) {
     const { db } = office.store.engine;
     const run = await theRun(db, id);
-    const limit = limitOf(input);
-    const found = await sql.linesAfter(db, id, { after: numberCursor(input) ?? 0, limit: limit + 1, problems });
-    const page = pageUpTo(limit, found, ({ number }) => String(number));
-    return { ...page, items: await lineData(office, run, page.items) };
+    const read = (limit: number) => sql.linesAfter(db, id, { after: numberCursor(input) ?? 0, limit, problems });
+    const { items, cursor } = await readPage(input, read, ({ number }) => number);
+    return { items: await lineData(office, run, items), cursor };
   },
 });
 

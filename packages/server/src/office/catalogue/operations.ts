@@ -7,7 +7,7 @@ import type { FieldProblem } from "../../domain/fields.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { currentRevision, knownBouquets, readCatalogue } from "../../store/reference-cache.ts";
-import { ENVIRONMENT, environmentOf, limitOf, numberCursor, PAGE, PREVIEW, pageOf, pageUpTo } from "../common.ts";
+import { ENVIRONMENT, environmentOf, numberCursor, PAGE, PREVIEW, pageOf, readPage } from "../common.ts";
 import { type GivenFile, type Rows, rowsOf } from "../fields.ts";
 import { MOST_SAID, readRow, sourceRows } from "../imports/file.ts";
 import { recordRun } from "../imports/runs.ts";
@@ -69,11 +69,11 @@ export const listCatalogueRevisions = operation({
   input: Type.Object({ ...ENVIRONMENT, ...PAGE }),
   answer: pageOf(CatalogueRevisionSchema),
   async run(office, input) {
-    const limit = limitOf(input);
-    const page = { before: numberCursor(input), limit: limit + 1 };
-    const found = await listRevisions(office.store.engine.db, await environmentOf(office, input), page);
-    const revisions = found.map((each) => ({ ...each, createdAt: isoTime(each.createdAt) }));
-    return pageUpTo(limit, revisions, ({ revision }) => String(revision));
+    const environment = await environmentOf(office, input);
+    const { db } = office.store.engine;
+    const read = (limit: number) => listRevisions(db, environment, { before: numberCursor(input), limit });
+    const { items, cursor } = await readPage(input, read, ({ revision }) => revision);
+    return { items: items.map((each) => ({ ...each, createdAt: isoTime(each.createdAt) })), cursor };
   },
 });
 

@@ -8,11 +8,11 @@ import {
   cursorOf,
   ENVIRONMENT,
   environmentOf,
-  limitOf,
   oneOf,
   PAGE,
+  type PageInput,
   pageOf,
-  pageUpTo,
+  readPage,
   textsOfCursor,
 } from "../common.ts";
 import type { Match } from "../customer-search.ts";
@@ -61,7 +61,7 @@ export const listConnections = operation({
   ],
   async run(office, { cursor, limit, ...input }) {
     office.giveWay();
-    return pageOfConnections(office, input, { cursor, limit: limitOf({ limit }) });
+    return pageOfConnections(office, input, { cursor, limit });
   },
 });
 
@@ -88,14 +88,14 @@ async function* exported(office: Office, input: ConnectionInput): Rows<ListedCon
 async function pageOfConnections(
   office: Office,
   { search: q, ...input }: ConnectionInput,
-  { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
+  page: PageInput,
 ): Promise<{ items: ListedConnection[]; cursor: string | null }> {
   const { endsWithin, endedWithin, service, segment, state } = input;
   const now = momentOf(office).wall;
   if (q !== undefined) {
     const given = [endsWithin, endedWithin, service, segment, state].some((each) => each !== undefined);
     if (given) throw Refused.field("search", "cannot be combined with a filter");
-    const found = await searched(office, { ...input, q }, { cursor, limit });
+    const found = await searched(office, { ...input, q }, page);
     return { items: found.items.flatMap((match) => rowsOfMatch(match, now)), cursor: found.cursor };
   }
   const ends =
@@ -106,15 +106,13 @@ async function pageOfConnections(
           until: plus(now, { months: 0, days: endsWithin ?? 0 }),
         };
   const environment = await environmentOf(office, input);
-  const found = await sql.listConnections(
-    office.store.engine.db,
-    { environment, service, segment, state, ends },
-    { beyond: placeOf(cursor), limit: limit + 1 },
-  );
-  const page = pageUpTo(limit, found, ({ cuid, service: of, reqId, plan, end }) => {
+  const filter = { environment, service, segment, state, ends };
+  const beyond = placeOf(page.cursor);
+  const read = (limit: number) => sql.listConnections(office.store.engine.db, filter, { beyond, limit });
+  const { items, cursor } = await readPage(page, read, ({ cuid, service: of, reqId, plan, end }) => {
     return cursorOf([cuid, of, reqId, plan ?? "", end ?? ""]);
   });
-  return { items: page.items.map((row) => listed(row, now)), cursor: page.cursor };
+  return { items: items.map((row) => listed(row, now)), cursor };
 }
 
 function placeOf(cursor: string | undefined): sql.ConnectionPlace | undefined {

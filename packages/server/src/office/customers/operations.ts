@@ -12,7 +12,7 @@ import { isRunning } from "../../domain/subscription.ts";
 import { isoTime, isoTimeOrNull, type WallTime } from "../../domain/wall-time.ts";
 import { findCustomer, type RecordedCustomer } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
-import { ENVIRONMENT, environmentOf, limitOf, PAGE } from "../common.ts";
+import { ENVIRONMENT, environmentOf, PAGE } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
 import { exportConnections, listConnections } from "./connections.ts";
@@ -34,10 +34,7 @@ export const searchCustomers = operation({
   }),
   answer: CustomerMatchesSchema,
   async run(office, input) {
-    const { environment, transaction, items, cursor } = await searched(office, input, {
-      cursor: input.cursor,
-      limit: limitOf(input),
-    });
+    const { environment, transaction, items, cursor } = await searched(office, input, input);
     const now = momentOf(office).wall;
     return {
       items: items.map(({ customer, code }) => {

@@ -10,11 +10,11 @@ import {
   daysOf,
   ENVIRONMENT,
   environmentOf,
-  limitOf,
   numberCursor,
   PAGE,
+  type PageInput,
   pageOf,
-  pageUpTo,
+  readPage,
 } from "../common.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
@@ -69,11 +69,10 @@ export const listRefusedCallsOfCustomer = operation({
 async function refusedCallsOf(
   { store }: Office,
   filter: RefusedCallFilter,
-  page: { readonly cursor?: string | undefined; readonly limit?: number | undefined },
+  page: PageInput,
 ): Promise<Static<typeof RefusedCallsSchema>> {
-  const limit = limitOf(page);
-  const found = await readRefusedCalls(store.engine.db, filter, { before: numberCursor(page), limit: limit + 1 });
-  const { items, cursor } = pageUpTo(limit, found, ({ id }) => String(id));
+  const read = (limit: number) => readRefusedCalls(store.engine.db, filter, { before: numberCursor(page), limit });
+  const { items, cursor } = await readPage(page, read, ({ id }) => id);
   const partnerNames = await partnerNamesOf(store);
   const calls = items.map((call) => {
     const { at, operation: called, reason, detail = null, code = null, requestId } = call;

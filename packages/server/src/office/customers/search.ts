@@ -7,7 +7,7 @@ import type { Transaction } from "../../domain/transaction.ts";
 import { findCustomer, listCustomers } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
-import { cursorOf, environmentOf, pageUpTo, textsOfCursor } from "../common.ts";
+import { cursorOf, environmentOf, type PageInput, readPage, textsOfCursor } from "../common.ts";
 import { findMatches, type Match } from "../customer-search.ts";
 import { findTransaction } from "../transactions/sql.ts";
 
@@ -32,7 +32,7 @@ interface Searched {
 export async function searched(
   office: ReadingPorts,
   input: { readonly environment?: Environment | undefined; readonly q?: string | undefined },
-  { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
+  page: PageInput,
 ): Promise<Searched> {
   const { engine, provider } = office.store;
   const { db } = engine;
@@ -45,15 +45,15 @@ export async function searched(
     return { environment, transaction, items, cursor: null };
   }
   if (text === "") {
-    const customers = await listCustomers(db, environment, { after: cursor, limit: limit + 1 });
-    const all = customers.map((customer) => ({ customer, code: undefined }));
-    return { environment, transaction, ...pageUpTo(limit, all, ({ customer }) => customer.cuid) };
+    const read = (limit: number) => listCustomers(db, environment, { after: page.cursor, limit });
+    const { items, cursor } = await readPage(page, read, ({ cuid }) => cuid);
+    return { environment, transaction, items: items.map((customer) => ({ customer, code: undefined })), cursor };
   }
-  const [range, term = "", cuid = ""] = textsOfCursor(cursor, 3) ?? [];
+  const [range, term = "", cuid = ""] = textsOfCursor(page.cursor, 3) ?? [];
   const after = range === undefined ? undefined : { range: Number(range), term, cuid };
-  const found = await findMatches(db, environment, searchRanges(text, provider), { after, limit: limit + 1 });
-  const page = pageUpTo(limit, found, ({ place }) => cursorOf([String(place.range), place.term, place.cuid]));
-  return { environment, transaction, ...page };
+  const read = (limit: number) => findMatches(db, environment, searchRanges(text, provider), { after, limit });
+  const found = await readPage(page, read, ({ place }) => cursorOf([String(place.range), place.term, place.cuid]));
+  return { environment, transaction, ...found };
 }
 
 /** Finds a transaction. @param text a txnId, a checkoutId, or any other text. */

@@ -11,17 +11,7 @@ import { plainWords, Refused } from "../../domain/refused.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { listCustomers } from "../../store/customers.ts";
-import {
-  ENVIRONMENT,
-  environmentOf,
-  limitOf,
-  numberCursor,
-  oneOf,
-  onePage,
-  PAGE,
-  pageOf,
-  pageUpTo,
-} from "../common.ts";
+import { ENVIRONMENT, environmentOf, numberCursor, oneOf, onePage, PAGE, pageOf, readPage } from "../common.ts";
 import { readNames } from "../customer-search.ts";
 import { GoodwillReadingSchema, heldBackFields } from "../customers/schemas.ts";
 import { decide } from "../decide.ts";
@@ -97,11 +87,10 @@ export const listHeldBack = operation({
   input: Type.Object({ ...ENVIRONMENT, ...PAGE }),
   answer: pageOf(HeldBackSchema),
   async run(office, input) {
-    const limit = limitOf(input);
-    const page = { after: numberCursor(input), limit: limit + 1 };
     const { db } = office.store.engine;
     const environment = await environmentOf(office, input);
-    const found = await sql.listHeldBack(db, environment, page);
+    const read = (limit: number) => sql.listHeldBack(db, environment, { after: numberCursor(input), limit });
+    const { items: found, cursor } = await readPage(input, read, ({ id }) => id);
     const cuids = found.map(({ cuid }) => cuid);
     const txnIds = found.flatMap(({ txnId }) => txnId ?? []);
     const [names, topUps] = [await readNames(db, environment, cuids), await findByTxnIds(db, txnIds)];
@@ -117,7 +106,7 @@ export const listHeldBack = operation({
         topUp: topUp === undefined ? null : topUpData(topUp, presenter),
       };
     });
-    return pageUpTo(limit, items, ({ id }) => String(id));
+    return { items, cursor };
   },
 });
 

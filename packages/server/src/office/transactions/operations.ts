@@ -5,7 +5,7 @@ import { Refused } from "../../domain/refused.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
-import { environmentOf, limitOf, PAGE, pageUpTo, readIsoInstant, runOf } from "../common.ts";
+import { environmentOf, limitOf, PAGE, readIsoInstant, readPage, runOf } from "../common.ts";
 import { readNames } from "../customer-search.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
@@ -60,11 +60,11 @@ export const listTransactions = operation({
     const filters = await filtersOf(office, input);
     const environment = await environmentOf(office, input);
     const presenter = await presenterOf(office.store, environment);
-    const limit = limitOf(input);
+    const readOlder = (limit: number) => read(office, filters, { before: cursor, limit });
     const found =
       after === undefined
-        ? pageUpTo(limit, await read(office, filters, { before: cursor, limit: limit + 1 }), ({ txnId }) => txnId)
-        : await follow(office, filters, after, limit);
+        ? await readPage(input, readOlder, ({ txnId }) => txnId)
+        : await follow(office, filters, after, limitOf(input));
     const cuids = found.items.map(({ cuid }) => cuid);
     const names = await readNames(office.store.engine.db, environment, cuids);
     const items = found.items.map((each) => ({
