@@ -72,8 +72,8 @@ export const previewBulk = operation({
     const account = beyondSession(office);
     const order = { environment, action, days, plan, reason: reason.trim(), ...rightsOf(account) };
     const run = await decide(office, "reference", async (tx) => {
-      const answer = await sql.insertRun(tx, order, office.by.at);
-      return { answer, change: { write: async () => {}, audit: [] } };
+      const answer = await sql.newRun(tx, order, office.by.at);
+      return { answer, change: { write: () => sql.insertRun(tx, answer), audit: [] } };
     });
     const release = file.keep?.() ?? (async () => {});
     await office.goOn(async (ending) => {

@@ -7,7 +7,7 @@ import {
 } from "../../domain/correction.ts";
 import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
-import type { Naming } from "../../domain/refused.ts";
+import { plainWords } from "../../domain/refused.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { CONNECTION_STATE, toConnectionState } from "../../store/rows.ts";
@@ -62,13 +62,11 @@ export function problemOf(order: BulkOrder, { key, outcome }: BulkEffect): strin
   if (outcome.kind === "granted") return undefined;
   if (outcome.kind !== "done") {
     const { plan } = order.action === "goodwill" ? order : {};
-    return notCorrected(outcome, { ...key, plan }).words(plainly);
+    return plainWords(notCorrected(outcome, { ...key, plan }));
   }
   if (outcome.audited !== undefined) return undefined;
   return order.action === "block" ? "is blocked already" : "is not blocked";
 }
-
-const plainly: Naming = (field, value = "") => `${field} ${value}`.trim();
 
 /** The key of a connection in a map. Identifiers may contain blanks. */
 export function nameOf({ cuid, service, reqId }: Pick<BulkLineRow, "cuid" | "service" | "reqId">): string {

@@ -96,17 +96,19 @@ type NewRun = Pick<
   "environment" | "action" | "days" | "plan" | "reason" | "author" | "staffId" | "role" | "keyHash"
 >;
 
-/** Adds a run whose list is not read yet. Must be called in a transaction of reference data, which numbers it. */
-export async function insertRun(tx: Db, run: NewRun, at: Instant): Promise<BulkRunRow> {
+/** A run whose list is not read yet. Must be called in a transaction of reference data, which numbers it. */
+export async function newRun(tx: Db, run: NewRun, at: Instant): Promise<BulkRunRow> {
   const last = await tx.selectFrom("bulkRun").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
-  const row: BulkRunRow = {
+  return {
     id: (last?.id ?? 0) + 1,
     ...run,
     ...{ state: "reading", createdAt: at, startedAt: null, changedAt: at, problem: null },
     ...{ lines: 0, count: 0, repeated: 0, problems: 0, place: 0, done: 0 },
   };
-  await tx.insertInto("bulkRun").values(row).execute();
-  return row;
+}
+
+export async function insertRun(tx: Db, run: BulkRunRow): Promise<void> {
+  await tx.insertInto("bulkRun").values(run).execute();
 }
 
 export function findRun(db: Db, id: number): Promise<BulkRunRow | undefined> {
