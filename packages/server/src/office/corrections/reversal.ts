@@ -5,14 +5,14 @@ import { Refused } from "../../domain/refused.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { Db } from "../../store/engine.ts";
 import type { ApprovalRow } from "../../store/tables.ts";
-import { PREVIEW, ReasonSchema } from "../common.ts";
+import { PREVIEW, ReasonSchema, readAmount } from "../common.ts";
 import { correctingBy } from "../decide.ts";
 import type { Corrector } from "../limits.ts";
 import { operation } from "../operation.ts";
 import { approvalData, confirmRequest, requestChange } from "../second-person.ts";
 import { noTransaction } from "../transactions/operations.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
-import { amountOf, IdSchema, TransactionReversalSchema } from "../transactions/schemas.ts";
+import { IdSchema, TransactionReversalSchema } from "../transactions/schemas.ts";
 import { findReversals, findTransaction } from "../transactions/sql.ts";
 import { changeOf, correct, effectOf } from "./correct.ts";
 import { REFUSALS, reversalLines } from "./words.ts";
@@ -50,7 +50,7 @@ export const reverseTransaction = operation({
   async run(office, { id, partner, amount }) {
     const meant = (await findTransaction(office.store.engine.db, id)) ?? noTransaction();
     const data = transactionData(meant, await presenterOf(office.store, meant.environment));
-    const expected = amountOf(office, amount) ?? meant.amount;
+    const expected = amount === undefined ? meant.amount : readAmount(office, "amount", amount);
     if ((partner ?? data.partner) !== data.partner || expected !== meant.amount)
       throw new Refused("conflict", `nothing was reversed: this is a ${nameOf(data)}`);
     return reverse(office, meant);

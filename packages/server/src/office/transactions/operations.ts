@@ -5,18 +5,19 @@ import { Refused } from "../../domain/refused.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/top-up.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
-import { environmentOf, limitOf, PAGE, readIsoInstant, readPage, runOf } from "../common.ts";
-import { readNames } from "../customer-search.ts";
+import type { ReadingPorts } from "../../store/ports.ts";
+import { daysOf, environmentOf, limitOf, PAGE, readAmount, readIsoInstant, readPage, runOf } from "../common.ts";
+import { findCuidsByName, MOST_CANDIDATES, readNames } from "../customer-search.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
+import { partnerIdOf } from "../partners/meant.ts";
 import { approvalData, approvalOf } from "../second-person.ts";
 import { detailLines, listLines, type Presenter, presenterOf, transactionData } from "./presenter.ts";
 import {
   ExportedTransactionSchema,
   FILTER,
   FilterSchema,
-  filtersOf,
   IdSchema,
   TransactionDetailSchema,
   TransactionListSchema,
@@ -27,6 +28,25 @@ import { prunedBefore, type RecordedReversal, readWithReversals, type Transactio
 
 const AS = { tag: "Transactions", permission: "read" } as const;
 const ROWS_AT_ONCE = 1_000;
+
+/** Makes one filter; if the input has a name, one for each customer of that name. @throws Refused */
+async function filtersOf(office: ReadingPorts, input: Static<typeof FilterSchema>): Promise<TransactionFilter[]> {
+  const { service, cuid, name, reqId, bouquet: bouquetCode, status, udf1, udf2 } = input;
+  const environment = await environmentOf(office, input);
+  const amount = input.amount === undefined ? undefined : readAmount(office, "amount", input.amount);
+  const partnerId = await partnerIdOf(office, input);
+  const said = { environment, partnerId, service, cuid, reqId, bouquetCode, status, amount, udf1, udf2 };
+  const filter = { ...said, ...daysOf(office, input) };
+  if (name === undefined) return [filter];
+  if (cuid !== undefined) throw Refused.field("name", "cannot be given with a cuid");
+  const cuids = await findCuidsByName(office.store.engine.db, environment, name, MOST_CANDIDATES);
+  if (cuids.length === 0) throw new Refused("not_found", `no ${environment} customer has the name ${name}`);
+  if (cuids.length < MOST_CANDIDATES) return cuids.map((each) => ({ ...filter, cuid: each }));
+  throw new Refused("conflict", (naming) => {
+    const most = `${MOST_CANDIDATES} customers or more have the name ${name}`;
+    return `${most}: give more of the name, or one customer with ${naming("cuid")}`;
+  });
+}
 
 export const listTransactions = operation({
   ...AS,

@@ -1,30 +1,21 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
-import type { Money } from "../../domain/money.ts";
-import { Refused } from "../../domain/refused.ts";
 import { TRANSACTION_STATUSES } from "../../domain/transaction.ts";
-import type { ReadingPorts } from "../../store/ports.ts";
 import {
   AmountSchema,
   CodeSchema,
   DAYS,
-  daysOf,
   ENVIRONMENT,
   EnvironmentSchema,
-  environmentOf,
   InstantSchema,
   oneOf,
   orNull,
   pageOf,
   RunSchema,
-  readAmount,
   ServiceSchema,
   WallTimeSchema,
 } from "../common.ts";
-import { findCuidsByName, MOST_CANDIDATES } from "../customer-search.ts";
-import { partnerIdOf } from "../partners/meant.ts";
 import { ApprovalSchema } from "../second-person.ts";
-import type { TransactionFilter } from "./sql.ts";
 
 const text = (description: string) =>
   Type.Optional(Type.String({ maxLength: 200, pattern: "^\\P{Cc}*$", description }));
@@ -137,30 +128,3 @@ export const ExportedTransactionSchema = Type.Object(
   },
   { title: "ExportedTransaction" },
 );
-
-/** Makes one filter; if the input has a name, one for each customer of that name. @throws Refused */
-export async function filtersOf(
-  office: ReadingPorts,
-  input: Static<typeof FilterSchema>,
-): Promise<TransactionFilter[]> {
-  const { service, cuid, name, reqId, bouquet: bouquetCode, status, udf1, udf2 } = input;
-  const environment = await environmentOf(office, input);
-  const amount = amountOf(office, input.amount);
-  const partnerId = await partnerIdOf(office, input);
-  const said = { environment, partnerId, service, cuid, reqId, bouquetCode, status, amount, udf1, udf2 };
-  const filter = { ...said, ...daysOf(office, input) };
-  if (name === undefined) return [filter];
-  if (cuid !== undefined) throw Refused.field("name", "cannot be given with a cuid");
-  const cuids = await findCuidsByName(office.store.engine.db, environment, name, MOST_CANDIDATES);
-  if (cuids.length === 0) throw new Refused("not_found", `no ${environment} customer has the name ${name}`);
-  if (cuids.length < MOST_CANDIDATES) return cuids.map((each) => ({ ...filter, cuid: each }));
-  throw new Refused("conflict", (naming) => {
-    const most = `${MOST_CANDIDATES} customers or more have the name ${name}`;
-    return `${most}: give more of the name, or one customer with ${naming("cuid")}`;
-  });
-}
-
-/** @throws Refused */
-export function amountOf(office: ReadingPorts, given: string | undefined): Money | undefined {
-  return given === undefined ? undefined : readAmount(office, "amount", given);
-}
