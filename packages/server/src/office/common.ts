@@ -166,11 +166,16 @@ export const DAYS = { from: Type.Optional(Day), to: Type.Optional(Day) };
 /** The same span with both days required. */
 export const PERIOD = { from: Day, to: Day };
 
+type Days<Day> = Readonly<Record<"from" | "to", Day>>;
+type Span<Time> = Readonly<Record<"from" | "until", Time>>;
+
 /** Reads a span of days; `until` is the end of the last day. @throws Refused */
+export function daysOf(ports: ReadingPorts, days: Days<string>): Span<Instant>;
+export function daysOf(ports: ReadingPorts, days: Partial<Days<string | undefined>>): Span<Instant | undefined>;
 export function daysOf(
   { store }: ReadingPorts,
-  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
-): { readonly from: Instant | undefined; readonly until: Instant | undefined } {
+  { from, to }: Partial<Days<string | undefined>>,
+): Span<Instant | undefined> {
   const { zone } = store.provider;
   const read = (field: string, text: string | undefined) => {
     const day = text === undefined ? undefined : readDay(text, zone);

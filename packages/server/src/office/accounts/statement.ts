@@ -4,7 +4,7 @@ import { balanceOfSums, STAFF_ENTRY_KINDS } from "../../domain/account.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { settlementNumber } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
-import { dayBefore, firstOfMonth, type Instant, lastOfMonth } from "../../domain/wall-time.ts";
+import { dayBefore, firstOfMonth, lastOfMonth } from "../../domain/wall-time.ts";
 import { readEntries } from "../../store/account-entries.ts";
 import { sumAccount, sumBalance } from "../../store/account-sums.ts";
 import { daysOf } from "../common.ts";
@@ -110,7 +110,7 @@ async function monthMeant(office: Office, input: Input) {
   const { partner, key } = await accountMeant(engine.db, input);
   const from = firstOfMonth(input.month);
   const days = { from, to: lastOfMonth(from) };
-  const { from: start, until: end } = daysOf(office, days) as { readonly from: Instant; readonly until: Instant };
+  const { from: start, until: end } = daysOf(office, days);
   // A top-up that was decided in the month may still wait for its commit.
   await engine.awaitCommits();
   return { partner, key, days, start, end };

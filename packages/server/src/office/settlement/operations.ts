@@ -14,7 +14,7 @@ import {
   type Verdict,
 } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
-import { DAY_MS, dayAfter, type Instant, wallMsBetween } from "../../domain/wall-time.ts";
+import { DAY_MS, dayAfter, wallMsBetween } from "../../domain/wall-time.ts";
 import { daysOf, environmentOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
@@ -206,7 +206,7 @@ function amountsOf(total: SaleSums, currencyExponent: CurrencyExponent) {
 
 /** A day is open until the last top-up of the day must be on record. */
 async function periodData(office: Office, input: { readonly from: string; readonly to: string }) {
-  const { from, until } = daysOf(office, input) as { readonly from: Instant; readonly until: Instant };
+  const { from, until } = daysOf(office, input);
   return { open: office.clock() < until + RECORDING_DEADLINE_MS, prunedBefore: await prunedBefore(office, from) };
 }
 
@@ -238,7 +238,7 @@ export const reconcilePartner = operation({
       throw Refused.field("delimiter", "must be one character such as ; or the word tab");
     const { currencyExponent } = provider;
     const format = { delimiter, keyColumn, amountColumn, statusColumn, statuses: statusesOf(input), currencyExponent };
-    const period = daysOf(office, input) as { readonly from: Instant; readonly until: Instant };
+    const period = daysOf(office, input);
     const partnerId = (await partnerIdOf(office, input)) as number;
     const request = { environment: await environmentOf(office, input), partnerId, ...period, key };
     // The CSV reader is loaded only if it is needed.
