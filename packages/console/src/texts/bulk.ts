@@ -26,13 +26,14 @@ export const bulk = {
   environment: "Environment",
   state: "State",
   states: {
-    reading: "Reading the list",
-    ready: "Not started",
+    checking: "Reading the list",
+    checked: "Not started",
     waiting: "Waiting",
     running: "Under way",
     paused: "Paused",
     done: "Done",
     cancelled: "Cancelled",
+    refused: "Refused",
     failed: "Stopped",
   },
 

@@ -51,7 +51,7 @@ export const imports = {
   states: {
     checking: "Being checked",
     checked: "Not imported yet",
-    writing: "Being imported",
+    running: "Being imported",
     done: "Imported",
     refused: "Refused",
     failed: "Failed",

@@ -210,7 +210,9 @@ export const STAFF_TABLES = {
       staff_id: orNull(number()),
       role: orNull(text<Role>()),
       key_hash: orNull(blob()),
-      state: text<"reading" | "ready" | "waiting" | "running" | "paused" | "done" | "cancelled" | "failed">(),
+      state: text<
+        "checking" | "checked" | "waiting" | "running" | "paused" | "done" | "cancelled" | "refused" | "failed"
+      >(),
       created_at: number(),
       started_at: orNull(number()),
       changed_at: number(),

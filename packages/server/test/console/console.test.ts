@@ -397,7 +397,7 @@ describe("support", () => {
       const request = { action: "unblock", reason: "fair", file: listOf(lines) } as const;
       const { id } = await run(deskOf(api().service.ports), previewBulk, request);
       const changes = { state: "paused", startedAt: api().service.now, changedAt: api().service.now } as const;
-      await store.engine.transact((tx) => updateRun(tx, { id, state: "ready" }, changes));
+      await store.engine.transact((tx) => updateRun(tx, { id, state: "checked" }, changes));
       return id;
     };
     const visit = await at(`/bulk/${await paused(["98000-00102", "nobody"])}`, "support");

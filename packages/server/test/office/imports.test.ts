@@ -286,7 +286,7 @@ describe("a file that is uploaded", () => {
     const { start, background, settled, errors } = uploading(world);
     const id = await start("long.ndjson", [customer("1"), customer("2")], { run: true });
     await background.end();
-    expect(await settled(id)).toMatchObject({ state: "failed", problem: "topupd was stopped" });
+    expect(await settled(id)).toMatchObject({ state: "refused", problem: "topupd was stopped" });
     expect(errors).toEqual([]);
   });
 

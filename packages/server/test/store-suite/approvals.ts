@@ -183,10 +183,10 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
   test("a large bulk change waits until a second person confirms it, and the audit trail names both", async () => {
     const { opened, store, maya, ravi, deskFor, confirm, list } = await openApprovals(makeDatabase);
     const small = await preview(deskFor(maya), ["2000002"]);
-    expect(small).toMatchObject({ state: "ready", count: 2, secondPerson: false });
+    expect(small).toMatchObject({ state: "checked", count: 2, secondPerson: false });
     expect(await run(deskFor(maya), startBulk, { id: small.id })).toMatchObject({ state: "done" });
     const { id, ...large } = await preview(deskFor(maya), ["2000001"]);
-    expect(large).toMatchObject({ state: "ready", count: 3, secondPerson: true });
+    expect(large).toMatchObject({ state: "checked", count: 3, secondPerson: true });
     expect(await run(deskFor(maya), startBulk, { id })).toMatchObject({ state: "waiting", done: 0 });
     expect(await refusal(run(deskFor(maya), startBulk, { id }))).toMatchObject({ code: "conflict" });
     const [request] = await list();

@@ -124,7 +124,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     const good = ["sita", "  sita ", "2000001 internet sita\r", tv.join(","), tv.join("\t"), ""];
     const bad = ["six", "nobody", "9 internet sita", "2 dsl net-2", "gita", "nul\0", "9800000107", "x".repeat(1_001)];
     const found = await preview([...good, ...bad, "segment moon"]);
-    expect(found).toMatchObject({ state: "ready", lines: 15, count: 2, problems: 9, done: 0, startedAt: null });
+    expect(found).toMatchObject({ state: "checked", lines: 15, count: 2, problems: 9, done: 0, startedAt: null });
     expect(await effectsOf(found.id)).toMatchObject([
       { line: 1, service: "internet", plan: FIBER, before: { end: END }, after: { end: LATER }, repeated: false },
       { line: 4, cuid: "2000001", service: "tv", plan: FAMILY, whole: null, outcome: "open" },
@@ -179,7 +179,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     );
     lines[24_998] = "nobody";
     const { id, ...found } = await preview(lines);
-    expect(found).toMatchObject({ state: "ready", lines: 25_000, count: 3, problems: 1 });
+    expect(found).toMatchObject({ state: "checked", lines: 25_000, count: 3, problems: 1 });
     expect(await problemsOf(id)).toEqual([[24_999, "nobody", "no production customer has the code nobody"]]);
     expect((await effectsOf(id)).map(({ line, cuid }) => [line, cuid])).toEqual([
       [1, "m0"],

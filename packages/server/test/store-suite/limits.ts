@@ -33,12 +33,12 @@ async function openLimited(makeDatabase: MakeDatabase, many = 0) {
   const deskFor = (actor: Actor, on = store) => deskOf({ store: on, clock: () => opened.now }, actor, { limits });
   const grant = (actor: Actor, days: number, more: object = {}) =>
     run(deskFor(actor), grantGoodwill, { ...SITA_NET, ...GOODWILL, days, ...more });
-  /** Previews goodwill in bulk, and starts it unless it is refused or left ready. */
+  /** Previews goodwill in bulk, and starts it unless it is refused or left checked. */
   const bulk = async (actor: Actor, lines: readonly string[], until = "done", days = 1) => {
     const desk = deskFor(actor);
     const { id } = await run(desk, previewBulk, { ...GOODWILL, days, action: "goodwill", file: listOf(lines) });
     const previewed = await run(desk, showBulk, { id });
-    if (previewed.state !== "ready" || until === "ready") return previewed;
+    if (previewed.state !== "checked" || until === "checked") return previewed;
     await run(desk, startBulk, { id });
     return run(desk, showBulk, { id });
   };
@@ -105,10 +105,10 @@ export function testLimits(makeDatabase: MakeDatabase): void {
     const [maya, asha] = [await person("maya", "support"), await person("asha", "admin")];
     const left = (count: number) => words(count, "connections in bulk changes");
     expect(await bulk(maya, names.slice(0, 7))).toMatchObject({ state: "done" });
-    expect(await bulk(maya, names.slice(7, 11))).toMatchObject({ state: "failed", problem: left(3) });
+    expect(await bulk(maya, names.slice(7, 11))).toMatchObject({ state: "refused", problem: left(3) });
     const stores = [store, await opened.another()];
     const ready = [];
-    for (const name of names.slice(7)) ready.push(await bulk(maya, ["m0", name], "ready"));
+    for (const name of names.slice(7)) ready.push(await bulk(maya, ["m0", name], "checked"));
     const started = await Promise.allSettled(
       ready.map(({ id }, index) => run(deskFor(maya, stores[index % 2]), startBulk, { id })),
     );
@@ -124,8 +124,8 @@ export function testLimits(makeDatabase: MakeDatabase): void {
   test("goodwill in bulk counts the days of all its connections", async () => {
     const { names, person, deskFor, grant, bulk } = await openLimited(makeDatabase, 2);
     const maya = await person("maya", "support");
-    expect(await bulk(maya, names, "done", 6)).toMatchObject({ state: "failed", problem: words(10) });
-    const { id } = await bulk(maya, names, "ready", 5);
+    expect(await bulk(maya, names, "done", 6)).toMatchObject({ state: "refused", problem: words(10) });
+    const { id } = await bulk(maya, names, "checked", 5);
     await grant(maya, 1);
     expect(await refusal(run(deskFor(maya), startBulk, { id }))).toMatchObject({ code: "forbidden", words: words(9) });
     expect(await bulk(maya, names, "done", 4)).toMatchObject({ state: "done" });

@@ -24,19 +24,9 @@ import { countOf, formatCount } from "../../format.ts";
 import { customerHref } from "../../links.ts";
 import type { PageProps } from "../../page-props.ts";
 import { texts } from "../../texts/index.ts";
+import { isUnderWay, TONES } from "../../work-states.ts";
 
 const t = texts.bulk;
-
-export const TONES = {
-  reading: "info",
-  ready: "warning",
-  waiting: "warning",
-  running: "info",
-  paused: "warning",
-  done: "success",
-  cancelled: "warning",
-  failed: "danger",
-} as const;
 
 export default function BulkRunPage({ params: { id = "" } }: PageProps) {
   const { bulk, bulkRun } = texts.shell.pages;
@@ -50,13 +40,13 @@ export default function BulkRunPage({ params: { id = "" } }: PageProps) {
 
 /** A bulk change: its preview, and its progress once it is started. */
 export function BulkState({ id }: { id: number }) {
-  const run = usePoll("GET /bulk/:id", { id }, ({ state }) => state !== "reading" && state !== "running");
+  const run = usePoll("GET /bulk/:id", { id }, ({ state }) => !isUnderWay(state));
   return <Loaded of={run}>{(found) => <Shown run={found} />}</Loaded>;
 }
 
 function Shown({ run }: { run: BulkRun }) {
   const { id, action, author, reason, environment, days, plan, state, createdAt, startedAt, problem } = run;
-  const isPreview = state === "ready" || state === "waiting";
+  const isPreview = state === "checked" || state === "waiting";
   const count = countOf(run.count, "connection");
   return (
     <>
@@ -73,7 +63,7 @@ function Shown({ run }: { run: BulkRun }) {
             value={<Time of={startedAt ?? createdAt} exact />}
           />
         </KeyValue>
-        {state === "reading" && <p role="status">{t.reading(countOf(run.lines, "line"))}</p>}
+        {state === "checking" && <p role="status">{t.reading(countOf(run.lines, "line"))}</p>}
         {startedAt !== null && (
           <Progress label={t.progress(formatCount(run.done), count)} share={run.done / run.count} />
         )}
@@ -83,14 +73,14 @@ function Shown({ run }: { run: BulkRun }) {
           {action === "goodwill" && <Stat label={t.repeated} value={formatCount(run.repeated)} />}
         </Grid>
         {state === "running" && <p className="muted">{t.runLeave}</p>}
-        {state === "ready" && run.secondPerson && <Note>{t.secondPerson}</Note>}
+        {state === "checked" && run.secondPerson && <Note>{t.secondPerson}</Note>}
         {state === "waiting" && <Waiting run={run} />}
         {isPreview && run.repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
-        {state === "failed" && <Note tone="danger">{problem}</Note>}
+        {(state === "refused" || state === "failed") && <Note tone="danger">{problem}</Note>}
         {state === "cancelled" && <Note tone="warning">{startedAt === null ? t.expired : t.cancelled}</Note>}
       </Card>
       {isPreview && <Lines title={t.effects} id={id} columns={action === "goodwill" ? [...WHOM, ...ENDS] : WHOM} />}
-      {run.problems > 0 && state !== "reading" && (
+      {run.problems > 0 && state !== "checking" && (
         <Lines key={run.problems} title={t.problems} id={id} problems columns={PROBLEMS} />
       )}
     </>
@@ -122,13 +112,13 @@ function Steps({ run: { id, action, days, count, state, startedAt, secondPerson 
       {startedAt !== null && (
         <DownloadButton href={apiUrl("GET /bulk/:id/lines.csv", { id })}>{texts.common.download}</DownloadButton>
       )}
-      {state === "ready" && count > 0 && (
+      {state === "checked" && count > 0 && (
         <Button kind={danger ? "danger" : "primary"} onClick={() => setAsking(true)}>
           {order}
         </Button>
       )}
       {state === "running" && step(pause, t.pause)}
-      {(state === "paused" || (state === "failed" && startedAt !== null)) && step(goOn, t.continue)}
+      {(state === "paused" || state === "failed") && step(goOn, t.continue)}
       {(state === "running" || state === "paused") && step(cancel, texts.common.cancel)}
       {isAsking && (
         <ActionDialog

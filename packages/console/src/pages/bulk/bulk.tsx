@@ -8,8 +8,9 @@ import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Result } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
+import { TONES } from "../../work-states.ts";
 import { BulkForm } from "./bulk-form.tsx";
-import { BulkState, TONES } from "./bulk-run.tsx";
+import { BulkState } from "./bulk-run.tsx";
 
 const t = texts.bulk;
 

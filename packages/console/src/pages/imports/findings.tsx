@@ -11,6 +11,7 @@ import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
 import { customerHref, transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
+import { isUnderWay } from "../../work-states.ts";
 
 const t = texts.imports;
 
@@ -71,7 +72,7 @@ export function UploadFindings({ upload }: { upload: Upload }) {
       ),
     },
   ].filter(({ id, shown }) => shown > 0 && (!isRefused || id === "bad"));
-  if (state === "checking" || state === "writing") return null;
+  if (isUnderWay(state)) return null;
   if (parts.length === 0) {
     return state === "refused" ? null : <EmptyState title={t.noChanges}>{t.noChangesHint}</EmptyState>;
   }

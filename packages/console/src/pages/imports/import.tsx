@@ -14,18 +14,10 @@ import { formatCount } from "../../format.ts";
 import type { PageProps } from "../../page-props.ts";
 import { readStored, store } from "../../storage.ts";
 import { texts } from "../../texts/index.ts";
+import { isUnderWay, TONES } from "../../work-states.ts";
 import { GoodwillQuestion, UploadFindings } from "./findings.tsx";
 
 const t = texts.imports;
-
-const TONES = {
-  checking: "info",
-  checked: "warning",
-  writing: "info",
-  done: "success",
-  refused: "danger",
-  failed: "danger",
-} as const;
 
 /** An uploaded customers file: preview, import and result. */
 export default function Import({ params: { id = "" } }: PageProps) {
@@ -87,7 +79,7 @@ function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload 
   const toast = useToast();
   const another = <LinkButton href="/imports?tab=upload">{t.another}</LinkButton>;
   const unclear = report?.["goodwillUnclear"] ?? 0;
-  const isImportable = state === "checked" || (state === "failed" && report !== null);
+  const isImportable = state === "checked" || state === "failed";
   if (!mayImport) return null;
   if (!isImportable) {
     return (
@@ -134,16 +126,12 @@ function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload 
 /** Storage key of the last sent file. */
 export const LAST_UPLOAD = "lastUpload";
 
-export function isUnderWay(state: Upload["state"]): boolean {
-  return state === "checking" || state === "writing";
-}
-
 /** Progress of the check or the import. */
 function UploadProgress({ upload: { state, lines, report } }: { upload: Upload }) {
   const all = (report?.["accepted"] ?? 0) + (report?.["rejected"] ?? 0);
   return (
     <Note>
-      {state === "writing" && all > 0 ? (
+      {state === "running" && all > 0 ? (
         <Progress label={t.writing} share={lines / all} />
       ) : (
         <p role="status">{t.checking(formatCount(lines))}</p>

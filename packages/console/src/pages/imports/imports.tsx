@@ -14,8 +14,9 @@ import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
 import { readStored, store } from "../../storage.ts";
 import { texts } from "../../texts/index.ts";
+import { isUnderWay, TONES } from "../../work-states.ts";
 import { HeldBackList } from "./held-back.tsx";
-import { AsOf, isUnderWay, LAST_UPLOAD } from "./import.tsx";
+import { AsOf, LAST_UPLOAD } from "./import.tsx";
 
 const t = texts.imports;
 
@@ -62,8 +63,6 @@ function Runs() {
     />
   );
 }
-
-const TONES = { running: "info", done: "success", refused: "warning", failed: "danger" } as const;
 
 const COLUMNS: readonly Column<ImportRun>[] = [
   { header: t.startedAt, cell: ({ startedAt }) => <Time of={startedAt} exact />, sort: (run) => run.startedAt },

@@ -7,8 +7,8 @@ import { StoreUnavailable } from "../../store/errors.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { writeBlock } from "../corrections/sql.ts";
 import { correctingBy, decide } from "../decide.ts";
-import { failureWords } from "../imports/runs.ts";
 import type { Desk } from "../office.ts";
+import { endFailed } from "../work.ts";
 import { type BulkEffect, decidePortion, PORTION, problemOf } from "./plan.ts";
 import { PAUSE_MS } from "./read.ts";
 import * as sql from "./sql.ts";
@@ -36,15 +36,10 @@ export async function correctRun(ports: Ports, id: number, ending: AbortSignal):
 /** Ends a run that cannot continue. @throws StoreUnavailable, because the run continues later. */
 export async function failRun({ store, clock }: Pick<Ports, "store" | "clock">, run: BulkRunRow, error: unknown) {
   if (error instanceof StoreUnavailable) throw error;
-  const problem = failureWords(error);
-  const changes = {
-    state: "failed",
-    problem: problem ?? "topupd failed: its log says more",
-    changedAt: clock(),
-  } as const;
-  await store.engine.transact((tx) => sql.updateRun(tx, { id: run.id, state: run.state }, changes));
-  if (problem === undefined) throw error;
-  return changes.state;
+  const { id, state } = run;
+  await endFailed(state, error, (end) =>
+    store.engine.transact((tx) => sql.updateRun(tx, { id, state }, { ...end, changedAt: clock() })),
+  );
 }
 
 /** @returns the state of the run; undefined if it changed meanwhile, so that nothing is corrected. */

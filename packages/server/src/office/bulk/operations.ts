@@ -98,7 +98,7 @@ function rightsOf({ by: { author, authority } }: Office) {
 
 const STEPS = {
   start: {
-    from: ["ready"],
+    from: ["checked"],
     to: "running",
     summary: "Start a bulk change as previewed; in the console and staff API, a large one waits for a second person",
   },
@@ -134,8 +134,7 @@ function stepOf(step: keyof typeof STEPS) {
       await decide(office, [], async (tx) => {
         const run = await theRun(tx, id);
         const { state, startedAt, count } = run;
-        const isPossible = from.includes(state) && (startedAt !== null || step === "start");
-        if (!isPossible) throw new Refused("conflict", `this bulk change is ${state}`);
+        if (!from.includes(state)) throw new Refused("conflict", `this bulk change is ${state}`);
         if (step === "start" && count === 0)
           throw new Refused("conflict", "there is nothing to do: a preview shows why");
         if (step === "start" && run.author !== office.by.author)
@@ -247,7 +246,7 @@ function exportedLine(run: BulkRunRow, { runId: _, number, ...line }: BulkLineRo
 /** Lines with the names of their customers and, before the start, the effects of the correction. */
 async function lineData(office: Office, run: BulkRunRow, lines: readonly BulkLineRow[]) {
   const { engine } = office.store;
-  const isPreview = run.state === "ready" || run.state === "waiting";
+  const isPreview = run.state === "checked" || run.state === "waiting";
   const names = await readNames(
     engine.db,
     run.environment,

@@ -27,7 +27,7 @@ export async function readList(office: Office, run: BulkRunRow, { open }: GivenF
   const now = atNow(office);
   await decide(now, [], async (tx) => {
     await countBulk({ ...now, isPreview: true }, tx, (await sql.findRun(tx, run.id)) ?? run);
-    const write = () => sql.updateRun(tx, run, { state: "ready", changedAt: now.by.at });
+    const write = () => sql.updateRun(tx, run, { state: "checked", changedAt: now.by.at });
     return { answer: undefined, change: { write, audit: [] } };
   });
 }

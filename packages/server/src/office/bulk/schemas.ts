@@ -15,8 +15,9 @@ import {
 import { DaysSchema } from "../corrections/schemas.ts";
 import { fileOf } from "../fields.ts";
 import { CustomerNameSchema } from "../transactions/schemas.ts";
+import { WORK_STATES } from "../work.ts";
 
-const STATES = ["reading", "ready", "waiting", "running", "paused", "done", "cancelled", "failed"] as const;
+const STATES = [...WORK_STATES, "waiting", "paused", "cancelled"] as const;
 
 export const BulkRequestSchema = Type.Object({
   ...ENVIRONMENT,
@@ -46,7 +47,7 @@ export const BulkRunSchema = Type.Object(
     author: Type.String(),
     state: oneOf(
       STATES,
-      "reading: the list is read; ready: the preview is complete; waiting: for a second person; failed: problem says why.",
+      "checking: the list is read; checked: the preview is complete; waiting: for a second person; refused, failed: problem says why.",
     ),
     createdAt: InstantSchema,
     startedAt: orNull(InstantSchema),

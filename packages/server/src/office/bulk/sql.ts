@@ -6,6 +6,7 @@ import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { WAITS_MS } from "../second-person.ts";
+import { KEPT_MS } from "../work.ts";
 
 /* The tables of bulk changes, and the connections that their lines mean. */
 
@@ -102,7 +103,7 @@ export async function newRun(tx: Db, run: NewRun, at: Instant): Promise<BulkRunR
   return {
     id: (last?.id ?? 0) + 1,
     ...run,
-    ...{ state: "reading", createdAt: at, startedAt: null, changedAt: at, problem: null },
+    ...{ state: "checking", createdAt: at, startedAt: null, changedAt: at, problem: null },
     ...{ lines: 0, count: 0, repeated: 0, problems: 0, place: 0, done: 0 },
   };
 }
@@ -175,8 +176,7 @@ export async function setProblem(tx: Db, runId: number, number: number, problem:
   await query.where("runId", "=", runId).where("number", "=", number).execute();
 }
 
-const READING_LOST_MS = 60_000;
-const PREVIEW_KEPT_MS = 60 * 60_000;
+const CHECK_LOST_MS = 60_000;
 
 /** Previews that are an hour old, those whose process has ended, and runs that no second person confirmed. */
 export function expiredPreviews(db: Db, now: Instant): Promise<Expected[]> {
@@ -184,8 +184,8 @@ export function expiredPreviews(db: Db, now: Instant): Promise<Expected[]> {
   return query
     .where((eb) =>
       eb.or([
-        eb("state", "=", "reading").and("changedAt", "<", now - READING_LOST_MS),
-        eb("state", "=", "ready").and("changedAt", "<", now - PREVIEW_KEPT_MS),
+        eb("state", "=", "checking").and("changedAt", "<", now - CHECK_LOST_MS),
+        eb("state", "=", "checked").and("changedAt", "<", now - KEPT_MS),
         eb("state", "=", "waiting").and("changedAt", "<", now - WAITS_MS),
       ]),
     )
@@ -197,7 +197,7 @@ export async function findOutdated(db: Db, horizon: Instant): Promise<number | u
   const query = db
     .selectFrom("bulkRun as r")
     .select("r.id")
-    .where("r.state", "in", ["done", "cancelled", "failed"])
+    .where("r.state", "in", ["done", "cancelled", "refused", "failed"])
     .where((eb) => eb.or([eb("r.startedAt", "is", null), eb("r.changedAt", "<", horizon)]))
     .where((eb) => eb.exists(eb.selectFrom("bulkLine as l").select("l.number").whereRef("l.runId", "=", "r.id")));
   return (await query.limit(1).executeTakeFirst())?.id;

@@ -3,12 +3,12 @@ import type { Environment } from "../../domain/customer.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import { writeJson } from "../../domain/json.ts";
 import { portionsOf } from "../../domain/portions.ts";
-import { plainWords, Refused } from "../../domain/refused.ts";
+import { Refused } from "../../domain/refused.ts";
 import { type Instant, isoTime, isoTimeOrNull, type WallTime } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
-import { RightsEnded, StoreUnavailable } from "../../store/errors.ts";
 import type { HeldBackRow, ImportRunRow } from "../../store/tables.ts";
 import type { Decider } from "../decide.ts";
+import { failureWords } from "../work.ts";
 import type { HeldBackSubscription, NumberedRow } from "./findings.ts";
 import type { ImportRunSchema } from "./schemas.ts";
 
@@ -32,13 +32,6 @@ export async function recordRun<Of extends Decider, Answer>(
   });
   await endRun(engine, id, { outcome: "done", report }, clock());
   return answer;
-}
-
-/** Words the failure of an import; undefined if the error is a fault of topupd. */
-export function failureWords(error: unknown): string | undefined {
-  if (error instanceof Refused) return plainWords(error);
-  if (error instanceof RightsEnded) return error.message;
-  return error instanceof StoreUnavailable ? "the database was not available" : undefined;
 }
 
 /** Most records kept. A file that holds back more is wrong as a whole and must be imported again. */

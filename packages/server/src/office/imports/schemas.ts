@@ -13,6 +13,7 @@ import {
 import { GoodwillReadingSchema, HELD_BACK_FIELDS } from "../customers/schemas.ts";
 import { fileOf } from "../fields.ts";
 import { CustomerNameSchema } from "../transactions/schemas.ts";
+import { WORK_STATES } from "../work.ts";
 import { LARGE_CHANGES } from "./file.ts";
 
 /** Input of every import. The first file of a new database is for production, too. */
@@ -100,7 +101,7 @@ export const UploadSchema = Type.Object(
     file: Type.String({ description: "Name of the file." }),
     asOf: orNull(Type.String()),
     author: Type.String(),
-    state: oneOf(["checking", "checked", "writing", "done", "refused", "failed"]),
+    state: oneOf(WORK_STATES),
     lines: Type.Integer({ description: "Lines read so far in the running step." }),
     report: orNull(
       Type.Record(Type.String(), Type.Integer(), { description: "Counts of changes: planned, then done." }),

@@ -4,13 +4,12 @@ import { plainWords, Refused } from "../../domain/refused.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { heldBackFields } from "../customers/schemas.ts";
 import { type Background, beyondSession } from "../decide.ts";
+import { endFailed, KEPT_MS } from "../work.ts";
 import { type CustomersImport, importCustomers } from "./customers.ts";
 import { MOST_SAID } from "./file.ts";
 import type { CustomersHooks } from "./findings.ts";
-import { failureWords } from "./runs.ts";
 import type { UploadSchema } from "./schemas.ts";
 
-const KEPT_MS = 60 * 60_000;
 const MOST_UPLOADS = 10;
 const ID_BYTES = 9;
 
@@ -34,9 +33,6 @@ interface Kept {
   /** End of the last step, or start of the first. */
   at: Instant;
 }
-
-/** The process ends. */
-class Stopped extends Error {}
 
 /** The customers files that were uploaded to this process. It checks or writes one file at a time. */
 export class Uploads {
@@ -71,7 +67,7 @@ export class Uploads {
     await this.#queue(office, kept, async (ending) => {
       await step(office, kept, "checking", { allowLargeChange: true }, ending);
       const isGood = kept.shown.state === "checked" && kept.shown.largeChanges.length === 0;
-      if (request.run && isGood) await step(office, kept, "writing", {}, ending);
+      if (request.run && isGood) await step(office, kept, "running", {}, ending);
     });
     return kept.shown;
   }
@@ -91,11 +87,11 @@ export class Uploads {
   /** Begins to write a checked file; again if the writing failed. @throws Refused */
   async run(office: Background, id: string, request: RunRequest): Promise<Upload> {
     const kept = this.#find(id);
-    const { state, report } = kept.shown;
-    if (state !== "checked" && !(state === "failed" && report !== null))
+    const { state } = kept.shown;
+    if (state !== "checked" && state !== "failed")
       throw new Refused("conflict", "only a file that was checked, and is not written, can be");
-    kept.shown = { ...kept.shown, state: "writing", author: office.by.author };
-    await this.#queue(office, kept, (ending) => step(office, kept, "writing", request, ending));
+    kept.shown = { ...kept.shown, state: "running", author: office.by.author };
+    await this.#queue(office, kept, (ending) => step(office, kept, "running", request, ending));
     return kept.shown;
   }
 
@@ -132,7 +128,7 @@ export class Uploads {
 
   /** Idle files, oldest first. */
   #idle(): Kept[] {
-    const idle = [...this.#kept.values()].filter(({ shown: { state } }) => state !== "checking" && state !== "writing");
+    const idle = [...this.#kept.values()].filter(({ shown: { state } }) => state !== "checking" && state !== "running");
     return idle.toSorted((a, b) => a.at - b.at);
   }
 
@@ -154,7 +150,7 @@ const PARTLY_WRITTEN = ". A part of the file may be written; writing it again co
 async function step(
   office: Background,
   kept: Kept,
-  state: "checking" | "writing",
+  state: "checking" | "running",
   more: RunRequest,
   ending: AbortSignal,
 ): Promise<void> {
@@ -166,7 +162,7 @@ async function step(
   const hooks = {
     ...hooksOf(found),
     onProgress({ lines }: { readonly lines: number }) {
-      if (ending.aborted) throw new Stopped();
+      if (ending.aborted) throw new Refused("conflict", "topupd was stopped");
       put({ lines });
     },
   };
@@ -177,14 +173,11 @@ async function step(
     const largeChanges = [...done.largeChanges];
     put({ state: isPreview ? "checked" : "done", report: { ...done.report }, largeChanges });
   } catch (error) {
-    if (error instanceof Refused && error.code === "invalid")
-      return put({ state: isPreview ? "refused" : "checked", problem: plainWords(error) });
-    const words = error instanceof Stopped ? "topupd was stopped" : failureWords(error);
-    put({
-      state: "failed",
-      problem: (words ?? "topupd failed: its log says more") + (isPreview ? "" : PARTLY_WRITTEN),
+    if (!isPreview && error instanceof Refused && error.code === "invalid")
+      return put({ state: "checked", problem: plainWords(error) });
+    await endFailed(state, error, ({ problem, ...end }) => {
+      put({ ...end, problem: isPreview ? problem : problem + PARTLY_WRITTEN });
     });
-    if (words === undefined) throw error;
   }
 }
 

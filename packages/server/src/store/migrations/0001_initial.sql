@@ -654,7 +654,7 @@ CREATE TABLE bulk_run (
   role        TEXT,
   key_hash    BLOB,
   state       TEXT    NOT NULL
-    CHECK (state IN ('reading', 'ready', 'waiting', 'running', 'paused', 'done', 'cancelled', 'failed')),
+    CHECK (state IN ('checking', 'checked', 'waiting', 'running', 'paused', 'done', 'cancelled', 'refused', 'failed')),
   created_at  INTEGER NOT NULL,
   started_at  INTEGER,
   -- Time of the last progress or change of the state.
