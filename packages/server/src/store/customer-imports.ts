@@ -37,7 +37,7 @@ export function customerImports(
   };
 
   return {
-    importCustomers: (environment, rows, by, rules) =>
+    importCustomers: (environment, rows, by, rules, also) =>
       engine.transact(async (tx) => {
         await engine.lockImports(tx);
         await engine.lockCustomers(tx, keysOf(environment, rows));
@@ -51,6 +51,7 @@ export function customerImports(
           effects.push(...outcome.effects);
           if (hasAnyTarget) events.push(...outcome.events());
         }
+        await also?.(tx, effects);
         const audits = auditOfFile(environment, rules, effects);
         if (audits.length > 0) await appendAudits(engine, tx, audits, by);
         await appendEvents(engine, tx, events);

@@ -23,14 +23,14 @@ export interface Reader {
   /** Finds a row if a partner has topped up a customer: cuid, environment and partner's id are `$1` to `$3`. */
   readonly toppedUp: string;
   /** Prepares a query. Its parameters are `$1` and so on. */
-  prepare<Row>(name: string, text: string): Asking<Row>;
+  readonly prepare: <Row>(name: string, text: string) => Asking<Row>;
 }
 
 interface Asking<Row> {
   /** Reads from a view that the requests of a moment may share. */
-  ask(...values: (string | number)[]): Promise<Row[]>;
+  readonly ask: (...values: (string | number)[]) => Promise<Row[]>;
   /** Reads everything that any process has answered. Undefined if `ask` does. */
-  askNow?(...values: (string | number)[]): Promise<Row[]>;
+  readonly askNow?: (...values: (string | number)[]) => Promise<Row[]>;
 }
 
 /** Columns of connection (`n`) and subscription (`s`). */

@@ -13,7 +13,7 @@ import type { TrialCall } from "../domain/practice.ts";
 import type { SettledTopUp, TopUpCommand } from "../domain/top-up.ts";
 import type { Transaction, TransactionStatus } from "../domain/transaction.ts";
 import type { Instant, Moment, Zone } from "../domain/wall-time.ts";
-import type { ArchiveValue, Engine, Writers } from "./engine.ts";
+import type { ArchiveValue, Db, Engine, Writers } from "./engine.ts";
 
 /**
  * The durable data of topupd. A store contains no rules: it loads data, lets the domain decide, and writes the decision in
@@ -72,6 +72,7 @@ export interface Store {
   /**
    * Writes all rows in one transaction, or none. Only a row whose connection belongs to another customer is refused.
    * @param rows at most one for each customer.
+   * @param also more work in the transaction. If it throws, nothing is written.
    * @returns the effect of each row, in their order.
    */
   importCustomers(
@@ -79,6 +80,7 @@ export interface Store {
     rows: readonly CustomerRowOfFile[],
     by: Attribution,
     rules: FileRules,
+    also?: AlsoImported,
   ): Promise<readonly CustomerEffect[]>;
   /** Stores only the asOf of rows that otherwise equal the stored data. */
   confirmCustomers(environment: Environment, customers: readonly ConfirmedCustomer[]): Promise<void>;
@@ -237,3 +239,5 @@ export interface MoneyTotal {
   readonly topUps: number;
   readonly amount: Money;
 }
+
+export type AlsoImported = (tx: Db, effects: readonly CustomerEffect[]) => Promise<void>;

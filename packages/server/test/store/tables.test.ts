@@ -46,14 +46,14 @@ test.each(SCHEMAS)(
           [String(name), KINDS[String(type)], Boolean(nullable), Boolean(key)] as const,
       )
       .filter(([name]) => !OF_ONE_ENGINE.test(name))
-      .toSorted();
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
     const declared = Object.entries<{ readonly key: readonly string[]; readonly columns: Columns }>(TABLES)
       .flatMap(([table, { key, columns }]) => {
         return Object.entries(columns).map(([name, { kind, isNullable }]) => {
           return [`${table}.${name}`, kind, isNullable, key.includes(name)] as const;
         });
       })
-      .toSorted();
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
     // SQLite finds the entries of a ledger from the last one back.
     const isKnown = ([name]: readonly [string, ...unknown[]]) =>
       makeDatabase !== makeSqliteDatabase || !name.startsWith("ledger_entry.");

@@ -5,7 +5,7 @@ import type { GoodwillReading } from "../../domain/ledger.ts";
 import { Refused } from "../../domain/refused.ts";
 import { listCustomers } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
-import type { ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
+import type { AlsoImported, ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
 import type { GivenFile } from "../fields.ts";
 import { fileChanged, isLargeChange, LARGE_FROM, type LargeChange, sourceRows } from "./file.ts";
@@ -182,9 +182,14 @@ export interface CustomerImport {
 
 /**
  * Imports one row of a customers file, as {@link importCustomers} imports many.
+ * @param also more work in the transaction. If it throws, nothing is written.
  * @throws Refused if the row or its `asOf` is bad.
  */
-export async function importCustomer(of: Decider, request: CustomerImport): Promise<CustomerEffect> {
+export async function importCustomer(
+  of: Decider,
+  request: CustomerImport,
+  also?: AlsoImported,
+): Promise<CustomerEffect> {
   const { store, by } = of;
   const { environment, row, allowShorter = false } = request;
   const reading = (await customerRowReader(of, request))({ line: 1, value: { ok: true, value: row } });
@@ -194,7 +199,7 @@ export async function importCustomer(of: Decider, request: CustomerImport): Prom
   const rules: FileRules = { now, mode: "import", toleranceDays: 1, allowShorter: new Set(allowShorter ? [cuid] : []) };
   const [effect] = of.isPreview
     ? await store.previewCustomers(environment, [reading.value], rules)
-    : await store.importCustomers(environment, [reading.value], { ...by, at: now.instant }, rules);
+    : await store.importCustomers(environment, [reading.value], { ...by, at: now.instant }, rules, also);
   if (effect === undefined) throw new Error("a row was settled, and nothing is said of it");
   return effect;
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { CUSTOMERS_HEADER, customerLines } from "../../csv/writing.ts";
 import { heldBackKept } from "../../domain/audit.ts";
 import { type Customer, customerRow, type Environment } from "../../domain/customer.ts";
+import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import { sharedWords } from "../../domain/customer-audit.ts";
 import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
@@ -128,15 +129,11 @@ export const settleHeldBack = operation({
     const { db } = office.store.engine;
     const found = (await sql.findHeldBack(db, id)) ?? notHeldBack();
     const { environment, cuid } = found;
-    if (decision === "shorten") {
-      // All are checked first: if one subscription cannot be shortened, none is.
-      for (const isPreview of [true, false]) await applyRow({ ...office, isPreview }, found, goodwill);
-    }
+    if (decision === "shorten") return void (await applyRow(office, found, goodwill));
     return decide(office, [{ environment, cuid }], async (tx) => {
       const all = await sql.heldBackOf(tx, environment, cuid);
       const ends = all.map(({ service, reqId, plan, keptEnd = null }) => [`${service} ${reqId}: ${plan}`, keptEnd]);
-      const isKept = decision === "keep" && all.length > 0;
-      const audit = isKept ? [heldBackKept(environment, cuid, Object.fromEntries(ends))] : [];
+      const audit = all.length > 0 ? [heldBackKept(environment, cuid, Object.fromEntries(ends))] : [];
       return { answer: undefined, change: { write: () => sql.deleteHeldBack(tx, environment, cuid), audit } };
     });
   },
@@ -146,19 +143,23 @@ function notHeldBack(): never {
   throw new Refused("not_found", "this is not held back any more");
 }
 
-/** Applies the whole row of the customer. @throws Refused */
-async function applyRow(
-  office: Office,
-  found: sql.NumberedHeldBack,
-  goodwill: CustomerImport["goodwill"],
-): Promise<void> {
+/** Applies the whole row of the customer, who is then no longer held back. @throws Refused */
+async function applyRow(office: Office, found: sql.NumberedHeldBack, goodwill: CustomerImport["goodwill"]) {
+  const { environment, cuid } = found;
   const row = readJson(found.sourceRow) as JsonObject;
   // The age of the records was checked when the file was imported.
-  const request = { environment: found.environment, row, goodwill, oldRecords: true, allowShorter: true };
-  const { shared, isStale, heldBack } = await importCustomer(office, request).catch((error: unknown) => {
-    if (!(error instanceof Refused)) throw error;
+  const request = { environment, row, goodwill, oldRecords: true, allowShorter: true };
+  await importCustomer(office, request, async (tx, [effect]) => {
+    if (effect !== undefined) refuseUnlessApplied(effect);
+    await sql.deleteHeldBack(tx, environment, cuid);
+  }).catch((error: unknown) => {
+    if (!(error instanceof Refused) || error.code !== "invalid") throw error;
     throw new Refused("conflict", `the row cannot be applied any more: ${plainWords(error)}`);
   });
+}
+
+/** If one subscription cannot be shortened, none is. @throws Refused */
+function refuseUnlessApplied({ shared, isStale, heldBack }: CustomerEffect): void {
   if (shared !== undefined) throw new Refused("conflict", `${shared.reqId} ${sharedWords(shared)} by now`);
   if (isStale)
     throw new Refused("conflict", "records of a later moment were taken for this customer since: keep this one");

@@ -14,6 +14,7 @@ import { StoreRefused } from "../errors.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations } from "../migrations.ts";
 import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
+import type { SettlingItem } from "../settling.ts";
 import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSettings, Store } from "../store.ts";
 import { Database, endClient, openClient, withOwnSession } from "./database.ts";
 import { createPostgresEngine, kyselyOn } from "./engine.ts";
@@ -95,7 +96,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
   const { office, serving, engine, provider, reference } = parts;
   const topUps = topUpTables({ database: serving, provider, clock, reference });
   const batcher = new Batcher({
-    settle: topUps.settle,
+    settle: (items: readonly SettlingItem[]) => topUps.settle(items),
     observe: options.observeBatch,
     concurrency: {
       ...CONCURRENCY,
