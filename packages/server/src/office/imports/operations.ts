@@ -129,7 +129,10 @@ export const settleHeldBack = operation({
     const { db } = office.store.engine;
     const found = (await sql.findHeldBack(db, id)) ?? notHeldBack();
     const { environment, cuid } = found;
-    if (decision === "shorten") return void (await applyRow(office, found, goodwill));
+    if (decision === "shorten") {
+      await applyRow(office, found, goodwill);
+      return undefined;
+    }
     return decide(office, [{ environment, cuid }], async (tx) => {
       const all = await sql.heldBackOf(tx, environment, cuid);
       const ends = all.map(({ service, reqId, plan, keptEnd = null }) => [`${service} ${reqId}: ${plan}`, keptEnd]);
