@@ -190,6 +190,7 @@ class Way {
         return;
       }
       if (verdict === "cut") {
+        this.#messages.length = 0;
         this.#cut();
         return;
       }
