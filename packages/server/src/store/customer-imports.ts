@@ -4,7 +4,7 @@ import type { NewEvent } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
 import { appendAudits } from "./audit.ts";
 import { auditOfFile, CustomerFilePart, type CustomerFileWrites } from "./customer-files.ts";
-import { type Db, type Engine, withRawNames } from "./engine.ts";
+import type { Db, Engine } from "./engine.ts";
 import { appendEvents, hasTarget } from "./events.ts";
 import { verifyProvider } from "./settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "./store.ts";
@@ -18,11 +18,13 @@ export function customerImports(
 ): Pick<Store, "importCustomers" | "confirmCustomers" | "previewCustomers"> {
   const change = async (db: Db, environment: Environment, rows: readonly CustomerRowOfFile[], rules: FileRules) => {
     const cuids = rows.map(({ stated }) => stated.cuid);
-    const customers = await engine.rows.ofCustomers(db, "customer", environment, cuids);
-    const connections = await engine.rows.ofCustomers(db, "connection", environment, cuids);
+    const customers = await engine.rows.find(db, "customer", "cuid", environment, cuids);
+    const connections = await engine.rows.find(db, "connection", "cuid", environment, cuids);
     const ledgers = await engine.readLedgers(db, environment, cuids);
     const part = new CustomerFilePart(environment, rows, { customers, connections, ledgers });
-    return part.apply(await findOwners(db, environment, part.newNames()), rules, provider);
+    const names = part.newNames();
+    const owners = names.length > 0 ? await engine.rows.find(db, "connection", "name_key", environment, names) : [];
+    return part.apply(owners, rules, provider);
   };
 
   const write = async (tx: Db, writes: CustomerFileWrites): Promise<void> => {
@@ -65,7 +67,7 @@ export function customerImports(
           customers.map(({ cuid }) => ({ cuid, environment })),
         );
         const asOf = new Map(customers.map((each) => [each.cuid, each.asOf.instant]));
-        const rows = await engine.rows.ofCustomers(tx, "customer", environment, [...asOf.keys()]);
+        const rows = await engine.rows.find(tx, "customer", "cuid", environment, [...asOf.keys()]);
         const later = (row: (typeof rows)[number]) => Math.max(row.as_of ?? 0, asOf.get(row.cuid) ?? 0);
         await engine.rows.put(
           tx,
@@ -87,11 +89,4 @@ export function customerImports(
 
 function keysOf(environment: Environment, rows: readonly CustomerRowOfFile[]) {
   return rows.map(({ stated: { cuid } }) => ({ cuid, environment }));
-}
-
-/** The customers that have connections of these folded names. */
-async function findOwners(db: Db, environment: Environment, names: readonly string[]) {
-  if (names.length === 0) return [];
-  const owners = withRawNames(db).selectFrom("connection").select(["cuid", "req_id"]).where("name_key", "in", names);
-  return owners.where("environment", "=", environment).execute();
 }

@@ -68,11 +68,13 @@ export interface Engine {
 
 /** Reads and writes of many rows at once. */
 export interface ManyRows {
-  ofCustomers<Name extends "customer" | "connection">(
+  /** Rows of an environment with one of the values in a column. An index must begin with the column and the environment. */
+  find<Name extends "customer" | "connection">(
     db: Db,
     table: Name,
+    column: keyof RawRow<Name> & string,
     environment: Environment,
-    cuids: readonly string[],
+    values: readonly string[],
   ): Promise<RawRow<Name>[]>;
   /** Inserts rows, or replaces those of the same key. Breaking another unique index is an error. */
   put<Name extends TableName>(tx: Db, table: Name, rows: readonly RawRow<Name>[]): Promise<void>;

@@ -1,4 +1,5 @@
 import type { CustomerOverview, Environment } from "../domain/customer.ts";
+import type { Transaction } from "../domain/transaction.ts";
 import type { Instant, WallTime } from "../domain/wall-time.ts";
 import {
   CONNECTION_KEY,
@@ -10,7 +11,7 @@ import {
   toTransaction,
 } from "./rows.ts";
 import { codesToFind } from "./settings.ts";
-import type { Outcome, ProviderSettings, Store } from "./store.ts";
+import type { ProviderSettings, Store } from "./store.ts";
 import { isAsked, qualified } from "./table.ts";
 import { columnsOf, type RawRow, TABLES } from "./tables.ts";
 
@@ -45,48 +46,51 @@ export const connectionQuery = (more = "") => `SELECT c.first_name, c.last_name,
   LEFT JOIN subscription AS s ON ${isAsked("s", CONNECTION_KEY, "n")}
   WHERE c.cuid = $1 AND c.environment = $2`;
 
-/** A mobile number has two forms; a customer found by both counts once. */
-const overviewsQuery = (join: string) => `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
-    n.service, n.req_id, n.status AS connection_status, n.blocked,
+const overviewsQuery = (cuids: string, join: string) => `SELECT c.cuid, c.first_name, c.last_name, c.mobile, c.status,
+    n.service, n.req_id, n.position, n.status AS connection_status, n.blocked,
     (SELECT max(s.end_time) FROM subscription AS s WHERE ${isAsked("s", CONNECTION_KEY, "n")} AND s.add_on = 0) AS base_end
-  FROM (SELECT DISTINCT cuid FROM customer_code WHERE code IN ($1, $3) AND environment = $2 LIMIT 2) AS k
+  FROM (${cuids}) AS k
   ${join} customer AS c ON c.cuid = k.cuid AND c.environment = $2
-  LEFT JOIN connection AS n ON ${isAsked("n", TABLES.customer.key, "c")}
-  ORDER BY c.cuid, n.position`;
+  LEFT JOIN connection AS n ON ${isAsked("n", TABLES.customer.key, "c")}`;
+const OF_CODE = "SELECT cuid FROM customer_code WHERE code = $1 AND environment = $2 LIMIT 2";
+/** Finds a mobile number in two forms. A customer found by both counts once. */
+const OF_TWO_CODES = "SELECT DISTINCT cuid FROM customer_code WHERE code IN ($1, $3) AND environment = $2 LIMIT 2";
 
-const OUTCOME = `SELECT r.at AS retired_at, ${qualified("t", columnsOf("top_up"))} FROM (SELECT 1) AS one
-  LEFT JOIN top_up AS t ON t.checkout_id = $1 LEFT JOIN retired_checkout AS r ON r.checkout_id = $1`;
-
-/** A checkout. Without a top-up, all columns of the top-up are null. */
-export type CheckoutRow = { readonly retired_at: Instant | null } & (RawRow<"top_up"> | { readonly checkout_id: null });
+const TRANSACTION = `SELECT ${columnsOf("top_up").join(", ")} FROM top_up WHERE checkout_id = $1`;
+const RETIRED = "SELECT at FROM retired_checkout WHERE checkout_id = $1";
 
 type Reads = Pick<Store, "lookUpCustomers" | "findConnection" | "hasToppedUp" | "findTransaction" | "findOutcome">;
 
 export function partnerReads({ join, toppedUp: toppedUpQuery, prepare }: Reader, provider: ProviderSettings): Reads {
-  const overviews = prepare<OverviewRow>("overviews", overviewsQuery(join));
+  const ofCode = prepare<OverviewRow>("overviews", overviewsQuery(OF_CODE, join));
+  const ofTwoCodes = prepare<OverviewRow>("overviews_two", overviewsQuery(OF_TWO_CODES, join));
   const connection = prepare<CustomerConnectionRow>("connection", connectionQuery());
   const toppedUp = prepare("topped_up", toppedUpQuery);
-  const outcome = prepare<CheckoutRow>("outcome", OUTCOME);
+  const transaction = prepare<RawRow<"top_up">>("transaction", TRANSACTION);
+  const retired = prepare<{ at: Instant }>("retired", RETIRED);
 
   /** A recorded top-up stays recorded. "Not recorded" must be true of everything answered so far. */
-  const findOutcome = async (checkoutId: string): Promise<Outcome> => {
-    let [row] = await outcome.ask(checkoutId);
-    if (row?.checkout_id === null && outcome.askNow !== undefined) [row] = await outcome.askNow(checkoutId);
-    if (row === undefined || row.checkout_id !== null) return row && toTransaction(row);
-    return row.retired_at === null ? undefined : { retiredAt: row.retired_at };
+  const findTransaction = async (checkoutId: string): Promise<Transaction | undefined> => {
+    let [row] = await transaction.ask(checkoutId);
+    if (row === undefined && transaction.askNow !== undefined) [row] = await transaction.askNow(checkoutId);
+    return row && toTransaction(row);
   };
 
   return {
-    findOutcome,
+    findTransaction,
 
-    async findTransaction(checkoutId) {
-      const found = await findOutcome(checkoutId);
-      return found !== undefined && "txnId" in found ? found : undefined;
+    /** Two reads are safe: a recorded top-up stays, and its checkout is never retired. */
+    async findOutcome(checkoutId) {
+      const found = await findTransaction(checkoutId);
+      if (found !== undefined) return found;
+      const [row] = await (retired.askNow ?? retired.ask)(checkoutId);
+      return row && { retiredAt: row.at };
     },
 
     async lookUpCustomers(environment: Environment, code: string) {
-      const [first, second = first] = codesToFind(code, provider);
-      return toOverviews(await overviews.ask(first, environment, second));
+      const [first, second] = codesToFind(code, provider);
+      const rows = second === undefined ? ofCode.ask(first, environment) : ofTwoCodes.ask(first, environment, second);
+      return toOverviews(await rows);
     },
 
     async findConnection({ cuid, environment, service, reqId }) {
@@ -99,19 +103,19 @@ export function partnerReads({ join, toppedUp: toppedUpQuery, prepare }: Reader,
   };
 }
 
-/** One row for each connection of a customer, in order; one row with null columns if there is no connection. */
+/** One row for each connection of a customer; one row with null columns if there is no connection. */
 type OverviewRow = ProfileRow &
   (
-    | (Pick<RawRow<"connection">, "service" | "req_id" | "blocked"> & {
+    | (Pick<RawRow<"connection">, "service" | "req_id" | "position" | "blocked"> & {
         readonly connection_status: RawRow<"connection">["status"];
         readonly base_end: WallTime | null;
       })
-    | { readonly req_id: null }
+    | { readonly req_id: null; readonly position: null }
   );
 
 function toOverviews(rows: readonly OverviewRow[]): CustomerOverview[] {
   const found = new Map<string, CustomerOverview & { connections: CustomerOverview["connections"][number][] }>();
-  for (const row of rows) {
+  for (const row of rows.length > 1 ? rows.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0)) : rows) {
     let overview = found.get(row.cuid);
     if (overview === undefined) {
       const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;

@@ -7,15 +7,17 @@ import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
 import { accountName, BatchAccounts, type GuardRow, toGuarded } from "../guarded-accounts.ts";
-import type { CheckoutRow } from "../partner-reads.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../rows.ts";
 import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../settling.ts";
 import type { CustomerRow, RawRow } from "../tables.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
-/** A checkout that was asked for. */
-export type AskedCheckout = CheckoutRow & { readonly asked: string };
+/** A checkout that was asked for. Without a top-up, all columns of the top-up are null. */
+export type AskedCheckout = { readonly asked: string; readonly retired_at: Instant | null } & (
+  | RawRow<"top_up">
+  | { readonly checkout_id: null }
+);
 
 export type TokenOfBatch = TokenStateRow & AccountColumns & { readonly id: string; readonly guarded: boolean };
 

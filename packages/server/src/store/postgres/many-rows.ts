@@ -10,9 +10,9 @@ export async function run<Row>(tx: Db, { text, values = [] }: Query): Promise<Ro
 }
 
 export const MANY_ROWS: ManyRows = {
-  ofCustomers(db, table, environment, cuids) {
-    const text = `SELECT ${columnsOf(table).join(", ")} FROM ${table} WHERE cuid = ANY($1::text[]) AND environment = $2`;
-    return run(db, { name: `${table}_of_customers`, text, values: [textArray(cuids), environment] });
+  find(db, table, column, environment, values) {
+    const text = `SELECT ${columnsOf(table).join(", ")} FROM ${table} WHERE ${column} = ANY($1::text[]) AND environment = $2`;
+    return run(db, { name: `${table}_by_${column}`, text, values: [textArray(values), environment] });
   },
   put: (tx, table, rows) => write(tx, putRows(table), rows),
   add: (tx, table, rows) => write(tx, insertRows(table, columnsOfAny(table), "ON CONFLICT DO NOTHING"), rows),

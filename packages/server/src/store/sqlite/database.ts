@@ -24,6 +24,7 @@ export class Database {
   /** Whether the open transaction is the reading view of this turn of the event loop. */
   #isReading = false;
   #view = 0;
+  readonly #prepared = new Map<string, StatementSyncInstance>();
   /** A connection that has only read does not checkpoint the write-ahead log when it closes. */
   #hasWritten = false;
 
@@ -49,6 +50,15 @@ export class Database {
 
   prepare(sql: string): StatementSyncInstance {
     return this.#connection.prepare(sql);
+  }
+
+  /** The statement of a text, prepared at its first use. */
+  prepareOnce(sql: string): StatementSyncInstance {
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
   }
 
   /** Prepares a query. Each row is made by one literal from the list of its values: this is faster than the driver's way. */

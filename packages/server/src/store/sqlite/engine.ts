@@ -56,8 +56,10 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
           database.rollBack();
         }
       }),
-    lockImports: async () => {},
-    // A write transaction locks the whole file.
+    // A write transaction locks the whole file: there is nothing else to lock.
+    async lockImports(tx) {
+      await run(tx, RARE_CHECKPOINTS, []);
+    },
     lockCustomers: async () => {},
     lockAuditTrail: async () => {},
     lockEvents: async () => {},
@@ -85,6 +87,9 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
   };
 }
 
+/** A checkpoint every 64 MiB: an import changes pages all over the database, and rarer checkpoints write fewer of them. */
+const RARE_CHECKPOINTS = "PRAGMA wal_autocheckpoint = 16000";
+
 /** Lends a connection for one statement. */
 type WithDatabase = <Result>(work: (database: Database) => Result) => Promise<Result>;
 
@@ -99,7 +104,8 @@ export function kyselyOn(withDatabase: WithDatabase): Kysely<Tables> {
   return kyselyOver(dialect, <Row>({ sql, parameters, query }: CompiledQuery) =>
     withDatabase((database) =>
       translating(() => {
-        const statement = database.prepare(sql);
+        // The texts of hand-written statements are few.
+        const statement = query.kind === "RawNode" ? database.prepareOnce(sql) : database.prepare(sql);
         if (!WRITES.has(query.kind)) return { rows: statement.all(...(parameters as Value[])) as Row[] };
         return { rows: [], numAffectedRows: BigInt(statement.run(...(parameters as Value[])).changes) };
       }),

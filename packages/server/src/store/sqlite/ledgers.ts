@@ -33,18 +33,19 @@ export function putHeads(which: string): string {
       ${HEAD_COLUMNS.map((column) => `${column} = excluded.${column}`).join(", ")}`;
 }
 
-/** Appends given entries, at most one of each ledger. */
-const APPEND_GIVEN = `${appendEntries(
-  ENTRY.map((column, index) => [column, givenValue(column, index)]),
-  GIVEN_ROWS,
-)}`;
 const PUT_HEADS = putHeads("id > ?1");
 
 /** Appends entries, at most one of each ledger, and updates the subscription rows. */
 export async function appendMany(tx: Db, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return;
+  const rows = entries.map(entryRow);
+  const used = ENTRY.filter((column) => rows.some((row) => row[column] !== null));
+  const append = appendEntries(
+    used.map((column, index) => [column, givenValue(column, index)]),
+    GIVEN_ROWS,
+  );
   const [last] = await run<{ id: number | null }>(tx, "SELECT max(id) AS id FROM ledger_entry", []);
-  await writeMany(tx, APPEND_GIVEN, ENTRY, entries.map(entryRow));
+  await writeMany(tx, append, used, rows);
   await run(tx, PUT_HEADS, [last?.id ?? 0]);
 }
 

@@ -46,10 +46,10 @@ export async function writeMany(
 }
 
 export const MANY_ROWS: ManyRows = {
-  ofCustomers(db, table, environment, cuids) {
-    // CROSS JOIN keeps the order of the tables, so that each customer is found by its key.
-    const query = `SELECT t.* FROM json_each(?1) AS k CROSS JOIN ${table} AS t ON t.cuid = k.value AND t.environment = ?2`;
-    return readMany(db, query, columnsOf(table), [JSON.stringify(cuids), environment]);
+  find(db, table, column, environment, values) {
+    // CROSS JOIN keeps the order of the tables, so that each row is found by an index.
+    const query = `SELECT t.* FROM json_each(?1) AS k CROSS JOIN ${table} AS t ON t.${column} = k.value AND t.environment = ?2`;
+    return readMany(db, query, columnsOf(table), [JSON.stringify(values), environment]);
   },
   put(tx, table, rows) {
     const key: readonly string[] = TABLES[table].key;
