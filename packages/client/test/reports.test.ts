@@ -25,7 +25,7 @@ async function place(start: () => Driver) {
 test.each(CLIENTS)("the client in %s sends a top-up again when there is money for it", async (_, _isHere, start) => {
   const { service, partnerId, call } = await place(start);
   const allow = (creditLimit: bigint) =>
-    setAccount(service.store, { partnerId, environment: "trial" }, { creditLimit }, service.now);
+    setAccount(service.store, { partnerId, environment: "trial" }, { creditLimit });
   await allow(100_000n);
   const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
   const failure = { reason: "insufficient_balance", missing: "130" };

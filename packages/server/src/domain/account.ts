@@ -2,7 +2,7 @@ import type { CommissionRule } from "./commission.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
 import type { Transaction } from "./transaction.ts";
-import { dayAfter, type Instant, type WallTime } from "./wall-time.ts";
+import type { Instant, WallTime } from "./wall-time.ts";
 
 /*
  * The account of a partner in an environment. Staff make some entries; the others follow from top-ups and reversals. The
@@ -123,42 +123,41 @@ export interface GuardedAccount {
   readonly balance: Money;
   /** Undefined: none. */
   readonly creditLimit: Money | undefined;
-  /** The day of the two sums. */
-  readonly day: string;
-  readonly dayTopUps: number;
-  readonly dayAmount: Money;
 }
 
 export const LIMIT_NAMES = ["top_up_amount", "day_amount", "day_top_ups", "paid_ahead"] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
-/** `missing`: how much the balance lacks. */
+/** `balance`: after the top-up; undefined if the account is not guarded. `missing`: how much the balance lacks. */
 export type Charge =
-  | { readonly ok: true; readonly account: GuardedAccount | undefined }
+  | { readonly ok: true; readonly balance: Money | undefined }
   | { readonly ok: false; readonly refusal: "limit_reached"; readonly limit: LimitName }
   | { readonly ok: false; readonly refusal: "insufficient_balance"; readonly missing: Money };
 
-/** Charges a top-up to its account, or refuses it. @param account undefined if it is not guarded. */
+/**
+ * Charges a top-up to its account, or refuses it.
+ * @param account undefined if it is not guarded.
+ * @param soldToday called only if there is a limit a day.
+ */
 export function charge(
   account: GuardedAccount | undefined,
   { topUpAmount, dayAmount, dayTopUps }: SaleLimits,
   topUp: Pick<Transaction, "amount" | "commission">,
-  today: string,
+  soldToday: () => Pick<SaleSums, "topUps" | "gross">,
 ): Charge {
   const { amount } = topUp;
   if (topUpAmount !== undefined && amount > topUpAmount) return limitReached("top_up_amount");
-  if (account === undefined) return { ok: true, account };
-  const { day, creditLimit } = account;
-  // A clock that is behind around midnight must not begin the day again.
-  const isBegun = day === today || day === dayAfter(today);
-  const count = (isBegun ? account.dayTopUps : 0) + 1;
-  const sum = (isBegun ? account.dayAmount : 0n) + amount;
-  if (dayTopUps !== undefined && count > dayTopUps) return limitReached("day_top_ups");
-  if (dayAmount !== undefined && sum > dayAmount) return limitReached("day_amount");
+  if (account === undefined) return { ok: true, balance: undefined };
+  if (dayTopUps !== undefined || dayAmount !== undefined) {
+    const { topUps, gross } = soldToday();
+    if (dayTopUps !== undefined && topUps + 1 > dayTopUps) return limitReached("day_top_ups");
+    if (dayAmount !== undefined && gross + amount > dayAmount) return limitReached("day_amount");
+  }
+  const { creditLimit } = account;
   const balance = account.balance - chargeOf(topUp);
   if (creditLimit !== undefined && balance < -creditLimit)
     return { ok: false, refusal: "insufficient_balance", missing: -creditLimit - balance };
-  return { ok: true, account: { balance, creditLimit, day: isBegun ? day : today, dayTopUps: count, dayAmount: sum } };
+  return { ok: true, balance };
 }
 
 function limitReached(limit: LimitName): Charge {

@@ -1,18 +1,15 @@
-import { addSums, NO_SALES, type SaleSums } from "./account.ts";
+import { type AccountKey, addSums, NO_SALES, type SaleSums } from "./account.ts";
 import type { Service } from "./bouquet.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
 import type { Transaction, TransactionStatus } from "./transaction.ts";
 import { firstOfMonth, type Instant, lastOfMonth, readDay, type Zone } from "./wall-time.ts";
 
-/** Count and amount of the top-ups, or reversals, of one bouquet by one partner. */
-export interface SettlementSum {
-  readonly partnerId: number;
+/** What was sold of one bouquet to one account on a day of the provider's clock, and what was reversed on it. */
+export interface DaySales extends AccountKey, SaleSums {
+  readonly day: string;
   readonly service: Service;
   readonly bouquetCode: string;
-  readonly count: number;
-  readonly amount: Money;
-  readonly commission: Money;
 }
 
 /**
@@ -61,14 +58,9 @@ export function settlementNumber({ from, to, partnerId, environment }: SettledDa
 }
 
 /** The lines of a day, ordered by partner, service and bouquet. */
-export function settleDay(
-  day: string,
-  topUps: readonly SettlementSum[],
-  reversals: readonly SettlementSum[],
-  detail: SettlementDetail,
-): SettlementLine[] {
+export function settleDay(sales: readonly DaySales[], detail: SettlementDetail): SettlementLine[] {
   const lines = new Map<string, SettlementLine>();
-  const add = ({ partnerId, service, bouquetCode }: SettlementSum, amounts: Partial<SaleSums>) => {
+  for (const { day, partnerId, service, bouquetCode, ...sums } of sales) {
     const label = {
       day,
       partnerId,
@@ -76,11 +68,8 @@ export function settleDay(
       bouquetCode: detail === "bouquet" ? bouquetCode : undefined,
     };
     const key = JSON.stringify(label);
-    const added = addSums(lines.get(key) ?? NO_SALES, { ...NO_SALES, ...amounts });
-    lines.set(key, { ...label, ...added });
-  };
-  for (const sum of topUps) add(sum, { topUps: sum.count, gross: sum.amount, commission: sum.commission });
-  for (const sum of reversals) add(sum, { reversals: sum.count, reversed: sum.amount, returned: sum.commission });
+    lines.set(key, { ...label, ...addSums(lines.get(key) ?? NO_SALES, sums) });
+  }
   return [...lines.values()].sort(compareLines);
 }
 

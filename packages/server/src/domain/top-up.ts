@@ -1,5 +1,5 @@
 import { refusalOfToken, type TokenState } from "./access-token.ts";
-import { charge, type GuardedAccount, type LimitName, NO_TERMS } from "./account.ts";
+import { charge, type GuardedAccount, type LimitName, NO_TERMS, type SaleSums } from "./account.ts";
 import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts";
 import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
 import { commissionOf } from "./commission.ts";
@@ -40,6 +40,8 @@ export interface TopUpSnapshot {
   readonly token: (tokenId: string) => TokenState | undefined;
   /** The account of the partner; undefined if it is not guarded. */
   readonly account: () => GuardedAccount | undefined;
+  /** Top-ups of the partner today; called only if the partner has a limit a day. */
+  readonly soldToday: () => Pick<SaleSums, "topUps" | "gross">;
   readonly customerStatus: WireStatus | undefined;
   readonly connection: Connection | undefined;
   /** Whether the checkout is stored as retired, so that nothing can be recorded with it. */
@@ -56,11 +58,13 @@ export type TopUpOutcome =
       readonly transaction: Transaction;
       readonly plan: string;
       readonly entry: TopUpEntry;
-      /** The account after the top-up; undefined if it is not guarded. */
-      readonly account: GuardedAccount | undefined;
+      /** The balance after the top-up; undefined if the account is not guarded. */
+      readonly balance: Money | undefined;
     }
   | { readonly kind: "replayed"; readonly transaction: Transaction }
   | RefusedTopUp;
+
+export type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
 
 export interface RefusedTopUp {
   readonly kind: "refused";
@@ -94,11 +98,12 @@ export type SettledTopUp =
  * deleted history, expired checkout, business rules, limits, balance. A refused checkout can be used again.
  */
 export function decideTopUp(
-  { recorded, token, account, retired, prunedBefore, customerStatus, connection: found, catalogue }: TopUpSnapshot,
+  snapshot: TopUpSnapshot,
   command: TopUpCommand,
   now: Moment,
   { basePlans, latestEnd }: SaleRules,
 ): TopUpOutcome {
+  const { recorded, token, retired, prunedBefore, customerStatus, connection: found, catalogue } = snapshot;
   if (recorded !== undefined) return decideAgain(recorded, command);
   const { tokenId } = command;
   const state = tokenId === undefined ? undefined : token(tokenId);
@@ -130,9 +135,9 @@ export function decideTopUp(
   const topUp = { kind: "top_up", txnId: transaction.txnId, bouquet: { code, name, addOn }, period } as const;
   const entry = appendGrant(head, topUp, now);
   if (entry.after.end > latestEnd) return { ...refuse("limit_reached"), limit: "paid_ahead" };
-  const charged = charge(account(), limits, transaction, today);
+  const charged = charge(snapshot.account(), limits, transaction, snapshot.soldToday);
   if (!charged.ok) return { ...charged, kind: "refused" };
-  return { kind: "recorded", transaction, plan, entry, account: charged.account };
+  return { kind: "recorded", transaction, plan, entry, balance: charged.balance };
 }
 
 /** Answers a repeated request: the same request gets the recorded result, any other is refused. */

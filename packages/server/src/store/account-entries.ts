@@ -2,10 +2,9 @@ import { type AccountEntry, type AccountKey, chargeOf } from "../domain/account.
 import { settledRange } from "../domain/settlement.ts";
 import { firstTransactionId } from "../domain/top-up.ts";
 import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
-import { ofAccount } from "./account-sums.ts";
 import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";
-import { inRange, rangeOf, stepsOf, TIME_DIGITS, topUps } from "./top-up-ranges.ts";
+import { inRange, ofAccount, rangeOf, stepsOf, TIME_DIGITS, topUps } from "./top-up-ranges.ts";
 
 /** The place of an entry in its account. Entries of the same time are ordered by kind, then by id. */
 export interface EntryPlace {
@@ -44,7 +43,7 @@ export function comparePlaces(a: EntryPlace, b: EntryPlace): number {
 /**
  * The entries of an account from one day to another, both included, oldest first.
  * @param after goes on after this place.
- * @param stepRows top-ups of all partners that a step reads.
+ * @param stepRows top-ups that a step reads.
  */
 export async function* readEntries(
   db: Db,
@@ -62,7 +61,7 @@ export async function* readEntries(
     const begin = after?.day === day && after.least > least ? after.least : least;
     let others = [...(await byStaff(db, key, day)), ...(await reversals(db, key, day))];
     others.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
-    for await (const step of stepsOf(db, { least: begin, beyond }, "asc", "txnId", stepRows)) {
+    for await (const step of stepsOf(db, { least: begin, beyond }, "asc", "txnId", stepRows, key)) {
       // Top-ups of the same time may be in the next step.
       const isDue = ({ at }: AccountEntry) => firstTransactionId(at) < step.beyond.slice(0, TIME_DIGITS);
       const due = others.filter(isDue);
@@ -93,8 +92,8 @@ async function reversals(db: Db, { partnerId, environment }: AccountKey, day: st
     .innerJoin("topUp as t", "t.txnId", "r.txnId")
     .selectAll("t")
     .select(["r.at as reversedAt", "r.wall as reversedWall"])
-    .where("t.partnerId", "=", partnerId)
-    .where("t.environment", "=", environment)
+    .where("r.partnerId", "=", partnerId)
+    .where("r.environment", "=", environment)
     .where("r.wall", ">=", day)
     .where("r.wall", "<", dayAfter(day))
     .execute();

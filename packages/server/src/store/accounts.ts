@@ -1,8 +1,7 @@
 import { type AccountKey, chargeOf, type GuardedAccount } from "../domain/account.ts";
 import type { Money } from "../domain/money.ts";
 import type { Transaction } from "../domain/transaction.ts";
-import type { Instant, Zone } from "../domain/wall-time.ts";
-import { sumAccount, sumBalance } from "./account-sums.ts";
+import { sumBalance } from "./account-sums.ts";
 import type { Db } from "./engine.ts";
 import { toGuarded } from "./guarded-accounts.ts";
 
@@ -19,9 +18,9 @@ export async function findAccount(db: Db, { partnerId, environment }: AccountKey
   const rows = db.selectFrom("account").selectAll().where("partnerId", "=", partnerId);
   const row = await rows.where("environment", "=", environment).executeTakeFirst();
   if (row === undefined) return { creditLimit: undefined, alertBelow: undefined, guarded: undefined };
-  const { creditLimit, alertBelow, balance, day, dayTopUps, dayAmount } = row;
-  const guard = { balance, credit_limit: creditLimit, day, day_top_ups: dayTopUps, day_amount: dayAmount };
-  return { creditLimit: toMoney(creditLimit), alertBelow: toMoney(alertBelow), guarded: toGuarded(guard) };
+  const { creditLimit, alertBelow, balance } = row;
+  const guarded = toGuarded({ balance, credit_limit: creditLimit });
+  return { creditLimit: toMoney(creditLimit), alertBelow: toMoney(alertBelow), guarded };
 }
 
 function toMoney(minor: number | null): Money | undefined {
@@ -36,23 +35,14 @@ export interface AccountSettings extends Pick<Account, "creditLimit" | "alertBel
 /** Stores settings. Recording must be locked: an account that becomes guarded starts with the sum of its entries. */
 export async function putAccount(
   tx: Db,
-  zone: Zone,
   key: AccountKey,
   { creditLimit, alertBelow, hasDayLimits }: AccountSettings,
-  now: Instant,
 ): Promise<void> {
-  const today = zone.wallTime(now).slice(0, 10);
   const isGuarded = creditLimit !== undefined || hasDayLimits;
-  const known = isGuarded ? (await findAccount(tx, key)).guarded : undefined;
-  const guarded = isGuarded ? (known ?? (await sumGuarded(tx, zone, key, today))) : undefined;
-  const { balance, dayTopUps = 0, dayAmount = 0n } = guarded ?? {};
   const values = {
     creditLimit: toColumn(creditLimit),
     alertBelow: toColumn(alertBelow),
-    balance: toColumn(balance),
-    day: guarded?.day ?? today,
-    dayTopUps,
-    dayAmount: Number(dayAmount),
+    balance: isGuarded ? Number(await readBalance(tx, key)) : null,
   };
   const { partnerId, environment } = key;
   await tx
@@ -62,24 +52,14 @@ export async function putAccount(
     .execute();
 }
 
-async function sumGuarded(
-  tx: Db,
-  zone: Zone,
-  key: AccountKey,
-  day: string,
-): Promise<Omit<GuardedAccount, "creditLimit">> {
-  const { topUps: dayTopUps, gross: dayAmount } = await sumAccount(tx, zone, key, { from: day, to: day });
-  return { balance: await sumBalance(tx, zone, key), day, dayTopUps, dayAmount };
-}
-
 function toColumn(amount: Money | undefined): number | null {
   return amount === undefined ? null : Number(amount);
 }
 
 /** The balance now. */
-export async function readBalance(db: Db, zone: Zone, key: AccountKey): Promise<Money> {
+export async function readBalance(db: Db, key: AccountKey): Promise<Money> {
   const { guarded } = await findAccount(db, key);
-  return guarded?.balance ?? sumBalance(db, zone, key);
+  return guarded?.balance ?? sumBalance(db, key);
 }
 
 /** Adds to the stored balance, if the account is guarded. */

@@ -51,7 +51,7 @@ export interface CustomerFileWrites {
   readonly addedCodes: readonly RawRow<"customer_code">[];
   readonly removedTerms: readonly CustomerTermRow[];
   readonly addedTerms: readonly CustomerTermRow[];
-  /** Entries to append; the entries of a ledger are in order. */
+  /** Entries to append, at most one of each ledger. */
   readonly entries: readonly NewEntry[];
 }
 

@@ -1,7 +1,4 @@
 import type { Environment } from "../domain/customer.ts";
-import type { CustomerEffect } from "../domain/customer-audit.ts";
-import type { NewEvent } from "../domain/event.ts";
-import { portionsOf } from "../domain/portions.ts";
 import { appendAudits } from "./audit.ts";
 import { auditOfFile, CustomerFilePart, type CustomerFileWrites } from "./customer-files.ts";
 import type { Db, Engine } from "./engine.ts";
@@ -9,9 +6,7 @@ import { appendEvents, hasTarget } from "./events.ts";
 import { verifyProvider } from "./settings.ts";
 import type { CustomerRowOfFile, FileRules, ProviderSettings, Store } from "./store.ts";
 
-/** Customers that are loaded together. Their whole ledgers must fit in memory. */
-const CUSTOMERS_AT_ONCE = 250;
-
+/** @param engine of its own, so that an import that waits keeps nobody else waiting. */
 export function customerImports(
   engine: Engine,
   provider: ProviderSettings,
@@ -41,33 +36,27 @@ export function customerImports(
   return {
     importCustomers: (environment, rows, by, rules, also) =>
       engine.transact(async (tx) => {
-        await engine.lockImports(tx);
-        await engine.lockCustomers(tx, keysOf(environment, rows));
+        await engine.lockImports(tx, keysOf(environment, rows));
         await verifyProvider(tx, provider);
-        const hasAnyTarget = await hasTarget(tx);
-        const effects: CustomerEffect[] = [];
-        const events: NewEvent[] = [];
-        for (const some of portionsOf(rows, CUSTOMERS_AT_ONCE)) {
-          const outcome = await change(tx, environment, some, rules);
-          await write(tx, outcome.writes);
-          effects.push(...outcome.effects);
-          if (hasAnyTarget) events.push(...outcome.events());
-        }
+        const { effects, writes, events } = await change(tx, environment, rows, rules);
+        await write(tx, writes);
         await also?.(tx, effects);
         const audits = auditOfFile(environment, rules, effects);
-        if (audits.length > 0) await appendAudits(engine, tx, audits, by);
-        await appendEvents(engine, tx, events);
+        if (audits.length > 0 || also !== undefined) await appendAudits(engine, tx, audits, by);
+        // Asked after the audit trail was locked: adding a target writes there too, so none is missed.
+        if (await hasTarget(tx)) await appendEvents(engine, tx, events());
         return effects;
       }),
 
     confirmCustomers: (environment, customers) =>
       engine.transact(async (tx) => {
-        await engine.lockCustomers(
-          tx,
-          customers.map(({ cuid }) => ({ cuid, environment })),
-        );
         const asOf = new Map(customers.map((each) => [each.cuid, each.asOf.instant]));
-        const rows = await engine.rows.find(tx, "customer", "cuid", environment, [...asOf.keys()]);
+        const cuids = [...asOf.keys()];
+        await engine.lockImports(
+          tx,
+          cuids.map((cuid) => ({ environment, cuid })),
+        );
+        const rows = await engine.rows.find(tx, "customer", "cuid", environment, cuids);
         const later = (row: (typeof rows)[number]) => Math.max(row.as_of ?? 0, asOf.get(row.cuid) ?? 0);
         await engine.rows.put(
           tx,
@@ -79,10 +68,7 @@ export function customerImports(
     previewCustomers: (environment, rows, rules) =>
       engine.view(async (db) => {
         await verifyProvider(db, provider);
-        const effects: CustomerEffect[] = [];
-        for (const some of portionsOf(rows, CUSTOMERS_AT_ONCE))
-          effects.push(...(await change(db, environment, some, rules)).effects);
-        return effects;
+        return (await change(db, environment, rows, rules)).effects;
       }),
   };
 }

@@ -9,7 +9,7 @@ import {
 } from "kysely";
 import type { ConnectionKey, Environment, NewEntry } from "../domain/customer.ts";
 import type { ConnectionLedger } from "../domain/customer-import.ts";
-import type { KeyOf, RawRow, RawTables, TableName, Tables } from "./tables.ts";
+import type { KeyOf, RawRow, RawTables, SaleRow, TableName, Tables } from "./tables.ts";
 
 /** The parts of an engine for SQL that both engines share. */
 export interface Engine {
@@ -24,13 +24,13 @@ export interface Engine {
   change<Result>(work: (tx: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /** Runs `work`, which only reads, on one view of the database. `work` must await only the database. */
   view<Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
-  /** Excludes other imports and changes of the provider's settings. Must be called before {@link lockCustomers}. */
-  lockImports(tx: Kysely<Tables>): Promise<void>;
+  /**
+   * Locks customers against top-ups and corrections, and excludes other imports and changes of the provider's settings. Must
+   * be called first in a transaction, instead of {@link lockCustomers}.
+   */
+  lockImports(tx: Kysely<Tables>, customers: readonly CustomerKey[]): Promise<void>;
   /** Locks customers against top-ups and imports. Must be called first in a transaction, and once. */
-  lockCustomers(
-    tx: Kysely<Tables>,
-    customers: readonly { readonly environment: Environment; readonly cuid: string }[],
-  ): Promise<void>;
+  lockCustomers(tx: Kysely<Tables>, customers: readonly CustomerKey[]): Promise<void>;
   /**
    * Resolves when every recording transaction that runs at the call has ended. A commit that waits for a standby is not
    * visible before.
@@ -57,6 +57,8 @@ export interface Engine {
   ): Promise<readonly (ConnectionLedger & { readonly cuid: string })[]>;
   /** Appends entries, at most one of each ledger, and updates the subscription rows, inside a transaction. */
   appendEntries(tx: Kysely<Tables>, entries: readonly NewEntry[]): Promise<void>;
+  /** Adds sales to the sums of their days, inside the transaction that changes them. */
+  addSales(tx: Kysely<Tables>, rows: readonly SaleRow[]): Promise<void>;
   readonly rows: ManyRows;
   /** Deletes the entries of a ledger numbered below `seq`, inside a transaction. The last entry must stay. */
   deleteEntries(tx: Kysely<Tables>, key: ConnectionKey, plan: string, seq: number): Promise<void>;
@@ -83,6 +85,8 @@ export interface ManyRows {
   /** Deletes rows by their key. */
   remove<Name extends TableName>(tx: Db, table: Name, rows: readonly KeyOf<Name>[]): Promise<void>;
 }
+
+type CustomerKey = Pick<ConnectionKey, "environment" | "cuid">;
 
 export interface View {
   readonly db: Kysely<Tables>;

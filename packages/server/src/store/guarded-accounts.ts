@@ -1,33 +1,17 @@
-import type { AccountKey, GuardedAccount } from "../domain/account.ts";
+import type { AccountKey, GuardedAccount, SaleSums } from "../domain/account.ts";
+import type { RecordedTopUp } from "../domain/top-up.ts";
+import { BatchSales, recordedSale } from "./sales.ts";
 import type { RawRow } from "./tables.ts";
 
 /** The columns of a guarded account. */
-export const GUARD_COLUMNS = [
-  "balance",
-  "credit_limit",
-  "day",
-  "day_top_ups",
-  "day_amount",
-] as const satisfies readonly (keyof RawRow<"account">)[];
+export const GUARD_COLUMNS = ["balance", "credit_limit"] as const;
 
 export type GuardRow = Pick<RawRow<"account">, (typeof GUARD_COLUMNS)[number]>;
 
 /** The guarded account of a row; undefined if it is not guarded. */
-export function toGuarded(row: GuardRow): GuardedAccount | undefined {
-  if (row.balance === null) return undefined;
-  const { balance, credit_limit: limit, day, day_top_ups: dayTopUps, day_amount: dayAmount } = row;
-  return {
-    balance: BigInt(balance),
-    creditLimit: limit === null ? undefined : BigInt(limit),
-    day,
-    dayTopUps,
-    dayAmount: BigInt(dayAmount),
-  };
-}
-
-/** The changing columns of a guarded account. */
-export function guardRow({ balance, day, dayTopUps, dayAmount }: GuardedAccount) {
-  return { balance: Number(balance), day, day_top_ups: dayTopUps, day_amount: Number(dayAmount) };
+export function toGuarded({ balance, credit_limit: limit }: GuardRow): GuardedAccount | undefined {
+  if (balance === null) return undefined;
+  return { balance: BigInt(balance), creditLimit: limit === null ? undefined : BigInt(limit) };
 }
 
 /** A unique name of an account. */
@@ -35,31 +19,52 @@ export function accountName({ partnerId, environment }: AccountKey): string {
   return `${partnerId} ${environment}`;
 }
 
-/** The guarded accounts of a batch. Each is written once, at the end of the batch. */
-export class BatchAccounts {
-  readonly #load: (key: AccountKey) => GuardedAccount | undefined;
-  readonly #accounts = new Map<string, GuardedAccount | undefined>();
-  readonly #charged = new Map<string, { readonly key: AccountKey; readonly account: GuardedAccount }>();
+interface BatchLoads {
+  /** Reads an account as it was before the batch. */
+  readonly account: (key: AccountKey) => GuardedAccount | undefined;
+  /** Sums the sales of an account today, before the batch. */
+  readonly soldToday: (key: AccountKey) => SoldToday;
+}
 
-  /** @param load reads an account as it was before the batch. */
-  constructor(load: (key: AccountKey) => GuardedAccount | undefined) {
+export type SoldToday = Pick<SaleSums, "topUps" | "gross">;
+
+/** What a batch sells. Each account and each row of sales is written once, at the end of the batch. */
+export class BatchAccounts {
+  readonly sales = new BatchSales();
+  readonly #load: BatchLoads;
+  readonly #accounts = new Map<string, GuardedAccount | undefined>();
+  readonly #soldBefore = new Map<string, SoldToday>();
+  readonly #charged = new Map<string, Pick<RawRow<"account">, "partner_id" | "environment" | "balance">>();
+
+  constructor(load: BatchLoads) {
     this.#load = load;
   }
 
   /** Undefined if the account is not guarded. */
   find(key: AccountKey): GuardedAccount | undefined {
     const name = accountName(key);
-    if (!this.#accounts.has(name)) this.#accounts.set(name, this.#load(key));
+    if (!this.#accounts.has(name)) this.#accounts.set(name, this.#load.account(key));
     return this.#accounts.get(name);
   }
 
-  charge({ partnerId, environment }: AccountKey, account: GuardedAccount): void {
-    const key = { partnerId, environment };
-    this.#accounts.set(accountName(key), account);
-    this.#charged.set(accountName(key), { key, account });
+  soldToday(key: AccountKey): SoldToday {
+    const name = accountName(key);
+    const before = this.#soldBefore.get(name) ?? this.#load.soldToday(key);
+    this.#soldBefore.set(name, before);
+    const now = this.sales.of(key);
+    return { topUps: before.topUps + now.topUps, gross: before.gross + now.gross };
   }
 
-  /** The changed accounts. */
+  record({ transaction, balance }: Pick<RecordedTopUp, "transaction" | "balance">): void {
+    this.sales.add(recordedSale(transaction));
+    if (balance === undefined) return;
+    const { partnerId, environment } = transaction;
+    const name = accountName(transaction);
+    this.#accounts.set(name, { balance, creditLimit: this.#accounts.get(name)?.creditLimit });
+    this.#charged.set(name, { partner_id: partnerId, environment, balance: Number(balance) });
+  }
+
+  /** The rows of changed accounts. */
   get charged() {
     return [...this.#charged.values()];
   }

@@ -3,11 +3,10 @@ import { settledRange } from "../domain/settlement.ts";
 import type { Transaction } from "../domain/transaction.ts";
 import { dayAfter, type WallTime, type Zone } from "../domain/wall-time.ts";
 import { type EntriesRest, placeOf, readEntries } from "./account-entries.ts";
-import { ofAccount } from "./account-sums.ts";
 import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { TopUpRow } from "./tables.ts";
-import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
+import { inRange, ofAccount, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
 
 /*
  * Pages of one partner's rows, oldest first. The top-ups of all partners share an index, so a page reads those of one day at
@@ -15,7 +14,7 @@ import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
  */
 
 const PAGE_ITEMS = 200;
-/** Top-ups of all partners that a step reads: other requests wait for a step only. */
+/** Top-ups that a step reads: other requests wait for a step only. */
 const STEP_ROWS = 1_000;
 
 /** Days of the provider's clock, both included. */
@@ -54,7 +53,7 @@ export async function readOwnTopUps(
   const ofDay = rangeOf(times?.from, times?.until);
   const range = { least: least > ofDay.least ? least : ofDay.least, beyond: ofDay.beyond };
   const found: TopUpRow[] = [];
-  for await (const step of stepsOf(db, range, "asc", "txnId", STEP_ROWS)) {
+  for await (const step of stepsOf(db, range, "asc", "txnId", STEP_ROWS, key)) {
     const own = ofAccount(inRange(topUps(db), step), key)
       .where("t.txnDate", ">=", day)
       .where("t.txnDate", "<", dayAfter(day));

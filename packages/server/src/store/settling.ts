@@ -5,10 +5,10 @@ import {
   DEFAULT_MONTHS_AHEAD,
   decideTopUp,
   isTooLateToRecord,
+  type RecordedTopUp,
   type SaleRules,
   type SettledTopUp,
   type TopUpCommand,
-  type TopUpOutcome,
   type TopUpSnapshot,
 } from "../domain/top-up.ts";
 import type { Transaction } from "../domain/transaction.ts";
@@ -27,8 +27,6 @@ export type SettlingItem =
   | { readonly kind: "conclusion"; readonly checkoutId: string };
 
 export type Settled = SettledTopUp | Conclusion;
-
-export type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
 
 /** Reads the data that an item depends on. The reads see the writes of earlier items of the batch. */
 export interface SettlingReads<Snapshot extends TopUpSnapshot> {
@@ -54,18 +52,19 @@ interface Batch<Snapshot extends TopUpSnapshot> {
   readonly items: readonly SettlingItem[];
   readonly read: SettlingReads<Snapshot>;
   readonly write: SettlingWrites<Snapshot>;
-  readonly provider: Pick<ProviderSettings, "zone" | "basePlans" | "monthsAhead">;
+  readonly provider: Pick<ProviderSettings, "basePlans" | "monthsAhead">;
+  /** The time of the batch, taken after its customers were locked. */
+  readonly now: Moment;
   readonly clock: () => Instant;
 }
 
 /**
- * Settles the items of a batch at one time, in their order. Must be called right before the commit.
+ * Settles the items of a batch, in their order. Must be called right before the commit.
  * @throws StoreUnavailable if they took too long to be recorded.
  */
 export function settleBatch<Snapshot extends TopUpSnapshot>(batch: Batch<Snapshot>): Settled[] {
-  const { items, read, write, provider, clock } = batch;
+  const { items, read, write, provider, now, clock } = batch;
   const { basePlans, monthsAhead = DEFAULT_MONTHS_AHEAD } = provider;
-  const now = provider.zone.moment(clock());
   const rules = { basePlans, latestEnd: plus(now.wall, { months: monthsAhead, days: 0 }) };
   const settled = items.map((item) => settleItem(read, write, item, now, rules));
   if (isTooLateToRecord(now.instant, clock())) throw new StoreUnavailable("the batch took too long to be recorded");

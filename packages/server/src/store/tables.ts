@@ -152,20 +152,17 @@ export const TABLES = {
       udf2: orNull(text()),
     },
   ),
-  reversal: table({ txn_id: text() }, ACT),
+  reversal: table({ txn_id: text() }, { ...ACCOUNT, ...ACT }),
   connection_block: table(CONNECTION, ACT),
   retired_checkout: table({ checkout_id: text() }, { at: number() }),
   account: table(ACCOUNT, {
     credit_limit: orNull(number()),
     alert_below: orNull(number()),
     balance: orNull(number()),
-    day: text(),
-    day_top_ups: number(),
-    day_amount: number(),
   }),
   account_entry: table({ ...ACCOUNT, reference: text() }, { kind: text<StaffEntryKind>(), amount: number(), ...ACT }),
-  account_day: table(
-    { ...ACCOUNT, day: text() },
+  sales_day: table(
+    { ...ACCOUNT, day: text(), service: text<Service>(), bouquet_code: text(), lane: number() },
     {
       top_ups: number(),
       gross: number(),
@@ -192,6 +189,8 @@ export type Tables = { [Name in TableName as Camel<Name>]: RowOf<ColumnsOf<Name>
 /** The tables with the names of the database, for hand-written SQL. */
 export type RawTables = { [Name in TableName]: RawRowOf<ColumnsOf<Name>> };
 export type RawRow<Name extends TableName> = RawTables[Name];
+/** A row of sales without the lane, which the engine chooses. */
+export type SaleRow = Omit<RawRow<"sales_day">, "lane">;
 /** The columns of the primary key. */
 export type KeyOf<Name extends TableName> = Pick<
   RawRow<Name>,
@@ -208,7 +207,6 @@ export type CustomerRow = Row<"customer">;
 export type CustomerTermRow = Row<"customer_term">;
 export type ConnectionRow = Row<"connection">;
 export type TopUpRow = Row<"top_up">;
-export type AccountDayRow = Row<"account_day">;
 export type AuditEntryRow = Row<"audit_entry">;
 export type TargetRow = Row<"target">;
 export type EventRow = Row<"event">;

@@ -1,3 +1,4 @@
+import type { AccountKey } from "../domain/account.ts";
 import { firstTransactionId } from "../domain/top-up.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
@@ -35,16 +36,17 @@ export function rangeOf(from: Instant | undefined, until: Instant | undefined, b
   };
 }
 
-/** Divides a range into ranges of about `rows` top-ups each, in order. */
+/** Divides a range into ranges of about `rows` top-ups each, in order. @param of only the top-ups of an account count. */
 export async function* stepsOf(
   db: Db,
   range: Range,
   order: Order = "desc",
   id: Id = "txnId",
   rows = STEP_ROWS,
+  of?: AccountKey,
 ): AsyncGenerator<Range> {
   for (let rest = range; ; ) {
-    const boundary = await inRange(topUps(db), rest, id)
+    const boundary = await ofAccount(inRange(topUps(db), rest, id), of)
       .select(`t.${id} as id`)
       .orderBy(`t.${id}`, order)
       .offset(rows - 1)
@@ -74,4 +76,9 @@ export type TopUps = ReturnType<typeof topUps>;
 
 export function inRange(query: TopUps, { least, beyond }: Range, id: Id = "txnId"): TopUps {
   return query.where(`t.${id}`, ">=", least).where(`t.${id}`, "<", beyond);
+}
+
+export function ofAccount(query: TopUps, key: AccountKey | undefined): TopUps {
+  if (key === undefined) return query;
+  return query.where("t.partnerId", "=", key.partnerId).where("t.environment", "=", key.environment);
 }

@@ -152,7 +152,7 @@ describe("the state diagram of the guide", () => {
   test("does not send again what the partner's account lacks the balance for", async () => {
     const service = await startTestService();
     const { id: partnerId = 0 } = (await partnersOf(service.store).find("wallet")) ?? {};
-    await setAccount(service.store, { partnerId, environment: "trial" }, { creditLimit: 0n }, service.now);
+    await setAccount(service.store, { partnerId, environment: "trial" }, { creditLimit: 0n });
     const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-3M");
     expect(await go(service, purchase, "Sent", [])).toEqual(["Sent", "Confirming", "Refused"]);
   });

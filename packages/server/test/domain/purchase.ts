@@ -46,6 +46,7 @@ export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapsho
     recorded: undefined,
     token: () => GOOD_TOKEN,
     account: () => undefined,
+    soldToday: () => ({ topUps: 0, gross: 0n }),
     customerStatus: "active",
     connection: connectionWith(),
     retired: false,

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { addSums, NO_SALES, type SaleSums } from "../../src/domain/account.ts";
 import {
   type Answer,
+  type DaySales,
   isUnreadable,
   Join,
   keyOf,
@@ -10,7 +11,6 @@ import {
   netOf,
   type OurRow,
   SETTLEMENT_DETAILS,
-  type SettlementSum,
   settleDay,
   settlementNumber,
   THEIR_STATUSES,
@@ -24,30 +24,38 @@ import { RUNS } from "./builders.ts";
 
 const DAY = "2026-11-20";
 
-const sum = (partnerId: number, service: SettlementSum["service"], bouquetCode: string, count = 1, amount = 100n) => ({
-  ...{ partnerId, service, bouquetCode, count, amount, commission: amount / 10n },
+const LABEL = { day: DAY, environment: "production" } as const;
+const sold = (partnerId: number, service: DaySales["service"], bouquetCode: string, topUps = 1, gross = 100n) => ({
+  ...{ ...LABEL, ...NO_SALES, partnerId, service, bouquetCode, topUps, gross, commission: gross / 10n },
+});
+const reversed = (partnerId: number, service: DaySales["service"], bouquetCode: string, reversals = 1, of = 100n) => ({
+  ...{ ...LABEL, ...NO_SALES, partnerId, service, bouquetCode, reversals, reversed: of, returned: of / 10n },
 });
 
-const anySums: fc.Arbitrary<SettlementSum[]> = fc.uniqueArray(
+const anySales: fc.Arbitrary<DaySales[]> = fc.array(
   fc.record({
+    day: fc.constant(DAY),
+    environment: fc.constant("production"),
     partnerId: fc.integer({ min: 1, max: 3 }),
     service: fc.constantFrom("tv", "internet", "iptv"),
     bouquetCode: fc.constantFrom("A", "B", "__proto__", "A,B"),
-    count: fc.integer({ min: 1, max: 1_000 }),
-    amount: fc.bigInt({ min: 1n, max: 10n ** 24n }),
+    topUps: fc.integer({ min: 0, max: 1_000 }),
+    gross: fc.bigInt({ min: 0n, max: 10n ** 24n }),
     commission: fc.bigInt({ min: 0n, max: 10n ** 24n }),
+    reversals: fc.integer({ min: 0, max: 1_000 }),
+    reversed: fc.bigInt({ min: 0n, max: 10n ** 24n }),
+    returned: fc.bigInt({ min: 0n, max: 10n ** 24n }),
   }),
-  { selector: ({ partnerId, service, bouquetCode }) => JSON.stringify([partnerId, service, bouquetCode]) },
 );
 
 describe("the settlement of a day", () => {
   test("has a line for each partner, service and bouquet, in that order, and reversals beside top-ups", () => {
-    const topUps = [sum(2, "tv", "TV-1M"), sum(1, "tv", "TV-1M"), sum(1, "internet", "NET-3M", 2, 700n)];
-    const reversals = [sum(1, "tv", "TV-1M", 1, 60n), sum(1, "internet", "NET-1M", 3, 900n)];
+    const topUps = [sold(2, "tv", "TV-1M"), sold(1, "tv", "TV-1M"), sold(1, "internet", "NET-3M", 2, 700n)];
+    const reversals = [reversed(1, "tv", "TV-1M", 1, 60n), reversed(1, "internet", "NET-1M", 3, 900n)];
     const line = (partnerId: number, service: string, bouquetCode: string, total: Partial<SaleSums>) => ({
       ...{ day: DAY, partnerId, service, bouquetCode, ...NO_SALES, ...total },
     });
-    expect(settleDay(DAY, topUps, reversals, "bouquet")).toEqual([
+    expect(settleDay([...topUps, ...reversals], "bouquet")).toEqual([
       line(1, "internet", "NET-1M", { reversals: 3, reversed: 900n, returned: 90n }),
       line(1, "internet", "NET-3M", { topUps: 2, gross: 700n, commission: 70n }),
       line(1, "tv", "TV-1M", { topUps: 1, gross: 100n, reversals: 1, reversed: 60n, commission: 10n, returned: 6n }),
@@ -56,22 +64,22 @@ describe("the settlement of a day", () => {
   });
 
   test("is negative where more was taken back than topped up", () => {
-    const [line] = settleDay(DAY, [], [sum(1, "tv", "TV-1M", 1, 45_000n)], "bouquet");
+    const [line] = settleDay([reversed(1, "tv", "TV-1M", 1, 45_000n)], "bouquet");
     expect(netOf(line ?? NO_SALES)).toBe(-40_500n);
-    expect(settleDay(DAY, [], [], "day")).toEqual([]);
+    expect(settleDay([], "day")).toEqual([]);
   });
 
   test("comes to the same for every partner, to the minor unit, however fine its lines are", () => {
     fc.assert(
-      fc.property(anySums, anySums, (topUps, reversals) => {
+      fc.property(anySales, (sales) => {
         for (const detail of SETTLEMENT_DETAILS) {
-          const lines = settleDay(DAY, topUps, reversals, detail);
+          const lines = settleDay(sales, detail);
           const labels = lines.map(({ partnerId, service, bouquetCode }) => [partnerId, service, bouquetCode]);
           expect(new Set(labels.map((label) => JSON.stringify(label))).size).toBe(lines.length);
           for (const partnerId of [1, 2, 3]) {
             const total = lines.filter((line) => line.partnerId === partnerId).reduce<SaleSums>(addSums, NO_SALES);
-            expect([total.topUps, total.gross]).toEqual(plainTotal(topUps, partnerId));
-            expect([total.reversals, total.reversed]).toEqual(plainTotal(reversals, partnerId));
+            const its = sales.filter((one) => one.partnerId === partnerId);
+            expect(total).toMatchObject(its.reduce<SaleSums>(addSums, NO_SALES));
           }
         }
       }),
@@ -79,11 +87,6 @@ describe("the settlement of a day", () => {
     );
   });
 });
-
-function plainTotal(sums: readonly SettlementSum[], partnerId: number): [count: number, amount: bigint] {
-  const its = sums.filter((one) => one.partnerId === partnerId);
-  return [its.reduce((count, one) => count + one.count, 0), its.reduce((amount, one) => amount + one.amount, 0n)];
-}
 
 type Theirs = TheirRow | UnreadableRow;
 

@@ -254,6 +254,7 @@ describe("a checkout that was used", () => {
     const gone = {
       token: () => undefined,
       account: () => undefined,
+      soldToday: () => ({ topUps: 0, gross: 0n }),
       customerStatus: undefined,
       connection: undefined,
       catalogue: () => undefined,

@@ -2,9 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { AccountKey } from "../../src/domain/account.ts";
 import type { CommissionRule } from "../../src/domain/commission.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
-import { rememberBalances } from "../../src/partner/extension/balances.ts";
-import { storeAccountDays } from "../../src/store/account-days.ts";
-import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { partnersOf, setAccount } from "../support/partners.ts";
@@ -69,13 +66,13 @@ test("an account shows its balance, the rules in force and the limits, in its en
   const none = { balance: 0, commission: [], creditLimit: null };
   expect(await account(service, other)).toMatchObject(none);
   expect(await account(service, service.liveToken)).toMatchObject({ ...none, commission: shown.commission });
-  await setAccount(store, wallet, { creditLimit: 100_000n }, service.now);
+  await setAccount(store, wallet, { creditLimit: 100_000n });
   await partnersOf(store).setLimits("wallet", { newLookUps: 1_000_000 }, by(service.now));
   // The stored balance of a guarded account is always the newest.
   expect(await account(service)).toMatchObject({ balance: 3892.6, creditLimit: 1000, available: 4892.6 });
-  await setAccount(store, wallet, { creditLimit: 0n }, service.now);
+  await setAccount(store, wallet, { creditLimit: 0n });
   expect(await account(service)).toMatchObject({ balance: 3892.6, creditLimit: 0, available: 3892.6 });
-  await setAccount(store, wallet, { creditLimit: 100_000n }, service.now);
+  await setAccount(store, wallet, { creditLimit: 100_000n });
   for (let times = 0; times < 4; times += 1) await topUp(service);
   expect(await account(service)).toMatchObject({ balance: -537, available: 463, limits: { newLookUps: null } });
 });
@@ -119,7 +116,6 @@ test("entries follow one another with their balances, also over midnight and ove
   expect(all.items).toEqual([...first, ...last]);
   // Stored sums of the days change nothing.
   service.now += 3 * DAY;
-  await storeAccountDays(service.store.engine, service.store.provider.zone, service.now);
   expect(await body(days(saturday, saturday))).toMatchObject({ items: last, opening: 3892.6 });
   expect(await body({})).toMatchObject({ items: [], opening: 3892.6 });
   expect((await account(service)).balance).toBe(3892.6);
@@ -156,47 +152,4 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     expect(pages).toBe(2);
     expect((await askAll(service, ENTRIES, { from: "2026-11-18", to: "2027-01-01" }, token)).pages).toBe(4);
   });
-});
-
-test("a sum that failed is not kept", async () => {
-  let fails = false;
-  const wrapStore = (store: Store): Store => {
-    const engine = new Proxy(store.engine, {
-      get: (target, name) => (name === "db" && fails ? undefined : (Reflect.get(target, name) as unknown)),
-    });
-    return { ...store, engine };
-  };
-  const service = await startTestService({ bare: true, wrapStore });
-  const sum = rememberBalances(service.ports, service.ports.clock);
-  const key = { partnerId: 1, environment: "trial" } as const;
-  fails = true;
-  await expect(sum(key)).rejects.toThrow();
-  fails = false;
-  await expect(sum(key)).resolves.toBe(0n);
-});
-
-test("an account that is asked often is summed up once in two seconds", async () => {
-  let asked = 0;
-  const wrapStore = (store: Store): Store => {
-    const engine = new Proxy(store.engine, {
-      get(target, name) {
-        if (name === "db") asked += 1;
-        return Reflect.get(target, name) as unknown;
-      },
-    });
-    return { ...store, engine };
-  };
-  const service = await startTestService({ wrapStore });
-  const askOften = async (times: number) => {
-    asked = 0;
-    await Promise.all(Array.from({ length: times }, () => account(service)));
-    // Each asks for the settings of the account.
-    return asked - times;
-  };
-  expect([await askOften(50), await askOften(1)]).toEqual([1, 0]);
-  service.now += 2_000;
-  expect(await askOften(50)).toBe(1);
-  const wallet = await walletOf(service);
-  await setAccount(service.store, wallet, { creditLimit: 0n }, service.now);
-  expect(await askOften(50)).toBe(0);
 });

@@ -130,8 +130,8 @@ export class AccountBook {
     expect(this.#listed.entries).toEqual([...before, ...added]);
     const { balance } = this;
     const [first, second] = this.stores;
-    expect(await readBalance(second.engine.db, second.provider.zone, this.#key)).toBe(balance);
-    expect(await sumBalance(first.engine.db, first.provider.zone, this.#key)).toBe(balance);
+    expect(await readBalance(second.engine.db, this.#key)).toBe(balance);
+    expect(await sumBalance(first.engine.db, this.#key)).toBe(balance);
     const { guarded } = await findAccount(first.engine.db, this.#key);
     const isGuarded = this.limit !== undefined || this.dayTopUps !== undefined;
     expect(guarded?.balance).toBe(isGuarded ? balance : undefined);

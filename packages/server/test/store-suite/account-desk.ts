@@ -29,7 +29,6 @@ export async function openAccountDesk(makeDatabase: MakeDatabase, options: Parti
     const outcome = await on.settleTopUp(topUp);
     return outcome.kind === "refused" ? outcome.refusal : outcome.kind;
   };
-  const zone = store.provider.zone;
   return Object.assign(opened, {
     settle,
     command,
@@ -45,10 +44,7 @@ export async function openAccountDesk(makeDatabase: MakeDatabase, options: Parti
       run(opened.desk(on), limitPartner, { name: "wallet", ...limits }),
     commission: (rule: Omit<Static<(typeof setCommission)["input"]>, "name">) =>
       run(opened.desk(), setCommission, { name: "wallet", ...rule }),
-    balances: async (on = store) => [
-      await readBalance(on.engine.db, zone, key),
-      await sumBalance(on.engine.db, zone, key),
-    ],
+    balances: async (on = store) => [await readBalance(on.engine.db, key), await sumBalance(on.engine.db, key)],
   });
 }
 

@@ -6,7 +6,6 @@ import type { SettledTopUp, TopUpCommand } from "../../src/domain/top-up.ts";
 import { setCommission } from "../../src/office/accounts/commission.ts";
 import { changeAccount, enterIntoAccount } from "../../src/office/accounts/operations.ts";
 import { limitPartner } from "../../src/office/partners/operations.ts";
-import { storeAccountDays } from "../../src/store/account-days.ts";
 import type { Store } from "../../src/store/store.ts";
 import { run } from "../support/desk.ts";
 import { type AccountBook, type Expected, type ModelEntry, textOf } from "./account-book.ts";
@@ -29,7 +28,7 @@ export async function takeStep(book: AccountBook, taken: Step): Promise<void> {
 
 /** @returns the entries that must follow. */
 async function perform(book: AccountBook, taken: Step): Promise<ModelEntry[]> {
-  const { opened, stores, name } = book;
+  const { opened, name } = book;
   switch (taken.step) {
     case "enter":
       return enterOnce(book, taken);
@@ -63,8 +62,6 @@ async function perform(book: AccountBook, taken: Step): Promise<ModelEntry[]> {
       await run(opened.desk(), setCommission, { name, percent: (taken.percent / 100).toFixed(2) });
       return [];
     case "wait":
-      if (taken.isClosing)
-        await Promise.all(stores.map(({ engine, provider }) => storeAccountDays(engine, provider.zone, opened.now)));
       return [];
   }
 }

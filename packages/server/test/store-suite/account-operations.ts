@@ -109,7 +109,6 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     await guarded;
     const [stored, summed] = await opened.balances();
     expect([stored, summed]).toEqual([10_000_000n - 22n * NET - 10n * 45_000n, stored]);
-    expect(await countRows(opened, "account WHERE day_top_ups = 32")).toBe(1);
     expect(await findWrong(opened.store)).toEqual([]);
   });
 

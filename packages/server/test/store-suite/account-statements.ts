@@ -6,7 +6,6 @@ import type { EntriesSchema } from "../../src/office/accounts/schemas.ts";
 import { exportStatement, showStatement } from "../../src/office/accounts/statement.ts";
 import { reportSettlement } from "../../src/office/settlement/operations.ts";
 import { exportTransactions } from "../../src/office/transactions/operations.ts";
-import { storeAccountDays } from "../../src/store/account-days.ts";
 import type { Store } from "../../src/store/store.ts";
 import { refusal, run } from "../support/desk.ts";
 import { moveHorizon } from "../support/history.ts";
@@ -63,7 +62,6 @@ export function testAccountStatements(makeDatabase: MakeDatabase): void {
     expect(file.at(-1)?.balance).toBe(november?.closing);
     expect(file.reduce((sum, { amount }) => sum + minor(amount), 0n)).toBe(minor(november?.closing));
     opened.now += 5 * DAY_MS;
-    await storeAccountDays(store.engine, store.provider.zone, opened.now);
     expect((await statements()).map((each) => ({ ...each, open: null }))).toEqual(
       before.map((each) => ({ ...each, open: null })),
     );

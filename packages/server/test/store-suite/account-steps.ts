@@ -52,7 +52,6 @@ const step = fc.oneof(
   stepOf("dayLimit", 1, { dayTopUps: fc.constantFrom(undefined, undefined, 4) }),
   stepOf("wait", 8, {
     ms: fc.constantFrom(CHECKOUT_VALID_MS - 1_000, DAY_MS / 2, DAY_MS, DAY_MS),
-    isClosing: fc.boolean(),
   }),
 );
 

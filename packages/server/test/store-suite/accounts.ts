@@ -8,10 +8,10 @@ import {
 } from "../../src/domain/account.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
-import { storeAccountDays } from "../../src/store/account-days.ts";
 import { type EntriesRest, placeOf, readEntries } from "../../src/store/account-entries.ts";
-import { sumAccount, sumBalance } from "../../src/store/account-sums.ts";
+import { sumBalance } from "../../src/store/account-sums.ts";
 import { addToBalance, findAccount, readBalance } from "../../src/store/accounts.ts";
+import { readSales } from "../../src/store/sales.ts";
 import { RUNS } from "../domain/builders.ts";
 import { by } from "../support/by.ts";
 import { partnersOf, setAccount } from "../support/partners.ts";
@@ -44,7 +44,7 @@ async function openAccount(makeDatabase: MakeDatabase, creditLimit?: bigint, dep
     });
   };
   if (deposit > 0n) await enter("deposit", deposit);
-  await setAccount(store, key, { creditLimit }, opened.now);
+  await setAccount(store, key, { creditLimit });
   const settle = async (command: TopUpCommand, on = store) => {
     const outcome = await on.settleTopUp(command);
     return outcome.kind === "refused" ? outcome.refusal : outcome.kind;
@@ -59,8 +59,8 @@ async function openAccount(makeDatabase: MakeDatabase, creditLimit?: bigint, dep
     enter,
     settle,
     entries,
-    balance: (on = store) => readBalance(on.engine.db, provider.zone, key),
-    summed: () => sumBalance(engine.db, provider.zone, key),
+    balance: (on = store) => readBalance(on.engine.db, key),
+    summed: () => sumBalance(engine.db, key),
     buy: (code = "NET-1M", of = SITA_NET) => settle(opened.command(of, code)),
   });
 }
@@ -130,67 +130,32 @@ export function testAccounts(makeDatabase: MakeDatabase): void {
     const { store, key } = opened;
     expect((await findAccount(store.engine.db, key)).guarded).toBeUndefined();
     expect(await opened.balance()).toBe(50_000n - NET);
-    await setAccount(store, key, { creditLimit: 100_000n }, opened.now);
-    const today = { day: "2026-11-20", dayTopUps: 2, dayAmount: NET + 45_000n };
+    await setAccount(store, key, { creditLimit: 100_000n });
     expect(await findAccount(store.engine.db, key)).toMatchObject({
-      guarded: { balance: 50_000n - NET, creditLimit: 100_000n, ...today },
+      guarded: { balance: 50_000n - NET, creditLimit: 100_000n },
     });
     expect(await opened.buy("NET-3M")).toBe("insufficient_balance");
     expect(await opened.buy("ITV-1M", SITA_IPTV)).toBe("recorded");
-    await setAccount(store, key, {}, opened.now);
+    await setAccount(store, key, {});
     expect(await opened.buy("NET-3M")).toBe("recorded");
     expect(await opened.balance()).toBe(50_000n - NET - 30_000n - 322_000n);
     expect(await findWrong(store)).toEqual([]);
   });
 
-  test("a balance is the same before and after the sums of its days are stored", async () => {
+  test("sums of days are those of their top-ups and reversals, also if the clock was ahead or behind", async () => {
     const opened = await openAccount(makeDatabase, undefined, 1_000n);
-    const { store, key } = opened;
-    const { engine, provider } = store;
+    const { store } = opened;
     const made: string[] = [];
-    for (let day = 0; day < 4; day += 1) {
+    for (const days of [0, 3, -2, 30, -31, 1]) {
+      opened.now += days * DAY_MS;
       for (const of of [SITA_NET, RAM_NET]) made.push((await opened.topUp(of, "NET-1M")).checkoutId);
-      opened.now += DAY_MS;
+      await opened.reverse(made.at(-2) as string);
     }
-    await opened.reverse(made[0] as string);
-    const before = await sumAccount(engine.db, provider.zone, key, {});
-    const months = [{ to: "2026-11-21" }, { from: "2026-11-22", to: "2026-11-23" }, { from: "2026-11-24" }];
-    const parts = () => Promise.all(months.map((days) => sumAccount(engine.db, provider.zone, key, days)));
-    const partsBefore = await parts();
-    const sums = Array.from({ length: 20 }, () => sumAccount(engine.db, provider.zone, key, {}));
-    await Promise.all([1, 2].map(() => storeAccountDays(engine, provider.zone, opened.now)));
-    for (const sum of await Promise.all(sums)) expect(sum).toEqual(before);
-    const days = await engine.db.selectFrom("accountDay").select(["day", "topUps"]).orderBy("day").execute();
-    expect(days).toEqual(["2026-11-20", "2026-11-21", "2026-11-22"].map((day) => ({ day, topUps: 2 })));
-    expect(await sumAccount(engine.db, provider.zone, key, {})).toEqual(before);
-    expect(await parts()).toEqual(partsBefore);
-    await opened.reverse(made[1] as string);
+    const days = await readSales(store.engine.db, { environment: "production" });
+    // Days of the clock: 20, 23, 21, 21 December, 20 and 21 November.
+    const counts = Object.fromEntries(days.map(({ day, topUps, reversals }) => [day, [topUps, reversals]]));
+    expect(counts).toEqual({ "2026-11-20": [4, 2], "2026-11-21": [4, 2], "2026-11-23": [2, 1], "2026-12-21": [2, 1] });
     expect(await opened.balance()).toBe(1_000n - NET * 6n);
-    opened.now += 3 * DAY_MS;
-    await storeAccountDays(engine, provider.zone, opened.now);
-    expect(await opened.balance()).toBe(1_000n - NET * 6n);
-    expect(await findWrong(store)).toEqual([]);
-  });
-
-  test("days that were stored while a clock was ahead get their later top-ups too", async () => {
-    const opened = await openAccount(makeDatabase, undefined, 1_000n);
-    const { store, key } = opened;
-    const storeDays = () => storeAccountDays(store.engine, store.provider.zone, opened.now);
-    await opened.buy();
-    for (const ahead of [30, 2]) {
-      opened.now += ahead * DAY_MS;
-      await storeDays();
-      opened.now -= ahead * DAY_MS;
-      await storeDays();
-      await opened.buy();
-    }
-    expect(await opened.balance()).toBe(1_000n - 3n * NET);
-    await setAccount(store, key, { creditLimit: 10n * NET }, opened.now);
-    opened.now += 2 * DAY_MS;
-    await storeDays();
-    const days = await store.engine.db.selectFrom("accountDay").select(["day", "topUps"]).execute();
-    expect(days).toEqual([{ day: "2026-11-20", topUps: 3 }]);
-    expect(await opened.balance()).toBe(1_000n - 3n * NET);
     expect(await findWrong(store)).toEqual([]);
   });
 
@@ -227,19 +192,16 @@ export function testAccounts(makeDatabase: MakeDatabase): void {
   test("a stored balance or sum that is not that of its entries is found", async () => {
     const opened = await openAccount(makeDatabase, 10n * NET);
     await opened.buy();
-    opened.now += 3 * DAY_MS;
-    await storeAccountDays(opened.store.engine, opened.store.provider.zone, opened.now);
     expect(await findWrong(opened.store)).toEqual([]);
     await opened.database.tamper("UPDATE account SET balance = balance + 1");
     expect(await findWrong(opened.store)).toEqual([expect.stringContaining("its balance is not the sum")]);
     await opened.database.tamper("UPDATE account SET balance = balance - 1");
-    await opened.database.tamper("UPDATE account_day SET commission = 1");
+    await opened.database.tamper("UPDATE sales_day SET commission = 1");
     expect(await findWrong(opened.store)).toEqual([
       expect.stringContaining("the sums of 2026-11-20 are not"),
       expect.stringContaining("its balance is not the sum"),
     ]);
-    await opened.database.tamper("DELETE FROM account_day");
-    await opened.database.tamper("INSERT INTO account_day VALUES (1, 'production', '2026-11-21', 0, 0, 0, 0, 0, 0)");
+    await opened.database.tamper("DELETE FROM sales_day");
     expect(await findWrong(opened.store)).toContainEqual(expect.stringContaining("the sums of 2026-11-20 are missing"));
   });
 

@@ -157,8 +157,7 @@ export function testAlerts(makeDatabase: MakeDatabase): void {
       const { opened, store, wallet } = scene;
       const key = { partnerId: wallet.id, environment: "production" } as const;
       const { zone } = store.provider;
-      const settle = (settings: { alertBelow?: bigint; creditLimit?: bigint }) =>
-        setAccount(store, key, settings, opened.now);
+      const settle = (settings: { alertBelow?: bigint; creditLimit?: bigint }) => setAccount(store, key, settings);
       let entries = 0;
       const deposit = (amount: number) =>
         store.engine.transact(async (tx) => {

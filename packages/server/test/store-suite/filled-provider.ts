@@ -86,11 +86,11 @@ async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<vo
       .values({ ...entry, amount: 1_000_000 })
       .execute();
     await tx
-      .insertInto("accountDay")
-      .values({ ...key, day: "2025-03-01", ...sums })
+      .insertInto("salesDay")
+      .values({ ...key, day: "2025-03-01", service: "tv", bouquetCode: "TV-1M", lane: 3, ...sums })
       .execute();
   });
-  await setAccount(store, key, { creditLimit: 5_000_000n }, now);
+  await setAccount(store, key, { creditLimit: 5_000_000n });
   const low = { balance: 1_000_000n, below: 2_000_000n };
   await raiseAlert(store.engine, { ...key, kind: "account.low", at, limit: undefined, low }, NOT_ENDED);
 }

@@ -18,15 +18,14 @@ export const UNLIMITED: PartnerLimits = {
 
 /** Settings of a partner's account, for tests of something else. */
 export async function setAccount(
-  { engine, provider }: Store,
+  { engine }: Store,
   key: AccountKey,
   settings: Partial<AccountSettings>,
-  now: number,
 ): Promise<void> {
   const none = { creditLimit: undefined, alertBelow: undefined, hasDayLimits: false };
   await engine.change(async (tx) => {
     await engine.lockRecording(tx);
-    await putAccount(tx, provider.zone, key, { ...none, ...settings }, now);
+    await putAccount(tx, key, { ...none, ...settings });
   });
 }
 

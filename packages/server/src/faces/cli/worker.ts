@@ -6,7 +6,6 @@ import { reversePractised } from "../../office/practice/reversals.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
 import { CallNotes, TokenUses } from "../../partner/gathering.ts";
 import type { Observer } from "../../partner/ports.ts";
-import { storeAccountDays } from "../../store/account-days.ts";
 import { outboxOf } from "../../store/outbox.ts";
 import type { RefusedCall } from "../../store/store.ts";
 import { mailerOf } from "../../system/mail.ts";
@@ -22,7 +21,6 @@ import type { Runtime, ServiceLog } from "./runtime.ts";
 const FAREWELL_MS = 300;
 /** Bytes of the random name that holds leases of this process. */
 const HOLDER_BYTES = 9;
-const STORED_EVERY_MS = 60 * 60_000;
 
 /** Serves partners, and delivers to targets. @throws CommandFailed if it cannot listen. */
 export async function serveWorker(
@@ -88,18 +86,13 @@ export async function serveWorker(
     work: () => reversePractised({ store, clock, random }),
     failure: "practice top-ups are reversed late",
   });
-  const storingDays = startRepeating(workerPorts, {
-    everyMs: STORED_EVERY_MS,
-    work: () => storeAccountDays(store.engine, store.provider.zone, clock()),
-    failure: "the sums of past days are stored late",
-  });
   const lease = new Lease(workerPorts.store.outbox, workerPorts, "alerts");
   const alerting = startRepeating(workerPorts, {
     everyMs: 30_000,
     work: alertWatch({ store, clock, lease, mailer: mailerOf(config, { clock }), log: workerPorts.log }),
     failure: "alerts are late",
   });
-  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing, storingDays, alerting];
+  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing, alerting];
   // One failed connection must not end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return {

@@ -34,12 +34,12 @@ export const listAccountEntries = operation({
     if (wallMsBetween(`${from} 00:00:00`, `${to} 00:00:00`) >= MOST_DAYS * DAY_MS)
       throw Refused.field("to", `may be ${MOST_DAYS - 1} days after from at most`);
     const pruned = await prunedBefore(office, period.from);
-    const opening = await sumBalance(engine.db, zone, key, { to: dayBefore(from) });
-    const sums = await sumAccount(engine.db, zone, key, { from, to });
+    const opening = await sumBalance(engine.db, key, { to: dayBefore(from) });
+    const sums = await sumAccount(engine.db, key, { from, to });
     const place = readPlace(input.cursor);
     const days = { from: pruned ?? from, to };
     const { entries, rest } = await readOwnEntries(engine.db, zone, key, days, place?.after, false);
-    const start = pruned === null ? opening : await sumBalance(engine.db, zone, key, { to: dayBefore(pruned) });
+    const start = pruned === null ? opening : await sumBalance(engine.db, key, { to: dayBefore(pruned) });
     let balance = place?.balance ?? start;
     const items = entries.map((entry) => {
       balance += entry.amount;

@@ -1,21 +1,10 @@
 import { Type } from "typebox";
-import {
-  type AccountKey,
-  availableOf,
-  balanceOfSums,
-  hasDayLimits,
-  type SaleSums,
-  type StaffEntry,
-  type StaffEntryKind,
-} from "../../domain/account.ts";
+import { availableOf, hasDayLimits, type StaffEntry, type StaffEntryKind } from "../../domain/account.ts";
 import { partnerTermsSet } from "../../domain/audit.ts";
 import { formatMoneyInFull, MONEY_DIGITS, MONEY_LIMIT, type Money } from "../../domain/money.ts";
 import { Refused } from "../../domain/refused.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { storeAccountDays } from "../../store/account-days.ts";
-import { sumBalance, sumByStaff, sumSales } from "../../store/account-sums.ts";
-import { type Account, addToBalance, findAccount, putAccount } from "../../store/accounts.ts";
-import type { Db } from "../../store/engine.ts";
+import { addToBalance, findAccount, putAccount, readBalance } from "../../store/accounts.ts";
 import { momentOf } from "../../store/ports.ts";
 import { amountOrNone, readAmount, readAmountOrNone } from "../common.ts";
 import { decide } from "../decide.ts";
@@ -49,7 +38,7 @@ export const showAccount = operation({
     const { db } = store.engine;
     const { partner, key } = await accountMeant(db, input);
     const account = await findAccount(db, key);
-    const balance = account.guarded?.balance ?? (await sumBalance(db, store.provider.zone, key));
+    const balance = await readBalance(db, key);
     return accountData(office, partner, key, { ...account, balance });
   },
 });
@@ -78,9 +67,7 @@ export const changeAccount = operation({
     },
   ],
   async run(office, { creditLimit, alertBelow, ...meant }) {
-    const { engine, provider } = office.store;
-    if (creditLimit !== undefined) await storeAccountDays(engine, provider.zone, office.clock());
-    const sales = await salesBefore(office, meant);
+    const { engine } = office.store;
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, meant);
       const before = await findAccount(tx, key);
@@ -91,9 +78,9 @@ export const changeAccount = operation({
       };
       const write = async () => {
         await engine.lockRecording(tx);
-        await putAccount(tx, provider.zone, key, after, office.clock());
+        await putAccount(tx, key, after);
       };
-      const balance = await balanceIn(office, tx, key, before, sales);
+      const balance = await readBalance(tx, key);
       const answerOf = (settings: Parameters<typeof accountData>[3]) => accountData(office, partner, key, settings);
       const [former, answer] = [answerOf({ ...before, balance }), answerOf({ ...after, balance })];
       const settingsOf = ({ environment, creditLimit, alertBelow }: typeof answer) => {
@@ -134,14 +121,13 @@ export const enterIntoAccount = operation({
     const { kind, reference } = input;
     const { provider } = office.store;
     const amount = effectOf(office, kind, input.amount);
-    const sales = await salesBefore(office, input);
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, input);
       const first = await findEntry(tx, key, reference);
       // Locks the balance against top-ups.
       if (first === undefined && !office.isPreview) await addToBalance(tx, key, 0n);
       const account = await findAccount(tx, key);
-      const before = await balanceIn(office, tx, key, account, sales);
+      const before = await readBalance(tx, key);
       const inFull = (money: Money) => formatMoneyInFull(money, provider.currencyExponent);
       const { instant: at, wall } = momentOf(office);
       const { author, reason = "" } = office.by;
@@ -183,29 +169,6 @@ export const enterIntoAccount = operation({
     });
   },
 });
-
-/** Sums top-ups and reversals up before a change takes locks. @returns undefined if the balance is stored. */
-async function salesBefore(
-  { store: { engine, provider } }: Office,
-  meant: Parameters<typeof accountMeant>[1],
-): Promise<SaleSums | undefined> {
-  const { key } = await accountMeant(engine.db, meant);
-  const { guarded } = await findAccount(engine.db, key);
-  return guarded === undefined ? sumSales(engine.db, provider.zone, key) : undefined;
-}
-
-/** The balance before a change, with all entries by staff. */
-async function balanceIn(
-  { store: { provider } }: Office,
-  tx: Db,
-  key: AccountKey,
-  { guarded }: Account,
-  sales: SaleSums | undefined,
-): Promise<Money> {
-  if (guarded !== undefined) return guarded.balance;
-  const sold = sales ?? (await sumSales(tx, provider.zone, key));
-  return balanceOfSums({ ...sold, ...(await sumByStaff(tx, key)) });
-}
 
 /** The effect on the balance. @throws Refused */
 function effectOf(office: Office, kind: StaffEntryKind, text: string): Money {

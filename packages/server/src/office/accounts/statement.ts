@@ -38,8 +38,8 @@ export const showStatement = operation({
     office.giveWay();
     const { engine, provider } = office.store;
     const { partner, key, days, end } = await monthMeant(office, input);
-    const opening = await sumBalance(engine.db, provider.zone, key, { to: dayBefore(days.from) });
-    const sums = await sumAccount(engine.db, provider.zone, key, days);
+    const opening = await sumBalance(engine.db, key, { to: dayBefore(days.from) });
+    const sums = await sumAccount(engine.db, key, days);
     const { topUps, gross, commission, reversals, reversed, returned } = sums;
     const inFull = (amount: Money) => formatMoneyInFull(amount, provider.currencyExponent);
     const ofSales = (kind: "top_up" | "reversal", count: number, price: Money, kept: Money) => {
@@ -95,7 +95,7 @@ type Month = Awaited<ReturnType<typeof monthMeant>>;
 async function* exported(office: Office, { key, days, start }: Month): Rows<Static<typeof EntrySchema>> {
   const { engine, provider } = office.store;
   const from = (await prunedBefore(office, start)) ?? days.from;
-  let balance = await sumBalance(engine.db, provider.zone, key, { to: dayBefore(from) });
+  let balance = await sumBalance(engine.db, key, { to: dayBefore(from) });
   for await (const { entries } of readEntries(engine.db, provider.zone, key, { ...days, from }))
     yield entries.map((entry) => {
       balance += entry.amount;
@@ -106,13 +106,10 @@ async function* exported(office: Office, { key, days, start }: Month): Rows<Stat
 
 /** @throws Refused */
 async function monthMeant(office: Office, input: Input) {
-  const { engine } = office.store;
-  const { partner, key } = await accountMeant(engine.db, input);
+  const { partner, key } = await accountMeant(office.store.engine.db, input);
   const from = firstOfMonth(input.month);
   const days = { from, to: lastOfMonth(from) };
   const { from: start, until: end } = daysOf(office, days);
-  // A top-up that was decided in the month may still wait for its commit.
-  await engine.awaitCommits();
   return { partner, key, days, start, end };
 }
 

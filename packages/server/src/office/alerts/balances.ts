@@ -5,13 +5,13 @@ import { endAlert, openAlerts, raiseAlert } from "./sql.ts";
 
 /** Raises an alert for each balance that is below its bound, and ends the alerts of all other balances. */
 export async function raiseBalances({ store, clock }: Pick<Ports, "store" | "clock">): Promise<void> {
-  const { engine, provider } = store;
+  const { engine } = store;
   const now = clock();
   const open = (await openAlerts(engine.db, now)).filter(({ kind }) => kind === "account.low");
   const still = new Set<(typeof open)[number]>();
   const bounds = engine.db.selectFrom("account").select(["partnerId", "environment", "alertBelow"]);
   for (const { alertBelow, ...key } of await bounds.where("alertBelow", "is not", null).execute()) {
-    const [balance, below] = [await readBalance(engine.db, provider.zone, key), BigInt(alertBelow ?? 0)];
+    const [balance, below] = [await readBalance(engine.db, key), BigInt(alertBelow ?? 0)];
     if (balance >= below) continue;
     const known = open.find(({ partnerId, environment }) => {
       return partnerId === key.partnerId && environment === key.environment;

@@ -7,6 +7,7 @@ import { returnCharge } from "../../store/accounts.ts";
 import { GONE } from "../../store/customer-files.ts";
 import { findConnection, ledgersOfConnection } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";
+import { reversalRows } from "../../store/sales.ts";
 import { runOf } from "../common.ts";
 import { type Change, correctingBy, type Decision, decide } from "../decide.ts";
 import type { Corrector } from "../limits.ts";
@@ -40,6 +41,7 @@ export async function changeOf(
     if (reversed !== undefined) {
       await markReversed(tx, reversed, by);
       await returnCharge(tx, reversed);
+      await office.store.engine.addSales(tx, reversalRows(reversed, by.at.wall));
     }
     await office.store.engine.appendEntries(tx, [{ key, plan, entry }]);
   };

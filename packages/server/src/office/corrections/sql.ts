@@ -29,11 +29,11 @@ export async function writeBlock(
 
 export async function markReversed(
   tx: Db,
-  { checkoutId, txnId }: Transaction,
+  { checkoutId, txnId, partnerId, environment }: Transaction,
   { author, reason, at }: Correcting,
 ): Promise<void> {
   await tx.updateTable("topUp").set({ status: "reversed" }).where("checkoutId", "=", checkoutId).execute();
-  const reversal = { txnId, at: at.instant, wall: at.wall, author, reason };
+  const reversal = { txnId, partnerId, environment, at: at.instant, wall: at.wall, author, reason };
   await tx.insertInto("reversal").values(reversal).execute();
   const by = { state: "confirmed", decidedBy: author, decidedAt: at.instant } as const;
   await endRequest(tx, { kind: "reversal", subject: txnId }, by);

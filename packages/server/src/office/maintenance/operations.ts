@@ -4,7 +4,6 @@ import { CHECKOUT_KEY_BYTES, rotation, SECRET_REST_MS, sealingSecret } from "../
 import { Refused } from "../../domain/refused.ts";
 import { type Instant, isoTime, type Period, plus, readDay, type Zone } from "../../domain/wall-time.ts";
 import { listSecrets } from "../../store/access.ts";
-import { storeAccountDays } from "../../store/account-days.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { InstantSchema, oneOf, onePage, PREVIEW, pageOf, ReasonSchema } from "../common.ts";
 import { decide } from "../decide.ts";
@@ -96,9 +95,6 @@ export const prune = operation({
     const before = startOfRetention(age, office.by.at, office.store.provider.zone);
     if (before === undefined) throw Refused.field("olderThan", `must be at least ${SHORTEST_RETENTION_DAYS} days`);
     office.giveWay();
-    const { engine, provider } = office.store;
-    // The balances still need the sums of the days.
-    if (!office.isPreview) await storeAccountDays(engine, provider.zone, office.clock());
     await moveHorizon(office, before);
     const { entries: ledgerEntries, topUps, retiredCheckouts } = await pruneHistory(office, before);
     return { before: isoTime(before), preview: office.isPreview, ledgerEntries, topUps, retiredCheckouts };

@@ -7,12 +7,10 @@ import { ENVIRONMENTS } from "../../domain/customer.ts";
 import { DEFAULT_LIMITS } from "../../domain/partner-limits.ts";
 import { Refused } from "../../domain/refused.ts";
 import { isoTimeOrNull } from "../../domain/wall-time.ts";
-import { storeAccountDays } from "../../store/account-days.ts";
 import { findAccount, putAccount } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
 import { amountOrNone, NameSchema, onePage, pageOf, readAmountOrNone } from "../common.ts";
 import { decide } from "../decide.ts";
-import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import {
   AddressesSchema,
@@ -192,8 +190,6 @@ export const limitPartner = operation({
   async run(office, { name, topUpAmount, dayAmount, dayTopUps, ...given }) {
     const { store } = office;
     const { engine, provider } = store;
-    if (dayAmount !== undefined || dayTopUps !== undefined)
-      await storeAccountDays(engine, provider.zone, office.clock());
     return decide(office, "reference", async (tx) => {
       const before = (await sql.findPartner(tx, name)) ?? noPartner(name);
       const was = before.terms.limits;
@@ -208,7 +204,7 @@ export const limitPartner = operation({
         const isGuardChanged = hasDayLimits(was) !== hasDayLimits(limits);
         if (isGuardChanged) await engine.lockRecording(tx);
         await sql.updatePartner(tx, after);
-        if (isGuardChanged) await guardAccounts(office, tx, after);
+        if (isGuardChanged) await guardAccounts(tx, after);
       };
       const change = { write, audit: [partnerTermsSet("partner.limit", before, former, now)] };
       const isAsBefore = LIMIT_NAMES.every((each) => former[each] === now[each]);
@@ -218,11 +214,11 @@ export const limitPartner = operation({
 });
 
 /** Recording must be locked. */
-async function guardAccounts({ store, clock }: Office, tx: Db, { id: partnerId, terms }: Partner): Promise<void> {
+async function guardAccounts(tx: Db, { id: partnerId, terms }: Partner): Promise<void> {
   for (const environment of ENVIRONMENTS) {
     const key = { partnerId, environment };
     const settings = { ...(await findAccount(tx, key)), hasDayLimits: hasDayLimits(terms.limits) };
-    await putAccount(tx, store.provider.zone, key, settings, clock());
+    await putAccount(tx, key, settings);
   }
 }
 

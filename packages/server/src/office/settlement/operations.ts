@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import { cellOf } from "../../csv/writing.ts";
 import { addSums, NO_SALES, type SaleSums } from "../../domain/account.ts";
+import type { Environment } from "../../domain/customer.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { Refused } from "../../domain/refused.ts";
 import {
@@ -15,6 +16,7 @@ import {
 } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, wallMsBetween } from "../../domain/wall-time.ts";
+import { readSales } from "../../store/sales.ts";
 import { daysOf, environmentOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
@@ -23,15 +25,7 @@ import { partnerIdOf } from "../partners/meant.ts";
 import { partnerNamesOf } from "../partners/sql.ts";
 import { count, prunedLine, table } from "../text.ts";
 import { prunedBefore } from "../transactions/sql.ts";
-import {
-  differenceData,
-  readCustomers,
-  reconcile,
-  type SettledDay,
-  sumReversals,
-  sumTopUps,
-  totalsData,
-} from "./reconcile.ts";
+import { differenceData, readCustomers, reconcile, totalsData } from "./reconcile.ts";
 import {
   type DifferenceSchema,
   ReconciliationInputSchema,
@@ -176,16 +170,20 @@ async function settledDays(office: Office, input: Static<typeof SettlementInputS
 
 /** Yields settled days, oldest first. A top-up counts on the day of its record, a reversal on its own day. */
 export async function* settleDays(
-  { engine, provider }: Office["store"],
-  of: Omit<SettledDay, "day">,
+  { engine }: Office["store"],
+  of: SettledBy,
   { from, to, detail = "bouquet" }: Pick<Static<typeof SettlementInputSchema>, "from" | "to" | "detail">,
 ): Days {
   // A top-up that was decided on one of these days may still wait for its commit.
   await engine.awaitCommits();
-  for (let day = from; day <= to; day = dayAfter(day)) {
-    const topUps = await sumTopUps(engine.db, provider.zone, { ...of, day });
-    yield settleDay(day, topUps, await sumReversals(engine.db, { ...of, day }), detail);
-  }
+  for (let day = from; day <= to; day = dayAfter(day))
+    yield settleDay(await readSales(engine.db, { ...of, from: day, to: day }), detail);
+}
+
+/** One partner, or all. */
+interface SettledBy {
+  readonly environment: Environment;
+  readonly partnerId: number | undefined;
 }
 
 async function linesOf({ store }: Office, lines: readonly SettlementLine[]): Promise<Line[]> {

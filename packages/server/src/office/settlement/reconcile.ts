@@ -1,5 +1,3 @@
-import { sql } from "kysely";
-import type { Service } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { portionsOf } from "../../domain/portions.ts";
@@ -12,8 +10,6 @@ import {
   NO_TALLY,
   type OurRow,
   type ReconciliationKey,
-  type SettlementSum,
-  settledRange,
   type Tally,
   type TheirRow,
   tally,
@@ -23,13 +19,12 @@ import {
 } from "../../domain/settlement.ts";
 import { isTransactionId } from "../../domain/top-up.ts";
 import type { Transaction } from "../../domain/transaction.ts";
-import { DAY_MS, dayAfter, type Instant, isoTime, type Zone } from "../../domain/wall-time.ts";
+import { DAY_MS, type Instant, isoTime } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
-import { inRange, rangeOf, stepsOf, type TopUps, topUps } from "../../store/top-up-ranges.ts";
 import { readNames } from "../customer-search.ts";
-import { filtered, findByTxnIds, findTransaction, readWithReversals } from "../transactions/sql.ts";
+import { findByTxnIds, findTransaction, readWithReversals } from "../transactions/sql.ts";
 
 export interface ReconcileRequest {
   readonly environment: Environment;
@@ -198,65 +193,4 @@ export function totalsData({ verdicts, total }: Reconciled, { currencyExponent }
       advice: verdict === "matched" ? null : VERDICTS[verdict],
     })),
   };
-}
-
-/** A day of the provider's zone (`2026-11-20`), of one partner or of all. */
-export interface SettledDay {
-  readonly environment: Environment;
-  readonly partnerId: number | undefined;
-  readonly day: string;
-}
-
-/** Sums up the top-ups of a day. */
-export async function sumTopUps(db: Db, zone: Zone, of: SettledDay): Promise<SettlementSum[]> {
-  const times = settledRange(of.day, zone);
-  if (times === undefined) return [];
-  const range = rangeOf(times.from, times.until);
-  const rows: SumRow[] = [];
-  for await (const step of stepsOf(db, range)) {
-    const sums = inRange(topUps(db), step).where("txnDate", ">=", of.day).where("txnDate", "<", dayAfter(of.day));
-    rows.push(...(await sumUp(sums, of)));
-  }
-  return addUp(rows);
-}
-
-/** Sums up the reversals of a day. */
-export async function sumReversals(db: Db, of: SettledDay): Promise<SettlementSum[]> {
-  const reversals = db
-    .selectFrom("reversal")
-    .select("txnId")
-    .where("wall", ">=", of.day)
-    .where("wall", "<", dayAfter(of.day));
-  return addUp(await sumUp(topUps(db).where("t.txnId", "in", reversals), of));
-}
-
-interface SumRow {
-  readonly partnerId: number;
-  readonly service: Service;
-  readonly bouquetCode: string;
-  readonly count: number;
-  /** Digits, since a number may be too small to hold the sum exactly. */
-  readonly amount: string;
-  readonly commission: string;
-}
-
-async function sumUp(query: TopUps, { environment, partnerId }: SettledDay): Promise<SumRow[]> {
-  return filtered(query, { environment, partnerId })
-    .select((eb) => ["t.partnerId", "t.service", "t.bouquetCode", eb.fn.countAll<number>().as("count")])
-    .select(sql<string>`cast(sum(t.amount) as text)`.as("amount"))
-    .select(sql<string>`cast(sum(t.commission) as text)`.as("commission"))
-    .groupBy(["t.partnerId", "t.service", "t.bouquetCode"])
-    .execute();
-}
-
-/** Adds up the sums of each partner, service and bouquet. */
-function addUp(rows: readonly SumRow[]): SettlementSum[] {
-  const sums = new Map<string, SettlementSum>();
-  for (const row of rows) {
-    const key = JSON.stringify([row.partnerId, row.service, row.bouquetCode]);
-    const { count, amount, commission } = sums.get(key) ?? { count: 0, amount: 0n, commission: 0n };
-    const money = { amount: amount + BigInt(row.amount), commission: commission + BigInt(row.commission) };
-    sums.set(key, { ...row, count: count + Number(row.count), ...money });
-  }
-  return [...sums.values()];
 }

@@ -67,7 +67,7 @@ export async function findByTxnIds(db: Db, txnIds: readonly string[]): Promise<M
 export async function findReversals(db: Db, txnIds: readonly string[]): Promise<Map<string, RecordedReversal>> {
   if (txnIds.length === 0) return new Map();
   const rows = await db.selectFrom("reversal").selectAll().where("txnId", "in", txnIds).execute();
-  return new Map(rows.map(({ txnId, ...reversal }) => [txnId, reversal]));
+  return new Map(rows.map(({ txnId, at, wall, author, reason }) => [txnId, { at, wall, author, reason }]));
 }
 
 /** A page of top-ups, newest first, or oldest first after `page.after`. */

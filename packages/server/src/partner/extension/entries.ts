@@ -3,6 +3,7 @@ import { ACCOUNT_ENTRY_KINDS, type AccountEntry } from "../../domain/account.ts"
 import { type CurrencyExponent, type Money, moneyToJson } from "../../domain/money.ts";
 import { dayBefore } from "../../domain/wall-time.ts";
 import type { EntriesRest } from "../../store/account-entries.ts";
+import { sumBalance } from "../../store/account-sums.ts";
 import { readOwnEntries } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { timestamp } from "../versions/v1_0_1.ts";
@@ -86,7 +87,9 @@ export const ENTRIES: Report = {
     const today = momentOf(ports).wall.slice(0, 10);
     const eve = dayBefore(days.from);
     const opening =
-      place === undefined ? await ports.sumBalance(caller, eve < today ? eve : today) : BigInt(place.balance);
+      place === undefined
+        ? await sumBalance(engine.db, caller, { to: eve < today ? eve : today })
+        : BigInt(place.balance);
     const read = untilToday(days, today);
     const { entries, rest } = await readOwnEntries(engine.db, provider.zone, caller, read, place?.after, true);
     let balance = opening;

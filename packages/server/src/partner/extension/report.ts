@@ -2,7 +2,6 @@ import { JSON_TYPE, NEVER_KEPT } from "../failures.ts";
 import type { Operation } from "../operations.ts";
 import type { Ports } from "../ports.ts";
 import { ACCOUNT } from "./account.ts";
-import { rememberBalances } from "./balances.ts";
 import { ENTRIES } from "./entries.ts";
 import { REPORTED, type Report } from "./shape.ts";
 import { TOP_UPS } from "./top-ups.ts";
@@ -25,7 +24,7 @@ const LISTS = { name: "lists", quota: MOST_WAITING, windowMs: 1_000 };
 const HEADERS = ["cache-control", NEVER_KEPT, "content-type", JSON_TYPE];
 
 export function reportRoutes({ ports, prefix, currency }: ReportOptions): Operation[] {
-  const reporting = { ...ports, currency, sumBalance: rememberBalances(ports, ports.clock) };
+  const reporting = { ...ports, currency };
   const turns = new Turns();
   return REPORTS.map(({ name, parameters, run }) => ({
     url: `${prefix}/${name}`,

@@ -244,17 +244,23 @@ CREATE TABLE top_up (
 
 -- A txnId begins with its time, so that this index grows at its end too.
 CREATE UNIQUE INDEX top_up_by_txn_id ON top_up (txn_id);
+CREATE INDEX top_up_by_partner ON top_up (partner_id, environment, txn_id);
+CREATE INDEX top_up_by_udf1 ON top_up (udf1, partner_id, environment) WHERE udf1 IS NOT NULL;
 
 -- Time, author and reason of a reversed top-up. The top-up's own row contains only its status.
 CREATE TABLE reversal (
-  txn_id TEXT    PRIMARY KEY,
-  at     INTEGER NOT NULL,
-  wall   TEXT    NOT NULL,
-  author TEXT    NOT NULL,
-  reason TEXT    NOT NULL
+  txn_id      TEXT    PRIMARY KEY,
+  -- Of the top-up.
+  partner_id  INTEGER NOT NULL,
+  environment TEXT    NOT NULL,
+  at          INTEGER NOT NULL,
+  wall        TEXT    NOT NULL,
+  author      TEXT    NOT NULL,
+  reason      TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX reversal_by_wall ON reversal (wall);
+CREATE INDEX reversal_by_partner ON reversal (partner_id, environment, wall);
 
 -- Author, time and reason of a connection's last block: valid while connection.blocked is 1.
 CREATE TABLE connection_block (
@@ -286,10 +292,6 @@ CREATE TABLE account (
   -- Null unless the account is guarded: it has a credit limit, or its partner a limit a day. Then each batch of top-ups
   -- updates it; otherwise the balance is summed up on request.
   balance      INTEGER CHECK (balance IS NOT NULL OR credit_limit IS NULL),
-  -- A day of the provider's clock, and its top-ups. Reversals do not count.
-  day          TEXT    NOT NULL,
-  day_top_ups  INTEGER NOT NULL,
-  day_amount   INTEGER NOT NULL,
   PRIMARY KEY (partner_id, environment)
 ) STRICT, WITHOUT ROWID;
 
@@ -309,25 +311,34 @@ CREATE TABLE account_entry (
   PRIMARY KEY (partner_id, environment, reference)
 ) STRICT, WITHOUT ROWID;
 
--- Sums of days that ended at least 24 hours ago, so that a balance need not read all top-ups. They outlive pruned history.
-CREATE TABLE account_day (
-  partner_id  INTEGER NOT NULL REFERENCES partner,
-  environment TEXT    NOT NULL,
-  day         TEXT    NOT NULL,
-  top_ups     INTEGER NOT NULL,
-  gross       INTEGER NOT NULL,
+-- Sums of top-ups by the day of their txn_date, and of reversals by their own day. A batch adds to its rows in the
+-- transaction that records it. They outlive pruned history.
+CREATE TABLE sales_day (
+  partner_id   INTEGER NOT NULL REFERENCES partner,
+  environment  TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  day          TEXT    NOT NULL,
+  service      TEXT    NOT NULL,
+  bouquet_code TEXT    NOT NULL,
+  -- In PostgreSQL, each session adds to rows of its own, so that batches do not wait for each other. 0 in SQLite.
+  lane         INTEGER NOT NULL,
+  top_ups      INTEGER NOT NULL,
+  gross        INTEGER NOT NULL,
   -- Of these top-ups.
-  commission  INTEGER NOT NULL,
-  -- Made on this day, whenever their top-ups were made.
-  reversals   INTEGER NOT NULL,
-  reversed    INTEGER NOT NULL,
+  commission   INTEGER NOT NULL,
+  reversals    INTEGER NOT NULL,
+  reversed     INTEGER NOT NULL,
   -- The commission of the reversed top-ups.
-  returned    INTEGER NOT NULL,
-  PRIMARY KEY (partner_id, environment, day)
+  returned     INTEGER NOT NULL,
+  PRIMARY KEY (partner_id, environment, day, service, bouquet_code, lane)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX account_day_by_day ON account_day (day);
+CREATE INDEX sales_day_by_day ON sales_day (environment, day);
 
+--- postgres
+-- Each batch updates a row. Free room in its page saves the update of the indexes.
+ALTER TABLE sales_day SET (fillfactor = 50);
+
+--- both
 -- Every change by staff or an import. The hash of an entry covers the previous entry.
 CREATE TABLE audit_entry (
   seq     INTEGER PRIMARY KEY,

@@ -2,13 +2,13 @@ import type { TokenState } from "../../domain/access-token.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
 import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
-import type { TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
+import type { RecordedTopUp, TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
 import { accountName, BatchAccounts, type GuardRow, toGuarded } from "../guarded-accounts.ts";
 import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../rows.ts";
-import type { RecordedTopUp, SettlingReads, SettlingWrites } from "../settling.ts";
+import type { SettlingReads, SettlingWrites } from "../settling.ts";
 import type { CustomerRow, RawRow } from "../tables.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
@@ -21,6 +21,9 @@ export type AskedCheckout = { readonly asked: string; readonly retired_at: Insta
 
 export type TokenOfBatch = TokenStateRow & AccountColumns & { readonly id: string; readonly guarded: boolean };
 
+/** What an account bought today, before the batch. */
+export type SoldRow = AccountColumns & { readonly top_ups: number; readonly gross: number };
+
 /** A guarded account, locked. */
 export type LockedAccount = GuardRow & AccountColumns;
 
@@ -31,6 +34,7 @@ export interface LoadedBatch {
   readonly customers: readonly LockedCustomer[];
   readonly tokens: readonly TokenOfBatch[];
   readonly accounts: readonly LockedAccount[];
+  readonly sold: readonly SoldRow[];
   readonly checkouts: readonly AskedCheckout[];
   readonly connections: readonly ConnectionRows[];
   readonly catalogues: ReadonlyMap<number, Catalogue>;
@@ -58,13 +62,20 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
   readonly #prunedBefore: Instant | undefined;
 
   constructor(loaded: LoadedBatch) {
-    const { customers, tokens, accounts, checkouts, connections, catalogues, prunedBefore, hasTarget } = loaded;
+    const { customers, tokens, accounts, sold, checkouts, connections, catalogues, prunedBefore, hasTarget } = loaded;
     this.hasTarget = hasTarget;
     this.#tokens = new Map(tokens.map((row) => [row.id, toTokenState(row)]));
     this.#statuses = new Map(customers.map((row) => [customerName(row), row.status]));
     this.#connections = toConnections(connections);
     const guarded = new Map(accounts.map((row) => [`${row.partner_id} ${row.environment}`, toGuarded(row)]));
-    this.accounts = new BatchAccounts((key) => guarded.get(accountName(key)));
+    const soldBefore = new Map(sold.map((row) => [`${row.partner_id} ${row.environment}`, row]));
+    this.accounts = new BatchAccounts({
+      account: (key) => guarded.get(accountName(key)),
+      soldToday(key) {
+        const { top_ups: topUps = 0, gross = 0 } = soldBefore.get(accountName(key)) ?? {};
+        return { topUps: Number(topUps), gross: BigInt(gross) };
+      },
+    });
     for (const row of checkouts) {
       if (row.retired_at !== null) this.#wasRetired.set(row.asked, row.retired_at);
       if (row.checkout_id !== null) this.#transactions.set(row.asked, toTransaction(row));
@@ -79,6 +90,7 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
       recorded: this.transaction(checkoutId),
       token: (tokenId) => this.#tokens.get(tokenId),
       account: () => this.accounts.find(command),
+      soldToday: () => this.accounts.soldToday(command),
       customerStatus: this.#statuses.get(customerName(command)),
       connection: this.#connections.get(connectionName(command)),
       retired: this.retiredAt(checkoutId) !== undefined,
@@ -100,9 +112,9 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
   }
 
   record(topUp: RecordedTopUp, _snapshot: TopUpSnapshot, after: Connection): void {
-    const { transaction, account } = topUp;
+    const { transaction } = topUp;
     this.recorded.push(topUp);
-    if (account !== undefined) this.accounts.charge(transaction, account);
+    this.accounts.record(topUp);
     this.#transactions.set(transaction.checkoutId, transaction);
     this.#connections.set(connectionName(transaction), after);
   }

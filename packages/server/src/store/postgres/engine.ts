@@ -5,7 +5,7 @@ import { type RawRow, TABLE_NAMES, type Tables } from "../tables.ts";
 import { textArray } from "./columns.ts";
 import { type Database, endClient, openClient } from "./database.ts";
 import { translateAtConnecting } from "./error-translation.ts";
-import { appendEntries, DELETE_ENTRIES, ENTRIES } from "./ledgers.ts";
+import { ADD_SALES, appendEntries, DELETE_ENTRIES, ENTRIES } from "./ledgers.ts";
 import {
   awaitCommits,
   LOCK_AUDIT,
@@ -40,9 +40,8 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     transact: (work) => transact([], work),
     change: (work) => transact([LOCK_REFERENCE], work).finally(changed),
     view: (work) => database.transact([ONE_VIEW], (_, session) => work(kyselyOn((ask) => ask(session)))),
-    async lockImports(tx) {
-      await run(tx, LOCK_IMPORT);
-      await run(tx, HOLD_PROVIDER);
+    async lockImports(tx, customers) {
+      for (const query of [LOCK_IMPORT, HOLD_PROVIDER, LOCK_CUSTOMERS(customers)]) await run(tx, query);
     },
     async lockCustomers(tx, customers) {
       await run(tx, LOCK_CUSTOMERS(customers));
@@ -70,6 +69,9 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     },
     async appendEntries(tx, entries) {
       for (const query of appendEntries(entries)) await run(tx, query);
+    },
+    async addSales(tx, rows) {
+      await run(tx, ADD_SALES(rows));
     },
     rows: MANY_ROWS,
     async deleteEntries(tx, { cuid, environment, service, reqId }, plan, seq) {

@@ -1,8 +1,9 @@
 import type { NewEntry } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
+import type { RecordedTopUp } from "../../domain/top-up.ts";
 import { eventRow } from "../events.ts";
 import { entryRow, HEAD_COLUMNS, HEAD_FROM_ENTRY, headRow, LEDGER_KEY, TOP_UP_ENTRY, topUpRow } from "../rows.ts";
-import type { RecordedTopUp } from "../settling.ts";
+import { addSalesSql, SOLD } from "../sales.ts";
 import { isAsked, namesOf, omit, orNull, qualified, text } from "../table.ts";
 import { columnsOf, type RawRow, TABLES } from "../tables.ts";
 import { asked, insertRows, putRows, unnest, withRows } from "./columns.ts";
@@ -24,10 +25,7 @@ export const DELETE_ENTRIES: Prepared = {
 const APPEND = insertRows("ledger_entry", TABLES.ledger_entry.columns);
 const PUT_HEADS = putRows("subscription");
 
-/**
- * Appends entries and updates their subscription rows. The customers must be locked.
- * @param entries the entries of one ledger must be in the order of their numbers.
- */
+/** Appends entries and updates their subscription rows. The customers must be locked. */
 export function appendEntries(entries: readonly NewEntry[]): Query[] {
   if (entries.length === 0) return [];
   const heads = new Map<string, RawRow<"subscription">>();
@@ -89,6 +87,16 @@ export function record(topUps: readonly RecordedTopUp[]): Query {
 function ledgerName({ transaction: { environment, cuid, service, reqId }, plan }: RecordedTopUp): string {
   return JSON.stringify([environment, cuid, service, reqId, plan]);
 }
+
+const SALES = omit(TABLES.sales_day.columns, ["lane"]);
+/** Each session adds to rows of its own lane, so that batches do not wait for each other. */
+export const ADD_SALES = withRows(
+  {
+    name: "sales_add",
+    text: addSalesSql("current_setting('topupd.lane')::bigint", `${SOLD.join(", ")} FROM ${asked(SALES)} WHERE true`),
+  },
+  SALES,
+);
 
 /** Returns a row if there is a target, so that events must be written. */
 export const FIND_TARGET: Prepared = { name: "target_any", text: "SELECT 1 FROM target LIMIT 1" };

@@ -114,7 +114,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     provider,
     engine,
     ...partnerReads(postgresReader(serving), provider),
-    ...customerImports(engine, provider),
+    ...customerImports(createPostgresEngine({ url: options.url, database: serving, changed: () => {} }), provider),
     settleTopUp: (command) => batcher.add({ kind: "top_up", command }) as Promise<SettledTopUp>,
     isOverloaded: () => batcher.isFull,
     concludeCheckout: (checkoutId) => batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,

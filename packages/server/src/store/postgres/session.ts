@@ -80,6 +80,9 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
   if (is_standby) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
 }
 
+/** The least number that no other session has. The session keeps it by an advisory lock. */
+const LANE = "SELECT lane FROM generate_series(0, 9999) AS lane WHERE pg_try_advisory_lock(7461009, lane) LIMIT 1";
+
 function setUpText(purpose: Purpose): string {
   const { statement, lock, idleInTransaction } = LIMITS[purpose];
   const isServing = purpose === "serving";
@@ -95,6 +98,7 @@ function setUpText(purpose: Purpose): string {
     ${keepalives};
     SET enable_seqscan = ${whole}; SET enable_hashjoin = ${whole}; SET enable_mergejoin = ${whole};
     SET enable_material = ${whole};
+    SELECT set_config('topupd.lane', lane::text, false) FROM (${LANE}) AS l;
     SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false);
     SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
       current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby`;

@@ -1,23 +1,24 @@
 import type { Catalogue } from "../../domain/catalogue.ts";
-import type { Instant } from "../../domain/wall-time.ts";
-import { guardRow } from "../guarded-accounts.ts";
+import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import { CONNECTION_WITH_HEADS } from "../partner-reads.ts";
 import { CONNECTION_KEY, type ConnectionRows, keyColumns } from "../rows.ts";
 import { type Settled, type SettlingItem, settleBatch } from "../settling.ts";
 import type { ProviderSettings } from "../store.ts";
-import { ACCOUNT, CONNECTION, isAsked, namesOf, pick, qualified } from "../table.ts";
+import { CONNECTION, isAsked, namesOf, pick, qualified } from "../table.ts";
 import { columnsOf, TABLES } from "../tables.ts";
 import {
   type AccountColumns,
   type AskedCheckout,
   BatchSnapshot,
+  type LoadedBatch,
   type LockedAccount,
   type LockedCustomer,
+  type SoldRow,
   type TokenOfBatch,
 } from "./batch-snapshot.ts";
 import { asked, insertRows, unlessEmpty, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { appendEvents, FIND_TARGET, record } from "./ledgers.ts";
+import { ADD_SALES, appendEvents, FIND_TARGET, record } from "./ledgers.ts";
 import { LOCK_ACCOUNTS, LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "./locks.ts";
 import type { PostgresReferenceCache } from "./reference-cache.ts";
 import type { Prepared, Query, Session } from "./session.ts";
@@ -56,16 +57,24 @@ const TOKENS = withRows(
   TOKEN,
 );
 
-const CHARGED = pick(TABLES.account.columns, "balance", "day", "day_top_ups", "day_amount");
-const CHARGED_NAMES = namesOf(CHARGED);
-const CHARGE_COLUMNS = { ...ACCOUNT, ...CHARGED };
+const CHARGED = pick(TABLES.account.columns, "partner_id", "environment", "balance");
 const CHARGE = withRows(
   {
     name: "accounts_charge",
-    text: `UPDATE account AS a SET (${CHARGED_NAMES.join(", ")}) = (${qualified("k", CHARGED_NAMES)})
-      FROM ${asked(CHARGE_COLUMNS)} WHERE ${isAsked("a", TABLES.account.key)}`,
+    text: `UPDATE account AS a SET balance = k.balance FROM ${asked(CHARGED)} WHERE ${isAsked("a", TABLES.account.key)}`,
   },
-  CHARGE_COLUMNS,
+  CHARGED,
+);
+
+const SOLD_KEY = pick(TABLES.sales_day.columns, "partner_id", "environment", "day");
+const SOLD_TODAY = withRows(
+  {
+    name: "sold_today",
+    text: `SELECT k.partner_id, k.environment, coalesce(sum(s.top_ups), 0) AS top_ups, coalesce(sum(s.gross), 0) AS gross
+      FROM ${asked(SOLD_KEY)} LEFT JOIN sales_day AS s ON ${isAsked("s", namesOf(SOLD_KEY))}
+      GROUP BY k.partner_id, k.environment`,
+  },
+  SOLD_KEY,
 );
 
 const PRUNED_BEFORE: Prepared = { name: "retention", text: "SELECT pruned_before FROM retention" };
@@ -104,11 +113,12 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
     async settle(items: readonly SettlingItem[]): Promise<Settled[]> {
       const catalogues = await readCatalogues(items);
       return database.transact(openingOf(items), async (rows, session) => {
+        const now = provider.zone.moment(clock());
         const [customers, , tokens, connections, checkouts, retention, targets = []] = rows;
         const loaded = {
           customers: customers as LockedCustomer[],
           tokens: tokens as TokenOfBatch[],
-          accounts: await lockAccounts(session, tokens as TokenOfBatch[], items),
+          ...(await lockAccounts(session, tokens as TokenOfBatch[], items, now.wall)),
           connections: connections as ConnectionRows[],
           checkouts: checkouts as AskedCheckout[],
           catalogues,
@@ -116,7 +126,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
           hasTarget: targets.length > 0,
         };
         const snapshot = new BatchSnapshot(loaded);
-        const settled = settleBatch({ items, read: snapshot, write: snapshot, provider, clock });
+        const settled = settleBatch({ items, read: snapshot, write: snapshot, provider, now, clock });
         await session.commit(writesOf(snapshot));
         return settled;
       });
@@ -124,12 +134,13 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   };
 }
 
-/** Locks guarded accounts. An account becomes guarded only while nothing is recorded, so the tokens say which are. */
+/** Locks guarded accounts, and sums what they bought today. An account becomes guarded only while nothing is recorded, so the tokens say which are. */
 async function lockAccounts(
   session: Session,
   tokens: readonly TokenOfBatch[],
   items: readonly SettlingItem[],
-): Promise<LockedAccount[]> {
+  now: WallTime,
+): Promise<Pick<LoadedBatch, "accounts" | "sold">> {
   const keys = new Map<string, AccountColumns>();
   for (const { partner_id, environment, guarded } of tokens)
     if (guarded) keys.set(`${partner_id} ${environment}`, { partner_id, environment });
@@ -138,7 +149,14 @@ async function lockAccounts(
     const { partnerId: partner_id, environment } = item.command;
     keys.set(`${partner_id} ${environment}`, { partner_id, environment });
   }
-  return keys.size === 0 ? [] : session.run<LockedAccount>(LOCK_ACCOUNTS([...keys.values()]));
+  if (keys.size === 0) return { accounts: [], sold: [] };
+  const day = now.slice(0, "YYYY-MM-DD".length);
+  const asked = [...keys.values()];
+  const [accounts, sold] = await session.runAll([
+    LOCK_ACCOUNTS(asked),
+    SOLD_TODAY(asked.map((key) => ({ ...key, day }))),
+  ]);
+  return { accounts: accounts as LockedAccount[], sold: sold as SoldRow[] };
 }
 
 /** The locks come first: what is read after them cannot change any more. */
@@ -163,13 +181,11 @@ function checkoutIdOf(item: SettlingItem): string {
 }
 
 function writesOf({ recorded, events, retired, accounts }: BatchSnapshot): Query[] {
-  const charged = accounts.charged.map(({ key, account }) => {
-    return { partner_id: key.partnerId, environment: key.environment, ...guardRow(account) };
-  });
   const retirements = Array.from(retired, ([checkout_id, at]) => ({ checkout_id, at }));
   return [
     ...unlessEmpty(record, recorded),
-    ...unlessEmpty(CHARGE, charged),
+    ...unlessEmpty(CHARGE, accounts.charged),
+    ...unlessEmpty(ADD_SALES, accounts.sales.rows),
     ...unlessEmpty(RETIRE, retirements),
     ...appendEvents(events),
   ];

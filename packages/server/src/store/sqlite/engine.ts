@@ -3,10 +3,11 @@ import { type CompiledQuery, type Kysely, SqliteAdapter, SqliteIntrospector, Sql
 import { toLedgers } from "../customer-files.ts";
 import { type ArchiveValue, type Engine, type Filling, kyselyOver, type View, type Writers } from "../engine.ts";
 import { LEDGER_KEY } from "../rows.ts";
+import { addSalesSql, SOLD } from "../sales.ts";
 import type { RawTables, Tables } from "../tables.ts";
 import { type Database, translating, type Value } from "./database.ts";
 import { appendMany, DELETE_ENTRIES, ledgerValues, OF_LEDGER, readEntries } from "./ledgers.ts";
-import { MANY_ROWS, run } from "./many-rows.ts";
+import { GIVEN_ROWS, givenValue, MANY_ROWS, run, writeMany } from "./many-rows.ts";
 
 interface SqliteEngineParts {
   /** Opens a connection to the file. */
@@ -74,6 +75,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
       return toLedgers(await readEntries(tx, environment, cuids));
     },
     appendEntries: appendMany,
+    addSales: (tx, rows) => writeMany(tx, ADD_SALES, SOLD, rows),
     rows: MANY_ROWS,
     async deleteEntries(tx, key, plan, seq) {
       await run(tx, DELETE_ENTRIES, [...ledgerValues(key, plan), seq]);
@@ -86,6 +88,8 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     },
   };
 }
+
+const ADD_SALES = addSalesSql("0", `${SOLD.map(givenValue).join(", ")} ${GIVEN_ROWS} WHERE true`);
 
 /** A checkpoint every 64 MiB: an import changes pages all over the database, and rarer checkpoints write fewer of them. */
 const RARE_CHECKPOINTS = "PRAGMA wal_autocheckpoint = 16000";

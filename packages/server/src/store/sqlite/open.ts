@@ -41,10 +41,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const { path, clock, settlerSocket, mustExist = false } = options;
   secureLeftLog(path);
   const database = new Database(path, { mustExist });
-  const engine = createSqliteEngine({
-    connect: () => new Database(path, { mustExist: true }),
-    committed: () => database.endView(),
-  });
+  const engine = createSqliteEngine(engineParts(path, database));
   try {
     await migrate(database, clock(), !mustExist);
     const provider = await settleProvider(engine, options);
@@ -62,6 +59,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
+/** The parts of an engine beside the connection that serves partners. */
+function engineParts(path: string, database: Database) {
+  return { connect: () => new Database(path, { mustExist: true }), committed: () => database.endView() };
+}
+
 interface SqliteStoreParts {
   readonly database: Database;
   /** Staff's queries and changes, on their own connection. */
@@ -73,6 +75,7 @@ interface SqliteStoreParts {
 function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts): Store {
   const { path, clock, observeBatch } = options;
   const { database, engine, provider, settler } = parts;
+  const importing = createSqliteEngine(engineParts(path, database));
   const reference = new SqliteReferenceCache(database, provider);
   const topUps = topUpTables({ database, provider, clock, reference });
   const batcher = new Batcher({ settle: topUps.settle, observe: observeBatch });
@@ -93,7 +96,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     // An interrupted commit may lie unseen at the end of the write-ahead log until SQLite recovers it. The write that
     // retires the checkout replaces it there.
     concludeCheckout: (checkoutId) => settle({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,
-    ...customerImports(engine, provider),
+    ...customerImports(importing, provider),
 
     async *check(): AsyncGenerator<CheckEvent> {
       const checked = new Database(path, { mustExist: true });
@@ -122,6 +125,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
       isClosed = true;
       await batcher.drained();
       await settler?.close();
+      await importing.close();
       await engine.close();
       database.close();
     },

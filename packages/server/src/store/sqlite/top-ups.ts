@@ -1,22 +1,16 @@
 import type { TokenState } from "../../domain/access-token.ts";
 import type { AccountKey } from "../../domain/account.ts";
-import type { TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
+import type { RecordedTopUp, TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
-import { BatchAccounts, GUARD_COLUMNS, type GuardRow, guardRow, toGuarded } from "../guarded-accounts.ts";
+import { BatchAccounts, GUARD_COLUMNS, type GuardRow, toGuarded } from "../guarded-accounts.ts";
 import { connectionQuery } from "../partner-reads.ts";
 import { type CustomerConnectionRow, toFoundConnection, topUpRow, toTransaction } from "../rows.ts";
-import {
-  type RecordedTopUp,
-  type Settled,
-  type SettlingItem,
-  type SettlingReads,
-  type SettlingWrites,
-  settleBatch,
-} from "../settling.ts";
+import { addSalesSql, SOLD } from "../sales.ts";
+import { type Settled, type SettlingItem, type SettlingReads, type SettlingWrites, settleBatch } from "../settling.ts";
 import type { ProviderSettings } from "../store.ts";
-import { columnsOf, type RawRow } from "../tables.ts";
+import { columnsOf, type RawRow, type SaleRow } from "../tables.ts";
 import type { Database } from "./database.ts";
 import { bound, eventInsertion, FIND_TARGET, topUpAppending } from "./ledgers.ts";
 import { inSqlite } from "./reader.ts";
@@ -32,8 +26,9 @@ const FIND_TOKEN = `SELECT t.expires_at AS "expiresAt", t.revoked_at AS "revoked
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.id = ?`;
 const FIND_GUARDED = `SELECT ${GUARD_COLUMNS.join(", ")} FROM account
   WHERE partner_id = ? AND environment = ? AND balance IS NOT NULL`;
-const CHARGE = `UPDATE account SET balance = @balance, day = @day, day_top_ups = @day_top_ups, day_amount = @day_amount
-  WHERE partner_id = $partnerId AND environment = $environment`;
+const CHARGE = "UPDATE account SET balance = @balance WHERE partner_id = @partner_id AND environment = @environment";
+const SOLD_TODAY = `SELECT coalesce(sum(top_ups), 0) AS top_ups, coalesce(sum(gross), 0) AS gross FROM sales_day
+  WHERE partner_id = ? AND environment = ? AND day = ?`;
 /** Finds whether a checkout has a top-up, is retired, or both. */
 const ON_RECORD = `SELECT 'top_up' AS what FROM top_up WHERE checkout_id = ?1
   UNION ALL SELECT 'retired' FROM retired_checkout WHERE checkout_id = ?1`;
@@ -61,7 +56,9 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   const findToken = database.prepareRows<TokenStateRow>(FIND_TOKEN);
   const findGuardedRow = database.prepareRows<GuardRow>(FIND_GUARDED);
   const findGuarded = (key: AccountKey) => findGuardedRow(key.partnerId, key.environment).map(toGuarded)[0];
-  const chargeAccount = database.prepareWrite<ReturnType<typeof guardRow>, AccountKey>(CHARGE);
+  const chargeAccount = database.prepareWrite<BatchAccounts["charged"][number]>(CHARGE);
+  const addSales = database.prepareWrite<SaleRow>(addSalesSql("0", bound(SOLD)));
+  const soldToday = database.prepareRows<{ top_ups: number; gross: number }>(SOLD_TODAY);
   const horizon = database.prepareRows<{ pruned_before: Instant }>(HORIZON);
   const onRecord = database.prepareRows<{ what: "top_up" | "retired" }>(ON_RECORD);
   const append = topUpAppending(database);
@@ -93,6 +90,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
           recorded: recorded.some(({ what }) => what === "top_up") ? find(checkoutId) : undefined,
           token,
           account: () => accounts.find(command),
+          soldToday: () => accounts.soldToday(command),
           retired: recorded.some(({ what }) => what === "retired"),
           customerStatus: found?.profile.status,
           connection: found?.connection,
@@ -108,8 +106,9 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   };
 
   const writesOfBatch = (accounts: BatchAccounts): SettlingWrites<Snapshot> => ({
-    record({ transaction, plan, entry, account }: RecordedTopUp, { lastEntryOf }) {
-      if (account !== undefined) accounts.charge(transaction, account);
+    record(topUp: RecordedTopUp, { lastEntryOf }) {
+      const { transaction, plan, entry } = topUp;
+      accounts.record(topUp);
       append({ key: transaction, plan, entry }, lastEntryOf(plan));
       insertRow(topUpRow(transaction));
     },
@@ -118,10 +117,18 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   });
 
   const settle = (items: readonly SettlingItem[]): Settled[] => {
-    const accounts = new BatchAccounts(findGuarded);
+    const now = provider.zone.moment(clock());
+    const accounts = new BatchAccounts({
+      account: findGuarded,
+      soldToday({ partnerId, environment }) {
+        const [sold] = soldToday(partnerId, environment, now.wall.slice(0, "YYYY-MM-DD".length));
+        return { topUps: sold?.top_ups ?? 0, gross: BigInt(sold?.gross ?? 0) };
+      },
+    });
     const [read, write] = [readsOfBatch(accounts), writesOfBatch(accounts)];
-    const settled = settleBatch({ items, read, write, provider, clock });
-    for (const { key, account } of accounts.charged) chargeAccount(guardRow(account), key);
+    const settled = settleBatch({ items, read, write, provider, now, clock });
+    for (const row of accounts.charged) chargeAccount(row);
+    for (const row of accounts.sales.rows) addSales(row);
     return settled;
   };
 

@@ -1,0 +1,186 @@
+import { sql } from "kysely";
+import { type AccountKey, addSums, NO_SALES, type SaleSums } from "../domain/account.ts";
+import type { DaySales } from "../domain/settlement.ts";
+import type { Transaction } from "../domain/transaction.ts";
+import type { WallTime } from "../domain/wall-time.ts";
+import type { Db } from "./engine.ts";
+import { namesOf } from "./table.ts";
+import { columnsOf, type SaleRow, TABLES } from "./tables.ts";
+import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
+
+/*
+ * Sums of top-ups and reversals (sales_day). They change in the transaction that records a top-up or reverses it, so every
+ * balance, statement and settlement is the sum of a few rows.
+ */
+
+/** A top-up counts on the day of its txnDate. */
+export function recordedSale(topUp: Transaction): DaySales {
+  const { amount: gross, commission } = topUp;
+  return { ...labelOf(topUp, topUp.txnDate), ...NO_SALES, topUps: 1, gross, commission };
+}
+
+/** A reversal counts on its own day. */
+export function reversedSale(topUp: Transaction, wall: WallTime): DaySales {
+  const { amount: reversed, commission: returned } = topUp;
+  return { ...labelOf(topUp, wall), ...NO_SALES, reversals: 1, reversed, returned };
+}
+
+function labelOf({ partnerId, environment, service, bouquetCode }: Transaction, wall: WallTime) {
+  return { partnerId, environment, day: wall.slice(0, "YYYY-MM-DD".length), service, bouquetCode };
+}
+
+/** The sales of a batch. Each row of sales_day is changed once. */
+export class BatchSales {
+  readonly #sums = new Map<string, DaySales>();
+
+  add(sale: DaySales): void {
+    const name = saleName(sale);
+    const sum = this.#sums.get(name);
+    this.#sums.set(name, sum === undefined ? sale : { ...sum, ...addSums(sum, sale) });
+  }
+
+  /** What an account bought in this batch. */
+  of({ partnerId, environment }: AccountKey): SaleSums {
+    const its = [...this.#sums.values()].filter(
+      (sum) => sum.partnerId === partnerId && sum.environment === environment,
+    );
+    return its.reduce<SaleSums>(addSums, NO_SALES);
+  }
+
+  /** In the order of their keys, in which the rows are locked. */
+  get rows(): SaleRow[] {
+    return [...this.#sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => rowOf(sum));
+  }
+}
+
+function rowOf(sale: DaySales): SaleRow {
+  return {
+    partner_id: sale.partnerId,
+    environment: sale.environment,
+    day: sale.day,
+    service: sale.service,
+    bouquet_code: sale.bouquetCode,
+    top_ups: sale.topUps,
+    gross: Number(sale.gross),
+    commission: Number(sale.commission),
+    reversals: sale.reversals,
+    reversed: Number(sale.reversed),
+    returned: Number(sale.returned),
+  };
+}
+
+const { key: KEY } = TABLES.sales_day;
+const SUMS = columnsOf("sales_day").filter((column) => !(KEY as readonly string[]).includes(column));
+
+/** The statement that adds rows. @param lane SQL of the lane. @param rows SQL that gives the other columns, in their order. */
+export function addSalesSql(lane: string, rows: string): string {
+  const added = SUMS.map((column) => `${column} = sales_day.${column} + excluded.${column}`).join(", ");
+  return `INSERT INTO sales_day (lane, ${SOLD.join(", ")}) SELECT ${lane}, ${rows}
+    ON CONFLICT (${KEY.join(", ")}) DO UPDATE SET ${added}`;
+}
+
+/** The columns of an added row. */
+export const SOLD = namesOf(TABLES.sales_day.columns).filter((column) => column !== "lane");
+
+/** Sums for a reversal, to be added in its transaction. */
+export function reversalRows(topUp: Transaction, wall: WallTime) {
+  return [rowOf(reversedSale(topUp, wall))];
+}
+
+/** Days such as `2026-11-20`, both included; undefined for no bound. */
+export interface Days {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Sums the sales of one account. */
+export async function sumSales(db: Db, { partnerId, environment }: AccountKey, days: Days = {}): Promise<SaleSums> {
+  const [sums] = await sumDays(db, days)
+    .where("partnerId", "=", partnerId)
+    .where("environment", "=", environment)
+    .execute();
+  return sums === undefined ? NO_SALES : toSums(sums);
+}
+
+export interface SalesFilter extends Days {
+  readonly environment?: AccountKey["environment"] | undefined;
+  readonly partnerId?: number | undefined;
+}
+
+/** The sales of each day, account, service and bouquet. */
+export async function readSales(db: Db, { environment, partnerId, ...days }: SalesFilter): Promise<DaySales[]> {
+  let query = sumDays(db, days);
+  if (environment !== undefined) query = query.where("environment", "=", environment);
+  if (partnerId !== undefined) query = query.where("partnerId", "=", partnerId);
+  const rows = await query.select(LABEL).groupBy(LABEL).execute();
+  return rows.map(({ partnerId, environment, day, service, bouquetCode, ...sums }) => {
+    return { partnerId, environment, day, service, bouquetCode, ...toSums(sums) };
+  });
+}
+
+const LABEL = ["partnerId", "environment", "day", "service", "bouquetCode"] as const;
+/** Digits, since a number may be too small to hold a sum exactly. */
+export const digits = (column: string) => sql<string | null>`cast(sum(${sql.ref(column)}) as text)`;
+
+function sumDays(db: Db, { from, to }: Days) {
+  let query = db.selectFrom("salesDay");
+  if (from !== undefined) query = query.where("day", ">=", from);
+  if (to !== undefined) query = query.where("day", "<=", to);
+  const names = ["topUps", "gross", "commission", "reversals", "reversed", "returned"] as const;
+  return query.select(names.map((name) => digits(name).as(name)));
+}
+
+function toSums(row: { readonly [Name in keyof SaleSums]: string | null }): SaleSums {
+  return {
+    topUps: Number(row.topUps),
+    gross: BigInt(row.gross ?? 0),
+    commission: BigInt(row.commission ?? 0),
+    reversals: Number(row.reversals),
+    reversed: BigInt(row.reversed ?? 0),
+    returned: BigInt(row.returned ?? 0),
+  };
+}
+
+/** The same sums from top-ups and reversals themselves, for a check. Reads in small steps. @param from undefined: all. */
+export async function plainSales(db: Db, from: string | undefined): Promise<Map<string, DaySales>> {
+  const sales = new Map<string, DaySales>();
+  const add = (rows: readonly PlainSum[], sumsOf: (sum: PlainSum) => Partial<SaleSums>) => {
+    for (const row of rows) {
+      const { partnerId, environment, day, service, bouquetCode } = row;
+      const label = { partnerId, environment, day, service, bouquetCode };
+      const known = sales.get(saleName(label)) ?? NO_SALES;
+      if (from === undefined || day >= from)
+        sales.set(saleName(label), { ...label, ...addSums(known, { ...NO_SALES, ...sumsOf(row) }) });
+    }
+  };
+  const plain = (query: ReturnType<typeof topUps>, wall: "t.txnDate" | "r.wall") => {
+    const day = sql<string>`substr(${sql.ref(wall)}, 1, 10)`;
+    return query
+      .select((eb) => [...OF_SALE, day.as("day"), eb.fn.countAll().as("count")])
+      .select([digits("t.amount").as("amount"), digits("t.commission").as("commission")])
+      .groupBy([...OF_SALE, day])
+      .execute();
+  };
+  for await (const step of stepsOf(db, rangeOf(undefined, undefined)))
+    add(await plain(inRange(topUps(db), step), "t.txnDate"), ({ count, amount, commission }) => {
+      return { topUps: Number(count), gross: BigInt(amount ?? 0), commission: BigInt(commission ?? 0) };
+    });
+  const reversed = topUps(db).innerJoin("reversal as r", "r.txnId", "t.txnId") as unknown as ReturnType<typeof topUps>;
+  add(await plain(reversed, "r.wall"), ({ count, amount, commission }) => {
+    return { reversals: Number(count), reversed: BigInt(amount ?? 0), returned: BigInt(commission ?? 0) };
+  });
+  return sales;
+}
+
+const OF_SALE = ["t.partnerId", "t.environment", "t.service", "t.bouquetCode"] as const;
+
+interface PlainSum extends Omit<DaySales, keyof SaleSums> {
+  readonly count: string | number | bigint;
+  readonly amount: string | null;
+  readonly commission: string | null;
+}
+
+/** A unique name of what is summed up together. */
+export function saleName({ partnerId, environment, day, service, bouquetCode }: Omit<DaySales, keyof SaleSums>) {
+  return `${partnerId} ${environment} ${day} ${service} ${bouquetCode}`;
+}
