@@ -53,8 +53,10 @@ function deskRows(now: number, customers: number): string {
   return `
     CREATE TEMP TABLE reversed AS SELECT txn_id, at FROM top_up WHERE substr(udf1, 7) % 1000 = 7;
     UPDATE top_up SET status = 'reversed' WHERE txn_id IN (SELECT txn_id FROM reversed);
-    INSERT INTO reversal SELECT txn_id, at + 3600000, strftime('%Y-%m-%d %H:%M:%S', at / 1000 + 3600, 'unixepoch'), 'maya',
+    INSERT INTO reversal SELECT txn_id, 1, 'production', at + 3600000, strftime('%Y-%m-%d %H:%M:%S', at / 1000 + 3600, 'unixepoch'), 'maya',
       'The customer paid twice' FROM reversed;
+    INSERT INTO sales_day SELECT r.partner_id, r.environment, substr(r.wall, 1, 10), service, bouquet_code, 2, 0, 0, 0,
+      count(*), sum(amount), sum(commission) FROM reversal AS r JOIN top_up USING (txn_id) GROUP BY 1, 2, 3, 4, 5;
     DROP TABLE reversed;
     INSERT INTO refused_call (at, partner_id, environment, operation, reason, code, request_id)
       SELECT ${ago(30, 300_000)}, 1, 'production', 'get-customer-information', 'customer_not_found', '98' || (i * 7919),

@@ -14,6 +14,7 @@ import { flood } from "./flood.ts";
 import { floodPartners } from "./flood-partners.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
+import { midnight } from "./midnight.ts";
 import { model } from "./model.ts";
 import { month } from "./month.ts";
 import { runLedgerHistories } from "./paid-time.ts";
@@ -52,6 +53,10 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   statement,
   flood: async (size) => `${await flood(size)}\n${await floodPartners(size)}`,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
+  midnight: (size) => {
+    const path = join(size.cwd, "midnight.db");
+    return midnight({ ...size, openStore: async (options) => openSqliteStore({ ...options, path }) });
+  },
   month: (size) => {
     const path = join(size.cwd, "month.db");
     return month({ ...size, openStore: async (options) => openSqliteStore({ ...options, path }) });
@@ -73,6 +78,11 @@ const ON_POSTGRES: typeof ON_SQLITE = {
   deliver: ({ seed, rounds, events, cwd }) =>
     withServer(async ({ url }) => deliver({ seed, events, cwd, kills: rounds, database: await createDatabase(url) })),
   kill: (size) => withServer(async (server) => kill({ ...size, server, database: await createDatabase(server.url) })),
+  midnight: (size) =>
+    withServer(({ url }) => {
+      const database = createDatabase(url);
+      return midnight({ ...size, openStore: openIn(database) });
+    }),
   month: (size) => withServer(({ url }) => month({ ...size, openStore: openIn(createDatabase(url)) })),
   model: (size) =>
     withServer(({ url }) => model({ ...size, makeStore: () => ({ openStore: openIn(createDatabase(url)) }) })),
@@ -129,7 +139,7 @@ const { seed, ...sizes } = {
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time|practice|prepaid|statement [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N]\n" +
+    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N]\n" +
       "(lossy, doors, flood, paid-time and statement: on sqlite only; deliver and statement make --events, and deliver kills --rounds processes)\n",
   );
   process.exit(2);

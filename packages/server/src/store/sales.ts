@@ -95,11 +95,9 @@ export interface Days {
 
 /** Sums the sales of one account. */
 export async function sumSales(db: Db, { partnerId, environment }: AccountKey, days: Days = {}): Promise<SaleSums> {
-  const [sums] = await sumDays(db, days)
-    .where("partnerId", "=", partnerId)
-    .where("environment", "=", environment)
-    .execute();
-  return sums === undefined ? NO_SALES : toSums(sums);
+  const sold = sumDays(db, days).where("partnerId", "=", partnerId).where("environment", "=", environment);
+  // The database adds up days only: more than that may not fit into 64 bits.
+  return (await sold.groupBy("day").execute()).map(toSums).reduce<SaleSums>(addSums, NO_SALES);
 }
 
 export interface SalesFilter extends Days {

@@ -7,20 +7,23 @@ import { flood } from "../../campaign/flood.ts";
 import { floodPartners } from "../../campaign/flood-partners.ts";
 import { kill } from "../../campaign/kill.ts";
 import { lossy } from "../../campaign/lossy.ts";
+import { midnight } from "../../campaign/midnight.ts";
 import { model } from "../../campaign/model.ts";
 import { type MonthOptions, month } from "../../campaign/month.ts";
 import { practice } from "../../campaign/practice.ts";
 import { prepaid } from "../../campaign/prepaid.ts";
 import { race } from "../../campaign/race.ts";
 import { statement } from "../../campaign/statement.ts";
+import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { makeEmptyDatabase, makePostgresDatabase } from "../support/postgres-database.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { temporaryFolder } from "../support/service.ts";
+import { rawConnection } from "../support/sqlite-database.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|clocks|paid-time|practice|prepaid|statement --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement --store sqlite|postgres --seed N --rounds N`.
  */
 
 const PREPAID = { seed: 2, rounds: 1, topUps: 200, covered: 60 };
@@ -85,6 +88,24 @@ describe("on SQLite", () => {
     await expect(month({ seed: 1, rounds: 2, openStore })).resolves.toMatch(/^2000 top-ups and [1-9]\d+ reversals/);
   }, 120_000);
 
+  test("all books agree, and no limit a day is doubled, however the clock is set around midnight", async () => {
+    const path = join(temporaryFolder(), "topupd.db");
+    const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
+    await expect(midnight({ seed: 1, rounds: 3, openStore })).resolves.toMatch(/[1-9]\d* refused by the limit/);
+  }, 120_000);
+
+  test("that is found if the sums of a day are closed while the clock is ahead", async () => {
+    const path = join(temporaryFolder(), "topupd.db");
+    const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
+    const plant = async () => {
+      const database = rawConnection(path);
+      database.exec(`CREATE TRIGGER closed BEFORE INSERT ON sales_day WHEN NEW.day < (SELECT max(day) FROM sales_day)
+        BEGIN SELECT RAISE(IGNORE); END`);
+      database.close();
+    };
+    await expect(midnight({ seed: 1, rounds: 3, openStore, plant })).rejects.toThrow(/^the entries of /);
+  }, 120_000);
+
   test("after random practice with killed workers, the reports agree with ledger, txn-status and settlement", async () => {
     const campaign = practice({ seed: 1, rounds: 39, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/^39 sequences, [1-9]\d* kills: .* [1-9]\d* failed/);
@@ -130,6 +151,13 @@ describe("on PostgreSQL", () => {
   test("what is said of a month's money is what was topped up in it", async () => {
     const { open: openStore } = makePostgresDatabase();
     await expect(month({ seed: 4, rounds: 1, openStore })).resolves.toMatch(/^1000 top-ups and [1-9]\d+ reversals/);
+  }, 120_000);
+
+  test("all books agree, and no limit a day is doubled, however the clock is set around midnight", async () => {
+    const { url, made } = makeEmptyDatabase();
+    await made;
+    const openStore: MonthOptions["openStore"] = (options) => openPostgresStore({ ...options, url, connections: 4 });
+    await expect(midnight({ seed: 2, rounds: 2, openStore })).resolves.toMatch(/[1-9]\d* refused by the limit/);
   }, 120_000);
 
   test("exactly the top-ups that its balance covers succeed for a prepaid partner while services are killed", async () => {
