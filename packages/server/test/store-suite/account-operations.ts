@@ -137,6 +137,22 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     expect(await findWrong(opened.store)).toEqual([]);
   });
 
+  test.each([
+    ["three days ahead", 3 * DAY_MS],
+    ["a day ahead", DAY_MS],
+    ["two days behind", -2 * DAY_MS],
+  ])("a limit a day is not doubled by a clock that was %s", async (_, ms) => {
+    const opened = await openAccountDesk(makeDatabase);
+    await opened.limit({ dayTopUps: "2" });
+    const buyAll = async () => [(await opened.buy())[0], (await opened.buy())[0], (await opened.buy())[0]];
+    expect(await buyAll()).toEqual(["recorded", "recorded", "limit_reached"]);
+    opened.now += ms;
+    expect(await buyAll()).toEqual(["recorded", "recorded", "limit_reached"]);
+    opened.now -= ms;
+    expect(await buyAll()).toEqual(["limit_reached", "limit_reached", "limit_reached"]);
+    expect(await findWrong(opened.store)).toEqual([]);
+  });
+
   test("commission follows the rules from their days on; an earlier day or an unknown bouquet is refused", async () => {
     const opened = await openAccountDesk(makeDatabase);
     const commissions = async () => {
