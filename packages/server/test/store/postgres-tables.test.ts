@@ -1,6 +1,8 @@
 import fc from "fast-check";
+import type pg from "pg";
 import { expect, test } from "vitest";
 import { asked, withRows } from "../../src/store/postgres/columns.ts";
+import { endClient, openClient } from "../../src/store/postgres/database.ts";
 import { number, text } from "../../src/store/table.ts";
 import { plain } from "../store-suite/customers.ts";
 import { expectRecorded, openProvider, SITA_NET } from "../store-suite/provider.ts";
@@ -23,6 +25,27 @@ test("a subscription stays in its page when it is topped up, though others fill 
   for (const reqId of ["u0", "u20", "u40", "u60"])
     await topUp({ ...SITA_NET, cuid: `3${reqId.replace("u", "0")}`, reqId }, "NET-1M");
   expect(await pages()).toEqual(before);
+});
+
+test("each session adds sales to rows of its own, and a lane that is free again is used again", async () => {
+  const { url, made } = makeEmptyDatabase();
+  await made;
+  const laneOf = async ({ client }: { readonly client: pg.Client }) =>
+    Number((await client.query("SELECT current_setting('topupd.lane') AS lane")).rows[0].lane);
+  const open = async () => ({ client: await openClient(url, "serving") });
+  const sessions = await Promise.all([open(), open(), open()]);
+  const lanes = await Promise.all(sessions.map(laneOf));
+  expect(lanes.toSorted()).toEqual([0, 1, 2]);
+  await endClient((sessions[1] as (typeof sessions)[0]).client);
+  await expect
+    .poll(async () => {
+      const next = await open();
+      const lane = await laneOf(next);
+      await endClient(next.client);
+      return lane;
+    })
+    .toBe(lanes[1]);
+  for (const index of [0, 2]) await endClient((sessions[index] as (typeof sessions)[0]).client);
 });
 
 test("a batch that was planned while there was no top-up does not read all of them once there are many", async () => {
