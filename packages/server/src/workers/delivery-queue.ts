@@ -226,9 +226,9 @@ export class DeliveryQueue {
     return { waiting: tried.length, setAside: rows.length - tried.length, oldestAt };
   }
 
-  /** A ready newer event is sent in place of the retry. */
+  /** A newer event is sent in place of the retry. */
   #mayRetry({ isUnderWay, fresh }: QueuedConnection, { setAside }: WaitingDelivery): boolean {
-    return !isUnderWay && !setAside && (this.isUnavailable || fresh.length === 0);
+    return !isUnderWay && !setAside && fresh.length === 0;
   }
 
   #begin(attempt: Attempt): Attempt {

@@ -114,6 +114,8 @@ class TargetDelivery {
   #isOver = false;
   /** Whether there may be more events than were read. */
   #hasMore = true;
+  /** Whether all events after the saved place were read once: an earlier process may have delivered some. */
+  #isCaughtUp = false;
   /** Ends the pause before the next read of the store. */
   #pause = new AbortController();
   #savedAt: Instant = 0;
@@ -162,8 +164,9 @@ class TargetDelivery {
   async #continue(): Promise<void> {
     const { progress } = this.#parts.queue;
     if (this.#isDue(this.#savedAt, SAVED_EVERY_MS) || progress.ended >= MANY_ENDED) await this.#save();
-    await this.#retry();
     await this.#read();
+    // A newer event replaces the retry, also if it was delivered before a kill.
+    if (this.#isCaughtUp) await this.#retry();
     this.#beginNew();
     this.#observe();
     if (!this.#readsOn()) await this.#ports.sleep(LOOKED_EVERY_MS, this.#pause.signal);
@@ -203,6 +206,7 @@ class TargetDelivery {
     if (!queue.wantsMore()) return;
     const events = await this.#ports.store.outbox.eventsAfter(queue.progress.lastRead, PAGE);
     this.#hasMore = events.length === PAGE;
+    this.#isCaughtUp ||= !this.#hasMore;
     queue.add(events, this.#ports.clock());
   }
 

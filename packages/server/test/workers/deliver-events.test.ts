@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EVENTS_KEPT_MS } from "../../src/domain/event.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
+import { StoreUnavailable } from "../../src/store/errors.ts";
 import { deliveryScene, fail, START } from "../support/delivery-scene.ts";
 
 const MINUTE_MS = 60_000;
@@ -284,6 +285,44 @@ describe("of several processes", () => {
     expect(new Set(scene.seqs()).size).toBe(1001);
     expect(scene.outbox.places.get(1)).toBe(1001);
   });
+
+  test.each([
+    { which: "the next one", others: 0, wasAway: false },
+    { which: "far behind the saved place", others: 3_000, wasAway: false },
+    { which: "the first that an unavailable target takes", others: 40, wasAway: true },
+  ])(
+    "after a kill, a failed event is not sent after a newer one that was taken: $which",
+    async ({ others, wasAway }) => {
+      const scene = deliveryScene();
+      const [failing = 0] = scene.add("c1");
+      const taken: number[] = [];
+      let isAway = wasAway;
+      scene.answer = async ({ key, seq }) => {
+        if (isAway || seq === failing) fail();
+        if (key.cuid === "c1") taken.push(seq);
+      };
+      const first = scene.start();
+      if (wasAway) scene.add(...names(others, 10));
+      await scene.time.pass(5_500);
+      const saveProgress = scene.outbox.saveProgress.bind(scene.outbox);
+      scene.outbox.saveProgress = () => Promise.reject(new StoreUnavailable("the disk is full"));
+      if (!wasAway) scene.add(...names(others, 10));
+      const [newer = 0] = scene.add("c1");
+      isAway = false;
+      await scene.time.pass(35_000);
+      expect(taken).toEqual([newer]);
+      first.kill();
+      scene.outbox.saveProgress = saveProgress;
+      scene.answer = async ({ key, seq }) => {
+        await scene.time.sleep(20);
+        if (key.cuid === "c1") taken.push(seq);
+      };
+      scene.start();
+      await scene.time.pass(60_000);
+      expect(taken).toEqual([newer, newer]);
+      expect(scene.outbox.deliveries.size).toBe(0);
+    },
+  );
 
   test("whoever loses the lease stops at once, and writes nothing", async () => {
     const scene = deliveryScene();
