@@ -4,6 +4,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import { type Instant, isoTime } from "../domain/wall-time.ts";
 import { digestOf } from "../store/archive.ts";
 import type { ArchiveValue } from "../store/engine.ts";
+import { MADE_BEFORE_RELEASE } from "../store/errors.ts";
 import type { ArchiveChunk, ArchiveTotals, MoneyTotal } from "../store/store.ts";
 import { columnsOf, TABLE_NAMES } from "../store/tables.ts";
 
@@ -118,12 +119,13 @@ export async function isBackup(file: Bytes): Promise<boolean> {
 
 /**
  * Reads the header, after it has checked the whole file.
+ * @param version that of this topupd.
  * @throws BackupRefused if the file is altered, or this topupd cannot restore it.
  */
-export async function readHeader(file: Bytes): Promise<BackupHeader> {
+export async function readHeader(file: Bytes, version: string): Promise<BackupHeader> {
   let first: string | undefined;
   for await (const line of unpackLines(file)) first ??= line;
-  return parseHeader(parse(first ?? ""));
+  return parseHeader(parse(first ?? ""), version);
 }
 
 /**
@@ -174,12 +176,14 @@ function isHeader({ backup }: Json): boolean {
 }
 
 /** The checksum has shown that the line is unaltered, so its fields are not checked again. */
-function parseHeader(line: Json): BackupHeader {
+function parseHeader(line: Json, version: string): BackupHeader {
   if (!isHeader(line)) throw notUnderstood();
   const { backup: _, format, tables, takenAt, ...facts } = line as unknown as WrittenHeader;
   if (format !== FORMAT || JSON.stringify(tables) !== JSON.stringify(COLUMNS))
     throw new BackupRefused(
-      `is of another format than this topupd reads: restore it with topupd ${facts.topupd}, which made it, and let this one bring that database up to date`,
+      facts.topupd === version
+        ? MADE_BEFORE_RELEASE
+        : `is of another format than this topupd reads: restore it with topupd ${facts.topupd}, which made it, and let this one bring that database up to date`,
     );
   return { ...facts, takenAt: Date.parse(takenAt) };
 }

@@ -19,6 +19,9 @@ export class StoreRefused extends Error {
   override readonly name: string = "StoreRefused";
 }
 
+/** Continues a sentence about a database or backup of a development version. */
+export const MADE_BEFORE_RELEASE = "was made before the first release of topupd and cannot be opened";
+
 /** The caller's log-in or API key has ended, or the role has changed. Nothing was written. */
 export class RightsEnded extends Error {
   override readonly name = "RightsEnded";

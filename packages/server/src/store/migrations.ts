@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Instant } from "../domain/wall-time.ts";
-import { StoreRefused } from "./errors.ts";
+import { MADE_BEFORE_RELEASE, StoreRefused } from "./errors.ts";
 import type { MigrationState } from "./store.ts";
 
 /** One numbered file of SQL. Never edit a released file: every database stores the checksums of its migrations. */
@@ -61,9 +61,7 @@ export function pendingMigrations(
   mayApply: boolean,
 ): Migration[] {
   const states = migrationStates(engine, applied);
-  const altered = states.find(({ state }) => state === "altered");
-  if (altered !== undefined)
-    throw new StoreRefused(`migration ${altered.name} of the database is not the one of this topupd`);
+  if (states.some(({ state }) => state === "altered")) throw new StoreRefused(`the database ${MADE_BEFORE_RELEASE}`);
   if (states.some(({ state }) => state === "unknown"))
     throw new StoreRefused("the database was made by a newer topupd: use that, or restore a backup");
   const pending = readMigrations(engine).slice(applied.length);

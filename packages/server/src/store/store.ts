@@ -191,7 +191,7 @@ export interface FoundConnection {
 /** One numbered migration, of this topupd or in a database. */
 export interface MigrationState {
   readonly name: string;
-  /** `altered`: its text has changed since it was applied. `unknown`: only a newer topupd has it. */
+  /** `altered`: its text has changed since it was applied, so it was not released. `unknown`: only a newer topupd has it. */
   readonly state: "applied" | "pending" | "altered" | "unknown";
   readonly appliedAt: Instant | undefined;
 }

@@ -47,6 +47,8 @@ const anyTotals: fc.Arbitrary<ArchiveChunk> = fc
   })
   .map(({ rows, money }) => ({ kind: "totals", totals: { rows: { ...rows }, money } }));
 
+const BEFORE_RELEASE = "was made before the first release of topupd and cannot be opened";
+
 describe("a backup", () => {
   test("of any content is read as it was written, however it is split", async () => {
     const anyArchive = fc.tuple(anyTotals, fc.array(anyRows, { maxLength: 5 }));
@@ -54,7 +56,7 @@ describe("a backup", () => {
       const written = [totals, ...rows];
       const backup = await makeBackup(written);
       expect(await chunksOf(inPieces(backup, length))).toEqual(written);
-      expect(await readHeader(inPieces(backup, length))).toEqual(HEADER);
+      expect(await readHeader(inPieces(backup, length), HEADER.topupd)).toEqual(HEADER);
     });
     await fc.assert(property, { numRuns: 150 });
   });
@@ -85,10 +87,12 @@ describe("a backup", () => {
     const backup = await makeBackup();
     for (let length = 0; length < backup.length; length += 1) {
       const cut = backup.subarray(0, length);
-      await expect(readHeader(inPieces(cut)), `${length}`).rejects.toBeInstanceOf(BackupRefused);
+      await expect(readHeader(inPieces(cut), HEADER.topupd), `${length}`).rejects.toBeInstanceOf(BackupRefused);
       await expect(chunksOf(inPieces(cut)), `${length}`).rejects.toBeInstanceOf(BackupRefused);
     }
-    await expect(readHeader(inPieces(Buffer.concat([backup, backup])))).rejects.toBeInstanceOf(BackupRefused);
+    await expect(readHeader(inPieces(Buffer.concat([backup, backup])), HEADER.topupd)).rejects.toBeInstanceOf(
+      BackupRefused,
+    );
   });
 
   test("is recognised by its first line", async () => {
@@ -100,21 +104,21 @@ describe("a backup", () => {
   });
 
   test.each([
-    [
-      "is of another format",
-      '"format":1',
-      '"format":2',
-      /is of another format .* restore it with topupd 0\.1\.0, which made it/,
-    ],
-    ["holds a column more", '"udf1",', '"udf1","tip",', /is of another format than this topupd reads/],
+    ["is of another format", '"format":1', '"format":2', BEFORE_RELEASE],
+    ["holds a column more", '"udf1",', '"udf1","tip",', BEFORE_RELEASE],
     ["is of something else", '"backup":"topupd"', '"backup":"cellar"', /does not hold what a backup of topupd holds/],
     ["has a header that is no JSON", "{", "", /does not hold what a backup of topupd holds/],
   ])("that %s is refused before any of its rows is read", async (_, what, by, said) => {
     const [header = "", ...lines] = linesIn(await makeBackup()).slice(0, -1);
     expect(header).toContain(what);
     const file = await packed([header.replace(what, by), ...lines]);
-    await expect(readHeader(inPieces(file))).rejects.toThrow(said);
-    await expect(readHeader(inPieces(file))).rejects.toBeInstanceOf(BackupRefused);
+    await expect(readHeader(inPieces(file), HEADER.topupd)).rejects.toThrow(said);
+    await expect(readHeader(inPieces(file), HEADER.topupd)).rejects.toBeInstanceOf(BackupRefused);
+  });
+
+  test("of another release's format is refused with the release that can restore it", async () => {
+    const file = await packed(linesIn(await makeBackup()).map((line) => line.replace('"format":1', '"format":2')));
+    await expect(readHeader(inPieces(file), "0.2.0")).rejects.toThrow("restore it with topupd 0.1.0, which made it");
   });
 
   test.each([

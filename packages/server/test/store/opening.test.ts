@@ -132,9 +132,9 @@ describe("opening a database", () => {
       "the database was made by a newer topupd: use that, or restore a backup",
     ],
     [
-      "whose migration was another",
+      "of a development version",
       "UPDATE schema_migration SET checksum = 'abc'",
-      "migration 0001_initial.sql of the database is not the one of this topupd",
+      "the database was made before the first release of topupd and cannot be opened",
     ],
   ])("refuses a database %s", async (_, damage, said) => {
     const path = await madePath();

@@ -11,6 +11,7 @@ import { isoTime, isoTimeOrNull } from "../../../domain/wall-time.ts";
 import { backUpStore, copyStore, noteBackup, restoreStore } from "../../../office/maintenance/backups.ts";
 import { partnerNamesOf } from "../../../office/partners/sql.ts";
 import { printable, table } from "../../../office/text.ts";
+import { MADE_BEFORE_RELEASE } from "../../../store/errors.ts";
 import type { ArchiveTotals, MigrationState } from "../../../store/store.ts";
 import { actorOf, addCommand, addStoreCommand, type Context, type Session, withStore } from "../command.ts";
 import { CommandFailed, FoundWrong, isFileError, WrongUsage, withFile } from "../failures.ts";
@@ -93,7 +94,7 @@ async function migrate({ runtime, config, show }: Context, onlyStatus = false): 
 /** The reason why this topupd cannot serve the database. */
 function wrongWith(states: readonly MigrationState[]): string | undefined {
   const has = (wanted: MigrationState["state"]) => states.some(({ state }) => state === wanted);
-  if (has("altered")) return "a different topupd made the database: use the topupd that made it";
+  if (has("altered")) return `the database ${MADE_BEFORE_RELEASE}`;
   if (has("unknown")) return "a newer topupd made the database: use that one";
   return has("pending") ? "the database is not up to date: run topupd migrate" : undefined;
 }
@@ -178,7 +179,7 @@ async function restore(context: Context, file: string, dryRun = false): Promise<
   const { runtime, config: settings } = context;
   const open = () => runtime.openFile(file);
   // The file is verified before a database is opened, so that a damaged file creates none.
-  const header = await readHeader(open());
+  const header = await readHeader(open(), runtime.version);
   const { timeZone, currencyExponent, defaultCountry, topupd, store: kind } = header;
   const takenAt = isoTime(header.takenAt);
   const facts = { file, takenAt, topupd, store: kind };
