@@ -142,6 +142,12 @@ describe("deploy/haproxy.cfg", () => {
     expect(haproxy).not.toMatch(/hdr\(authorization\)/i);
   });
 
+  test("counts every call for its address too, because tokens can be invented", () => {
+    expect(haproxy).toMatch(/^ +http-request track-sc1 src,ipmask\(32,64\) table addresses$/m);
+    expect(haproxy).toMatch(/^ +acl too_many sc_gpc0_rate\(1\) ge 1000$/m);
+    expect(haproxy).toMatch(/^ +http-request sc-inc-gpc0\(1\) unless documents$/m);
+  });
+
   test("sends requests to the processes that compose starts, on the port that the image listens on", () => {
     const servers = [...haproxy.matchAll(/^ +server (\S+ \S+)$/gm)].map(([, server]) => server);
     const port = argumentOf(lastStage, "EXPOSE");
@@ -151,7 +157,9 @@ describe("deploy/haproxy.cfg", () => {
   });
 
   test("passes on the prefix and nothing else", () => {
-    expect(haproxy).toMatch(`http-request deny deny_status 404 unless { path_beg ${SETTINGS.prefix.fallback}/ } `);
+    expect(haproxy).toMatch(
+      `http-request deny deny_status 404 unless { path_beg ${SETTINGS.prefix.fallback}/ } || documents`,
+    );
   });
 
   test("notices a process that stops before it refuses connections", () => {

@@ -58,8 +58,16 @@ describe("deploy/nginx.conf", () => {
   const ofServer = example.replace(/^ {2}location [^{]*\{[^}]*\}/gm, "");
 
   test("refuses every caller who calls too often by 429: nginx by itself would say that the service is away", () => {
-    expect(example.match(/^ +limit_req zone=/gm)).toHaveLength(2);
+    expect(example.match(/^ +limit_req zone=/gm)).toHaveLength(3);
     expect(ofServer).toMatch(/^ {2}limit_req_status 429;$/m);
+  });
+
+  test("counts a partner's call for its token, and every caller's for the address: tokens can be invented", () => {
+    const counted = [...(/location \/staging[^}]*/.exec(example)?.[0] ?? "").matchAll(/limit_req zone=(\w+) /g)];
+    const keys = counted.map(
+      ([, zone = ""]) => new RegExp(`^limit_req_zone (\\S+) zone=${zone}:`, "m").exec(example)?.[1],
+    );
+    expect(keys).toEqual(["$access_token", "$binary_remote_addr"]);
   });
 
   test("passes on nothing but the interface and its documents, and serves no files of its own", () => {
