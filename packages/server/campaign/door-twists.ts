@@ -20,7 +20,10 @@ const VARIATIONS: readonly Change[] = [
   [/Content-Type:/, "content-type:|CONTENT-TYPE:|Content-Type:|content-Type:   "],
   [/Content-Length: (\d+)/, "content-length: $1|CONTENT-LENGTH:$1|Content-Length:    $1  |content-length:$1 "],
   [/Authorization: Bearer (\S+)/, "authorization: Bearer $1|AUTHORIZATION:bearer $1|Authorization:   BEARER   $1  "],
-  [/Host: (.*)/, "host:$1|HOST: $1  |X: y|Connection: keep-alive|connection:Keep-Alive|User-Agent: till/1.0 (x; y)"],
+  [
+    /Host: (.*)/,
+    "host:$1|HOST: $1  |$&\r\nX: y|$&\r\nConnection: keep-alive|$&\r\nconnection:Keep-Alive|$&\r\nUser-Agent: till/1.0 (x; y)",
+  ],
   [/Host:/, "Accept: */*\r\nHost:|X-Empty:\r\nHost:|X-Tab: a\tb\r\nHost:|Cookie: a=b\r\nHost:"],
   [
     /Host:/,
@@ -60,7 +63,7 @@ const HEADS: readonly (readonly Change[])[] = [
     ],
     [
       /Host: .*/,
-      "Host: other|Host:||$&\r\nhost: other|__proto__: x|constructor: x|If-None-Match: *|Accept-Encoding: gzip",
+      "Host: other|Host:||X: y|$&\r\nhost: other|$&\r\n__proto__: x|$&\r\nconstructor: x|$&\r\nIf-None-Match: *|$&\r\nAccept-Encoding: gzip",
     ],
     [
       /$/,
@@ -109,8 +112,8 @@ const HEADS: readonly (readonly Change[])[] = [
   ],
   [
     [
-      /Host: .*/,
-      "X: \xe9\xff|X: \x80|X: a\0b|X: a\x01b|X: a\x7fb|X y: z|X : z|X(y): z|: z|nonsense| leading|\tfolded|X\xe9: z|@: z",
+      /Host:/,
+      "X: \xe9\xff\r\n$&|X: \x80\r\n$&|X: a\0b\r\n$&|X: a\x01b\r\n$&|X: a\x7fb\r\n$&|X y: z\r\n$&|X : z\r\n$&|X(y): z\r\n$&|: z\r\n$&|nonsense\r\n$&| leading\r\n$&|\tfolded\r\n$&|X\xe9: z\r\n$&|@: z\r\n$&",
     ],
     [/(\r\n[^:]*):(.*)$/, "$1 :$2|$1:\t$2|$1:$2\t|$1:\r\n $2|$1:$2\r\n\tfolded|$1:$2\x0b|$1:$2\r\n$1:$2|$1$2|$1\0:$2"],
     [/\r\n/g, "\n|\r|\r\r\n|\n\r|\r\n\r\n"],

@@ -2,13 +2,13 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type AddressList, callerAddress } from "../domain/address-list.ts";
 import { decodeUtf8, type JsonObject } from "../domain/json.ts";
-import { hasTwoAuthorizations, PARSE_ERROR } from "../system/port-guard.ts";
+import { countHeaders, hasRightHost, PARSE_ERROR } from "../system/port-guard.ts";
 import type { Answer } from "./answer.ts";
 import { Call, tokenIn } from "./call.ts";
 import { BODY_MAX_BYTES, renderFailure } from "./failures.ts";
 import type { Operation } from "./operations.ts";
 import type { Page } from "./pages.ts";
-import type { Pipeline } from "./pipeline.ts";
+import { endsSocket, type Pipeline } from "./pipeline.ts";
 import type { AnswerText } from "./plain-http.ts";
 
 /** Most open requests of a socket. A client that sends more does not read its answers. */
@@ -24,6 +24,8 @@ interface SocketState {
   isTrusted: boolean;
   /** Whether bytes arrived that are no request. The socket closes after the open answers. */
   isBroken: boolean;
+  /** Whether the last answer has left, or the socket is destroyed. node:http may still announce requests and their ends. */
+  isEnded: boolean;
 }
 
 export interface NodeDoorOptions {
@@ -75,6 +77,10 @@ export class NodeDoor {
   #take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const state = this.#stateOf(socket);
+    if (state.isEnded) {
+      stopParsing(socket);
+      return;
+    }
     const call = new NodeCall(this, this.#routes.get(pathOf(request)), request, response);
     state.inHand.push(call);
     state.latest = call;
@@ -83,23 +89,24 @@ export class NodeDoor {
     });
     response.once("close", () => {
       state.inHand.splice(state.inHand.indexOf(call), 1);
+      state.isEnded ||= call.isLast || socket.destroyed;
       const isAnswered = call.isAnsweredBare || (call.isWritten && !socket.readableEnded);
       this.options.pipeline.ended(call, isAnswered ? "answered" : "gave_up");
       if (state.isBroken && !isAnswering(state)) socket.destroySoon();
-      else if (!call.isLast) this.#goOn(state);
+      else this.#goOn(state);
     });
     if (state.inHand.length > (state.isTrusted ? MAX_IN_HAND : MAX_IN_HAND_OF_STRANGER)) {
-      stopParsing(socket);
       call.hasBegun = true;
       this.options.pipeline.take(call);
       this.options.pipeline.refuse(call, "rate_limited");
     } else this.#goOn(state);
-    // Refused at once for lack of a token: do not parse the rest of the chunk.
-    if (call.answer?.status === 401) stopParsing(socket);
+    // Refused at once: do not parse the rest of the chunk.
+    if (endsSocket(call)) stopParsing(socket);
   }
 
   /** Begins each request after the previous one is admitted: none may run behind a request that ends the socket. */
-  #goOn({ inHand }: SocketState): void {
+  #goOn({ inHand, isEnded }: SocketState): void {
+    if (isEnded) return;
     for (const call of inHand) {
       if (!call.hasBegun) this.#begin(call);
       if (call.caller === undefined || call.isLast) return;
@@ -111,7 +118,8 @@ export class NodeDoor {
     const { route, request } = call;
     call.hasBegun = true;
     pipeline.take(call);
-    if (route === undefined) pipeline.refuse(call, "unknown_operation");
+    if (!hasRightHost(request)) pipeline.refuse(call, "malformed_json");
+    else if (route === undefined) pipeline.refuse(call, "unknown_operation");
     else if ("load" in route) {
       if (request.method === "GET" || request.method === "HEAD") pipeline.show(call, route.load(request.headers));
       else pipeline.refuse(call, "unknown_operation");
@@ -148,7 +156,7 @@ export class NodeDoor {
   #stateOf(socket: Socket): SocketState {
     const known = this.#states.get(socket);
     if (known !== undefined) return known;
-    const state = { inHand: [], latest: undefined, isTrusted: false, isBroken: false };
+    const state = { inHand: [], latest: undefined, isTrusted: false, isBroken: false, isEnded: false };
     this.#states.set(socket, state);
     return state;
   }
@@ -212,7 +220,8 @@ class NodeCall extends Call {
   declare readonly route: Operation | Page | undefined;
 
   get token(): string | undefined {
-    return hasTwoAuthorizations(this.request) ? undefined : tokenIn(this.request.headers.authorization);
+    const { request } = this;
+    return countHeaders(request, "authorization") > 1 ? undefined : tokenIn(request.headers.authorization);
   }
 
   get ip(): string | undefined {
@@ -267,7 +276,7 @@ class NodeCall extends Call {
     // the next answer for its own.
     this.isLast = isLast || request.headers.upgrade !== undefined;
     // Closing a socket while bytes arrive resets it, and the caller would lose the answer.
-    if (answer.status === 401 && !this.isWhole && !request.readableEnded && !this.#isTooLong)
+    if ((answer.status === 401 || answer.status === 400) && !this.isWhole && !request.readableEnded && !this.#isTooLong)
       request.once("end", () => this.#write(answer)).resume();
     else this.#write(answer);
   }

@@ -183,7 +183,7 @@ export class Pipeline {
     for (const call of decided) {
       const answer = call.answer as Answer;
       try {
-        call.send(answer, isClosing || isLast(call));
+        call.send(answer, isClosing || endsSocket(call));
       } catch (err) {
         this.#options.log("error", { requestId: call.id, err }, "an answer could not be written");
         call.abort();
@@ -222,11 +222,11 @@ export class Pipeline {
 }
 
 /**
- * Whether a failure ends the socket: each guess of a token costs one, and so do too many open requests. A partner that sends
- * too fast keeps its socket.
+ * Whether a failure ends the socket: each guess of a token costs one, and so do too many open requests and a head that is
+ * refused. A partner that sends too fast keeps its socket.
  */
-function isLast({ answer, outcome, caller }: Call): boolean {
-  if (outcome === "rate_limited") return caller === undefined;
+export function endsSocket({ answer, outcome, caller }: Call): boolean {
+  if (outcome === "rate_limited" || outcome === "malformed_json") return caller === undefined;
   return answer?.status === 401 || outcome === "body_too_large";
 }
 

@@ -49,6 +49,7 @@ export function recognise(head: string): PlainHead | undefined {
   }
   const length = fields.get("content-length") ?? "";
   const isPlain =
+    fields.has("host") &&
     PLAIN_TYPE.test(fields.get("content-type") ?? "") &&
     /^keep-alive$/i.test(fields.get("connection") ?? "keep-alive") &&
     PLAIN_LENGTH.test(length) &&

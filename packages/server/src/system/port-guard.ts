@@ -81,6 +81,7 @@ export class PortGuard {
         if (state.answering !== undefined) state.answering.response.shouldKeepAlive = false;
         return PARSE_ERROR;
       }
+      if (!hasRightHost(request)) return PARSE_ERROR;
       if (isProxy && !this.#holdCaller(request, state)) {
         state.refusal = 429;
         return PARSE_ERROR;
@@ -146,10 +147,15 @@ export function urlOf(server: Server): string {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
-/** Whether a request has several `Authorization` headers. Node uses the first; a proxy may have checked another. */
-export function hasTwoAuthorizations({ rawHeaders }: IncomingMessage): boolean {
-  const names = rawHeaders.filter((name, index) => index % 2 === 0 && /^authorization$/i.test(name));
-  return names.length > 1;
+/** Number of headers with this name, in lower case. Of several, Node uses the first; a proxy may have checked another. */
+export function countHeaders({ rawHeaders }: IncomingMessage, name: string): number {
+  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length;
+}
+
+/** HTTP/1.1 requires one `Host` header (RFC 9112, section 3.2). */
+export function hasRightHost(request: IncomingMessage): boolean {
+  const count = countHeaders(request, "host");
+  return count === 1 || (count === 0 && request.httpVersion === "1.0");
 }
 
 /** Answers with the status alone, unless an answer has begun, and closes the socket. */

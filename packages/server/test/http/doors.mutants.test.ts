@@ -26,6 +26,8 @@ const FAULTS: readonly (readonly [fault: string, file: File, from: string, to: s
     "fields.has(name)",
     'fields.has(name) && name !== "content-length"',
   ],
+  ["takes a request without Host", "plain-http", 'fields.has("host") &&', ""],
+  ["takes a repeated Host", "plain-http", "fields.has(name)", 'fields.has(name) && name !== "host"'],
   ["takes a repeated Authorization", "plain-http", "fields.has(name)", 'fields.has(name) && name !== "authorization"'],
   ["ignores Transfer-Encoding", "plain-http", '  "transfer-encoding",\n', ""],
   ["ignores Content-Encoding", "plain-http", '  "content-encoding",\n', ""],

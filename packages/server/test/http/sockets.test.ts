@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -83,12 +84,28 @@ describe("a connection", () => {
     }
   });
 
+  test("admits nothing behind a refused request, whatever node:http announces afterwards", async () => {
+    const service = await startTestService();
+    const admit = vi.spyOn(Pipeline.prototype, "admit");
+    const announced: [IncomingMessage, ServerResponse][] = [];
+    const { server } = service.app;
+    server.on("request", (...pair) => announced.push(pair));
+    const one = requestText(service, "txn-status", { checkoutId: "x" });
+    const { socket, closed } = await openSocket(service);
+    socket.write(one.replace(service.trialToken, "unknown") + one.repeat(29));
+    await closed;
+    expect(announced.length).toBeGreaterThan(1);
+    for (const [, response] of announced.splice(1)) response.emit("close");
+    server.emit("request", ...(announced[0] as [IncomingMessage, ServerResponse]));
+    expect(admit).toHaveBeenCalledTimes(1);
+  });
+
   test("that sends thousands of requests and reads nothing is cut off, while others are answered", async () => {
     const service = await startTestService();
     const take = vi.spyOn(Pipeline.prototype, "take");
     const cutOff: Promise<unknown>[] = [];
     service.app.server.on("connection", (socket) => cutOff.push(once(socket, "close")));
-    const thousands = Buffer.from("GET / HTTP/1.1\r\n\r\n".repeat(3600));
+    const thousands = Buffer.from("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2000));
     const sockets: Socket[] = [];
     for (let count = 0; count < 40; count += 1) sockets.push((await openSocket(service)).socket.pause());
     for (const socket of sockets) socket.write(thousands);
@@ -224,7 +241,8 @@ describe("on the bare connection", () => {
       413,
       "400ad005",
     ],
-    ["has no Host and no token", `POST ${path} HTTP/1.1\r\n${close}\r\n`, 401, "400ac001"],
+    ["has no Host", `POST ${path} HTTP/1.1\r\n\r\n`, 400, "400ad001"],
+    ["has two Hosts", `POST ${path} HTTP/1.1\r\nHost: x\r\nhost: x\r\nContent-Length: 2\r\n\r\n{}`, 400, "400ad001"],
     [
       "has two Authorization headers",
       `POST ${path} HTTP/1.1\r\nHost: x\r\n${close}authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n`,

@@ -6,7 +6,7 @@ import type { Authority } from "../../domain/authority.ts";
 import { isStaffKey, PERMISSIONS, type SetUp } from "../../domain/staff.ts";
 import { identifyPerson, identifySystem } from "../../office/session/log-in.ts";
 import { hasRights } from "../../store/audit.ts";
-import { hasTwoAuthorizations } from "../../system/port-guard.ts";
+import { countHeaders } from "../../system/port-guard.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 import type { Route, Visitor } from "./route.ts";
@@ -46,7 +46,7 @@ export async function admit(
   trustedProxies: AddressList | undefined,
 ): Promise<Identity | undefined> {
   const { authorization } = request.headers;
-  if (hasTwoAuthorizations(request.raw)) throw new Problem("invalid", "Send one Authorization header.");
+  if (countHeaders(request.raw, "authorization") > 1) throw new Problem("invalid", "Send one Authorization header.");
   // A log-in sets a cookie, so its origin is checked even if a key is sent.
   const isByCookie = permission === "public" || authorization === undefined;
   if (isByCookie && !isSameOrigin(request, trustedProxies)) throw new Problem("cross_site");
