@@ -1,6 +1,7 @@
 import * as ledgers from "../src/domain/ledger.ts";
 import * as checks from "../src/domain/ledger-check.ts";
 import * as imports from "../src/domain/ledger-import.ts";
+import * as retention from "../src/domain/ledger-retention.ts";
 import type { StatedSubscription } from "../src/domain/subscription.ts";
 import { expectSame, instantOf, isLater, moment, type Purchase, PurchaseBook } from "./paid-time-book.ts";
 import { Choices } from "./random.ts";
@@ -13,11 +14,12 @@ import { Choices } from "./random.ts";
  */
 
 /** The rules that are played; others are passed in to show that a wrong one is noticed. */
-export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal" | "keptEntries"> &
+export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal"> &
   Pick<typeof checks, "findFault"> &
-  Pick<typeof imports, "decideImport" | "resetLedger">;
+  Pick<typeof imports, "decideImport" | "resetLedger"> &
+  Pick<typeof retention, "keptEntries">;
 
-export const RULES: LedgerRules = { ...ledgers, ...checks, ...imports };
+export const RULES: LedgerRules = { ...ledgers, ...checks, ...imports, ...retention };
 
 /** Counts of tried cases. Low counts would prove nothing. */
 export interface LedgerHistories {
@@ -27,11 +29,23 @@ export interface LedgerHistories {
   pruned: number;
   /** How often the end was compared with the naive book's. */
   compared: number;
+  /** Ends at a day's last second. */
+  inclusive: number;
+  /** Files that never booked a reversed top-up. */
+  unbooked: number;
 }
 
 /** @throws Error with the whole history if its end differs from the naive book. */
 export function runLedgerHistories(seed: number, rounds: number, rules: LedgerRules = RULES): LedgerHistories {
-  const seen: LedgerHistories = { entries: 0, files: 0, heldBack: 0, pruned: 0, compared: 0 };
+  const seen: LedgerHistories = {
+    entries: 0,
+    files: 0,
+    heldBack: 0,
+    pruned: 0,
+    compared: 0,
+    inclusive: 0,
+    unbooked: 0,
+  };
   const choices = new Choices(seed);
   for (let round = 0; round < rounds; round += 1) {
     const history = new History(rules, new Choices(choices.seed()), seen);
@@ -44,15 +58,16 @@ export function runLedgerHistories(seed: number, rounds: number, rules: LedgerRu
   return seen;
 }
 
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 const STEPS = 16;
-const START = Date.UTC(2027, 0, 31);
+/** Midnight on the provider's clock, so that files can tell days by their last second. */
+const START = instantOf("2027-01-31 00:00:00");
 const PLAN = "Fiber";
 const BOUQUET = { code: "F-1", name: "Fiber (MONTHLY)", addOn: false };
 const AUTHOR = { author: "staff", reason: "test" };
 
 const OWN_ACTS = ["top_up", "top_up", "top_up", "goodwill", "reversal", "prune"] as const;
-const ACTS_OF_PROVIDER = ["sale", "sale", "file", "file", "file", "file", "wrong file"] as const;
+const ACTS_OF_PROVIDER = ["sale", "sale", "file", "file", "file", "file", "wrong file", "unbooked"] as const;
 
 class History {
   readonly told: string[] = [];
@@ -71,6 +86,8 @@ class History {
   readonly #hasFiles: boolean;
   /** Whether the files tell days without a time of day. */
   readonly #tellsDays: boolean;
+  /** Whether the files tell midnights as the last second of the day before. */
+  readonly #isInclusive: boolean;
   /** Until the two books may differ on where a run begins: then neither order of counting is the wrong one. */
   #isComparable = true;
 
@@ -80,10 +97,15 @@ class History {
     this.#isUnbroken = this.#chance(1, 2);
     this.#hasFiles = this.#chance(3, 4);
     this.#tellsDays = this.#hasFiles && this.#isUnbroken && this.#chance(1, 4);
+    this.#isInclusive = this.#hasFiles && this.#isUnbroken && !this.#tellsDays && this.#chance(1, 3);
   }
 
   play(): void {
-    this.#buy(this.#hasFiles && this.#chance(2, 3) ? "sale" : "top_up");
+    this.#buy(this.#isInclusive || (this.#hasFiles && this.#chance(2, 3)) ? "sale" : "top_up");
+    if (this.#isInclusive) {
+      this.#now += HOUR;
+      this.#importTruth(0);
+    }
     this.#check();
     for (let step = 0; step < STEPS; step += 1) {
       if (this.#pass()) this.#act();
@@ -107,6 +129,7 @@ class History {
     const act = this.#choices.of(this.#hasFiles ? [...OWN_ACTS, ...ACTS_OF_PROVIDER] : OWN_ACTS);
     if (act === "file") this.#importTruth(this.#choices.of([0, 0, HOUR, 3 * DAY, 20 * DAY]));
     else if (act === "wrong file") this.#importTooShort();
+    else if (act === "unbooked") this.#importUnbooked();
     else if (act === "reversal") this.#reverse(this.#choices.of(this.#book.purchases));
     else if (act === "prune") this.#prune(START + this.#choices.below(this.#now - START));
     else this.#buy(act);
@@ -148,8 +171,7 @@ class History {
     const purchase = this.#choices.of(this.#book.purchases);
     const wished = this.#chance(1, 4) ? purchase.at.instant : this.#now - MINUTE - this.#choices.below(lag + 1);
     const asOf = Math.min(wished, this.#now - MINUTE);
-    const opening = this.#pruned.entries.length < this.#whole.entries.length ? this.#pruned.entries[0] : undefined;
-    if (asOf < Math.max(this.#asOf, this.#horizon, opening?.at.instant ?? 0)) return;
+    if (asOf < this.#earliestAsOf()) return;
     const earliest = Math.max(asOf, this.#book.knownSales);
     const written = earliest + this.#choices.below(this.#now - earliest + 1);
     const { run, starts } = this.#book.fileOf(asOf, written);
@@ -184,8 +206,28 @@ class History {
     expectSame(answer, isGone || lost >= DAY ? "held_back" : "unchanged", "a file that ends a paid run");
   }
 
+  /** The last top-up is reversed, and a file as of before that never booked it: its time is not subtracted again. */
+  #importUnbooked(): void {
+    const topUp = this.#book.purchases.at(-1);
+    if (topUp?.kind !== "top_up" || topUp.reversedAt <= this.#now || this.#tellsDays) return;
+    this.#now += 2 * MINUTE;
+    this.#reverse(topUp);
+    this.#now += 2 * MINUTE;
+    const asOf = topUp.reversedAt - MINUTE;
+    const { run } = this.#book.fileOf(this.#now, this.#book.knownSales);
+    this.#check();
+    if (!this.#isComparable || asOf < this.#earliestAsOf() || !isLater(run?.end, this.#now)) return;
+    this.#seen.unbooked += 1;
+    expectSame(this.#import(run, asOf, false), "held_back", "a file that never booked a reversed top-up");
+  }
+
+  #earliestAsOf(): number {
+    const opening = this.#pruned.entries.length < this.#whole.entries.length ? this.#pruned.entries[0] : undefined;
+    return Math.max(this.#asOf, this.#horizon, opening?.at.instant ?? 0);
+  }
+
   #check(): void {
-    const own = ledgers.headOf(this.#whole).subscription?.end;
+    const own = this.#ownEnd();
     const { run } = this.#book.playOut(this.#now);
     if (!this.#book.keepsStarts(this.#now) && this.#hasFiles) this.#isComparable = false;
     if (!this.#isComparable || !(isLater(own, this.#now) || isLater(run?.end, this.#now))) return;
@@ -200,8 +242,7 @@ class History {
     const { run } = this.#book.fileOf(this.#now, this.#now);
     this.#import(run, this.#now - MINUTE, true);
     const hasGoodwill = this.#book.known(this.#now).some(({ kind }) => kind === "goodwill");
-    const own = ledgers.headOf(this.#whole).subscription?.end;
-    if (!hasGoodwill && !this.#tellsDays) expectSame(own, run?.end, "the end in the end");
+    if (!hasGoodwill && !this.#tellsDays) expectSame(this.#ownEnd(), run?.end, "the end in the end");
     for (const ledger of [this.#whole, this.#pruned])
       expectSame(this.#rules.findFault(ledger), undefined, "what a check finds");
     const reset = this.#rules.resetLedger(this.#whole, this.#stated(run), moment(this.#now));
@@ -210,6 +251,14 @@ class History {
       expectSame([after?.end, after?.since], [this.#stated(run)?.end, after && seq], "what a reset comes to");
     }
     this.#seen.entries += this.#whole.entries.length;
+  }
+
+  /** The end in the ledger; the midnight after it if it is inclusive, as files tell it if they do. */
+  #ownEnd(): string | undefined {
+    const { subscription } = ledgers.headOf(this.#whole);
+    if (subscription?.isInclusive !== true) return subscription?.end;
+    this.#seen.inclusive += 1;
+    return moment(instantOf(subscription.end) + SECOND).wall;
   }
 
   /** @returns why there is no entry. */
@@ -241,7 +290,10 @@ class History {
 
   #stated(run: Pick<StatedSubscription, "start" | "end"> | undefined): StatedSubscription | undefined {
     const told = (wall: string) => (this.#tellsDays ? `${wall.slice(0, 10)} 00:00:00` : wall);
-    return run && { plan: PLAN, bouquet: BOUQUET, start: told(run.start), end: told(run.end), unit: this.#unit };
+    if (run === undefined) return undefined;
+    const isMidnight = run.end.endsWith(" 00:00:00");
+    const end = this.#isInclusive && isMidnight ? moment(instantOf(run.end) - SECOND).wall : told(run.end);
+    return { plan: PLAN, bouquet: BOUQUET, start: told(run.start), end, unit: this.#unit };
   }
 
   #tell(what: string): void {

@@ -24,6 +24,7 @@ export const imports = {
     changed: "changed",
     removed: "removed",
     heldBack: "held back",
+    endsRunning: "ended",
     stale: "older than stored records",
     rejected: "bad",
   } as Readonly<Record<string, string>>,
@@ -86,6 +87,7 @@ export const imports = {
   rejected: "Bad lines",
   stale: "Skipped",
   staleNote: "Newer records are stored",
+  endsRunning: "Running subscriptions that end",
   findings: "Result of the check",
   changes: "Changes",
   line: "Line",
@@ -103,7 +105,7 @@ export const imports = {
   first: (count: string) => `The first ${count} are shown.`,
 
   heldBackLead:
-    "The last customers file would shorten these paid subscriptions, or it is unclear whether the file holds their goodwill. They stay as they are until you decide or import the next file. A decision is for all subscriptions of a customer in this list.",
+    "The last customers file would shorten these subscriptions, or it is unclear whether the file holds their goodwill. They stay as they are until you decide or import the next file. A decision is for all subscriptions of a customer in this list.",
   heldBackAfter: "These subscriptions stay as they are. Decide on each of them after the import, under Held back.",
   heldBackTodo: "Usually billing has not booked that top-up: book it there, and keep the paid time.",
   connection: "Connection",
@@ -117,6 +119,8 @@ export const imports = {
     `Goodwill unclear: ${days} ${days === "1" ? "day" : "days"}, given ${day}`,
   goodwillDays: (days: string) =>
     `${days} ${days === "1" ? "day" : "days"} of goodwill: if the records lack goodwill, import the file again and answer that it lacks goodwill`,
+  neitherBook: (end: string) =>
+    `The file states ${end}, minus what was reversed after its as of. Its records hold less than their as of says: import newer records.`,
   ifHeld: "if the file holds goodwill",
   ifLacking: "if it lacks goodwill",
   nothingKept: "Nothing runs",
@@ -140,6 +144,7 @@ export const imports = {
   shorten: "Apply the file",
   shortenTitle: "Apply the file?",
   shortenText: "Customers can lose paid time. The file is applied to all their connections.",
+  shortenEnds: (subscriptions: string) => `Ends now: ${subscriptions}.`,
   shortenConfirm: (customers: string) => `Apply the file to ${customers}`,
   keep: "Keep what was paid",
   keepTitle: "Keep what was paid?",

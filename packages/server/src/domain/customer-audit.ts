@@ -61,9 +61,10 @@ export function effectOf(stored: Customer | undefined, change: CustomerChange): 
   return { cuid: profile.cuid, kind, changes, heldBack, runningThoughInactive, endsRunning, deactivates, isStale };
 }
 
-export function refusedEffect(cuid: string, shared: SharedName): CustomerEffect {
-  const nothing = { changes: [], heldBack: [], runningThoughInactive: [], endsRunning: 0, deactivates: false };
-  return { cuid, kind: "refused", ...nothing, isStale: false, shared };
+/** @param endsRunning running subscriptions that the row would end if it were taken. */
+export function refusedEffect(cuid: string, shared: SharedName, endsRunning: number): CustomerEffect {
+  const nothing = { changes: [], heldBack: [], runningThoughInactive: [], deactivates: false };
+  return { cuid, kind: "refused", ...nothing, endsRunning, isStale: false, shared };
 }
 
 /** Whether a row empties one of these fields that had a value. */

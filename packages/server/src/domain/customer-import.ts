@@ -11,7 +11,7 @@ import type { StatedConnection, StatedCustomer } from "./customer-row.ts";
 import { type Entry, headOf, type Ledger } from "./ledger.ts";
 import { decideImport, type ImportDecision, type ImportRules, resetLedger } from "./ledger-import.ts";
 import type { NormaliseMobile } from "./names.ts";
-import { isRunning, type StatedSubscription, type Subscription } from "./subscription.ts";
+import { endsRunning, isRunning, type StatedSubscription, type Subscription } from "./subscription.ts";
 import type { Instant } from "./wall-time.ts";
 
 /** A ledger and its connection. */
@@ -142,9 +142,7 @@ export function changeCustomer(
     removedCodes: codesBefore.filter((code) => !codesAfter.includes(code)),
     entries,
     heldBack,
-    endsRunning: entries.filter(
-      ({ before: run, entry }) => isRunning(run, rules.now.wall) && !isRunning(entry.after, rules.now.wall),
-    ).length,
+    endsRunning: entries.filter((each) => endsRunning(each.before, each.entry.after, rules.now.wall)).length,
     deactivates: former?.status === "active" && status === "inactive",
     runningThoughInactive: stated.connections.filter(
       (each) =>

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { appendGrant, appendImport, type Entry, headOf, isGrant, type Ledger, recount } from "./ledger.ts";
-import type { Subscription } from "./subscription.ts";
-import { plus } from "./wall-time.ts";
+import { endOf, type Subscription } from "./subscription.ts";
 
 /**
  * The first error in a ledger; undefined if each entry follows from the entries before it. The first entry of a pruned
@@ -34,6 +33,6 @@ function stateAfter(before: Ledger, entry: Entry): Subscription | undefined {
 }
 
 function endProblem(after: Subscription | undefined): string | undefined {
-  const isCounted = after === undefined || after.end === plus(after.anchor, after);
+  const isCounted = after === undefined || after.end === endOf(after.anchor, after, after.isInclusive);
   return isCounted ? undefined : "has an end that is not its anchor, months and days";
 }

@@ -3,6 +3,7 @@ import {
   type Entry,
   GOODWILL_READINGS,
   type GoodwillReading,
+  type Grant,
   grantsOfRun,
   headAsOf,
   headOf,
@@ -101,8 +102,10 @@ export type ImportDecision =
        * end by records that contain it.
        */
       readonly statedEnd: WallTime | undefined;
-      /** Newest top-up of the run; undefined if the run has only goodwill. */
+      /** Newest top-up of the run, or of those subtracted from `rowEnd`; undefined if there is only goodwill. */
       readonly txnId: string | undefined;
+      /** End that the row itself states, if reversals after its `asOf` were subtracted: the records lack the top-ups. */
+      readonly rowEnd: WallTime | undefined;
       /** Days of goodwill, if they alone make the difference although the records should contain them. */
       readonly goodwillDays: number | undefined;
       /** Set if the end depends on whether the records contain goodwill, and that is unknown. */
@@ -144,24 +147,39 @@ export function decideImport(
     const [lackingEnd, statedEnd] = read.map(({ after }) => after?.end);
     const unclear = { days, at: given.at(-1)?.at.wall ?? "", lackingEnd };
     const ends = { keptEnd: before?.end, statedEnd };
-    return { kind: "held_back", bouquetCode, ...ends, txnId: undefined, goodwillDays: undefined, goodwill: unclear };
+    const none = { txnId: undefined, rowEnd: undefined, goodwillDays: undefined };
+    return { kind: "held_back", bouquetCode, ...ends, ...none, goodwill: unclear };
   }
   const { after } = entry;
   if (isSameSubscription(before, after)) return UNCHANGED;
   const lostMs = before === undefined ? 0 : wallMsBetween(after?.end ?? now.wall, before.end);
   if (allowsShorter || lostMs <= 0 || !isRunning(before, now.wall)) return { kind: "changed", entry };
   const grants = grantsOfRun(ledger, before.since);
-  if (grants.length === 0) return { kind: "changed", entry };
+  // Such an end is in neither book (docs/ledger.md#held-back).
+  const rowEnd = stated !== undefined && (after?.end ?? "") < stated.end ? stated.end : undefined;
+  if (grants.length === 0 && rowEnd === undefined) return { kind: "changed", entry };
   if (after !== undefined && lostMs < toleranceDays * DAY_MS) return UNCHANGED;
+  const ends = { keptEnd: before.end, statedEnd: stated && after?.end, rowEnd };
+  const held = { kind: "held_back", bouquetCode, ...ends, goodwillDays: undefined, goodwill: undefined } as const;
+  if (rowEnd !== undefined) {
+    const kept = grantsOfRun(ledger, since);
+    return {
+      ...held,
+      txnId: newestTopUp(grantsOfRun(known, since).filter(({ seq }) => !kept.some((each) => each.seq === seq))),
+    };
+  }
   const isGoodwill =
     goodwill === "held" &&
     after !== undefined &&
     before.goodwillDays > 0 &&
     lostMs < (before.goodwillDays + toleranceDays) * DAY_MS;
-  const goodwillDays = isGoodwill ? before.goodwillDays : undefined;
-  const txnId = isGoodwill ? undefined : grants.findLast((grant) => grant.kind === "top_up")?.txnId;
-  const ends = { keptEnd: before.end, statedEnd: stated && after?.end };
-  return { kind: "held_back", bouquetCode, ...ends, txnId, goodwillDays, goodwill: undefined };
+  return isGoodwill
+    ? { ...held, txnId: undefined, goodwillDays: before.goodwillDays }
+    : { ...held, txnId: newestTopUp(grants) };
+}
+
+function newestTopUp(grants: readonly Grant[]): string | undefined {
+  return grants.findLast((grant) => grant.kind === "top_up")?.txnId;
 }
 
 /** The reading that keeps the end, exactly or to the day; otherwise any, if all readings give the same end. */

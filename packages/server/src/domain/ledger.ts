@@ -15,6 +15,7 @@ import {
   LAST_WALL_TIME,
   type Moment,
   type Period,
+  plus,
   type WallTime,
   wallMsBetween,
 } from "./wall-time.ts";
@@ -236,9 +237,14 @@ function goodwillBeyond(
   const reached = states()[last];
   if (reached === undefined) return 0;
   const paidFor = before.filter(({ kind }) => kind !== "goodwill");
-  const paid = recountWith(plan, paidFor, reversedAt).at(-1)?.end ?? "";
+  const paid = fullEndOf(recountWith(plan, paidFor, reversedAt).at(-1));
   const from = paid > start ? paid : start;
-  return Math.max(0, Math.floor(wallMsBetween(from, reached.end) / DAY_MS));
+  return Math.max(0, Math.floor(wallMsBetween(from, fullEndOf(reached)) / DAY_MS));
+}
+
+/** The end with its last second, so that inclusive ends are whole days from a midnight; "" if there is none. */
+function fullEndOf(run: Subscription | undefined): WallTime {
+  return run === undefined ? "" : plus(run.anchor, run);
 }
 
 export function isGrant<Kind extends { readonly kind: Event["kind"] }>(
@@ -269,31 +275,4 @@ export function decideReversal(ledger: Ledger, reversal: Reversal, at: Moment): 
   if ((entries[0]?.seq ?? 1) > 1 && first?.seq === reversal.of) return "history_gone";
   const uncounted = { ...reversal, seq: headOf(ledger).seq + 1, at };
   return { ...uncounted, after: recount(ledger.plan, [...entries, uncounted]).at(-1) };
-}
-
-/**
- * The entries that stay when history before the horizon is deleted: younger ones, or else the last one, the run at the
- * horizon, and all entries that these are calculated from (docs/ledger.md#retention). Later results are the
- * same.
- */
-export function keptEntries(entries: readonly Entry[], horizon: Moment): readonly Entry[] {
-  const young = entries.findIndex(({ at }) => at.instant >= horizon.instant);
-  const last = (young === -1 ? entries.length : young) - 1;
-  // A later file, as of a moment after the horizon, may apply to the run at the horizon.
-  let first = Math.max(0, young === -1 || isRunning(entries[last]?.after, horizon.wall) ? last : young);
-  for (let index = entries.length - 1; index >= first; index -= 1) {
-    const needed = oldestNeeded(entries[index] as Entry);
-    while (first > 0 && (entries[first] as Entry).seq > needed) first -= 1;
-  }
-  return entries.slice(first);
-}
-
-/**
- * Oldest entry that an entry is calculated from: the first of its run, a reversed entry, or the first that an import
- * uses.
- */
-function oldestNeeded(entry: Entry): number {
-  const run = entry.after?.since ?? entry.seq;
-  if (entry.kind === "reversal") return Math.min(run, entry.of);
-  return entry.kind === "import" ? Math.min(run, entry.since) : run;
 }

@@ -1,4 +1,13 @@
-import { DAY_MS, type Period, plus, secondBefore, type WallTime, wallMsBetween } from "./wall-time.ts";
+import {
+  DAY_MS,
+  dayAfter,
+  LAST_WALL_TIME,
+  type Period,
+  plus,
+  secondBefore,
+  type WallTime,
+  wallMsBetween,
+} from "./wall-time.ts";
 
 /** The bouquet that a subscription shows, as it was when bought or stated. */
 export interface BouquetLabel {
@@ -7,10 +16,7 @@ export interface BouquetLabel {
   readonly addOn: boolean;
 }
 
-/**
- * The subscription of one plan on one connection: `end` is always `plus(anchor, { months, days })`
- * (docs/ledger.md#how-time-is-added).
- */
+/** The subscription of one plan on one connection. Its end is always {@link endOf} its other fields. */
 export interface Subscription extends Period {
   readonly plan: string;
   readonly bouquet: BouquetLabel;
@@ -18,6 +24,8 @@ export interface Subscription extends Period {
   readonly start: WallTime;
   /** Start of counting months and days, so that a subscription of the 31st stays on the 31st. */
   readonly anchor: WallTime;
+  /** Whether the end is the last second of a day and stands for the midnight after it. */
+  readonly isInclusive: boolean;
   readonly end: WallTime;
   /** Number of the entry that began this unbroken run. */
   readonly since: number;
@@ -40,8 +48,24 @@ export function isRunning<Run extends Pick<Subscription, "end">>(run: Run | unde
   return run !== undefined && run.end > now;
 }
 
+/** Whether a change ends a running subscription. */
+export function endsRunning(
+  before: Pick<Subscription, "end"> | undefined,
+  after: Pick<Subscription, "end"> | undefined,
+  now: WallTime,
+): boolean {
+  return isRunning(before, now) && !isRunning(after, now);
+}
+
 export function newRun(plan: string, bouquet: BouquetLabel, from: WallTime, since: number): Subscription {
-  return { plan, bouquet, start: from, anchor: from, months: 0, days: 0, end: from, since, goodwillDays: 0 };
+  const counted = { anchor: from, months: 0, days: 0, isInclusive: false, end: from };
+  return { plan, bouquet, start: from, ...counted, since, goodwillDays: 0 };
+}
+
+/** The anchor plus all months, then all days (docs/ledger.md#how-time-is-added); less a second if it is inclusive. */
+export function endOf(anchor: WallTime, period: Period, isInclusive: boolean): WallTime {
+  const end = plus(anchor, period);
+  return isInclusive ? secondBefore(end) : end;
 }
 
 export function lengthened(run: Subscription, { months, days }: Period, bouquet = run.bouquet): Subscription {
@@ -57,29 +81,45 @@ export function lengthenedByGoodwill(run: Subscription, days: number): Subscript
 }
 
 function countedTo(run: Subscription, period: Period, bouquet: BouquetLabel): Subscription {
-  const { plan, start, anchor, since, goodwillDays } = run;
+  const { plan, start, anchor, isInclusive, since, goodwillDays } = run;
   const { months, days } = period;
-  return { plan, bouquet, start, anchor, months, days, end: plus(run.anchor, period), since, goodwillDays };
+  const end = endOf(anchor, period, isInclusive);
+  return { plan, bouquet, start, anchor, months, days, isInclusive, end, since, goodwillDays };
 }
 
 const DAYS_OF_A_MONTH = 30.44;
 
 /**
- * Reads two dates of the records as a period. Dates that are whole months or days apart are counted so; if the end is a
- * day's last second, from the second before the start. All others are counted from their end.
+ * Reads two dates of the records (docs/ledger.md#imports). Dates that are whole months or days apart are counted from the
+ * start, others from their end. An end at a day's last second stands for the midnight after it.
  */
 export function importedSubscription(stated: StatedSubscription, since: number): Subscription {
-  const { plan, bouquet, start, end, unit } = stated;
-  for (const anchor of [start, secondBefore(start)]) {
-    const days = wallMsBetween(anchor, end) / DAY_MS;
-    const guess = Math.round(unit === "month" ? days / DAYS_OF_A_MONTH : days);
-    for (const count of [guess, guess - 1, guess + 1]) {
-      const period = unit === "month" ? { months: count, days: 0 } : { months: 0, days: count };
-      if (count >= 0 && plus(anchor, period) === end)
-        return { plan, bouquet, start, anchor, ...period, end, since, goodwillDays: 0 };
-    }
+  const { plan, bouquet, start, end } = stated;
+  const run = { plan, bouquet, start, end, since, goodwillDays: 0 };
+  const whole = wholePeriod(stated, end);
+  if (whole !== undefined) return { ...run, anchor: start, ...whole, isInclusive: false };
+  const midnight = midnightAfter(end);
+  const wholeToMidnight = midnight === undefined ? undefined : wholePeriod(stated, midnight);
+  if (wholeToMidnight !== undefined) return { ...run, anchor: start, ...wholeToMidnight, isInclusive: true };
+  // The end of a month stays the end of a month.
+  const isInclusive = midnight?.slice(8, 10) === "01";
+  return { ...run, anchor: isInclusive ? midnight : end, months: 0, days: 0, isInclusive };
+}
+
+/** The whole months or days, as the bouquet is sold, from the start to a time; undefined if there is a rest. */
+function wholePeriod({ start, unit }: StatedSubscription, until: WallTime): Period | undefined {
+  const days = wallMsBetween(start, until) / DAY_MS;
+  const guess = Math.round(unit === "month" ? days / DAYS_OF_A_MONTH : days);
+  for (const count of [guess, guess - 1, guess + 1]) {
+    const period = unit === "month" ? { months: count, days: 0 } : { months: 0, days: count };
+    if (count >= 0 && plus(start, period) === until) return period;
   }
-  return { plan, bouquet, start, anchor: end, months: 0, days: 0, end, since, goodwillDays: 0 };
+  return undefined;
+}
+
+/** The midnight after an end at a day's last second; undefined for other ends, and for the last time of all. */
+function midnightAfter(end: WallTime): WallTime | undefined {
+  return end.endsWith(" 23:59:59") && end !== LAST_WALL_TIME ? `${dayAfter(end.slice(0, 10))} 00:00:00` : undefined;
 }
 
 type Shown = Pick<Subscription, "start" | "end" | "bouquet">;

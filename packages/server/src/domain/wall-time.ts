@@ -68,8 +68,10 @@ export function wallMsBetween(a: WallTime, b: WallTime): number {
   return (readWallTime(b) ?? FIRST_BEYOND_MS) - (readWallTime(a) ?? FIRST_BEYOND_MS);
 }
 
+/** A second earlier. A sum beyond the year 9999 stays beyond it. */
 export function secondBefore(wall: WallTime): WallTime {
-  return writeWallTime((readWallTime(wall) ?? FIRST_BEYOND_MS) - 1000);
+  const ms = readWallTime(wall);
+  return ms === undefined ? BEYOND_ALL : writeWallTime(ms - 1000);
 }
 
 /** The next calendar day: `2026-11-20` is followed by `2026-11-21`. */

@@ -102,13 +102,11 @@ export class CustomerFilePart {
     const effects = this.#rows.map((row) => {
       const { cuid, connections } = row.stated;
       const stored = this.#storedOf(cuid);
-      const shared = named.findOther(cuid, connections);
-      if (shared !== undefined) return refusedEffect(cuid, shared);
       // One literal: V8 makes it faster than a copy of another object.
       const itsRules = { now, mode, toleranceDays, allowShorter, asOf: row.asOf };
       const change = changeCustomer(stored, row.stated, itsRules, normaliseMobile);
-      const respelled = findRespelled(change);
-      if (respelled !== undefined) return refusedEffect(cuid, respelled);
+      const shared = named.findOther(cuid, connections) ?? findRespelled(change);
+      if (shared !== undefined) return refusedEffect(cuid, shared, change.endsRunning);
       named.move(cuid, change);
       if (!change.isStale) taken.push([row, change]);
       return effectOf(stored.customer, change);

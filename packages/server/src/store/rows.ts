@@ -69,7 +69,8 @@ type Filled<Row> = { [Column in keyof Row]: NonNullable<Row[Column]> };
 
 function toSubscription(row: Filled<RawRow<"subscription">>): Subscription {
   const { plan, start_time: start, anchor_time: anchor, end_time: end, months, days, since } = row;
-  return { plan, bouquet: toLabel(row), start, anchor, months, days, end, since, goodwillDays: row.goodwill_days };
+  const counted = { anchor, months, days, isInclusive: row.inclusive === 1, goodwillDays: row.goodwill_days };
+  return { plan, bouquet: toLabel(row), start, ...counted, end, since };
 }
 
 /** The columns of a subscription row without its key, each with the column of the last entry that gives its value. */
@@ -82,6 +83,7 @@ export const HEAD_FROM_ENTRY = {
   anchor_time: "after_anchor",
   months: "after_months",
   days: "after_days",
+  inclusive: "after_inclusive",
   end_time: "after_end",
   since: "after_since",
   goodwill_days: "after_goodwill_days",
@@ -143,6 +145,7 @@ export function entryRow({ key, plan, entry }: NewEntry): RawRow<"ledger_entry">
     after_anchor: after?.anchor ?? null,
     after_months: after?.months ?? null,
     after_days: after?.days ?? null,
+    after_inclusive: after === undefined ? null : flag(after.isInclusive),
     after_end: after?.end ?? null,
     after_since: after?.since ?? null,
     after_goodwill_days: after?.goodwillDays ?? null,
@@ -181,8 +184,8 @@ function toEvent(row: Filled<RawRow<"ledger_entry">>, plan: string): Event {
 function toAfter(row: Filled<RawRow<"ledger_entry">>): Subscription {
   const bouquet = { code: row.after_code, name: row.after_name, addOn: row.after_add_on === 1 };
   const { plan, after_start: start, after_anchor: anchor, after_end: end, after_since: since } = row;
-  const counted = { months: row.after_months, days: row.after_days, goodwillDays: row.after_goodwill_days };
-  return { plan, bouquet, start, anchor, ...counted, end, since };
+  const counted = { months: row.after_months, days: row.after_days, isInclusive: row.after_inclusive === 1 };
+  return { plan, bouquet, start, anchor, ...counted, end, since, goodwillDays: row.after_goodwill_days };
 }
 
 function toLabel({ code, name, add_on }: { code: string; name: string; add_on: 0 | 1 }): BouquetLabel {

@@ -190,6 +190,7 @@ export const STAFF_TABLES = {
       kept_end: orNull(text()),
       stated_end: orNull(text()),
       txn_id: orNull(text()),
+      row_end: orNull(text()),
       goodwill_days: orNull(number()),
       unclear_days: orNull(number()),
       unclear_at: orNull(text()),

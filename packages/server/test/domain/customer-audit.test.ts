@@ -62,7 +62,8 @@ describe("what an import does with one row", () => {
     const same = { ...stored, connections: [connectionWith({ segment: "gold" })] };
     expect(effect(same, {}, "2027-02-01")).toMatchObject({ kind: "unchanged", changes: [] });
     const shared = { reqId: "fiber1", cuid: "7002", otherReqId: "fiber1" };
-    expect(refusedEffect("7001", shared)).toMatchObject({ kind: "refused", changes: [], heldBack: [], shared });
+    const refused = { kind: "refused", changes: [], heldBack: [], endsRunning: 1, shared };
+    expect(refusedEffect("7001", shared, 1)).toMatchObject(refused);
   });
 });
 

@@ -16,7 +16,16 @@ const AT = Date.parse("2026-11-23T08:00:00.123Z");
 
 function subscription(plan: string, addOn: boolean, start: string, end: string) {
   const bouquet = { code: `${plan}-1M`, name: plan, addOn };
-  const run = { start, anchor: start, months: 1, days: 0, end, since: 1, goodwillDays: addOn ? 0 : 2 };
+  const run = {
+    start,
+    anchor: start,
+    months: 1,
+    days: 0,
+    isInclusive: false,
+    end,
+    since: 1,
+    goodwillDays: addOn ? 0 : 2,
+  };
   return { plan, seq: 1, subscription: { plan, bouquet, ...run } };
 }
 

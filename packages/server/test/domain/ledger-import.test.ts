@@ -2,32 +2,33 @@ import { describe, expect, test } from "vitest";
 import { headOf } from "../../src/domain/ledger.ts";
 import { decideImport } from "../../src/domain/ledger-import.ts";
 import { importedSubscription } from "../../src/domain/subscription.ts";
-import { at, goodwill, imported, ledgerOf, MONTHLY, QUARTERLY, stated, topUp } from "./builders.ts";
+import { at, goodwill, imported, ledgerOf, MONTHLY, QUARTERLY, reversal, stated, topUp, wall } from "./builders.ts";
 import { playStory, readStory } from "./ledger-story.ts";
 
 describe("what records state is counted", () => {
-  test.each<[string, string, "month" | "day", string, number, number]>([
-    ["2027-01-31", "2027-02-28", "month", "2027-01-31 00:00:00", 1, 0],
-    ["2027-01-31", "2027-03-31", "month", "2027-01-31 00:00:00", 2, 0],
-    ["2027-01-01", "2037-01-01", "month", "2027-01-01 00:00:00", 120, 0],
-    ["2027-01-31 10:20:30", "2027-02-28 10:20:30", "month", "2027-01-31 10:20:30", 1, 0],
-    ["2027-01-01", "2027-01-31 23:59:59", "month", "2026-12-31 23:59:59", 1, 0],
-    ["2027-02-01", "2027-02-28 23:59:59", "month", "2027-01-31 23:59:59", 1, 0],
-    ["2027-01-01", "2027-01-31", "month", "2027-01-31 00:00:00", 0, 0],
-    ["2027-01-01", "2027-01-31", "day", "2027-01-01 00:00:00", 0, 30],
-    ["2027-01-01", "2027-01-30 23:59:59", "day", "2026-12-31 23:59:59", 0, 30],
-    ["2027-01-01", "2027-01-31 12:00:00", "day", "2027-01-31 12:00:00", 0, 0],
-    ["2027-01-01", "9999-12-31 23:59:59", "month", "9999-12-31 23:59:59", 0, 0],
-  ])("from %s to %s, sold by the %s: from %s on, %i months and %i days", (start, end, unit, anchor, months, days) => {
+  test.each<[string, string, "month" | "day", string, boolean, number, number]>([
+    ["2027-01-31", "2027-02-28", "month", "2027-01-31", false, 1, 0],
+    ["2027-01-31", "2027-03-31", "month", "2027-01-31", false, 2, 0],
+    ["2027-01-01", "2037-01-01", "month", "2027-01-01", false, 120, 0],
+    ["2027-01-31 10:20:30", "2027-02-28 10:20:30", "month", "2027-01-31 10:20:30", false, 1, 0],
+    ["2027-01-01", "2027-01-31 23:59:59", "month", "2027-01-01", true, 1, 0],
+    ["2026-10-01", "2026-11-30 23:59:59", "month", "2026-10-01", true, 2, 0],
+    ["2026-10-31", "2026-11-29 23:59:59", "month", "2026-10-31", true, 1, 0],
+    ["2027-02-01", "2027-02-28 23:59:59", "month", "2027-02-01", true, 1, 0],
+    ["2027-02-01 14:20:05", "2027-02-28 23:59:59", "month", "2027-03-01", true, 0, 0],
+    ["2026-12-11 09:00:00", "2026-12-31 23:59:59", "day", "2027-01-01", true, 0, 0],
+    ["2027-02-01 14:20:05", "2027-02-27 23:59:59", "month", "2027-02-27 23:59:59", false, 0, 0],
+    ["2026-10-15 23:59:59", "2026-11-15 23:59:59", "month", "2026-10-15 23:59:59", false, 1, 0],
+    ["2027-01-01", "2027-01-31", "month", "2027-01-31", false, 0, 0],
+    ["2027-01-01", "2027-01-31", "day", "2027-01-01", false, 0, 30],
+    ["2027-01-01", "2027-01-30 23:59:59", "day", "2027-01-01", true, 0, 30],
+    ["2027-01-01", "2027-01-31 12:00:00", "day", "2027-01-31 12:00:00", false, 0, 0],
+    ["2027-01-01", "9999-12-31 23:59:59", "month", "9999-12-31 23:59:59", false, 0, 0],
+  ])("from %s to %s, sold by the %s: from %s on, inclusive %s, %i months and %i days", (...row) => {
+    const [start, end, unit, anchor, isInclusive, months, days] = row;
     const subscription = importedSubscription({ ...stated(start, end), unit }, 7);
-    expect(subscription).toMatchObject({ anchor, months, days, end: stated(start, end).end, since: 7 });
-  });
-
-  test("so a month of records that end with a day's last second leads to the next month's last second", () => {
-    const story = readStory(`1 Jan | file as of 1 Jan: 1 Jan to 31 Jan 23:59:59 | 31 Jan 23:59:59
-                            10 Jan | top-up of 1 month | 28 Feb 23:59:59
-                            11 Jan | top-up of 1 month | 31 Mar 23:59:59`);
-    expect(playStory(story)).toEqual(story);
+    const counted = { anchor: wall(anchor), isInclusive, months, days };
+    expect(subscription).toMatchObject({ ...counted, end: wall(end), since: 7 });
   });
 });
 
@@ -142,6 +143,35 @@ describe("a file holds what happened up to its moment:", () => {
       15 Jan | file as of 14 Jan: 1 Jan to 1 Feb, shorter allowed | 1 Feb`,
     ],
     [
+      "an end that is in neither book is held back: a top-up that was never booked is not subtracted",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Apr  | 1 Apr
+      10 Jan | top-up of 1 month                 | 1 May
+      14 Jan | reversal of the top-up of 10 Jan  | 1 Apr
+      15 Jan | file as of 13 Jan: 1 Jan to 1 Apr | 1 Apr, held back
+      15 Jan | file as of 13 Jan: 1 Jan to 1 May | 1 Apr, no entry
+      15 Jan | file as of 13 Jan: 1 Jan to 1 Apr, within 31 days | 1 Apr, held back
+      15 Jan | file as of 13 Jan: 1 Jan to 3 Apr, within 31 days | 1 Apr, no entry
+      16 Jan | file as of 13 Jan: 1 Jan to 1 Apr, shorter allowed | 1 Mar`,
+    ],
+    [
+      "nor one from which nothing is left, nor goodwill, nor where another top-up stays",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb  | 1 Feb
+       2 Jan | top-up of 2 months                | 1 Apr
+       3 Jan | 40 days of goodwill               | 11 May
+       4 Jan | reversal of the top-up of 2 Jan   | 13 Mar
+       5 Jan | file as of 3 Jan: 1 Jan to 1 Feb, goodwill held | 13 Mar, held back
+       6 Jan | reversal of the goodwill of 3 Jan | 1 Feb
+       7 Jan | file as of 5 Jan: 1 Jan to 1 Feb, goodwill held | 1 Feb, held back
+       7 Jan | file as of 3 Jan: 1 Jan to 1 Feb  | 1 Feb, held back`,
+    ],
+    [
+      "but one that is over may end anywhere",
+      `1 Jan | file as of 1 Jan: 1 Jan to 1 Feb  | 1 Feb
+      10 Jan | top-up of 1 month                 | 1 Mar
+      14 Jan | reversal of the top-up of 10 Jan  | 1 Feb
+       2 Feb | file as of 13 Jan: 1 Jan to 7 Feb | 7 Jan`,
+    ],
+    [
       "where nothing was topped up or given, records may shorten as they like",
       `1 Jan | file as of 1 Jan: 1 Jan to 1 Mar | 1 Mar
       10 Jan | file as of 9 Jan: 1 Jan to 1 Feb | 1 Feb
@@ -216,8 +246,7 @@ describe("a file holds what happened up to its moment:", () => {
       kind: "held_back",
       bouquetCode: "NET-1M",
       txnId: "TXN2",
-      goodwill: undefined,
-      goodwillDays: undefined,
+      ...{ rowEnd: undefined, goodwill: undefined, goodwillDays: undefined },
     };
     expect(decision).toEqual({ ...held, ...ends });
     const onlyGoodwill = ledgerOf(
@@ -231,13 +260,30 @@ describe("a file holds what happened up to its moment:", () => {
     });
   });
 
+  test.each([
+    ["2027-04-01", undefined, { txnId: "TXN1", statedEnd: "2027-03-01 00:00:00", rowEnd: "2027-04-01 00:00:00" }],
+    ["2027-01-20", undefined, { txnId: "TXN1", statedEnd: undefined, rowEnd: "2027-01-20 00:00:00" }],
+    ["2027-04-01", "TXN2", { txnId: "TXN1", statedEnd: "2027-03-01 00:00:00", rowEnd: "2027-04-01 00:00:00" }],
+    ["2027-02-20", "TXN2", { txnId: "TXN1", statedEnd: "2027-01-20 00:00:00", rowEnd: "2027-02-20 00:00:00" }],
+  ])("what is in neither book, as a row to %s beside %s, tells the top-up that was subtracted", (end, other, held) => {
+    const bought = [topUp("2027-01-10"), ...(other === undefined ? [] : [topUp("2027-01-11", MONTHLY, other)])];
+    const first = imported("2027-01-01", stated("2027-01-01", "2027-04-01"));
+    const ledger = ledgerOf(first, ...bought, reversal("2027-01-14", 2));
+    const asOf = { asOf: at("2027-01-13"), now: at("2027-01-15") };
+    const rules = { ...asOf, goodwill: undefined, toleranceDays: 1, allowsShorter: false };
+    const keptEnd = headOf(ledger).subscription?.end;
+    const decision = decideImport(ledger, stated("2027-01-01", end), rules);
+    expect(decision).toMatchObject({ kind: "held_back", keptEnd, goodwillDays: undefined, ...held });
+  });
+
   test("what is held back as goodwill unclear tells the days and the date of the goodwill", () => {
     const ledger = ledgerOf(topUp("2027-01-10"), goodwill("2027-01-11", 3), goodwill("2027-01-12", 4));
     const rules = { asOf: at("2027-01-13"), now: at("2027-01-14"), toleranceDays: 1, allowsShorter: true };
     const row = stated("2027-01-10", "2027-03-10");
     expect(decideImport(ledger, row, { ...rules, goodwill: undefined })).toEqual({
       ...{ kind: "held_back", bouquetCode: "NET-1M", txnId: undefined },
-      ...{ keptEnd: "2027-02-17 00:00:00", statedEnd: "2027-03-10 00:00:00", goodwillDays: undefined },
+      ...{ keptEnd: "2027-02-17 00:00:00", statedEnd: "2027-03-10 00:00:00", rowEnd: undefined },
+      goodwillDays: undefined,
       goodwill: { days: 7, at: "2027-01-12 00:00:00", lackingEnd: "2027-03-17 00:00:00" },
     });
   });

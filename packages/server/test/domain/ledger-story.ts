@@ -4,11 +4,11 @@ import {
   type Entry,
   GOODWILL_READINGS,
   headOf,
-  keptEntries,
   type Ledger,
   type Reversal,
 } from "../../src/domain/ledger.ts";
 import { decideImport, resetLedger } from "../../src/domain/ledger-import.ts";
+import { keptEntries } from "../../src/domain/ledger-retention.ts";
 import type { StatedSubscription, Subscription } from "../../src/domain/subscription.ts";
 import { type Moment, type Period, readWallTime } from "../../src/domain/wall-time.ts";
 

@@ -12,15 +12,22 @@ import { type LedgerRules, runLedgerHistories } from "../../campaign/paid-time.t
  */
 
 const DOMAIN = new URL("../../src/domain/", import.meta.url).pathname;
-const FILES = ["wall-time", "subscription", "ledger", "ledger-check", "ledger-import"] as const;
+const FILES = ["wall-time", "subscription", "ledger", "ledger-check", "ledger-import", "ledger-retention"] as const;
 type File = (typeof FILES)[number];
 
 /** Rule, file, original text and changed text. */
 const MUTANTS: readonly (readonly [rule: string, file: File, from: string, to: string])[] = [
   ["paid at the very end is a new run", "subscription", "run.end > now", "run.end >= now"],
   ["a period is added to a run", "ledger", "isRunning(before, at.wall) ? before :", "before?.end === '' ? before :"],
-  ["months are counted from the anchor", "subscription", "plus(run.anchor, period)", "plus(run.end, period)"],
+  ["months are counted from the anchor", "subscription", "endOf(anchor, period,", "endOf(run.end, period,"],
   ["whole months of records are counted as months", "subscription", "count >= 0 &&", "count < 0 &&"],
+  [
+    "an end at a day's last second stands for the midnight after it",
+    "subscription",
+    'end.endsWith(" 23:59:59") &&',
+    'end === "" &&',
+  ],
+  ["and stays a second before it", "subscription", "isInclusive ? secondBefore(end) : end", "end"],
   ["what is reversed does not count", "ledger", "!reversedAt.has(entry.seq)) now =", "true) now ="],
   ["nothing is reversed twice", "ledger", "if (reversed.has(reversal.of))", "if (reversed.has(-1))"],
   ["what is left keeps its own time", "ledger", "recount(ledger.plan, [...entries, uncounted]).at(-1)", "SHORTER"],
@@ -87,18 +94,19 @@ const MUTANTS: readonly (readonly [rule: string, file: File, from: string, to: s
     "after?.end ?? now.wall",
     "after?.end ?? before.end",
   ],
+  ["so is one that is in neither book", "ledger-import", "=== 0 && rowEnd === undefined)", "=== 0)"],
   ["records without seconds take nothing away", "ledger-import", "lostMs < toleranceDays * DAY_MS", "lostMs < 0"],
   ["the tolerance is a day", "ledger-import", "toleranceDays * DAY_MS", "toleranceDays * DAY_MS * 5"],
   ["a reset begins a new run", "ledger-import", "since: seq + 1, goodwill", "since: 0, goodwill"],
-  ["a run is kept whole when history goes", "ledger", "seq > needed) first -= 1", "seq > needed) break"],
+  ["a run is kept whole when history goes", "ledger-retention", "seq > needed) first -= 1", "seq > needed) break"],
   [
     "a run is kept from its first entry",
-    "ledger",
+    "ledger-retention",
     "const run = entry.after?.since ?? entry.seq",
     "const run = entry.seq",
   ],
-  ["what a reversal takes back is kept", "ledger", "return Math.min(run, entry.of)", "return run"],
-  ["what an import was laid over is kept", "ledger", "Math.min(run, entry.since) : run", "entry.seq : run"],
+  ["what a reversal takes back is kept", "ledger-retention", "return Math.min(run, entry.of)", "return run"],
+  ["what an import was laid over is kept", "ledger-retention", "Math.min(run, entry.since) : run", "entry.seq : run"],
   ["what a pruned ledger is counted from stays", "ledger", 'return "history_gone"', 'return "not_a_word" as never'],
 ];
 
@@ -131,6 +139,7 @@ async function rulesWith(name: string, change?: { file: File; from: string; to: 
     ...(await load("ledger")),
     ...(await load("ledger-check")),
     ...(await load("ledger-import")),
+    ...(await load("ledger-retention")),
   } as LedgerRules;
 }
 

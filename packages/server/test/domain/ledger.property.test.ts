@@ -12,6 +12,8 @@ test("whatever is sold, topped up, given, reversed, imported and let go: the end
   expect(seen.compared).toBeGreaterThan(6 * ROUNDS);
   expect(seen.heldBack).toBeGreaterThan(ROUNDS / 20);
   expect(seen.pruned).toBeGreaterThan(ROUNDS / 2);
+  expect(seen.inclusive).toBeGreaterThan(ROUNDS);
+  expect(seen.unbooked).toBeGreaterThan(ROUNDS / 100);
 });
 
 test("no honest file gives goodwill twice or takes it, and what topupd exports comes back unchanged", () => {

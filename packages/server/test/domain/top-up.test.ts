@@ -57,7 +57,8 @@ describe("a top-up", () => {
         after: {
           plan: "Fiber 100",
           bouquet: labelOf(MONTHLY),
-          ...{ start: WALL, anchor: WALL, months: 1, days: 0, end: "2026-12-20 09:01:00", since: 1, goodwillDays: 0 },
+          ...{ start: WALL, anchor: WALL, months: 1, days: 0, end: "2026-12-20 09:01:00" },
+          ...{ isInclusive: false, since: 1, goodwillDays: 0 },
         },
       },
     });

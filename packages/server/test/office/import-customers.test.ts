@@ -254,6 +254,18 @@ describe("a file that would change much", () => {
 });
 
 describe("a preview", () => {
+  test("counts the running subscriptions that end, as the import does", async () => {
+    const world = await openWorld();
+    await world.importCustomers([...MANY, customer("over", { end: "2026-11-10 10:00:00" })]);
+    const rows = [
+      customer("1", { end: "2026-11-19 10:00:00" }),
+      customer("2", { end: "2026-11-21 10:00:00" }),
+      ...[customer("3"), customer("over"), customer("new", { end: "2026-11-19 10:00:00" })],
+    ];
+    for (const preview of [true, false])
+      expect((await world.importCustomers(rows, { preview })).result).toMatchObject({ report: { endsRunning: 2 } });
+  });
+
   test("tells what a large change would be", async () => {
     const world = await openWorld();
     await world.importCustomers(MANY);

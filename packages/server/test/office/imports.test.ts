@@ -136,7 +136,8 @@ describe("what was held back", () => {
     await decide(world, records[0]?.id, "shorten");
     expect(await world.ends("1")).toEqual({ "Fiber 100": STATED });
     expect(await world.ends("2")).toEqual({ "Fiber 100": PAID });
-    expect((await heldBackOf(world)).map(({ cuid }) => cuid)).toEqual(["2"]);
+    expect(records.map(({ endsRunning }) => endsRunning)).toEqual([false, false]);
+    expect((await heldBackOf(world)).map(({ cuid, endsRunning }) => [cuid, endsRunning])).toEqual([["2", true]]);
     expect(await refusal(decide(world, records[0]?.id, "shorten"))).toMatchObject({ code: "not_found" });
     const [entry] = await listEntries(world.store.engine.db, { cuid: "1" }, 1);
     expect(entry).toMatchObject({ action: "customers.import", author: "tester", at: world.now });

@@ -41,6 +41,13 @@ describe("a connection that is another customer's", () => {
     expect(changes.at(-1)).toMatchObject({ changes: [{ field: "BOX-1", from: "customer 1", to: "customer 2" }] });
   });
 
+  test.each([false, true])("counts what its taker loses by the move (dry run: %j)", async (preview) => {
+    const world = await openWorld();
+    await world.importCustomers([having("1", "BOX-1"), customer("2", { end: "2026-12-10 10:00:00" })]);
+    const { result } = await world.importCustomers([having("2", "BOX-1"), having("1")], { preview });
+    expect(result).toMatchObject({ kind: "done", report: { changed: 2, endsRunning: 1 } });
+  });
+
   test.each([false, true])(
     "is refused where it stays with the other, and the rest is taken (dry run: %j)",
     async (preview) => {

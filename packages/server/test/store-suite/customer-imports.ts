@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import type { StatedCustomer } from "../../src/domain/customer-row.ts";
+import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import { exportedCustomers } from "../../src/office/imports/operations.ts";
 import { findCustomer } from "../../src/store/customers.ts";
 import type { CustomerRowOfFile } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { run } from "../support/desk.ts";
 import { countTurns } from "../support/turns.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
@@ -114,6 +117,63 @@ export function testCustomerImports(makeDatabase: MakeDatabase): void {
     await store.importCustomers("production", rows, by(opened.now), rules);
     expect(await endOf(store, SITA_NET, FIBER)).toBe("2026-12-10 09:00:00");
     expect(await findWrong(store)).toEqual([]);
+  });
+
+  test.each([
+    ["2026-10-01 00:00:00", "2026-11-30 23:59:59", "2026-12-31 23:59:59", "2027-01-03 23:59:59"],
+    ["2027-02-01 14:20:05", "2027-02-28 23:59:59", "2027-03-31 23:59:59", "2027-04-03 23:59:59"],
+    ["2026-10-31 00:00:00", "2026-11-29 23:59:59", "2026-12-30 23:59:59", "2027-01-02 23:59:59"],
+  ])(
+    "a month from %s to %s is followed by one to %s, and its export changes nothing",
+    async (start, end, next, later) => {
+      const opened = await openProvider(makeDatabase);
+      const { store } = opened;
+      const connection = { ...SITA_NET, cuid: "M1", reqId: "uM1" } as const;
+      const subscriptions = [{ code: "NET-1M", startdate: start, enddate: end }];
+      const connections = { internet: [{ username: "uM1", status: "active", subscriptions }] };
+      const expectEnd = async (expected: string) => {
+        expect(await endOf(store, connection, FIBER)).toBe(expected);
+        opened.now += 120_000;
+        const entries = await countRows(opened, "ledger_entry");
+        for await (const rows of exportedCustomers(opened.desk(), "production"))
+          for (const row of rows)
+            expect(await importRows(store, Date.parse(row.asOf), row)).toMatchObject([
+              { kind: "unchanged", heldBack: [] },
+            ]);
+        expect(await countRows(opened, "ledger_entry")).toBe(entries);
+      };
+      await importRows(store, opened.now, plain("M1", { connections }));
+      await expectEnd(end);
+      const { txnId } = await opened.topUp(connection, "NET-1M");
+      await expectEnd(next);
+      await opened.grant(connection, 3);
+      await expectEnd(later);
+      await opened.reverse(txnId);
+      await run(opened.desk(), reverseGoodwill, { ...connection, reason: "typo" });
+      await expectEnd(end);
+      expect(await findWrong(store)).toEqual([]);
+    },
+  );
+
+  test("a row whose records never booked a reversed top-up is held back, and imported if that is allowed", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const subscriptions = [{ code: "NET-1M", startdate: "2026-11-10 09:00:00", enddate: "2027-03-10 09:00:00" }];
+    const sita = { ...SITA, connections: { ...SITA.connections, internet: [{ ...internet[0], subscriptions }] } };
+    await opened.restate(sita);
+    opened.now += 1_000;
+    const { txnId } = await opened.topUp(SITA_NET, "NET-3M");
+    const asOf = moment(store, opened.now);
+    opened.now += 1_000;
+    await opened.reverse(txnId);
+    const rows = [{ stated: statedCustomer(sita), asOf }];
+    const [rowEnd, statedEnd] = ["2027-03-10 09:00:00", "2026-12-10 09:00:00"];
+    const rules = (allowed: string) => fileRules(store, opened.now, { allowShorter: new Set([allowed]) });
+    const [effect] = await store.importCustomers("production", rows, by(opened.now), rules("9"));
+    expect(effect?.heldBack).toMatchObject([{ reqId: "sita", keptEnd: rowEnd, statedEnd, rowEnd, txnId }]);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe(rowEnd);
+    await store.importCustomers("production", rows, by(opened.now), rules("2000001"));
+    expect(await endOf(store, SITA_NET, FIBER)).toBe(statedEnd);
   });
 
   test("goodwill in records is read as the row says, and the entry and the subscription keep that", async () => {

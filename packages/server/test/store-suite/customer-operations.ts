@@ -156,7 +156,10 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     expect(plans[0]?.entries).toMatchObject([
       {
         ...{ seq: 1, kind: "import", ...none, after: first, asOf: "2026-11-20 09:00:00", stated: first, txnId: null },
-        ...{ goodwill: "lacking", counted: { from: "2026-11-10 09:00:00", months: 1, days: 0, goodwillDays: 0 } },
+        ...{
+          goodwill: "lacking",
+          counted: { from: "2026-11-10 09:00:00", months: 1, days: 0, to: END, goodwillDays: 0 },
+        },
       },
       {
         ...{ seq: 2, kind: "top_up", txnId, partner: "wallet", amount: "3220.00", period: { months: 3, days: 0 } },

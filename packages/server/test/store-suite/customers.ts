@@ -98,8 +98,8 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
     const tv = { service: "tv", reqId: STB, status: "active", blocked: false, segment: "sd" };
     const bouquet = { code: "TV-1M", name: "Family TV (MONTHLY)", addOn: false };
     const dates = { start: "2026-11-10 09:00:00", anchor: "2026-11-10 09:00:00", end: "2026-12-10 09:00:00" };
-    const subscription = { plan: FAMILY, bouquet, ...dates, months: 1, days: 0, since: 1, goodwillDays: 0 };
-    const ledgers = [{ plan: FAMILY, seq: 1, subscription }];
+    const subscription = { plan: FAMILY, bouquet, ...dates, months: 1, days: 0, isInclusive: false };
+    const ledgers = [{ plan: FAMILY, seq: 1, subscription: { ...subscription, since: 1, goodwillDays: 0 } }];
     expect(await store.findConnection(SITA_TV)).toEqual({ profile, connection: { ...tv, ledgers } });
     const net = await store.findConnection(SITA_NET);
     expect(net?.connection?.ledgers).toMatchObject([{ plan: FIBER, subscription: { plan: FIBER } }]);

@@ -42,7 +42,7 @@ export function testImports(makeDatabase: MakeDatabase): void {
     const desk = deskOf({ store, clock: () => opened.now });
     const of = { ...PRODUCTION, service: "internet", plan: "Fiber", bouquetCode: "NET-1M" } as const;
     const times = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: "T1" };
-    const none = { goodwillDays: undefined, goodwill: undefined };
+    const none = { rowEnd: undefined, goodwillDays: undefined, goodwill: undefined };
     const record = (cuid: string, line: number): sql.HeldBackRecord => ({
       ...{ ...of, ...times, ...none, cuid, reqId: `net-${cuid}`, line, sourceRow: `{"cuid":"${cuid}"}` },
     });
@@ -59,6 +59,13 @@ export function testImports(makeDatabase: MakeDatabase): void {
     expect((await sql.heldBackOf(engine.db, "production", "8"))[0]).toMatchObject(unclear);
     await replace([{ ...record("8", 1), goodwillDays: 3 }]);
     expect((await list()).items).toMatchObject([{ goodwill: null, goodwillDays: 3 }]);
+    const neither = { ...record("8", 1), rowEnd: times.keptEnd };
+    await replace([neither]);
+    const endsNow = { rowEnd: times.keptEnd, endsRunning: true, topUp: null };
+    expect((await list()).items).toMatchObject([endsNow]);
+    expect((await sql.heldBackOf(engine.db, "production", "8"))[0]).toMatchObject(neither);
+    await replace([{ ...neither, statedEnd: "2026-12-01 00:00:00" }]);
+    expect((await list()).items).toMatchObject([{ endsRunning: false }]);
     opened.now += 1;
     const records = [record("1", 1), record("2", 2), record("1", 3), { ...record("3", 4), statedEnd: times.keptEnd }];
     await replace(records);

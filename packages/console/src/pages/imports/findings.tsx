@@ -8,7 +8,7 @@ import { FieldChanges, RejectedLines } from "../../components/file-check.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
-import { formatCount } from "../../format.ts";
+import { formatCount, minuteOf } from "../../format.ts";
 import { customerHref, transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { isUnderWay } from "../../work-states.ts";
@@ -133,8 +133,12 @@ export const KEPT_END: Column<HeldBackLine> = {
 export const KEPT_BY: Column<HeldBackLine> = {
   header: t.keptBy,
   isWide: true,
-  cell: ({ txnId, goodwillDays, goodwill }) =>
-    goodwill !== null ? (
+  cell: ({ txnId, rowEnd, goodwillDays, goodwill }) =>
+    rowEnd !== null ? (
+      <>
+        {txnId !== null && <Link href={transactionHref({ txnId })}>{t.topUp}</Link>} {t.neitherBook(minuteOf(rowEnd))}
+      </>
+    ) : goodwill !== null ? (
       t.goodwillUnclear(formatCount(goodwill.days), goodwill.at.slice(0, 10))
     ) : goodwillDays !== null ? (
       t.goodwillDays(formatCount(goodwillDays))
@@ -149,8 +153,10 @@ export const STATED_END: Column<HeldBackLine> = { header: t.statedEnd, cell: (he
 const HELD_BACK: readonly Column<HeldBackLine>[] = [LINE, CUSTOMER, CONNECTION, BOUQUET, KEPT_END, KEPT_BY, STATED_END];
 
 /** Two ends if it is unclear whether the file holds goodwill. */
-export function StatedEnd({ of: { statedEnd, goodwill } }: { of: Pick<HeldBackLine, "statedEnd" | "goodwill"> }) {
-  if (goodwill === null) return statedEnd === null ? t.notInFile : <Time of={statedEnd} />;
+export function StatedEnd({ of }: { of: Pick<HeldBackLine, "statedEnd" | "rowEnd" | "goodwill"> }) {
+  const { statedEnd, rowEnd, goodwill } = of;
+  if (statedEnd === null && rowEnd === null && goodwill === null) return t.notInFile;
+  if (goodwill === null) return <KeptEnd of={statedEnd} />;
   return (
     <>
       <KeptEnd of={statedEnd} /> {t.ifHeld}, <KeptEnd of={goodwill.lackingEnd} /> {t.ifLacking}

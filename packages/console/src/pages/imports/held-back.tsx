@@ -145,7 +145,8 @@ const COLUMNS: readonly Column<HeldBack>[] = [
   {
     header: KEPT_BY.header,
     isWide: true,
-    cell: (held) => (held.topUp === null ? KEPT_BY.cell(held) : <KeptBy held={held} topUp={held.topUp} />),
+    cell: (held) =>
+      held.topUp === null || held.rowEnd !== null ? KEPT_BY.cell(held) : <KeptBy held={held} topUp={held.topUp} />,
   },
   STATED_END,
 ];
@@ -178,6 +179,7 @@ function Decide({ decision, held, onDone, onClose }: DecideProps) {
   const unclear = held.filter((each) => each.goodwill !== null);
   const isAsked = isShortened && unclear.length > 0;
   const count = countOf(customers.length, "customer");
+  const ended = held.filter(({ endsRunning }) => endsRunning).length;
 
   const decide = async ({ id, cuid }: HeldBack): Promise<Failure[]> => {
     const needsReading = isAsked && unclear.some((each) => each.cuid === cuid);
@@ -208,6 +210,7 @@ function Decide({ decision, held, onDone, onClose }: DecideProps) {
       {held.slice(0, MOST_SHOWN).map((each) => (
         <Ends key={each.id} held={each} isShortened={isShortened} />
       ))}
+      {isShortened && <p>{t.shortenEnds(countOf(ended, "running subscription"))}</p>}
       {held.length > MOST_SHOWN && <p>{t.andMore(countOf(held.length - MOST_SHOWN, "subscription"))}</p>}
       {isAsked && (
         <GoodwillQuestion

@@ -63,6 +63,7 @@ function Shown({ upload }: { upload: Upload }) {
           <Stat label={t.changed} value={count("changed")} />
           <Stat label={t.unchanged} value={count("unchanged")} />
           <Stat label={t.heldBack} value={count("heldBack")} />
+          <Stat label={t.endsRunning} value={count("endsRunning")} />
           {(report["rejected"] ?? 0) > 0 && <Stat label={t.rejected} value={count("rejected")} />}
           {(report["stale"] ?? 0) > 0 && <Stat label={t.stale} value={count("stale")} note={t.staleNote} />}
         </Grid>

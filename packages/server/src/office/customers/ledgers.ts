@@ -3,7 +3,7 @@ import { explainEntries, type Ledger } from "../../domain/ledger.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/transaction.ts";
-import { isoTime } from "../../domain/wall-time.ts";
+import { isoTime, plus } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import { CodeSchema, ENVIRONMENT, environmentOf, runOf, ServiceSchema } from "../common.ts";
 import { operation } from "../operation.ts";
@@ -89,5 +89,5 @@ function entryData(
 }
 
 function countedOf({ anchor: from, months, days, goodwillDays }: Subscription) {
-  return { from, months, days, goodwillDays };
+  return { from, months, days, to: plus(from, { months, days }), goodwillDays };
 }

@@ -36,6 +36,9 @@ export const HELD_BACK_FIELDS = {
     Type.String({ description: "End by the file, with later top-ups; null if the file does not list the plan." }),
   ),
   txnId: orNull(Type.String({ description: "Newest top-up; null if goodwill alone keeps the end." })),
+  rowEnd: orNull(
+    Type.String({ description: "End in the row, if reversals after its `asOf` were subtracted from it." }),
+  ),
   goodwillDays: orNull(
     Type.Integer({
       description: "Days of goodwill, if goodwill alone keeps the end and the records are said to hold it.",
@@ -53,10 +56,10 @@ export const HELD_BACK_FIELDS = {
 };
 
 export function heldBackFields(held: HeldBack) {
-  const { service, reqId, plan, bouquetCode: bouquetId, keptEnd, statedEnd, txnId, goodwillDays = null } = held;
+  const { service, reqId, plan, bouquetCode: bouquetId, keptEnd, statedEnd, rowEnd, txnId, goodwillDays = null } = held;
   const goodwill = held.goodwill && { ...held.goodwill, lackingEnd: held.goodwill.lackingEnd ?? null };
-  const ends = { keptEnd: keptEnd ?? null, statedEnd: statedEnd ?? null, txnId: txnId ?? null };
-  return { service, reqId, plan, bouquetId, ...ends, goodwillDays, goodwill: goodwill ?? null };
+  const ends = { keptEnd: keptEnd ?? null, statedEnd: statedEnd ?? null, rowEnd: rowEnd ?? null };
+  return { service, reqId, plan, bouquetId, ...ends, txnId: txnId ?? null, goodwillDays, goodwill: goodwill ?? null };
 }
 
 const ConnectionStatusSchema = oneOf(
@@ -151,8 +154,17 @@ export const LedgerEntrySchema = Type.Object(
     after: orNull(RunSchema),
     counted: orNull(
       Type.Object(
-        { from: WallTimeSchema, months: Type.Integer(), days: Type.Integer(), goodwillDays: Type.Integer() },
-        { description: "Calculation of the end after the entry; `goodwillDays` are the days that are goodwill." },
+        {
+          from: WallTimeSchema,
+          months: Type.Integer(),
+          days: Type.Integer(),
+          to: WallTimeSchema,
+          goodwillDays: Type.Integer(),
+        },
+        {
+          description:
+            "Calculation of the end after the entry: `to`, or a second before it. `goodwillDays` are the days that are goodwill.",
+        },
       ),
     ),
     period: orNull(Type.Object({ months: Type.Integer(), days: Type.Integer() })),
@@ -195,6 +207,7 @@ export const CustomerWrittenSchema = Type.Object(
     stale: Type.Boolean({ description: "Whether a newer row was imported before, so that this row changes nothing." }),
     changes: Type.Array(Type.Object({ field: Type.String(), from: orNull(Type.String()), to: orNull(Type.String()) })),
     heldBack: Type.Array(Type.Object(HELD_BACK_FIELDS)),
+    endsRunning: Type.Integer({ description: "Running subscriptions that end." }),
   },
   { title: "CustomerWritten" },
 );

@@ -118,12 +118,13 @@ function importSentence({ asOf, stated, goodwill, after, counted }: Entry): stri
 function endSentence({ after, counted }: Entry): string {
   if (after === null || counted === null) return "Nothing is left.";
   const { end } = after;
-  const { from, months, days } = counted;
+  const { from, months, days, to } = counted;
   if (months === 0 && days === 0) return `Now it ends ${end}.`;
   // A month without that day ends on its last day.
-  const isClamped = months > 0 && days === 0 && from.slice(8, 10) !== end.slice(8, 10);
-  const note = isClamped ? ` (${end.slice(0, 7)} has no day ${from.slice(8, 10)}, so its last day counts)` : "";
-  return `Now ${periodWords(counted)} from ${from}, which is ${end}${note}.`;
+  const isClamped = months > 0 && days === 0 && from.slice(8, 10) !== to.slice(8, 10);
+  const note = isClamped ? ` (${to.slice(0, 7)} has no day ${from.slice(8, 10)}, so its last day counts)` : "";
+  const inclusive = end === to ? "" : `, less a second: ${end}`;
+  return `Now ${periodWords(counted)} from ${from}, which is ${to}${note}${inclusive}.`;
 }
 
 function kindOf({ kind }: Entry): string {

@@ -50,4 +50,6 @@ export interface CustomersReport {
   readonly goodwillUnclear: number;
   /** Unchanged rows, older than the last row of their customer. */
   readonly stale: number;
+  /** Running subscriptions that end. */
+  readonly endsRunning: number;
 }

@@ -4,13 +4,14 @@ import { heldBackKept } from "../../domain/audit.ts";
 import { type Customer, customerRow, type Environment } from "../../domain/customer.ts";
 import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import { sharedWords } from "../../domain/customer-audit.ts";
-import type { ConnectionLedger } from "../../domain/customer-import.ts";
+import type { ConnectionLedger, HeldBack } from "../../domain/customer-import.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
 import { headAsOf } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { plainWords, Refused } from "../../domain/refused.ts";
+import { endsRunning } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/transaction.ts";
-import { type Instant, isoTime } from "../../domain/wall-time.ts";
+import { type Instant, isoTime, type WallTime } from "../../domain/wall-time.ts";
 import { listCustomers } from "../../store/customers.ts";
 import { ENVIRONMENT, environmentOf, numberCursor, oneOf, onePage, PAGE, pageOf, readPage } from "../common.ts";
 import { readNames } from "../customer-search.ts";
@@ -96,6 +97,7 @@ export const listHeldBack = operation({
     const txnIds = found.flatMap(({ txnId }) => txnId ?? []);
     const [names, topUps] = [await readNames(db, environment, cuids), await findByTxnIds(db, txnIds)];
     const presenter = await presenterOf(office.store, environment);
+    const now = office.store.provider.zone.wallTime(office.clock());
     const items = found.map((held) => {
       const topUp = topUps.get(held.txnId ?? "");
       return {
@@ -105,11 +107,19 @@ export const listHeldBack = operation({
         ...heldBackFields(held),
         customer: names.get(held.cuid) ?? null,
         topUp: topUp === undefined ? null : topUpData(topUp, presenter),
+        endsRunning: wouldEnd(held, now),
       };
     });
     return { items, cursor };
   },
 });
+
+/** Whether a row ends a running subscription if it is applied; if goodwill is unclear, by either reading. */
+function wouldEnd({ keptEnd, statedEnd, goodwill }: HeldBack, now: WallTime): boolean {
+  const runTo = (end: WallTime | undefined) => (end === undefined ? undefined : { end });
+  const ends = goodwill === undefined ? [statedEnd] : [statedEnd, goodwill.lackingEnd];
+  return ends.some((end) => endsRunning(runTo(keptEnd), runTo(end), now));
+}
 
 function topUpData(topUp: Transaction, presenter: Presenter) {
   const { partner, amount, txnDate } = transactionData(topUp, presenter);

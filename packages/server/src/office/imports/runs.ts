@@ -202,6 +202,7 @@ function heldBackRow(record: HeldBackRecord, id: number): HeldBackRow {
     keptEnd: record.keptEnd ?? null,
     statedEnd: record.statedEnd ?? null,
     txnId: record.txnId ?? null,
+    rowEnd: record.rowEnd ?? null,
     goodwillDays: goodwillDays ?? null,
     unclearDays: goodwill?.days ?? null,
     unclearAt: goodwill?.at ?? null,
@@ -217,6 +218,7 @@ function toHeldBack(row: HeldBackRow): NumberedHeldBack {
     keptEnd: row.keptEnd ?? undefined,
     statedEnd: row.statedEnd ?? undefined,
     txnId: row.txnId ?? undefined,
+    rowEnd: row.rowEnd ?? undefined,
     goodwillDays: row.goodwillDays ?? undefined,
     goodwill: days === null || at === null ? undefined : { days, at, lackingEnd: lackingEnd ?? undefined },
   };

@@ -90,6 +90,7 @@ export const HeldBackSchema = Type.Object(
         { description: "The top-up of `txnId`." },
       ),
     ),
+    endsRunning: Type.Boolean({ description: "Whether the file, if applied, ends a running subscription." }),
   },
   { title: "HeldBack" },
 );

@@ -8,6 +8,7 @@ import type { CustomersHooks, CustomersReport, NumberedRow } from "./findings.ts
 /** A row that names a connection of another customer. */
 interface SharedRow extends NumberedRow {
   readonly shared: SharedName;
+  readonly endsRunning: number;
 }
 
 type Confirm = (customers: readonly ConfirmedCustomer[]) => Promise<void>;
@@ -68,11 +69,12 @@ export class CustomersTally {
 
   /** Rejects the rows that remain; in a preview, except those whose connection another customer gives up. */
   rejectShared(onRejected: (line: RejectedLine) => void): void {
-    for (const { line, row, shared } of this.#shared) {
+    for (const { line, row, shared, endsRunning } of this.#shared) {
       const { cuid } = row.stated;
       if (this.#freed.has(`${shared.cuid} ${shared.otherReqId}`)) {
         const change = { field: shared.reqId, from: `customer ${shared.cuid}`, to: `customer ${cuid}` };
         this.#counts.changed += 1;
+        this.endsRunning += endsRunning;
         this.#hooks?.onChange?.({ line, cuid, kind: "changed", changes: [change] });
         continue;
       }
@@ -96,6 +98,7 @@ export class CustomersTally {
       heldBack: this.#heldBack,
       goodwillUnclear: this.#goodwillUnclear,
       stale: this.#stale,
+      endsRunning: this.endsRunning,
     };
   }
 
@@ -105,7 +108,7 @@ export class CustomersTally {
     const isPlain = kind === "unchanged" && !effect.isStale && heldBack.length + runningThoughInactive.length === 0;
     if (!isPlain) this.#touched.add(cuid);
     if (kind === "refused") {
-      if (shared !== undefined) this.#shared.push({ ...numbered, shared });
+      if (shared !== undefined) this.#shared.push({ ...numbered, shared, endsRunning: effect.endsRunning });
       return;
     }
     this.#counts[kind] += 1;

@@ -1,7 +1,8 @@
 import { historyPruned, horizonMoved } from "../../domain/audit.ts";
 import { checkoutIssuedAt } from "../../domain/checkout.ts";
 import { ENVIRONMENTS, type Environment } from "../../domain/customer.ts";
-import { type Entry, keptEntries } from "../../domain/ledger.ts";
+import type { Entry } from "../../domain/ledger.ts";
+import { keptEntries } from "../../domain/ledger-retention.ts";
 import type { Instant, Moment } from "../../domain/wall-time.ts";
 import { CUSTOMERS_AT_ONCE, type CustomerLedger, nextCuids, readLedgers } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";

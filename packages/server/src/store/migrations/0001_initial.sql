@@ -156,6 +156,8 @@ CREATE TABLE subscription (
   anchor_time TEXT,
   months      INTEGER,
   days        INTEGER,
+  -- 1 if end_time is a second before anchor_time plus months and days.
+  inclusive   INTEGER,
   end_time    TEXT,
   since       INTEGER,
   -- Days of goodwill contained in end_time.
@@ -217,6 +219,7 @@ CREATE TABLE ledger_entry (
   after_anchor TEXT,
   after_months INTEGER,
   after_days   INTEGER,
+  after_inclusive INTEGER,
   after_end    TEXT,
   after_since  INTEGER,
   after_goodwill_days INTEGER
@@ -627,7 +630,7 @@ CREATE TABLE import_run (
   problem     TEXT
 ) STRICT;
 
--- Paid subscriptions that the last customers file of an environment would have ended.
+-- Subscriptions that the last customers file of an environment would have ended too early.
 CREATE TABLE held_back (
   id          INTEGER PRIMARY KEY,
   environment TEXT    NOT NULL,
@@ -640,6 +643,8 @@ CREATE TABLE held_back (
   kept_end    TEXT,
   stated_end  TEXT,
   txn_id      TEXT,
+  -- The end in the row, if top-ups that were reversed after its asOf are subtracted from it.
+  row_end     TEXT,
   -- Days of goodwill that keep it although the file contains them.
   goodwill_days INTEGER,
   -- Days of goodwill that the file may contain or lack, when they were given, and the end if the file lacks them.

@@ -85,9 +85,10 @@ export function addImportCustomers(program: Command, runtime: Runtime): void {
 }
 
 function conclude(output: ImportOutput, { report }: CustomersImported): void {
-  const { accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear, stale } = report;
-  const summary = countsOf({ accepted, rejected, added, changed, unchanged, "held back": heldBack });
-  output.conclude({ accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear }, summary);
+  const { accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear, stale, endsRunning } = report;
+  const ended = { "running subscriptions ended": endsRunning };
+  const summary = countsOf({ accepted, rejected, added, changed, unchanged, "held back": heldBack, ...ended });
+  output.conclude({ accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear, endsRunning }, summary);
   const left = [
     ...(rejected > 0 ? [`${count(rejected, "line")} rejected`] : []),
     ...(heldBack > 0 ? [`${count(heldBack, "subscription")} held back`] : []),
@@ -164,7 +165,7 @@ function customerWords({ line, cuid, kind, changes }: ChangedCustomer): string {
 
 /** Words that name the two ends and what to do. */
 function heldBackWords(held: HeldBackSubscription): string {
-  const { line, cuid, service, reqId, bouquetCode, keptEnd, statedEnd, txnId, goodwillDays, goodwill } = held;
+  const { line, cuid, service, reqId, bouquetCode, keptEnd, statedEnd, txnId, rowEnd, goodwillDays, goodwill } = held;
   const which = `line ${line}: ${cuid} ${service} ${reqId} ${bouquetCode}`;
   if (goodwill !== undefined) {
     const given = `${count(goodwill.days, "day")} of goodwill, given ${goodwill.at.slice(0, 10)}`;
@@ -181,6 +182,11 @@ function heldBackWords(held: HeldBackSubscription): string {
     return `${printable(`${isLost}, ${count(goodwillDays, "day")} of goodwill run to ${keptEnd}. ${todo}`)}\n`;
   }
   const what = txnId === undefined ? "goodwill" : `top-up ${txnId}`;
+  if (rowEnd !== undefined) {
+    const ends = `the file ends it ${statedEnd ?? "at once"} (it states ${rowEnd}, minus ${what}, reversed after its as of)`;
+    const todo = `The records hold less than their as of says: import newer records (or --allow-shorter ${cuid})`;
+    return `${printable(`${which} is held back: ${ends}, here it runs to ${keptEnd}. ${todo}`)}\n`;
+  }
   const todo = `Fix the file, or reverse the ${txnId === undefined ? "goodwill" : "top-up"} and import records from after that (or --allow-shorter ${cuid})`;
   return `${printable(`${isLost}, ${what} runs to ${keptEnd}. ${todo}`)}\n`;
 }

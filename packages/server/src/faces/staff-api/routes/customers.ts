@@ -32,7 +32,7 @@ export const customerRoutes = [
       const { allowShorter = false, preview = false } = query;
       const office = officeOf(serviceDesk(ports, identity), { preview });
       const effect = await importCustomer(office, { environment, row: body as JsonObject, allowShorter });
-      const { cuid, kind, isStale: stale, changes, heldBack, shared } = effect;
+      const { cuid, kind, isStale: stale, changes, heldBack, endsRunning, shared } = effect;
       if (kind === "refused")
         throw new Refused("conflict", shared ? `connection ${shared.reqId} ${sharedWords(shared)}` : "");
       return {
@@ -41,6 +41,7 @@ export const customerRoutes = [
         stale,
         changes: changes.map(({ field, from, to }) => ({ field, from: from ?? null, to: to ?? null })),
         heldBack: heldBack.map(heldBackFields),
+        endsRunning,
       };
     },
   }),
