@@ -23,9 +23,8 @@ final class AnswerReader
         '400ab105' => [422, 'bouquet_unavailable', 'new_checkout'],
         '400ab106' => [422, 'amount_mismatch', 'fix_request'], '400ab107' => [404, 'not_topped_up', 'query_status'],
         '400ab108' => [410, 'never_topped_up', 'new_checkout'],
-        '400ab109' => [402, 'insufficient_balance', 'same_request'], '400ab110' => [403, 'limit_reached', 'no'],
-        '400ae001' => [500, 'internal_error', 'query_status'],
-        '400ae002' => [503, 'unavailable', 'same_request'],
+        '400ab109' => [402, 'insufficient_balance', 'new_checkout'], '400ab110' => [403, 'limit_reached', 'no'],
+        '400ae001' => [500, 'internal_error', 'query_status'], '400ae002' => [503, 'unavailable', 'same_request'],
     ];
     private const RETRIES = ['fix_request', 'same_request', 'new_checkout', 'query_status', 'no'];
 
@@ -75,7 +74,7 @@ final class AnswerReader
         // Another deployment may use topupd's codes with another meaning.
         if ($inEnvelope && $usualStatus === $status && ($body['reason'] ?? null) === $reason) {
             $said = ['code' => $code, 'reason' => $reason, 'retry' => $retry ?? $usualRetry, 'inEnvelope' => true];
-            foreach (['fields', 'limit'] as $name) {
+            foreach (['fields', 'limit', 'limitEndsAt'] as $name) {
                 $said[$name] = $redact->json($body[$name] ?? null);
             }
             return $failed('refused', $message, [...$said, 'missing' => Amount::read($body['missing'] ?? null)]);

@@ -27,6 +27,7 @@ final class Failure implements \Stringable
         public readonly mixed $fields = null, // All problems of the request, if the reason is invalid_field.
         public readonly ?string $missing = null, // Amount that your account lacks (insufficient_balance).
         public readonly mixed $limit = null, // top_up_amount, day_amount, day_top_ups or paid_ahead (limit_reached).
+        public readonly mixed $limitEndsAt = null, // By the provider's clock, if time ends that limit.
         public readonly bool $inEnvelope = false, // Whether a refusal comes from the deployment, not from a proxy.
         public readonly mixed $body = null, // The JSON, or the beginning of the text. It may contain names.
         public readonly ?array $recorded = null,

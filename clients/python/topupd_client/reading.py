@@ -23,7 +23,7 @@ _KNOWN = {
     "400ab103": (409, "checkout_used", "query_status"), "400ab104": (422, "checkout_mismatch", "new_checkout"),
     "400ab105": (422, "bouquet_unavailable", "new_checkout"), "400ab106": (422, "amount_mismatch", "fix_request"),
     "400ab107": (404, "not_topped_up", "query_status"), "400ab108": (410, "never_topped_up", "new_checkout"),
-    "400ab109": (402, "insufficient_balance", "same_request"), "400ab110": (403, "limit_reached", "no"),
+    "400ab109": (402, "insufficient_balance", "new_checkout"), "400ab110": (403, "limit_reached", "no"),
     "400ae001": (500, "internal_error", "query_status"), "400ae002": (503, "unavailable", "same_request"),
 }
 _RETRIES = ("fix_request", "same_request", "new_checkout", "query_status", "no")
@@ -73,7 +73,7 @@ def read_answer(answer: Exchange, redactor: Redactor, read: Callable[[Json], Val
     if in_envelope and known is not None and known[:2] == (answer.status, body.get("reason")):
         said: Any = {"code": code, "reason": known[1], "retry": retry if retry in _RETRIES else known[2]}
         said.update(fields=redactor.json(body.get("fields")), limit=redactor.json(body.get("limit")))
-        said.update(missing=read_amount(body.get("missing")))
+        said.update(limit_ends_at=redactor.json(body.get("limitEndsAt")), missing=read_amount(body.get("missing")))
         return failed("refused", body.get("message"), in_envelope=True, **said)
     shown_code = redactor.text(code) if isinstance(code, str) else None
     said = {"code": shown_code, "retry": retry if retry in _RETRIES else None}

@@ -153,6 +153,7 @@ class Failure:
     fields: object = None  # All problems of the request, if the reason is invalid_field.
     missing: Optional[str] = None  # The amount that your account lacks, if the reason is insufficient_balance.
     limit: object = None  # If the reason is limit_reached: top_up_amount, day_amount, day_top_ups or paid_ahead.
+    limit_ends_at: object = None  # YYYY-MM-DD HH:MM:SS by the provider's clock, if time ends that limit.
     in_envelope: bool = False  # Whether a refusal comes from the deployment, not from a proxy.
     body: object = field(default=None, repr=False)  # The JSON, or the first 4,000 characters of the text.
     recorded: Optional[TransactionResult] = None

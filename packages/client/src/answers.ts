@@ -90,17 +90,21 @@ function readKnown(json: JsonObject, answer: Exchange, reading: Reading<unknown>
   const { reason, httpStatus, retry } = KNOWN_FAILURES[code];
   if (own(body, "reason") !== reason || answer.httpStatus !== httpStatus) return undefined;
   const said = own(body, "retry");
-  const [message, limit] = [own(body, "message"), own(body, "limit")];
+  const textOf = (name: string) => {
+    const text = own(body, name);
+    return typeof text === "string" ? reading.redact(text) : undefined;
+  };
   return {
     kind: "refused",
     ...answered(answer, reading, body),
-    message: typeof message === "string" ? reading.redact(message) : reason,
+    message: textOf("message") ?? reason,
     code,
     reason,
     retry: isRetry(said) ? said : retry,
     fields: reading.redact(readFields(own(body, "fields"))),
     missing: readAmount(own(body, "missing")),
-    limit: typeof limit === "string" ? reading.redact(limit) : undefined,
+    limit: textOf("limit"),
+    limitEndsAt: textOf("limitEndsAt"),
   };
 }
 

@@ -46,6 +46,8 @@ export interface Refused extends Answered {
   readonly missing: string | undefined;
   /** The limit, if the reason is `limit_reached`: `top_up_amount`, `day_amount`, `day_top_ups` or `paid_ahead`. */
   readonly limit: string | undefined;
+  /** `YYYY-MM-DD HH:MM:SS` by the provider's clock, if time ends that limit. */
+  readonly limitEndsAt: string | undefined;
 }
 
 export interface FieldProblem {
@@ -137,7 +139,7 @@ export const KNOWN_FAILURES = {
   "400ab106": { httpStatus: 422, reason: "amount_mismatch", retry: "fix_request" },
   "400ab107": { httpStatus: 404, reason: "not_topped_up", retry: "query_status" },
   "400ab108": { httpStatus: 410, reason: "never_topped_up", retry: "new_checkout" },
-  "400ab109": { httpStatus: 402, reason: "insufficient_balance", retry: "same_request" },
+  "400ab109": { httpStatus: 402, reason: "insufficient_balance", retry: "new_checkout" },
   "400ab110": { httpStatus: 403, reason: "limit_reached", retry: "no" },
   "400ae001": { httpStatus: 500, reason: "internal_error", retry: "query_status" },
   "400ae002": { httpStatus: 503, reason: "unavailable", retry: "same_request" },

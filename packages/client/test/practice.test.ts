@@ -28,6 +28,8 @@ const OUTCOMES: Readonly<Record<string, object>> = {
   expired: { outcome: "refused", failure: { reason: "checkout_expired" } },
   undecided: { outcome: "never_topped_up", failure: { reason: "never_topped_up" } },
   withdrawn: { outcome: "refused", failure: { reason: "bouquet_unavailable" } },
+  short: { outcome: "refused", failure: { reason: "insufficient_balance" } },
+  "day-limit": { outcome: "refused", failure: { reason: "limit_reached", limit: "day_amount" } },
   reversed: SENT,
 };
 

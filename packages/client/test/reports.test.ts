@@ -22,18 +22,25 @@ async function place(start: () => Driver) {
   return { service, partnerId, call };
 }
 
-test.each(CLIENTS)("the client in %s sends a top-up again when there is money for it", async (_, _isHere, start) => {
-  const { service, partnerId, call } = await place(start);
-  const allow = (creditLimit: bigint) =>
-    setAccount(service.store, { partnerId, environment: "trial" }, { creditLimit });
-  await allow(100_000n);
-  const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
-  const failure = { reason: "insufficient_balance", missing: "130" };
-  expect(await call("topUp", purchase)).toMatchObject({ outcome: "refused", failure });
-  await allow(113_000n);
-  expect(await call("topUp", purchase)).toMatchObject({ outcome: "topped_up", replayed: false });
-  expect(await call("getAccount")).toMatchObject({ value: { balance: "-1130", creditLimit: "1130", available: "0" } });
-});
+test.each(CLIENTS)(
+  "the client in %s tops up with a new checkoutId when there is money for it",
+  async (_, _isHere, start) => {
+    const { service, partnerId, call } = await place(start);
+    const allow = (creditLimit: bigint) =>
+      setAccount(service.store, { partnerId, environment: "trial" }, { creditLimit });
+    await allow(100_000n);
+    const purchase = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
+    const failure = { reason: "insufficient_balance", missing: "130" };
+    expect(await call("topUp", purchase)).toMatchObject({ outcome: "refused", failure });
+    await allow(113_000n);
+    expect(await call("topUp", purchase)).toMatchObject({ outcome: "refused", failure: { reason: failure.reason } });
+    const listed = await prepareTopUp(service, FIBER, "TRIAL-NET-1M");
+    expect(await call("topUp", listed)).toMatchObject({ outcome: "topped_up", replayed: false });
+    expect(await call("getAccount")).toMatchObject({
+      value: { balance: "-1130", creditLimit: "1130", available: "0" },
+    });
+  },
+);
 
 test.each(CLIENTS)("the client in %s reads the partner's reports", async (_, _isHere, start) => {
   const { service, partnerId, call } = await place(start);

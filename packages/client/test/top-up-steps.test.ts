@@ -18,7 +18,7 @@ const answered = {
   retryAfterMs: undefined,
   message: "",
 } as const;
-const details = { fields: undefined, missing: undefined, limit: undefined };
+const details = { fields: undefined, missing: undefined, limit: undefined, limitEndsAt: undefined };
 const known = fc
   .constantFrom(...(Object.keys(KNOWN_FAILURES) as FailureCode[]))
   .map((code): Failure => ({ kind: "refused", ...answered, code, ...KNOWN_FAILURES[code], ...details }));

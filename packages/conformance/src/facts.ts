@@ -111,7 +111,9 @@ export interface Fault {
     | "unavailable"
     | "rate_limited"
     | "checkout_expired"
-    | "bouquet_unavailable";
+    | "bouquet_unavailable"
+    | "insufficient_balance"
+    | "limit_reached";
   /** How many requests with one checkoutId get it, before the real answer. */
   readonly times: number;
   /** Answer of txn-status after the fault. */

@@ -28,6 +28,8 @@ export const FAULTS: readonly Fault[] = [
   { name: "limited", answer: "rate_limited", times: 1, status: "not_topped_up" },
   { name: "expired", answer: "checkout_expired", times: 1, status: "never_topped_up", isRefused: true },
   { name: "withdrawn", answer: "bouquet_unavailable", times: 1, status: "not_topped_up", isRefused: true },
+  { name: "short", answer: "insufficient_balance", times: 1, status: "never_topped_up", isRefused: true },
+  { name: "day-limit", answer: "limit_reached", times: 1, status: "never_topped_up", isRefused: true },
 ];
 
 /** Retry-After of the practice connections. */

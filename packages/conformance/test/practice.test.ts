@@ -49,7 +49,7 @@ describe("a service with the practice customer", () => {
         "  v1.0.1: 7 of IP-1M at 150",
       ]),
     );
-    expect([provider.charged(), practisedIn(provider, TOP_UP)]).toEqual([16, 38]);
+    expect([provider.charged(), practisedIn(provider, TOP_UP)]).toEqual([16, 46]);
     // Two late looks, and Retry-After of three connections in each version.
     expect(waits).toEqual(Array(10).fill(2000));
   });

@@ -23,6 +23,8 @@ const FAILURES = {
   amount_mismatch: ["400ab106", 422, "fix_request"],
   not_topped_up: ["400ab107", 404, "query_status"],
   never_topped_up: ["400ab108", 410, "new_checkout"],
+  insufficient_balance: ["400ab109", 402, "new_checkout"],
+  limit_reached: ["400ab110", 403, "no"],
   unavailable: ["400ae002", 503, "query_status"],
 } as const satisfies Record<string, readonly [string, number, string]>;
 

@@ -2,13 +2,17 @@ import { type Answer, type Behaviour, createRules, type Rules } from "./fake-rul
 
 /* topupd's practice customer: the fake's own table of faults, and what they do to top-ups and queries. */
 
+type FakeRefusal = "bouquet_unavailable" | "insufficient_balance" | "limit_reached";
+
 interface FakeFault {
-  readonly answer: "nothing" | "half" | "page" | "unavailable" | "rate_limited" | "bouquet_unavailable" | "";
+  readonly answer: "nothing" | "half" | "page" | "unavailable" | "rate_limited" | FakeRefusal | "";
   /** How many requests of a checkoutId get the answer. */
   readonly times: number;
   readonly records?: boolean;
   /** Whether its checkoutIds are expired when they are listed. */
   readonly isExpired?: boolean;
+  /** Whether txn-status says after it that there will never be a top-up. */
+  readonly isFinal?: boolean;
 }
 
 /** Faults that differ; undefined takes the connection away. */
@@ -24,6 +28,8 @@ const FAULTS: Readonly<Record<string, FakeFault>> = {
   limited: { answer: "rate_limited", times: 1 },
   expired: { answer: "", times: 0, isExpired: true },
   withdrawn: { answer: "bouquet_unavailable", times: Number.POSITIVE_INFINITY },
+  short: { answer: "insufficient_balance", times: Number.POSITIVE_INFINITY, isFinal: true },
+  "day-limit": { answer: "limit_reached", times: Number.POSITIVE_INFINITY, isFinal: true },
 };
 
 /** The rules, with the faults of the practice customer. */
@@ -47,6 +53,7 @@ export function withFaults({ practice, ...behaviour }: Behaviour & { readonly pr
     }
     const isTopUp = operation === "subscription-package-topup";
     if (fault.isExpired === true) return rules.refuse(isTopUp ? "checkout_expired" : "never_topped_up");
+    if (!isTopUp && fault.isFinal === true) return rules.refuse("never_topped_up");
     const calls = (sent.get(fields["checkoutId"]) ?? 0) + 1;
     if (!isTopUp || calls > fault.times) return real();
     sent.set(fields["checkoutId"], calls);
@@ -60,6 +67,6 @@ function answerOf({ answer }: FakeFault, real: Answer | undefined, { refuse }: R
   if (answer === "half") return { ...(real ?? refuse("unavailable")), cut: "within" };
   if (answer === "page") return { status: 502, headers: { "content-type": "text/html" }, json: undefined };
   const refusal = refuse(answer);
-  if (answer !== "bouquet_unavailable") refusal.headers["retry-after"] = "2";
+  if (answer === "unavailable" || answer === "rate_limited") refusal.headers["retry-after"] = "2";
   return refusal;
 }

@@ -50,6 +50,8 @@ export const TOPUPD_PRACTICE_MUTANTS: readonly Mutant[] = [
     "practice-repeat",
     "practice-records",
   ]),
+  faulty("a refusal for money that is not final", "short", { isFinal: false }, ["practice-status", "practice-records"]),
+  faulty("a refused checkoutId that is sold later", "day-limit", { times: 1 }, ["practice-repeat", "practice-records"]),
   faulty("a withdrawn bouquet that is sold later", "withdrawn", { times: 1 }, ["practice-repeat", "practice-records"]),
 ];
 

@@ -120,6 +120,7 @@ export const partners = {
   rules: {
     may_be_paid_twice: "May be paid twice",
     changed_request: "Changed request",
+    sent_again: "Sent again",
     given_up: "Given up",
     too_fast: "Too fast",
     wrong_books: "Wrong books",

@@ -2,7 +2,7 @@ import type { CommissionRule } from "./commission.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
 import type { Transaction } from "./transaction.ts";
-import type { Instant, WallTime } from "./wall-time.ts";
+import { dayAfter, type Instant, type WallTime } from "./wall-time.ts";
 
 /*
  * The account of a partner in an environment. Staff make some entries; the others follow from top-ups and reversals. The
@@ -128,11 +128,17 @@ export interface GuardedAccount {
 export const LIMIT_NAMES = ["top_up_amount", "day_amount", "day_top_ups", "paid_ahead"] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
-/** `balance`: after the top-up; undefined if the account is not guarded. `missing`: how much the balance lacks. */
-export type Charge =
-  | { readonly ok: true; readonly balance: Money | undefined }
-  | { readonly ok: false; readonly refusal: "limit_reached"; readonly limit: LimitName }
-  | { readonly ok: false; readonly refusal: "insufficient_balance"; readonly missing: Money };
+/** `balance`: after the top-up; undefined if the account is not guarded. */
+export type Charge = { readonly ok: true; readonly balance: Money | undefined } | RefusedCharge;
+
+export interface RefusedCharge {
+  readonly ok: false;
+  readonly refusal: "insufficient_balance" | "limit_reached";
+  /** The limit of `limit_reached`. */
+  readonly limit?: LimitName;
+  /** How much the balance lacks. */
+  readonly missing?: Money;
+}
 
 /**
  * Charges a top-up to its account, or refuses it.
@@ -160,6 +166,12 @@ export function charge(
   return { ok: true, balance };
 }
 
-function limitReached(limit: LimitName): Charge {
+export function limitReached(limit: LimitName): RefusedCharge {
   return { ok: false, refusal: "limit_reached", limit };
+}
+
+/** When time ends a limit that was reached: at the end of that day. Undefined if time does not end it. */
+export function endOfLimit(limit: LimitName, reachedAt: WallTime): WallTime | undefined {
+  const isOfDay = limit === "day_amount" || limit === "day_top_ups";
+  return isOfDay ? `${dayAfter(reachedAt.slice(0, "YYYY-MM-DD".length))} 00:00:00` : undefined;
 }

@@ -1,5 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import type { LimitName, RefusedCharge } from "./account.ts";
 import type { ConnectionKey, Environment } from "./customer.ts";
+import type { Money } from "./money.ts";
 import type { Instant } from "./wall-time.ts";
 
 /** Validity of a checkout, this millisecond included (docs/decisions.md, "Checkouts"). */
@@ -11,6 +13,23 @@ export const CHECKOUT_GRACE_MS = 60_000;
 export interface CheckoutHolder {
   readonly partnerId: number;
   readonly environment: Environment;
+}
+
+/** A checkout that can record nothing any more. Without a refusal by balance or limit, it had expired. */
+export type RetiredCheckout = RefusedCheckout | { readonly retiredAt: Instant; readonly refused: undefined };
+
+/** A checkout whose outcome is a refusal by balance or limit: every later request with it gets the same refusal. */
+export interface RefusedCheckout {
+  readonly retiredAt: Instant;
+  readonly refused: RefusedForMoney;
+}
+
+export interface RefusedForMoney extends CheckoutHolder {
+  readonly reason: RefusedCharge["refusal"];
+  /** The limit of `limit_reached`. */
+  readonly limit: LimitName | undefined;
+  /** Amount of the refused top-up. */
+  readonly amount: Money;
 }
 
 /** Content of an authentic checkoutId. */
@@ -112,15 +131,16 @@ export function isCheckoutExpired(checkout: Checkout, now: Instant): boolean {
  */
 export function concludeUnused(
   checkoutId: string,
-  retiredAt: Instant | undefined,
+  retired: RetiredCheckout | undefined,
   prunedBefore: Instant | undefined,
   now: Instant,
 ): "pruned" | "retire" | "retired" {
   const issuedAt = checkoutIssuedAt(checkoutId);
   if (prunedBefore !== undefined && (issuedAt ?? now) < prunedBefore) return "pruned";
   // A refused top-up may have retired the checkout before its grace ended.
-  const wasDead = retiredAt !== undefined && (issuedAt === undefined || isCheckoutDead({ issuedAt }, retiredAt));
-  return wasDead ? "retired" : "retire";
+  const wasDead = ({ retiredAt, refused }: RetiredCheckout) =>
+    refused !== undefined || issuedAt === undefined || isCheckoutDead({ issuedAt }, retiredAt);
+  return retired !== undefined && wasDead(retired) ? "retired" : "retire";
 }
 
 /** True once no top-up can be recorded any more, including one that was decided just before the expiry. */

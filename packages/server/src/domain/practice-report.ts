@@ -11,6 +11,7 @@ import type { Instant } from "./wall-time.ts";
 export const PRACTICE_RULES = {
   may_be_paid_twice: "A new checkoutId was used while the top-up before it was undecided: both can be recorded.",
   changed_request: "A request was repeated with other fields: repeat it unchanged.",
+  sent_again: "A top-up was sent again after a refusal by balance or limit. It is final: list again.",
   given_up: "The top-up was undecided, and no call followed within an hour: ask until the answer is final.",
   too_fast: "A call came before the time in Retry-After, or more than 5 in a second.",
   wrong_books: "The partner's list disagrees with the records.",
@@ -127,10 +128,8 @@ function notTried(fault: string): FaultResult {
 }
 
 /** Whether a top-up got the fault for an answer. */
-function meets({ outcome }: TrialCall, { failing, isRefused, issuedAgeMs }: Fault): boolean {
-  if (failing !== undefined) return MET[failing.answering].includes(outcome);
-  if (isRefused) return outcome === "bouquet_unavailable";
-  return outcome === (issuedAgeMs === undefined ? "success" : "checkout_expired");
+function meets({ outcome }: TrialCall, { failing, refusal }: Fault): boolean {
+  return failing === undefined ? outcome === (refusal ?? "success") : MET[failing.answering].includes(outcome);
 }
 
 /** The orders of the practice customer, oldest first. */
@@ -168,6 +167,7 @@ function resultOf(
   const broken = [
     paidTwice(order, before),
     changedRequest(order),
+    sentAgain(order),
     tooFast(order),
     // A partner that has closed its books has not given up: it has decided wrongly.
     wrongBooks === undefined ? givenUp(order, now) : brokenBy("wrong_books", order.calls.slice(-1), wrongBooks),
@@ -225,6 +225,13 @@ function fieldsOf({ cuid, service, reqId, bouquetId, amount }: TrialCall): strin
   // 1130, 1130.0 and 1130.00 are the same amount.
   const amountInShort = amount?.replace(/(\.[0-9]*?)0+$/, "$1").replace(/\.$/, "");
   return JSON.stringify([cuid, service, reqId, bouquetId, amountInShort]);
+}
+
+function sentAgain({ calls }: Order): BrokenRule | undefined {
+  const isFinal = ({ outcome }: TrialCall) => outcome === "insufficient_balance" || outcome === "limit_reached";
+  const refused = calls.find((call) => isTopUp(call) && isFinal(call));
+  const again = refused && calls.find((call) => isTopUp(call) && call.at > endOf(refused) + TOLERANCE_MS);
+  return again && brokenBy("sent_again", [refused, again]);
 }
 
 function givenUp({ calls }: Order, now: Instant): BrokenRule | undefined {

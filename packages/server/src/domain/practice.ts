@@ -25,7 +25,8 @@ export interface Fault {
   readonly failing?: { readonly calls: number; readonly answering: Answering; readonly records: boolean };
   /** Time after the top-up in which txn-status is unavailable, in milliseconds. */
   readonly askFailsMs?: number;
-  readonly isRefused?: true;
+  /** The refusal of each of its top-ups. */
+  readonly refusal?: "checkout_expired" | "bouquet_unavailable" | "insufficient_balance" | "limit_reached";
   /** Time after which the provider reverses the top-up, in milliseconds. */
   readonly reversedAfterMs?: number;
 }
@@ -35,15 +36,16 @@ export const PRACTICE_RETRY_SECONDS = 2;
 /** Age of a late answer. */
 export const LATE_MS = 40_000;
 
-const CLOSED = "the socket closes, without an answer";
-const FINDS_SUCCESS = "asks, or sends the same request again; finds success";
+const CLOSED = "the socket closes";
+const ASKS = "asks, or sends it again";
+const FINDS_SUCCESS = `${ASKS}; finds success`;
 
 export const FAULTS: readonly Fault[] = [
   {
     name: "lost-before",
     sent: CLOSED,
     recorded: "no",
-    next: "asks, or sends the same request again",
+    next: ASKS,
     failing: { calls: 1, answering: "nothing", records: false },
   },
   {
@@ -55,7 +57,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "half-answer",
-    sent: "headers and half of the body, then the socket closes",
+    sent: "half of the answer",
     recorded: "yes",
     next: FINDS_SUCCESS,
     failing: { calls: 1, answering: "half", records: true },
@@ -69,9 +71,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "busy-before",
-    sent: "503 with Retry-After 2, twice; then the normal answer",
+    sent: "503 with Retry-After 2, twice",
     recorded: "by the third request",
-    next: "sends the same request again, not earlier than Retry-After",
+    next: "sends it again after Retry-After",
     failing: { calls: 2, answering: "busy", records: false },
   },
   {
@@ -92,7 +94,7 @@ export const FAULTS: readonly Fault[] = [
     name: "limited",
     sent: "429 with Retry-After 2, once",
     recorded: "by the second request",
-    next: "waits, then sends the same request again",
+    next: "sends it again after Retry-After",
     failing: { calls: 1, answering: "limited", records: false },
   },
   {
@@ -105,14 +107,15 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "expired",
-    sent: "refused as expired, because its checkoutIds are issued 361 seconds old; txn-status says never_topped_up at once",
+    sent: "410 checkout_expired: its checkoutIds are 361 seconds old; txn-status says never_topped_up",
     recorded: "never",
-    next: "refunds after never_topped_up, and not before",
+    next: "refunds after never_topped_up",
     issuedAgeMs: 361_000,
+    refusal: "checkout_expired",
   },
   {
     name: "undecided",
-    sent: `${CLOSED}; its checkoutIds are issued 300 seconds old, so txn-status says not_topped_up for a minute, then never_topped_up`,
+    sent: `${CLOSED}; its checkoutIds are 300 seconds old, so txn-status says not_topped_up for a minute, then never_topped_up`,
     recorded: "never",
     next: "waits for never_topped_up, then refunds",
     // A millisecond too old for a top-up, whenever the request comes.
@@ -121,14 +124,28 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "withdrawn",
-    sent: "refused: bouquet_unavailable",
+    sent: "422 bouquet_unavailable",
     recorded: "no",
     next: "lists again, or refunds",
-    isRefused: true,
+    refusal: "bouquet_unavailable",
+  },
+  {
+    name: "short",
+    sent: "402 insufficient_balance; txn-status says never_topped_up at once",
+    recorded: "never",
+    next: "refunds, or lists again after a deposit",
+    refusal: "insufficient_balance",
+  },
+  {
+    name: "day-limit",
+    sent: "403 limit_reached; txn-status says never_topped_up at once",
+    recorded: "never",
+    next: "refunds, or lists again after limitEndsAt",
+    refusal: "limit_reached",
   },
   {
     name: "reversed",
-    sent: "success; the provider reverses the top-up 10 seconds later, and txn-status says so",
+    sent: "success; the provider reverses it 10 seconds later",
     recorded: "yes, then reversed",
     next: "shows the reversal in its reconciliation",
     reversedAfterMs: 10_000,

@@ -1,12 +1,20 @@
 import { refusalOfToken, type TokenState } from "./access-token.ts";
-import { charge, type GuardedAccount, type LimitName, NO_TERMS, type SaleSums } from "./account.ts";
+import { charge, type GuardedAccount, limitReached, NO_TERMS, type RefusedCharge, type SaleSums } from "./account.ts";
 import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts";
-import { type Checkout, type CheckoutHolder, isCheckoutExpired, isCheckoutFor } from "./checkout.ts";
+import {
+  type Checkout,
+  type CheckoutHolder,
+  isCheckoutExpired,
+  isCheckoutFor,
+  type RefusedCheckout,
+  type RetiredCheckout,
+} from "./checkout.ts";
 import { commissionOf } from "./commission.ts";
 import { type Connection, type ConnectionKey, openToSales, type WireStatus } from "./customer.ts";
 import type { Refusal } from "./failure.ts";
 import { appendGrant, type LedgerHead, type TopUpEntry } from "./ledger.ts";
 import type { Money } from "./money.ts";
+import { faultOf } from "./practice.ts";
 import type { Transaction } from "./transaction.ts";
 import type { Instant, Moment, WallTime } from "./wall-time.ts";
 
@@ -44,8 +52,8 @@ export interface TopUpSnapshot {
   readonly soldToday: () => Pick<SaleSums, "topUps" | "gross">;
   readonly customerStatus: WireStatus | undefined;
   readonly connection: Connection | undefined;
-  /** Whether the checkout is stored as retired, so that nothing can be recorded with it. */
-  readonly retired: boolean;
+  /** Undefined unless the checkout is stored as retired. */
+  readonly retired: RetiredCheckout | undefined;
   /** Time before which history was deleted; undefined if nothing was. Called only for expired checkouts. */
   readonly prunedBefore: () => Instant | undefined;
   /** The catalogue revision of the checkout; called only if needed. */
@@ -69,12 +77,10 @@ export type RecordedTopUp = Extract<TopUpOutcome, { kind: "recorded" }>;
 export interface RefusedTopUp {
   readonly kind: "refused";
   readonly refusal: Refusal;
-  /** The checkout must be stored as retired, so that no later request can use it. */
-  readonly retires?: true;
-  /** The limit of `limit_reached`. */
-  readonly limit?: LimitName;
-  /** The amount of `insufficient_balance`. */
-  readonly missing?: Money;
+  /** The checkout is retired: it was before, or must be stored so with this refusal. */
+  readonly retired?: RetiredCheckout;
+  /** The amount that the balance lacked, in the first refusal with `insufficient_balance`. */
+  readonly missing?: Money | undefined;
 }
 
 /** How many months ahead a connection can be paid. */
@@ -94,8 +100,8 @@ export type SettledTopUp =
   | Exclude<TopUpOutcome, { kind: "recorded" }>;
 
 /**
- * Decides a top-up. The order of the checks is in docs/decisions.md, "Top-ups": recorded before, token and partner,
- * deleted history, expired checkout, business rules, limits, balance. A refused checkout can be used again.
+ * Decides a top-up. The order of the checks is in docs/decisions.md, "Top-ups": recorded before, refused by balance or limit
+ * before, token and partner, deleted history, expired checkout, business rules, limits, balance.
  */
 export function decideTopUp(
   snapshot: TopUpSnapshot,
@@ -105,15 +111,17 @@ export function decideTopUp(
 ): TopUpOutcome {
   const { recorded, token, retired, prunedBefore, customerStatus, connection: found, catalogue } = snapshot;
   if (recorded !== undefined) return decideAgain(recorded, command);
+  if (retired?.refused !== undefined) return refuseAgain(retired);
   const { tokenId } = command;
   const state = tokenId === undefined ? undefined : token(tokenId);
   const lost = tokenId === undefined ? undefined : refusalOfToken(state, now.instant);
   if (lost !== undefined) return refuse(lost);
   const hasExpired = isCheckoutExpired(command.checkout, now.instant);
-  // The history of that time was deleted, so it is unknown whether the checkout was used.
-  if ((retired || hasExpired) && command.checkout.issuedAt < (prunedBefore() ?? 0)) return refuse("checkout_unknown");
-  if (retired) return refuse("checkout_expired");
-  if (hasExpired) return { ...refuse("checkout_expired"), retires: true };
+  if (retired !== undefined || hasExpired) {
+    // The history of that time was deleted, so it is unknown whether the checkout was used.
+    if (command.checkout.issuedAt < (prunedBefore() ?? 0)) return refuse("checkout_unknown");
+    return { ...refuse("checkout_expired"), retired: retired ?? { retiredAt: now.instant, refused: undefined } };
+  }
   if (!isCheckoutFor(command.checkoutId, command)) return refuse("checkout_mismatch");
   const open = openToSales(customerStatus && { status: customerStatus }, found);
   if (!open.ok) return refuse(open.refusal);
@@ -134,9 +142,11 @@ export function decideTopUp(
   const transaction = transactionOf(command, now, commissionOf(commission, command, today));
   const topUp = { kind: "top_up", txnId: transaction.txnId, bouquet: { code, name, addOn }, period } as const;
   const entry = appendGrant(head, topUp, now);
-  if (entry.after.end > latestEnd) return { ...refuse("limit_reached"), limit: "paid_ahead" };
-  const charged = charge(snapshot.account(), limits, transaction, snapshot.soldToday);
-  if (!charged.ok) return { ...charged, kind: "refused" };
+  const isTooFar = entry.after.end > latestEnd;
+  const charged = isTooFar
+    ? limitReached("paid_ahead")
+    : (chargeInPractice(command) ?? charge(snapshot.account(), limits, transaction, snapshot.soldToday));
+  if (!charged.ok) return refuseForMoney(charged, command, now.instant);
   return { kind: "recorded", transaction, plan, entry, balance: charged.balance };
 }
 
@@ -154,6 +164,11 @@ export function decideAgain(
     recorded.bouquetCode === command.bouquetCode &&
     recorded.amount === command.amount;
   return same ? { kind: "replayed", transaction: recorded } : refuse("checkout_used");
+}
+
+/** Answers every later request after a refusal by balance or limit: nothing with its checkout can succeed any more. */
+export function refuseAgain(retired: RefusedCheckout): RefusedTopUp {
+  return { ...refuse(retired.refused.reason), retired };
 }
 
 /** The record of a top-up that is decided now. */
@@ -184,6 +199,22 @@ export function transactionOf(
 
 function refuse(refusal: Refusal) {
   return { kind: "refused", refusal } as const;
+}
+
+/** The refusal of the connections where partners practise it; undefined for all others. */
+function chargeInPractice(command: TopUpCommand): RefusedCharge | undefined {
+  const refusal = faultOf(command)?.refusal;
+  if (refusal === "insufficient_balance") return { ok: false, refusal, missing: command.amount };
+  return refusal === "limit_reached" ? { ok: false, refusal, limit: "day_amount" } : undefined;
+}
+
+function refuseForMoney(
+  { refusal: reason, limit, missing }: RefusedCharge,
+  { partnerId, environment, amount }: TopUpCommand,
+  retiredAt: Instant,
+): RefusedTopUp {
+  const refused = { partnerId, environment, amount, reason, limit };
+  return { ...refuse(reason), retired: { retiredAt, refused }, missing };
 }
 
 export const TRANSACTION_ID_RANDOM_BYTES = 10;

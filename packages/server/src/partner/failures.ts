@@ -1,6 +1,7 @@
 import type { LimitName } from "../domain/account.ts";
 import type { Refusal, Result } from "../domain/failure.ts";
 import { type FieldProblem, IDENTIFIER_MAX_LENGTH } from "../domain/fields.ts";
+import type { WallTime } from "../domain/wall-time.ts";
 import type { Answer } from "./answer.ts";
 
 export const BODY_MAX_BYTES = 4096;
@@ -48,7 +49,7 @@ export const FAILURES = {
   amount_mismatch: { code: "400ab106", status: 422, retry: "fix_request" },
   not_topped_up: { code: "400ab107", status: 404, retry: "query_status" },
   never_topped_up: { code: "400ab108", status: 410, retry: "new_checkout" },
-  insufficient_balance: { code: "400ab109", status: 402, retry: "same_request" },
+  insufficient_balance: { code: "400ab109", status: 402, retry: "new_checkout" },
   limit_reached: { code: "400ab110", status: 403, retry: "no" },
   internal_error: { code: "400ae001", status: 500, retry: "query_status" },
   unavailable: { code: "400ae002", status: 503, retry: "same_request" },
@@ -88,8 +89,9 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
     "The bouquet cannot be bought for this connection. Call get-subscription-package and choose one listed there.",
   amount_mismatch: "The amt is not the price of the bouquet. Send the price that get-subscription-package listed.",
   insufficient_balance:
-    "The balance of your account lacks the amount in missing. Deposit it, and send the same request again; the checkoutId is valid for five minutes.",
-  limit_reached: "The top-up would exceed the limit that is named in limit. Contact the provider.",
+    "The balance of your account was too low. No top-up will be made with this checkoutId. Deposit the amount, then call get-subscription-package for a new one.",
+  limit_reached:
+    "The top-up would exceed the limit that is named in limit. No top-up will be made with this checkoutId. Wait until limitEndsAt, or contact the provider.",
   not_topped_up:
     "No top-up is recorded with this checkoutId so far. Query again, or send the top-up while the checkoutId is valid.",
   never_topped_up:
@@ -115,6 +117,8 @@ export interface FailureDetail {
   readonly fields?: readonly FieldProblem[];
   /** The limit of `limit_reached`. */
   readonly limit?: LimitName;
+  /** When time ends that limit. */
+  readonly limitEndsAt?: WallTime | undefined;
   /** The missing amount of `insufficient_balance`, in major units. */
   readonly missing?: number;
   /** Whether the request was a top-up: its outcome may be unknown. */
@@ -140,8 +144,8 @@ export function renderFailure(
   const isUncertain = reason === "unavailable" && detail.isTopUp === true;
   const advice = isUncertain ? UNAVAILABLE_TOP_UP : { message: MESSAGES[reason], retry };
   const fields = detail.fields === undefined ? {} : { fields: detail.fields.map(shorten) };
-  const { limit, missing } = detail;
-  const body = { reason, ...advice, requestId, ...fields, limit, missing };
+  const { limit, limitEndsAt, missing } = detail;
+  const body = { reason, ...advice, requestId, ...fields, limit, limitEndsAt, missing };
   return {
     status,
     headers: headersOf(reason, detail),

@@ -46,7 +46,7 @@ export async function practiseTopUp(ports: Ports, caller: Caller, request: TopUp
   if (fault === undefined) return topUp(ports, caller, request);
   if (openCheckout(await store.checkoutSecrets(), caller, checkoutId) === undefined)
     return topUp(ports, caller, request);
-  if (fault.isRefused) return refused("bouquet_unavailable");
+  if (fault.refusal === "bouquet_unavailable") return refused(fault.refusal);
   const at = clock();
   const { failing, reversedAfterMs } = fault;
   if (reversedAfterMs !== undefined) await store.practise(checkoutId, at, at + reversedAfterMs);

@@ -1,9 +1,17 @@
-import { isCheckoutDead, openCheckout } from "../domain/checkout.ts";
+import { endOfLimit } from "../domain/account.ts";
+import { isCheckoutDead, openCheckout, type RefusedCheckout } from "../domain/checkout.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
-import { type CurrencyExponent, type Money, moneyToJson } from "../domain/money.ts";
-import { decideAgain, randomDigits, type SettledTopUp, TRANSACTION_ID_RANDOM_BYTES } from "../domain/top-up.ts";
+import { type Money, moneyToJson } from "../domain/money.ts";
+import {
+  decideAgain,
+  randomDigits,
+  refuseAgain,
+  type SettledTopUp,
+  TRANSACTION_ID_RANDOM_BYTES,
+} from "../domain/top-up.ts";
 import type { Transaction } from "../domain/transaction.ts";
 import type { ReadingPorts } from "../store/ports.ts";
+import type { ProviderSettings } from "../store/store.ts";
 import type { PackagesRequest } from "./customers.ts";
 import type { Detailed } from "./failures.ts";
 import { type Caller, type Ports, tell } from "./ports.ts";
@@ -33,9 +41,9 @@ export async function topUp(
   const { partnerId, environment, tokenId } = caller;
   const sale = { partnerId, environment, cuid, service, reqId, bouquetCode, amount };
   if (checkout === undefined) {
-    const recorded = await findOwnRecord({ store }, caller, checkoutId);
-    if (recorded === undefined) return refused("checkout_unknown");
-    return answerOf(decideAgain(recorded, sale), store.provider.currencyExponent);
+    const own = await findOwnOutcome({ store }, caller, checkoutId);
+    if (own === undefined) return refused("checkout_unknown");
+    return answerOf("refused" in own ? refuseAgain(own) : decideAgain(own, sale), store.provider);
   }
   const txnDigits = randomDigits(random(TRANSACTION_ID_RANDOM_BYTES));
   let outcome: SettledTopUp;
@@ -49,24 +57,25 @@ export async function topUp(
     tell(() => observer?.topUpRecorded(outcome.transaction));
     tell(() => recording?.succeeded());
   }
-  return answerOf(outcome, store.provider.currencyExponent);
+  return answerOf(outcome, store.provider);
 }
 
-function answerOf(outcome: SettledTopUp, exponent: CurrencyExponent): Detailed<TopUpAnswer> {
-  if (outcome.kind === "refused") {
-    const { refusal, limit, missing } = outcome;
-    if (limit !== undefined) return { ...refused(refusal), detail: { limit } };
-    if (missing !== undefined) return { ...refused(refusal), detail: { missing: moneyToJson(missing, exponent) } };
-    return refused(refusal);
-  }
-  return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
+function answerOf(outcome: SettledTopUp, { zone, currencyExponent }: ProviderSettings): Detailed<TopUpAnswer> {
+  if (outcome.kind !== "refused")
+    return done({ transaction: outcome.transaction, replayed: outcome.kind === "replayed" });
+  const { refusal, retired, missing } = outcome;
+  if (missing !== undefined)
+    return { ...refused(refusal), detail: { missing: moneyToJson(missing, currencyExponent) } };
+  const limit = retired?.refused?.limit;
+  if (retired === undefined || limit === undefined) return refused(refusal);
+  return { ...refused(refusal), detail: { limit, limitEndsAt: endOfLimit(limit, zone.wallTime(retired.retiredAt)) } };
 }
 
 export interface TransactionQuery {
   readonly checkoutId: string;
 }
 
-/** The operation txn-status. `never_topped_up` is a promise: the checkoutId is first stored as retired. */
+/** The operation txn-status. `never_topped_up` is a promise: the checkoutId is stored as retired before. */
 export async function queryTransaction(
   { store, clock }: Ports,
   caller: Caller,
@@ -74,11 +83,13 @@ export async function queryTransaction(
 ): Promise<Result<Transaction>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, checkoutId);
   if (checkout === undefined) {
-    const own = await findOwnRecord({ store }, caller, checkoutId);
-    return own === undefined ? refused("checkout_unknown") : done(own);
+    const own = await findOwnOutcome({ store }, caller, checkoutId);
+    if (own === undefined) return refused("checkout_unknown");
+    return "refused" in own ? refused("never_topped_up") : done(own);
   }
   const outcome = await store.findOutcome(checkoutId);
-  if (outcome !== undefined && !("retiredAt" in outcome)) return done(outcome);
+  if (outcome !== undefined && !("refused" in outcome)) return done(outcome);
+  if (outcome?.refused !== undefined) return refused("never_topped_up");
   // The promise holds even if the clock was set back.
   const latest = Math.max(clock(), outcome?.retiredAt ?? Number.NEGATIVE_INFINITY);
   if (!isCheckoutDead(checkout, latest)) return refused("not_topped_up");
@@ -88,15 +99,16 @@ export async function queryTransaction(
 }
 
 /**
- * Finds a recorded top-up of the caller whose checkoutId no longer opens, because its sealing secret was replaced. The
- * record proves the same as the seal. Nothing can be recorded with such a checkoutId.
+ * Finds a recorded top-up of the caller, or a refusal by balance or limit, whose checkoutId no longer opens, because its
+ * sealing secret was replaced. The record proves the same as the seal. Nothing can be recorded with such a checkoutId.
  */
-async function findOwnRecord(
+async function findOwnOutcome(
   { store }: ReadingPorts,
   { partnerId, environment }: Pick<Caller, "partnerId" | "environment">,
   checkoutId: string,
-): Promise<Transaction | undefined> {
-  const recorded = await store.findTransaction(checkoutId);
-  const isTheirs = recorded?.partnerId === partnerId && recorded.environment === environment;
-  return isTheirs ? recorded : undefined;
+): Promise<Transaction | RefusedCheckout | undefined> {
+  const outcome = await store.findOutcome(checkoutId);
+  if (outcome === undefined || ("refused" in outcome && outcome.refused === undefined)) return undefined;
+  const holder = "refused" in outcome ? outcome.refused : outcome;
+  return holder.partnerId === partnerId && holder.environment === environment ? outcome : undefined;
 }

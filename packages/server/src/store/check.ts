@@ -51,11 +51,21 @@ async function* checkLedgers(engine: Engine, db: Db, zone: Zone): AsyncGenerator
       yield { kind: "wrong", what };
     }
   }
+  for (const { txn_id } of await readUsedThoughRetired(db)) {
+    wrong += 1;
+    yield { kind: "wrong", what: `the top-up ${txn_id} has a checkoutId that was retired` };
+  }
   if (wrong === 0)
     yield { kind: "checked", what: "subscriptions, top-ups and reversals are those of their ledgers", count: ledgers };
   yield await compareCount(db, "ledger_entry", seen.ledger_entry, "ledger entries");
   yield await compareCount(db, "top_up", seen.top_up, "top-ups");
   yield await compareCount(db, "reversal", seen.reversal, "reversals");
+}
+
+/** Partners were told that a retired checkout never has a top-up. */
+function readUsedThoughRetired(db: Db): Promise<Pick<RawRow<"top_up">, "txn_id">[]> {
+  const retired = withRawNames(db).selectFrom("retired_checkout as r");
+  return retired.innerJoin("top_up as t", "t.checkout_id", "r.checkout_id").select("t.txn_id").execute();
 }
 
 /** A top-up and its reversal time, from a ledger or from its own row. */

@@ -1,6 +1,6 @@
 import type { CustomerOverview, Environment } from "../domain/customer.ts";
 import type { Transaction } from "../domain/transaction.ts";
-import type { Instant, WallTime } from "../domain/wall-time.ts";
+import type { WallTime } from "../domain/wall-time.ts";
 import {
   CONNECTION_KEY,
   CONNECTION_STATE,
@@ -8,6 +8,7 @@ import {
   HEAD_COLUMNS,
   type ProfileRow,
   toFoundConnection,
+  toRetired,
   toTransaction,
 } from "./rows.ts";
 import { codesToFind } from "./settings.ts";
@@ -57,7 +58,7 @@ const OF_CODE = "SELECT cuid FROM customer_code WHERE code = $1 AND environment 
 const OF_TWO_CODES = "SELECT DISTINCT cuid FROM customer_code WHERE code IN ($1, $3) AND environment = $2 LIMIT 2";
 
 const TRANSACTION = `SELECT ${columnsOf("top_up").join(", ")} FROM top_up WHERE checkout_id = $1`;
-const RETIRED = "SELECT at FROM retired_checkout WHERE checkout_id = $1";
+const RETIRED = `SELECT ${columnsOf("retired_checkout").join(", ")} FROM retired_checkout WHERE checkout_id = $1`;
 
 type Reads = Pick<Store, "lookUpCustomers" | "findConnection" | "hasToppedUp" | "findTransaction" | "findOutcome">;
 
@@ -67,7 +68,7 @@ export function partnerReads({ join, toppedUp: toppedUpQuery, prepare }: Reader,
   const connection = prepare<CustomerConnectionRow>("connection", connectionQuery());
   const toppedUp = prepare("topped_up", toppedUpQuery);
   const transaction = prepare<RawRow<"top_up">>("transaction", TRANSACTION);
-  const retired = prepare<{ at: Instant }>("retired", RETIRED);
+  const retired = prepare<RawRow<"retired_checkout">>("retired", RETIRED);
 
   /** A recorded top-up stays recorded. "Not recorded" must be true of everything answered so far. */
   const findTransaction = async (checkoutId: string): Promise<Transaction | undefined> => {
@@ -84,7 +85,7 @@ export function partnerReads({ join, toppedUp: toppedUpQuery, prepare }: Reader,
       const found = await findTransaction(checkoutId);
       if (found !== undefined) return found;
       const [row] = await (retired.askNow ?? retired.ask)(checkoutId);
-      return row && { retiredAt: row.at };
+      return row && toRetired(row);
     },
 
     async lookUpCustomers(environment: Environment, code: string) {

@@ -1,3 +1,4 @@
+import type { RetiredCheckout } from "../domain/checkout.ts";
 import type { BareConnection, ConnectionKey, CustomerProfile, NewEntry } from "../domain/customer.ts";
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
 import { foldName } from "../domain/names.ts";
@@ -241,6 +242,25 @@ export function topUpRow(of: Transaction): RawRow<"top_up"> {
 export function transactionOfRow({ amount, commission, udf1, udf2, ...row }: TopUpRow): Transaction {
   const money = { amount: BigInt(amount), commission: BigInt(commission) };
   return { ...row, ...money, udf1: udf1 ?? undefined, udf2: udf2 ?? undefined };
+}
+
+export function toRetired({ at: retiredAt, ...row }: RawRow<"retired_checkout">): RetiredCheckout {
+  if (row.reason === null) return { retiredAt, refused: undefined };
+  const { partner_id: partnerId, environment, reason, amount } = row as Filled<typeof row>;
+  const limit = row.limit_name ?? undefined;
+  return { retiredAt, refused: { partnerId, environment, reason, limit, amount: BigInt(amount) } };
+}
+
+export function retiredRow(checkoutId: string, { retiredAt, refused }: RetiredCheckout): RawRow<"retired_checkout"> {
+  return {
+    checkout_id: checkoutId,
+    at: retiredAt,
+    partner_id: refused?.partnerId ?? null,
+    environment: refused?.environment ?? null,
+    reason: refused?.reason ?? null,
+    limit_name: refused?.limit ?? null,
+    amount: refused === undefined ? null : Number(refused.amount),
+  };
 }
 
 export function keyColumns({ cuid, environment, service, reqId }: ConnectionKey) {

@@ -1,4 +1,4 @@
-import { concludeUnused } from "../domain/checkout.ts";
+import { concludeUnused, type RetiredCheckout } from "../domain/checkout.ts";
 import { type Connection, withEntry } from "../domain/customer.ts";
 import { eventsBetween, type NewEvent } from "../domain/event.ts";
 import {
@@ -34,7 +34,7 @@ export interface SettlingReads<Snapshot extends TopUpSnapshot> {
   readonly hasTarget: boolean;
   snapshot(command: TopUpCommand): Snapshot;
   transaction(checkoutId: string): Transaction | undefined;
-  retiredAt(checkoutId: string): Instant | undefined;
+  retirement(checkoutId: string): RetiredCheckout | undefined;
   /** History is complete from this time on; undefined if nothing was ever deleted. */
   prunedBefore(): Instant | undefined;
 }
@@ -45,7 +45,7 @@ export interface SettlingWrites<Snapshot extends TopUpSnapshot> {
   record(topUp: RecordedTopUp, snapshot: Snapshot, after: Connection): void;
   appendEvent(event: NewEvent): void;
   /** Stores that nothing can be recorded with a checkout any more. */
-  retire(checkoutId: string, at: Instant): void;
+  retire(checkoutId: string, retired: RetiredCheckout): void;
 }
 
 interface Batch<Snapshot extends TopUpSnapshot> {
@@ -91,7 +91,8 @@ export function settleItem<Snapshot extends TopUpSnapshot>(
     const events = read.hasTarget ? eventsBetween(command, before, after, now.instant, why) : [];
     for (const event of events) write.appendEvent(event);
   }
-  if (outcome.kind === "refused" && outcome.retires && !snapshot.retired) write.retire(command.checkoutId, now.instant);
+  const retired = outcome.kind === "refused" ? outcome.retired : undefined;
+  if (retired !== undefined && snapshot.retired === undefined) write.retire(command.checkoutId, retired);
   return outcome;
 }
 
@@ -104,7 +105,7 @@ function conclude<Snapshot extends TopUpSnapshot>(
 ): Conclusion {
   const recorded = read.transaction(checkoutId);
   if (recorded !== undefined) return recorded;
-  const conclusion = concludeUnused(checkoutId, read.retiredAt(checkoutId), read.prunedBefore(), now);
-  if (conclusion === "retire") write.retire(checkoutId, now);
+  const conclusion = concludeUnused(checkoutId, read.retirement(checkoutId), read.prunedBefore(), now);
+  if (conclusion === "retire") write.retire(checkoutId, { retiredAt: now, refused: undefined });
   return conclusion === "pruned" ? conclusion : undefined;
 }

@@ -2,7 +2,7 @@ import type { AccessToken } from "../domain/access-token.ts";
 import type { Attribution } from "../domain/audit.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { BasePlans, Catalogue } from "../domain/catalogue.ts";
-import type { CheckoutSecret } from "../domain/checkout.ts";
+import type { CheckoutSecret, RetiredCheckout } from "../domain/checkout.ts";
 import type { Connection, ConnectionKey, CustomerOverview, CustomerProfile, Environment } from "../domain/customer.ts";
 import type { CustomerEffect } from "../domain/customer-audit.ts";
 import type { CustomerImportRules } from "../domain/customer-import.ts";
@@ -60,7 +60,7 @@ export interface Store {
   /** Whether so many top-ups wait that any further top-up is refused. */
   isOverloaded(): boolean;
   findTransaction(checkoutId: string): Promise<Transaction | undefined>;
-  /** The transaction, or when the checkout was retired: its top-up was refused as expired, or it was concluded. */
+  /** The transaction, or how the checkout was retired. */
   findOutcome(checkoutId: string): Promise<Outcome>;
   /**
    * The transaction, or undefined if there is none and never will be: the checkout is then retired durably, so that neither
@@ -151,8 +151,7 @@ export interface ConfirmedCustomer {
 /** The rules for all rows of a file. */
 export type FileRules = Pick<CustomerImportRules, "now" | "mode" | "toleranceDays" | "allowShorter">;
 
-/** `retiredAt`: when it was stored that there is no transaction and never will be. */
-export type Outcome = Transaction | { readonly retiredAt: Instant } | undefined;
+export type Outcome = Transaction | RetiredCheckout | undefined;
 
 /** `pruned`: it is unknown whether there was a transaction, because the history of that time was deleted. */
 export type Conclusion = Transaction | "pruned" | undefined;

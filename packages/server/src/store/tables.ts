@@ -1,4 +1,4 @@
-import type { StaffEntryKind } from "../domain/account.ts";
+import type { LimitName, RefusedCharge, StaffEntryKind } from "../domain/account.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionStatus, Environment, WireStatus } from "../domain/customer.ts";
 import type { Event, GoodwillReading } from "../domain/ledger.ts";
@@ -156,7 +156,17 @@ export const TABLES = {
   ),
   reversal: table({ txn_id: text() }, { ...ACCOUNT, ...ACT }),
   connection_block: table(CONNECTION, ACT),
-  retired_checkout: table({ checkout_id: text() }, { at: number() }),
+  retired_checkout: table(
+    { checkout_id: text() },
+    {
+      at: number(),
+      partner_id: orNull(number()),
+      environment: orNull(text<Environment>()),
+      reason: orNull(text<RefusedCharge["refusal"]>()),
+      limit_name: orNull(text<LimitName>()),
+      amount: orNull(number()),
+    },
+  ),
   account: table(ACCOUNT, {
     credit_limit: orNull(number()),
     alert_below: orNull(number()),

@@ -107,8 +107,8 @@ describe("on SQLite", () => {
   }, 120_000);
 
   test("after random practice with killed workers, the reports agree with ledger, txn-status and settlement", async () => {
-    const campaign = practice({ seed: 1, rounds: 39, cwd: temporaryFolder() });
-    await expect(campaign).resolves.toMatch(/^39 sequences, [1-9]\d* kills: .* [1-9]\d* failed/);
+    const campaign = practice({ seed: 1, rounds: 45, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^45 sequences, [1-9]\d* kills: .* [1-9]\d* failed/);
   }, 120_000);
 
   test("exactly the top-ups that its balance covers succeed for a prepaid partner while processes are killed", async () => {

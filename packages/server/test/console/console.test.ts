@@ -513,13 +513,13 @@ test("an admin certifies a partner by its list, and prints the certificate", asy
   await service.call("subscription-package-topup", request, { token });
   const { txnId: id = "" } = (await service.store.findTransaction(request["checkoutId"] ?? "")) ?? {};
   await run(deskOf(service.ports), reverseTransaction, { id, reason: "practice" });
-  const calls = FAULTS.flatMap(({ name: reqId, failing, isRefused }, index) => {
+  const calls = FAULTS.flatMap(({ name: reqId, failing, refusal = "success" }, index) => {
     const checkoutId = reqId === "reversed" ? request["checkoutId"] : `order-${index}`;
-    const first = failing ? FIRST[failing.answering] : isRefused ? "bouquet_unavailable" : "checkout_expired";
+    const outcome = failing ? FIRST[failing.answering] : refusal;
     const of = { at: service.now - 9_000, ms: 5, partnerId: partner.id, version: "v1.0.1", checkoutId, requestId: "r" };
     const sent = { ...of, ...order, reqId, bouquetId: "NET", amount: "1", retryAfter: undefined };
     return [
-      { ...sent, operation: "subscription-package-topup", outcome: reqId === "reversed" ? "success" : first },
+      { ...sent, operation: "subscription-package-topup", outcome },
       { ...sent, at: service.now - 6_500, operation: "txn-status", outcome: "never_topped_up" },
     ];
   });

@@ -1,9 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { charge, type GuardedAccount, NO_SALE_LIMITS, NO_TERMS, type PartnerTerms } from "../../src/domain/account.ts";
+import {
+  charge,
+  endOfLimit,
+  type GuardedAccount,
+  LIMIT_NAMES,
+  NO_SALE_LIMITS,
+  NO_TERMS,
+  type PartnerTerms,
+} from "../../src/domain/account.ts";
 import { type CommissionRule, commissionOf } from "../../src/domain/commission.ts";
+import { PRACTICE_CUID } from "../../src/domain/practice.ts";
+import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { MONTHLY, QUARTERLY, RUNS } from "./builders.ts";
-import { commandWith, decide, GOOD_TOKEN, snapshotWith } from "./purchase.ts";
+import { checkoutFor, commandWith, decide, GOOD_TOKEN, NOW, snapshotWith } from "./purchase.ts";
 
 const TODAY = "2026-11-20";
 const percentOf = (percent: number): CommissionRule => ({
@@ -89,6 +99,8 @@ describe("a top-up", () => {
       account: () => guarded,
     });
 
+  const limited = (limit: string) => ({ refusal: "limit_reached", retired: { refused: { limit } } });
+
   test("keeps its commission, and charges its account", () => {
     const decided = decide(snapshot({ commission: [percentOf(250)] }, account({ balance: 200_000n })));
     expect(decided).toMatchObject({
@@ -97,16 +109,53 @@ describe("a top-up", () => {
     });
   });
 
-  test("that the balance does not cover is refused, and its checkout stays usable", () => {
-    const refused = { kind: "refused", refusal: "insufficient_balance", missing: 63_000n };
-    expect(decide(snapshot({}, account()))).toMatchObject(refused);
-    expect(decide(snapshot({}, account()))).not.toHaveProperty("retires");
+  const REFUSED = { partnerId: 7, environment: "production", amount: 113_000n } as const;
+
+  test("that the balance does not cover is refused, which retires its checkout", () => {
+    const refused = { ...REFUSED, reason: "insufficient_balance", limit: undefined };
+    expect(decide(snapshot({}, account()))).toEqual({
+      ...{ kind: "refused", refusal: "insufficient_balance", missing: 63_000n },
+      retired: { retiredAt: NOW, refused },
+    });
     expect(decide(snapshot({}, account({ balance: 113_000n })))).toMatchObject({ kind: "recorded" });
+  });
+
+  test("with a checkout that was refused by balance or limit gets the same refusal, whatever changed since", () => {
+    const money = { ...REFUSED, reason: "insufficient_balance", limit: undefined } as const;
+    const limit = { ...REFUSED, reason: "limit_reached", limit: "day_amount" } as const;
+    for (const refused of [money, limit]) {
+      const retired = { retiredAt: NOW - 1, refused };
+      const again = { kind: "refused", refusal: refused.reason, retired };
+      const now = { ...snapshot({}, account({ balance: 1_000_000n })), retired };
+      expect(decide(now)).toEqual(again);
+      expect(decide(now, commandWith({ amount: 1n, bouquetCode: "NET-3M" }))).toEqual(again);
+      expect(decide({ ...now, token: () => undefined, prunedBefore: () => NOW }, commandWith(), NOW + DAY_MS)).toEqual(
+        again,
+      );
+    }
+  });
+
+  test("of the practice customer is refused on the connections for that, whatever its account is", () => {
+    const refuse = (reqId: string, environment: "trial" | "production") => {
+      const key = { cuid: PRACTICE_CUID, service: "internet", reqId, environment } as const;
+      return decide(snapshot({}), commandWith({ ...key, ...checkoutFor(key) }));
+    };
+    expect(refuse("short", "trial")).toMatchObject({ refusal: "insufficient_balance", missing: 113_000n });
+    expect(refuse("day-limit", "trial")).toMatchObject({ retired: { refused: { limit: "day_amount" } } });
+    for (const reqId of ["short", "day-limit"]) expect(refuse(reqId, "production")).toMatchObject({ kind: "recorded" });
+  });
+
+  test("is refused by a limit until the end of the day, if it is a limit a day", () => {
+    const ends = LIMIT_NAMES.map((name) => [name, endOfLimit(name, "2026-12-31 23:59:59")]);
+    const midnight = "2027-01-01 00:00:00";
+    expect(Object.fromEntries(ends)).toEqual({
+      ...{ top_up_amount: undefined, paid_ahead: undefined, day_amount: midnight, day_top_ups: midnight },
+    });
   });
 
   test("names the limit that refuses it", () => {
     const limits = { ...NO_SALE_LIMITS, topUpAmount: 112_999n };
-    expect(decide(snapshot({ limits }))).toMatchObject({ refusal: "limit_reached", limit: "top_up_amount" });
+    expect(decide(snapshot({ limits }))).toMatchObject(limited("top_up_amount"));
   });
 
   test("pays a connection as far ahead as the provider allows, and no further", () => {
@@ -115,8 +164,8 @@ describe("a top-up", () => {
         latestEnd,
       });
     expect(ends("2026-12-20 09:01:00")).toMatchObject({ kind: "recorded" });
-    expect(ends("2026-12-20 09:00:59")).toMatchObject({ refusal: "limit_reached", limit: "paid_ahead" });
-    expect(ends("2027-02-20 09:00:59", QUARTERLY)).toMatchObject({ limit: "paid_ahead" });
+    expect(ends("2026-12-20 09:00:59")).toMatchObject(limited("paid_ahead"));
+    expect(ends("2027-02-20 09:00:59", QUARTERLY)).toMatchObject(limited("paid_ahead"));
   });
 
   test("that was recorded is answered again whatever the balance and the limits are", () => {

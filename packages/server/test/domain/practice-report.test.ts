@@ -96,6 +96,19 @@ describe("a correct program", () => {
     ],
     ["refunds a refused top-up", story("withdrawn").sends(0, "bouquet_unavailable"), { listed: "refunded" }],
     [
+      "lists again after a deposit",
+      story("short")
+        .sends(-9, "insufficient_balance", { checkoutId: "b" })
+        .asks(-8, "never_topped_up", { checkoutId: "b" })
+        .sends(0, "insufficient_balance"),
+      { listed: "refunded" },
+    ],
+    [
+      "sent two requests at once",
+      story("day-limit").sends(0, "limit_reached").sends(0.1, "limit_reached").asks(1, "never_topped_up"),
+      { listed: "refunded" },
+    ],
+    [
       "starts again after a refusal",
       story("withdrawn").sends(0, "bouquet_unavailable").sends(1, "bouquet_unavailable", { checkoutId: "b" }),
       {},
@@ -184,6 +197,21 @@ describe("a rule is broken, and no other", () => {
     ["another amount", lost().sends(3, "amount_mismatch", { amount: "1131" }), {}, "changed_request", [0, 1]],
     ["another bouquet", lost().sends(3, "checkout_used", { bouquetId: "TV" }), {}, "changed_request", [0, 1]],
     ["another customer", lost().sends(3, "checkout_mismatch", { cuid: "1000001" }), {}, "changed_request", [0, 1]],
+    [
+      "the same again after insufficient_balance",
+      story("short").sends(0, "insufficient_balance").asks(1, "never_topped_up").sends(60, "insufficient_balance"),
+      {},
+      "sent_again",
+      [0, 2],
+    ],
+    [
+      "the same again after limit_reached",
+      story("day-limit").sends(0, "limit_reached").sends(60, "limit_reached").sends(120, "limit_reached"),
+      { listed: "refunded" },
+      "sent_again",
+      [0, 1],
+    ],
+    ["paid, but refused", story("short").sends(0, "insufficient_balance"), { listed: "paid" }, "wrong_books", [0]],
     ["no call after a lost answer", lost(), { afterMs: HOUR + SECOND }, "given_up", [0]],
     ["no call after not_topped_up", lost().asks(2, "not_topped_up"), { afterMs: 2 * HOUR }, "given_up", [1]],
     ["a call after more than an hour", lost().asks(3_601, "success"), { afterMs: 2 * HOUR }, "given_up", [0, 1]],

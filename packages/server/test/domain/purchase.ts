@@ -13,17 +13,21 @@ const SECRET = { id: 1, key: new Uint8Array(32).fill(9), createdAt: 0 };
 const HOLDER: CheckoutHolder = { partnerId: 7, environment: "production" };
 export const FIBER: ConnectionKey = { environment: "production", cuid: "7001", service: "internet", reqId: "fiber1" };
 
+export function checkoutFor(connection: ConnectionKey): Pick<TopUpCommand, "checkoutId" | "checkout"> {
+  const holder = { ...HOLDER, environment: connection.environment };
+  const quote = { revision: 1, issuedAt: ISSUED_AT, nonce: new Uint8Array(16) };
+  const checkoutId = issueCheckout(SECRET, holder, connection, quote);
+  const checkout = openCheckout([SECRET], holder, checkoutId);
+  if (checkout === undefined) throw new Error("the checkout does not open");
+  return { checkoutId, checkout };
+}
+
 /** A purchase of the monthly bouquet with a matching checkout. */
 export function commandWith(changes: Partial<TopUpCommand> = {}): TopUpCommand {
-  const quote = { revision: 1, issuedAt: ISSUED_AT, nonce: new Uint8Array(16) };
-  const checkoutId = issueCheckout(SECRET, HOLDER, FIBER, quote);
-  const checkout = openCheckout([SECRET], HOLDER, checkoutId);
-  if (checkout === undefined) throw new Error("the checkout does not open");
   return {
     ...HOLDER,
     ...FIBER,
-    checkoutId,
-    checkout,
+    ...checkoutFor(FIBER),
     bouquetCode: MONTHLY.code,
     amount: MONTHLY.price,
     udf1: "order 1",
@@ -49,7 +53,7 @@ export function snapshotWith(changes: Partial<TopUpSnapshot> = {}): TopUpSnapsho
     soldToday: () => ({ topUps: 0, gross: 0n }),
     customerStatus: "active",
     connection: connectionWith(),
-    retired: false,
+    retired: undefined,
     prunedBefore: () => undefined,
     catalogue: () => ({ revision: 1, bouquets: [MONTHLY, QUARTERLY, ADD_ON] }),
     ...changes,

@@ -24,6 +24,8 @@ const LAPSED = monthFrom("2026-09-01");
 const WALL = "2026-11-20 09:01:00";
 const TXN_ID = formatTransactionId(NOW, "0000000000000042");
 
+const EXPIRED = { retiredAt: NOW, refused: undefined };
+
 const decideOn = (connection: Connection, command = commandWith()) => decide(snapshotWith({ connection }), command);
 
 describe("a top-up", () => {
@@ -99,7 +101,10 @@ describe("a top-up", () => {
   test("is taken in the last millisecond of the five minutes", () => {
     const last = ISSUED_AT + 300_000;
     expect(decide(snapshotWith(), commandWith(), last)).toMatchObject({ kind: "recorded", transaction: { at: last } });
-    expect(decide(snapshotWith(), commandWith(), last + 1)).toEqual({ ...refusal("checkout_expired"), retires: true });
+    expect(decide(snapshotWith(), commandWith(), last + 1)).toEqual({
+      ...refusal("checkout_expired"),
+      retired: { retiredAt: last + 1 },
+    });
   });
 
   test("costs what the checkout's own revision says, though a newer one has another price", () => {
@@ -134,7 +139,7 @@ describe("a top-up is refused, and nothing is written", () => {
     ],
     ["for an add-on without a base subscription", "bouquet_unavailable", {}, asksForAddOn],
     ["for what would end beyond the wire's last day", "bouquet_unavailable", { connection: FOR_EVER }, {}],
-    ["for a checkout that was given up", "checkout_expired", { retired: true }, {}],
+    ["for a checkout that was given up", "checkout_expired", { retired: EXPIRED }, {}],
     ["for too little", "amount_mismatch", {}, { amount: MONTHLY.price - 1n }],
     ["for too much", "amount_mismatch", {}, { amount: MONTHLY.price + 1n }],
     ["for nothing", "amount_mismatch", {}, { amount: 0n }],
@@ -149,20 +154,20 @@ describe("a top-up is refused, and nothing is written", () => {
 });
 
 describe("a checkout from before the horizon", () => {
-  const EXPIRED = ISSUED_AT + 300_001;
+  const AFTER = ISSUED_AT + 300_001;
   const [gone, kept] = [() => ISSUED_AT + 1, () => ISSUED_AT];
 
   test("is unknown once it has expired, and nothing is written of it", () => {
-    expect(decide(snapshotWith({ prunedBefore: gone }), commandWith(), EXPIRED)).toEqual(refusal("checkout_unknown"));
+    expect(decide(snapshotWith({ prunedBefore: gone }), commandWith(), AFTER)).toEqual(refusal("checkout_unknown"));
   });
 
   test("is unknown though it is still on record that it was retired", () => {
-    expect(decide(snapshotWith({ prunedBefore: gone, retired: true }))).toEqual(refusal("checkout_unknown"));
+    expect(decide(snapshotWith({ prunedBefore: gone, retired: EXPIRED }))).toEqual(refusal("checkout_unknown"));
   });
 
   test("is one that was issued before it, and not at it", () => {
-    const outcome = decide(snapshotWith({ prunedBefore: kept }), commandWith(), EXPIRED);
-    expect(outcome).toEqual({ ...refusal("checkout_expired"), retires: true });
+    const outcome = decide(snapshotWith({ prunedBefore: kept }), commandWith(), AFTER);
+    expect(outcome).toEqual({ ...refusal("checkout_expired"), retired: { retiredAt: AFTER } });
   });
 
   test("is not asked about where the checkout is still good", () => {
@@ -260,7 +265,7 @@ describe("a checkout that was used", () => {
       connection: undefined,
       catalogue: () => undefined,
     };
-    expect(decide({ recorded: RECORDED, retired: true, prunedBefore: () => NOW, ...gone })).toEqual({
+    expect(decide({ recorded: RECORDED, retired: EXPIRED, prunedBefore: () => NOW, ...gone })).toEqual({
       kind: "replayed",
       transaction: RECORDED,
     });

@@ -36,8 +36,14 @@ const EXPECTED: Readonly<Record<string, readonly object[]>> = {
     ask(404, "not_topped_up"),
     { status: 422, became: "bouquet_unavailable" },
   ],
+  short: refusedForGood(402, "insufficient_balance"),
+  "day-limit": refusedForGood(403, "limit_reached"),
   reversed: [SUCCESS, REPLAYED],
 };
+
+function refusedForGood(status: number, became: string): readonly object[] {
+  return [{ status, became }, ask(410, "never_topped_up"), { status, became }];
+}
 
 interface Client {
   readonly service: TestService;

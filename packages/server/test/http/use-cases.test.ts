@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { listPackages, lookUpCustomer } from "../../src/partner/customers.ts";
 import { queryTransaction, topUp } from "../../src/partner/top-ups.ts";
+import { setAccount } from "../support/partners.ts";
 import { customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../support/world.ts";
 
 const NET = { cuid: "1", service: "internet", reqId: "net-1" } as const;
@@ -74,6 +75,24 @@ describe("asking for a transaction", () => {
     world.now -= DAY_MS;
     expect(await query(unused)).toEqual({ ok: false, refusal: "never_topped_up" });
     expect(await query("x")).toEqual({ ok: false, refusal: "checkout_unknown" });
+  });
+
+  test("knows the own refusal by balance or limit though the secret that sealed its checkout is gone", async () => {
+    const world = await withCustomer("2026-12-10 10:00:00");
+    const { ports, caller } = world;
+    await setAccount(ports.store, caller, { creditLimit: 0n });
+    const { checkoutId } = await listed(world);
+    const request = { ...NET, checkoutId, bouquetId: "NET-1M", amount: 113_000n };
+    const refused = { ok: false, refusal: "insufficient_balance" };
+    expect(await topUp(ports, caller, request)).toEqual({ ...refused, detail: { missing: 1130 } });
+    world.store.checkoutSecrets = async () => [{ id: 0, key: new Uint8Array(32), createdAt: 0 }];
+    expect(await topUp(ports, caller, { ...request, amount: 1n })).toEqual(refused);
+    expect(await queryTransaction(ports, caller, { checkoutId })).toEqual({ ok: false, refusal: "never_topped_up" });
+    const unknown = { ok: false, refusal: "checkout_unknown" };
+    for (const other of [{ partnerId: caller.partnerId + 1 }, { environment: "trial" as const }]) {
+      expect(await topUp(ports, { ...caller, ...other }, request)).toEqual(unknown);
+      expect(await queryTransaction(ports, { ...caller, ...other }, { checkoutId })).toEqual(unknown);
+    }
   });
 
   test("finds the own top-up though the secret that sealed its checkout is gone, and tells nobody else", async () => {

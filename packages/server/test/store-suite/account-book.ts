@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { AccountEntry, AccountKey } from "../../src/domain/account.ts";
+import type { Refusal } from "../../src/domain/failure.ts";
 import { formatMoneyInFull, type Money } from "../../src/domain/money.ts";
 import type { SettledTopUp, TopUpCommand } from "../../src/domain/top-up.ts";
 import type { Transaction } from "../../src/domain/transaction.ts";
@@ -43,7 +44,7 @@ export class AccountBook {
   readonly name: string;
   readonly entries: ModelEntry[] = [];
   readonly sold: Sold[] = [];
-  readonly refused: TopUpCommand[] = [];
+  readonly refused: { readonly command: TopUpCommand; readonly refusal: Refusal }[] = [];
   limit: Money | undefined;
   dayTopUps: number | undefined;
   /** Commission in hundredths of a percent. */
@@ -116,7 +117,7 @@ export class AccountBook {
         expect(transaction.commission).toBe(command.amount - charge);
         this.sold.push({ command, transaction, isReversed: false });
         added.push({ kind: "top_up", amount: -charge, name: transaction.txnId });
-      } else this.refused.push(command);
+      } else if (outcome.kind === "refused") this.refused.push({ command, refusal: outcome.refusal });
     return added;
   }
 
@@ -174,7 +175,7 @@ export class AccountBook {
       const status = isReversed ? "reversed" : "success";
       expect(await store.findTransaction(command.checkoutId)).toEqual({ ...transaction, status });
     }
-    for (const { checkoutId } of this.refused) expect(await store.findTransaction(checkoutId)).toBeUndefined();
+    for (const { command } of this.refused) expect(await store.findTransaction(command.checkoutId)).toBeUndefined();
     const rows = await database.read(`SELECT txn_id FROM top_up WHERE partner_id = ${this.#key.partnerId}`);
     expect(rows).toHaveLength(this.sold.length);
   }

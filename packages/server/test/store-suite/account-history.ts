@@ -1,6 +1,5 @@
 import { expect } from "vitest";
 import type { StaffEntryKind } from "../../src/domain/account.ts";
-import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
 import { Refused } from "../../src/domain/refused.ts";
 import type { SettledTopUp, TopUpCommand } from "../../src/domain/top-up.ts";
 import { setCommission } from "../../src/office/accounts/commission.ts";
@@ -212,17 +211,13 @@ async function replay({ opened, sold }: AccountBook, { of }: Taken<"replay">): P
   return [];
 }
 
-/** A refused top-up that is sent again is decided as a new one. */
-async function again(book: AccountBook, { of }: Taken<"again">): Promise<ModelEntry[]> {
-  const { opened, refused } = book;
-  const index = of % refused.length;
-  const command = refused[index];
+/** A refused top-up that is sent again gets the same refusal. */
+async function again({ opened, refused }: AccountBook, { of }: Taken<"again">): Promise<ModelEntry[]> {
+  const { command, refusal } = refused[of % refused.length] ?? {};
   if (command === undefined) return [];
-  if (opened.now - command.checkout.issuedAt <= CHECKOUT_VALID_MS) {
-    refused.splice(index, 1);
-    return topUp(book, [command]);
-  }
-  expect(await opened.store.settleTopUp(command)).toMatchObject({ refusal: "checkout_expired" });
+  const settled = await opened.store.settleTopUp(command);
+  expect(settled).toMatchObject({ kind: "refused", refusal, retired: { refused: { amount: command.amount } } });
+  expect(settled).not.toHaveProperty("missing");
   return [];
 }
 

@@ -205,7 +205,7 @@ export function testArchives(makeDatabase: MakeDatabase): void {
 
 /** Uses one store's secrets and tokens at a copy of it. */
 export async function expectToGoOn(store: Store, { checkouts, partner, now }: FilledProvider): Promise<void> {
-  const { used, reversed, retired, open } = checkouts;
+  const { used, reversed, retired, refused, open } = checkouts;
   expect(await store.findAccessToken(hashOf("valid"))).toMatchObject({ id: "tok_valid", partner: { id: partner.id } });
   expect(await store.findAccessToken(hashOf("revoked"))).toMatchObject({ revokedAt: expect.any(Number) });
   expect(await store.settleTopUp(used)).toMatchObject({
@@ -215,6 +215,9 @@ export async function expectToGoOn(store: Store, { checkouts, partner, now }: Fi
   expect(await store.settleTopUp({ ...used, amount: 1n })).toMatchObject({ refusal: "checkout_used" });
   expect(await store.findTransaction(reversed.checkoutId)).toMatchObject({ status: "reversed" });
   expect(await store.settleTopUp(retired)).toMatchObject({ refusal: "checkout_expired" });
+  expect(await store.settleTopUp(refused)).toMatchObject({
+    ...{ refusal: "limit_reached", retired: { refused: { limit: "paid_ahead", partnerId: partner.id } } },
+  });
   expect(expectRecorded(await store.settleTopUp(open)).at).toBe(now);
 }
 

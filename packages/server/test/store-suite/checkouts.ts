@@ -14,7 +14,7 @@ export function testCheckouts(makeDatabase: MakeDatabase): void {
     expect(expectRecorded(await opened.store.settleTopUp(good)).at).toBe(opened.now);
     const waiting = opened.store.settleTopUp(late);
     opened.now += 1;
-    expect(await waiting).toEqual({ ...EXPIRED, retires: true });
+    expect(await waiting).toEqual({ ...EXPIRED, retired: { retiredAt: opened.now } });
     expect(await opened.store.findTransaction(late.checkoutId)).toBeUndefined();
   });
 

@@ -44,7 +44,7 @@ import {
 /** A provider with a past: rows in every table. */
 export interface FilledProvider extends OpenedProvider {
   /** Checkouts: used, reversed, concluded without a top-up, and still usable. */
-  readonly checkouts: Readonly<Record<"used" | "reversed" | "retired" | "open", TopUpCommand>>;
+  readonly checkouts: Readonly<Record<"used" | "reversed" | "retired" | "refused" | "open", TopUpCommand>>;
 }
 
 export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<FilledProvider> {
@@ -67,11 +67,17 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   await failToDeliver(opened, targetId);
   const retired = opened.command(SITA_NET, "NET-1M");
   await store.concludeCheckout(retired.checkoutId);
+  const refused = opened.command(SITA_NET, "NET-1M");
+  const near = await opened.another({ monthsAhead: 0 });
+  await near.settleTopUp(refused);
+  await near.close();
   await publishMore(opened);
   await useConsole(opened);
   await keepAccounts(opened);
   await moveHorizon(opened, opened.now - 365 * DAY_MS);
-  return Object.assign(opened, { checkouts: { used, reversed, retired, open: opened.command(SITA_NET, "NET-1M") } });
+  return Object.assign(opened, {
+    checkouts: { used, reversed, retired, refused, open: opened.command(SITA_NET, "NET-1M") },
+  });
 }
 
 /** A guarded account with an entry by staff, the sums of a day whose history was deleted, and an alert. */

@@ -24,6 +24,7 @@ import { testImports } from "./imports.ts";
 import { testLimits } from "./limits.ts";
 import { testOutbox } from "./outbox.ts";
 import { testProviderSettings } from "./provider-settings.ts";
+import { testRefusals } from "./refusals.ts";
 import { testRefusedCalls } from "./refused-calls.ts";
 import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
@@ -51,6 +52,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("statements of accounts", () => testAccountStatements(makeDatabase));
     describe("batches", () => testBatches(makeDatabase));
     describe("checkouts", () => testCheckouts(makeDatabase));
+    describe("refusals", () => testRefusals(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));
     describe("settlements", () => testSettlements(makeDatabase));
     describe("statistics", () => testStatistics(makeDatabase));

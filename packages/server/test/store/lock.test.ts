@@ -75,7 +75,11 @@ describe("while another process writes", () => {
     await sleep(50);
     opened.now += CHECKOUT_VALID_MS + 1;
     other.exec("ROLLBACK");
-    expect(await settled).toEqual({ kind: "refused", refusal: "checkout_expired", retires: true });
+    expect(await settled).toEqual({
+      kind: "refused",
+      refusal: "checkout_expired",
+      retired: { retiredAt: expect.any(Number) },
+    });
   });
 
   test("a conclusive answer waits for what the other is writing", async () => {

@@ -141,7 +141,7 @@ export class Notes {
   }
 }
 
-const REFUSED = ["bouquet_unavailable", "checkout_expired"];
+const REFUSED = ["bouquet_unavailable", "checkout_expired", "insufficient_balance", "limit_reached"];
 const OPEN = ["unreadable", "unavailable"];
 
 /** Asks until the answer is final, and sends the same again if it is not recorded yet. */
@@ -160,15 +160,17 @@ async function settle(partner: PracticePartner, purchase: Purchase, everyMs = 2_
   }
 }
 
+const confirm: Program = async (partner, purchase) => {
+  partner.wait(1_000);
+  await partner.ask(purchase);
+  return ["refunded"];
+};
+
 const correct: Program = async (partner, purchase) => {
   for (;;) {
     const { became, waitMs } = await partner.topUp(purchase);
     if (became === "success") return ["paid"];
-    if (REFUSED.includes(became)) {
-      partner.wait(1_000);
-      await partner.ask(purchase);
-      return ["refunded"];
-    }
+    if (REFUSED.includes(became)) return confirm(partner, purchase);
     partner.wait(waitMs);
     if (became !== "rate_limited") return settle(partner, purchase);
   }
@@ -180,6 +182,7 @@ function unless(isMistaken: (became: string) => boolean, mistake: Program): Prog
     const { became, waitMs } = await partner.topUp(purchase);
     if (isMistaken(became)) return mistake(partner, purchase);
     if (became === "success") return ["paid"];
+    if (REFUSED.includes(became)) return confirm(partner, purchase);
     partner.wait(Math.max(waitMs, 2_000));
     return OPEN.includes(became) ? settle(partner, purchase) : correct(partner, purchase);
   };
@@ -222,6 +225,16 @@ export const MISTAKES: Readonly<Record<string, readonly [rule: string, program: 
       (became) => became === "unavailable" || became === "rate_limited",
       async (partner, purchase) => {
         partner.wait(300);
+        return correct(partner, purchase);
+      },
+    ),
+  ],
+  "the same again after a refusal for money": [
+    "sent_again",
+    unless(
+      (became) => became === "insufficient_balance" || became === "limit_reached",
+      async (partner, purchase) => {
+        partner.wait(60_000);
         return correct(partner, purchase);
       },
     ),

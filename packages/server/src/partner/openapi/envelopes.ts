@@ -44,7 +44,7 @@ const EXAMPLE_PROBLEMS: readonly FieldProblem[] = [
 const EXAMPLE_DETAILS: Readonly<Partial<Record<FailureReason, FailureDetail>>> = {
   invalid_field: { fields: EXAMPLE_PROBLEMS },
   insufficient_balance: { missing: 390.5 },
-  limit_reached: { limit: "day_amount" },
+  limit_reached: { limit: "day_amount", limitEndsAt: "2026-11-21 00:00:00" },
   rate_limited: { policy: { name: "calls", quota: 50, windowMs: 1000 }, retryAfterSeconds: 1 },
 };
 
@@ -119,7 +119,13 @@ const fields = Type.Array(
 
 const limit = Type.String({ enum: [...LIMIT_NAMES], description: "The limit that the top-up would exceed." });
 
-const missing = Type.Number({ description: "The amount that the balance lacks, in major units." });
+const limitEndsAt = Type.String({
+  description: "When that limit ends, by the provider's clock. Missing if time does not end it.",
+});
+
+const missing = Type.Number({
+  description: "The amount that the balance lacks, in major units. Missing if the checkoutId was refused before.",
+});
 
 /** The envelope of a failure with one of these reasons. */
 function failureSchema(reasons: readonly FailureReason[], title: string): TSchema {
@@ -137,7 +143,10 @@ function failureSchema(reasons: readonly FailureReason[], title: string): TSchem
           retry,
           requestId,
           ...(reasons.includes("invalid_field") && { fields: Type.Optional(fields) }),
-          ...(reasons.includes("limit_reached") && { limit: Type.Optional(limit) }),
+          ...(reasons.includes("limit_reached") && {
+            limit: Type.Optional(limit),
+            limitEndsAt: Type.Optional(limitEndsAt),
+          }),
           ...(reasons.includes("insufficient_balance") && { missing: Type.Optional(missing) }),
         },
         { description: "What went wrong, and what to do." },

@@ -281,7 +281,15 @@ CREATE TABLE connection_block (
 -- Checkouts that can record nothing any more, because a partner got this answer.
 CREATE TABLE retired_checkout (
   checkout_id TEXT    PRIMARY KEY,
-  at          INTEGER NOT NULL
+  at          INTEGER NOT NULL,
+  -- Null unless a top-up was refused by balance or limit: every later request gets the same refusal.
+  partner_id  INTEGER REFERENCES partner,
+  environment TEXT    CHECK (environment IN ('trial', 'production')),
+  reason      TEXT    CHECK (reason IN ('insufficient_balance', 'limit_reached')),
+  -- Null unless a limit refused it.
+  limit_name  TEXT,
+  -- The amount of that top-up.
+  amount      INTEGER
 ) STRICT, WITHOUT ROWID;
 
 -- Settings of a partner's account in an environment, and its stored balance.

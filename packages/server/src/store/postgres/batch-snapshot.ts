@@ -1,5 +1,6 @@
 import type { TokenState } from "../../domain/access-token.ts";
 import type { Catalogue } from "../../domain/catalogue.ts";
+import type { RetiredCheckout } from "../../domain/checkout.ts";
 import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
 import type { RecordedTopUp, TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
@@ -7,14 +8,14 @@ import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
 import { accountName, BatchAccounts, type GuardRow, toGuarded } from "../guarded-accounts.ts";
-import { type ConnectionRows, toBareConnection, toHead, toTransaction } from "../rows.ts";
+import { type ConnectionRows, toBareConnection, toHead, toRetired, toTransaction } from "../rows.ts";
 import type { SettlingReads, SettlingWrites } from "../settling.ts";
 import type { CustomerRow, RawRow } from "../tables.ts";
 
 export type LockedCustomer = Pick<CustomerRow, "cuid" | "environment" | "status">;
 
 /** A checkout that was asked for. Without a top-up, all columns of the top-up are null. */
-export type AskedCheckout = { readonly asked: string; readonly retired_at: Instant | null } & (
+export type AskedCheckout = { readonly asked: string; readonly retired: RawRow<"retired_checkout"> | null } & (
   | RawRow<"top_up">
   | { readonly checkout_id: null }
 );
@@ -50,14 +51,14 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
   readonly accounts: BatchAccounts;
   readonly recorded: RecordedTopUp[] = [];
   readonly events: NewEvent[] = [];
-  /** Checkouts that the batch retires, and when. */
-  readonly retired = new Map<string, Instant>();
+  /** Checkouts that the batch retires. */
+  readonly retired = new Map<string, RetiredCheckout>();
 
   readonly #tokens: ReadonlyMap<string, TokenState>;
   readonly #statuses: ReadonlyMap<string, WireStatus>;
   readonly #connections: Map<string, Connection>;
   readonly #transactions = new Map<string, Transaction>();
-  readonly #wasRetired = new Map<string, Instant>();
+  readonly #wasRetired = new Map<string, RetiredCheckout>();
   readonly #catalogues: ReadonlyMap<number, Catalogue>;
   readonly #prunedBefore: Instant | undefined;
 
@@ -77,7 +78,7 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
       },
     });
     for (const row of checkouts) {
-      if (row.retired_at !== null) this.#wasRetired.set(row.asked, row.retired_at);
+      if (row.retired !== null) this.#wasRetired.set(row.asked, toRetired(row.retired));
       if (row.checkout_id !== null) this.#transactions.set(row.asked, toTransaction(row));
     }
     this.#catalogues = catalogues;
@@ -93,7 +94,7 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
       soldToday: () => this.accounts.soldToday(command),
       customerStatus: this.#statuses.get(customerName(command)),
       connection: this.#connections.get(connectionName(command)),
-      retired: this.retiredAt(checkoutId) !== undefined,
+      retired: this.retirement(checkoutId),
       prunedBefore: () => this.#prunedBefore,
       catalogue: () => this.#catalogues.get(checkout.revision),
     };
@@ -103,7 +104,7 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
     return this.#transactions.get(checkoutId);
   }
 
-  retiredAt(checkoutId: string): Instant | undefined {
+  retirement(checkoutId: string): RetiredCheckout | undefined {
     return this.retired.get(checkoutId) ?? this.#wasRetired.get(checkoutId);
   }
 
@@ -123,8 +124,8 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
     this.events.push(event);
   }
 
-  retire(checkoutId: string, at: Instant): void {
-    this.retired.set(checkoutId, at);
+  retire(checkoutId: string, retired: RetiredCheckout): void {
+    this.retired.set(checkoutId, retired);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Catalogue } from "../../domain/catalogue.ts";
 import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import { CONNECTION_WITH_HEADS } from "../partner-reads.ts";
-import { CONNECTION_KEY, type ConnectionRows, keyColumns } from "../rows.ts";
+import { CONNECTION_KEY, type ConnectionRows, keyColumns, retiredRow } from "../rows.ts";
 import { type Settled, type SettlingItem, settleBatch } from "../settling.ts";
 import type { ProviderSettings } from "../store.ts";
 import { CONNECTION, isAsked, namesOf, pick, qualified } from "../table.ts";
@@ -37,7 +37,7 @@ const CHECKOUT = pick(TABLES.top_up.columns, "checkout_id");
 const CHECKOUTS = withRows(
   {
     name: "checkouts",
-    text: `SELECT k.checkout_id AS asked, r.at AS retired_at, ${qualified("t", columnsOf("top_up"))}
+    text: `SELECT k.checkout_id AS asked, to_jsonb(r) AS retired, ${qualified("t", columnsOf("top_up"))}
       FROM ${asked(CHECKOUT)} LEFT JOIN top_up AS t ON t.checkout_id = k.checkout_id
       LEFT JOIN retired_checkout AS r ON r.checkout_id = k.checkout_id`,
   },
@@ -181,7 +181,7 @@ function checkoutIdOf(item: SettlingItem): string {
 }
 
 function writesOf({ recorded, events, retired, accounts }: BatchSnapshot): Query[] {
-  const retirements = Array.from(retired, ([checkout_id, at]) => ({ checkout_id, at }));
+  const retirements = Array.from(retired, ([checkoutId, how]) => retiredRow(checkoutId, how));
   return [
     ...unlessEmpty(record, recorded),
     ...unlessEmpty(CHARGE, accounts.charged),

@@ -1,12 +1,20 @@
 import type { TokenState } from "../../domain/access-token.ts";
 import type { AccountKey } from "../../domain/account.ts";
+import type { RetiredCheckout } from "../../domain/checkout.ts";
 import type { RecordedTopUp, TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
 import { BatchAccounts, GUARD_COLUMNS, type GuardRow, toGuarded } from "../guarded-accounts.ts";
 import { connectionQuery } from "../partner-reads.ts";
-import { type CustomerConnectionRow, toFoundConnection, topUpRow, toTransaction } from "../rows.ts";
+import {
+  type CustomerConnectionRow,
+  retiredRow,
+  toFoundConnection,
+  topUpRow,
+  toRetired,
+  toTransaction,
+} from "../rows.ts";
 import { addSalesSql, SOLD } from "../sales.ts";
 import { type Settled, type SettlingItem, type SettlingReads, type SettlingWrites, settleBatch } from "../settling.ts";
 import type { ProviderSettings } from "../store.ts";
@@ -19,9 +27,10 @@ import type { SqliteReferenceCache } from "./reference-cache.ts";
 const TOP_UP_COLUMNS = columnsOf("top_up");
 const FIND = `SELECT ${TOP_UP_COLUMNS.join(", ")} FROM top_up WHERE checkout_id = ?`;
 const INSERT = `INSERT INTO top_up (${TOP_UP_COLUMNS.join(", ")}) VALUES (${bound(TOP_UP_COLUMNS)})`;
-const FIND_RETIRED = "SELECT at FROM retired_checkout WHERE checkout_id = ?";
-const RETIRE =
-  "INSERT INTO retired_checkout (checkout_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)";
+const RETIRED_COLUMNS = columnsOf("retired_checkout");
+const FIND_RETIRED = `SELECT ${RETIRED_COLUMNS.join(", ")} FROM retired_checkout WHERE checkout_id = ?`;
+const RETIRE = `INSERT INTO retired_checkout (${RETIRED_COLUMNS.join(", ")}) VALUES (${bound(RETIRED_COLUMNS)})
+  ON CONFLICT DO UPDATE SET at = max(at, excluded.at)`;
 const FIND_TOKEN = `SELECT t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", p.status, p.limits, p.commission
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.id = ?`;
 const FIND_GUARDED = `SELECT ${GUARD_COLUMNS.join(", ")} FROM account
@@ -51,8 +60,8 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   const findConnection = database.prepareRows<LedgerRow>(inSqlite(connectionQuery(", s.last_entry")));
   const findRow = database.prepareRows<RawRow<"top_up">>(FIND);
   const insertRow = database.prepareWrite<RawRow<"top_up">>(INSERT);
-  const findRetired = database.prepareRows<{ at: Instant }>(FIND_RETIRED);
-  const retire = database.prepare(RETIRE);
+  const findRetiredRow = database.prepareRows<RawRow<"retired_checkout">>(FIND_RETIRED);
+  const retire = database.prepareWrite<RawRow<"retired_checkout">>(RETIRE);
   const findToken = database.prepareRows<TokenStateRow>(FIND_TOKEN);
   const findGuardedRow = database.prepareRows<GuardRow>(FIND_GUARDED);
   const findGuarded = (key: AccountKey) => findGuardedRow(key.partnerId, key.environment).map(toGuarded)[0];
@@ -65,7 +74,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   const insertEvent = eventInsertion(database);
   const findTarget = database.prepareRows(FIND_TARGET);
   const find = (checkoutId: string): Transaction | undefined => findRow(checkoutId).map(toTransaction)[0];
-  const findRetiredAt = (checkoutId: string): Instant | undefined => findRetired(checkoutId)[0]?.at;
+  const findRetired = (checkoutId: string): RetiredCheckout | undefined => findRetiredRow(checkoutId).map(toRetired)[0];
   const findHorizon = (): Instant | undefined => horizon()[0]?.pruned_before;
 
   /** Reads each token once in a batch: many top-ups share few tokens. */
@@ -91,7 +100,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
           token,
           account: () => accounts.find(command),
           soldToday: () => accounts.soldToday(command),
-          retired: recorded.some(({ what }) => what === "retired"),
+          retired: recorded.some(({ what }) => what === "retired") ? findRetired(checkoutId) : undefined,
           customerStatus: found?.profile.status,
           connection: found?.connection,
           prunedBefore: findHorizon,
@@ -100,7 +109,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
         };
       },
       transaction: find,
-      retiredAt: findRetiredAt,
+      retirement: findRetired,
       prunedBefore: findHorizon,
     };
   };
@@ -113,7 +122,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
       insertRow(topUpRow(transaction));
     },
     appendEvent: insertEvent,
-    retire: (checkoutId, at) => void retire.run(checkoutId, at),
+    retire: (checkoutId, retired) => void retire(retiredRow(checkoutId, retired)),
   });
 
   const settle = (items: readonly SettlingItem[]): Settled[] => {

@@ -69,10 +69,10 @@ test("every refusal that the contract lists of an operation can be had, and none
   await topUp({ ...purchase, amt: "351" });
   const account = { partnerId: 1, environment: "production" } as const;
   await setAccount(service.store, account, { creditLimit: 0n });
-  await topUp(purchase);
+  await topUp(await prepare("1", "a"));
   await setAccount(service.store, account, {});
   await service.store.engine.change((tx) => tx.updateTable("partner").set({ limits: '{"topUpAmount":1}' }).execute());
-  await topUp(purchase);
+  await topUp(await prepare("1", "a"));
   await service.store.engine.change((tx) => tx.updateTable("partner").set({ limits: null }).execute());
   await topUp(purchase);
   await topUp({ ...purchase, amt: "351" });
