@@ -1,5 +1,5 @@
 import { DatabaseSync } from "@photostructure/sqlite";
-import { formatTransactionId, randomDigits } from "../packages/server/src/domain/top-up.ts";
+import { formatTransactionId, randomDigits } from "../packages/server/src/domain/transaction.ts";
 
 /*
  * A past of top-ups, written into the file by SQL while no service runs: to send millions of them would take hours, and

@@ -220,8 +220,8 @@ class Clocks {
     const listed = await listPackages(this.#ports, this.#caller as Caller, connection, 0);
     if (!listed.ok) throw new Error(listed.refusal);
     const { checkoutId, bouquets } = listed.value;
-    const { code: bouquetId, price: amount } = this.#choices.of(bouquets);
-    return { ...connection, checkoutId, bouquetId, amount };
+    const { code: bouquetCode, price: amount } = this.#choices.of(bouquets);
+    return { ...connection, checkoutId, bouquetCode, amount };
   }
 
   async #topUp(request: TopUpRequest): Promise<void> {

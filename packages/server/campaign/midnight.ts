@@ -1,7 +1,7 @@
 import type { Partner } from "../src/domain/access-token.ts";
 import { DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
 import { issueCheckout, openCheckout } from "../src/domain/checkout.ts";
-import { randomDigits } from "../src/domain/top-up.ts";
+import { randomDigits } from "../src/domain/transaction.ts";
 import { DAY_MS } from "../src/domain/wall-time.ts";
 import { changeAccount, enterIntoAccount } from "../src/office/accounts/operations.ts";
 import { exportStatement, showStatement } from "../src/office/accounts/statement.ts";

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { formatTransactionId, randomDigits } from "../src/domain/top-up.ts";
+import { formatTransactionId, randomDigits } from "../src/domain/transaction.ts";
 import { DAY_MS } from "../src/domain/wall-time.ts";
 import { BOUQUETS, makeProvider } from "./partner.ts";
 import { expectTopupd } from "./processes.ts";

@@ -3,19 +3,18 @@ import { charge, type GuardedAccount, limitReached, NO_TERMS, type RefusedCharge
 import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts";
 import {
   type Checkout,
-  type CheckoutHolder,
   isCheckoutExpired,
   isCheckoutFor,
   type RefusedCheckout,
   type RetiredCheckout,
 } from "./checkout.ts";
 import { commissionOf } from "./commission.ts";
-import { type Connection, type ConnectionKey, openToSales, type WireStatus } from "./customer.ts";
+import { type Connection, openToSales, type WireStatus } from "./customer.ts";
 import type { Refusal } from "./failure.ts";
 import { appendGrant, type LedgerHead, type TopUpEntry } from "./ledger.ts";
 import type { Money } from "./money.ts";
 import { faultOf } from "./practice.ts";
-import type { Transaction } from "./transaction.ts";
+import { type RequestedTopUp, type Transaction, transactionOf } from "./transaction.ts";
 import type { Instant, Moment, WallTime } from "./wall-time.ts";
 
 /**
@@ -29,13 +28,8 @@ export function isTooLateToRecord(decidedAt: Instant, now: Instant): boolean {
 }
 
 /** A partner's request; its checkoutId is authentic. */
-export interface TopUpCommand extends ConnectionKey, CheckoutHolder {
-  readonly checkoutId: string;
+export interface TopUpCommand extends RequestedTopUp {
   readonly checkout: Checkout;
-  readonly bouquetCode: string;
-  readonly amount: Money;
-  readonly udf1: string | undefined;
-  readonly udf2: string | undefined;
   /** The random digits of the txnId. The other digits are the time of the decision. */
   readonly txnDigits: string;
   /** Id of the accepted access token; undefined in histories that topupd makes itself. */
@@ -153,7 +147,7 @@ export function decideTopUp(
 /** Answers a repeated request: the same request gets the recorded result, any other is refused. */
 export function decideAgain(
   recorded: Transaction,
-  command: Omit<TopUpCommand, "checkoutId" | "checkout" | "txnDigits" | "tokenId" | "udf1" | "udf2">,
+  command: RequestedTopUp,
 ): Extract<TopUpOutcome, { kind: "replayed" | "refused" }> {
   if (recorded.partnerId !== command.partnerId) return refuse("checkout_unknown");
   const same =
@@ -169,32 +163,6 @@ export function decideAgain(
 /** Answers every later request after a refusal by balance or limit: nothing with its checkout can succeed any more. */
 export function refuseAgain(retired: RefusedCheckout): RefusedTopUp {
   return { ...refuse(retired.refused.reason), retired };
-}
-
-/** The record of a top-up that is decided now. */
-export function transactionOf(
-  command: TopUpCommand,
-  { instant: at, wall: txnDate }: Moment,
-  commission: Money,
-): Transaction {
-  const { checkoutId, partnerId, environment, cuid, service, reqId, bouquetCode, amount, udf1, udf2 } = command;
-  return {
-    checkoutId,
-    txnId: formatTransactionId(at, command.txnDigits),
-    partnerId,
-    environment,
-    cuid,
-    service,
-    reqId,
-    bouquetCode,
-    amount,
-    commission,
-    at,
-    txnDate,
-    status: "success",
-    udf1,
-    udf2,
-  };
 }
 
 function refuse(refusal: Refusal) {
@@ -215,52 +183,4 @@ function refuseForMoney(
 ): RefusedTopUp {
   const refused = { partnerId, environment, amount, reason, limit };
   return { ...refuse(reason), retired: { retiredAt, refused }, missing };
-}
-
-export const TRANSACTION_ID_RANDOM_BYTES = 10;
-
-/** Crockford's alphabet: without letters that can be confused with digits. */
-const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-
-const SHAPE = new RegExp(`^[${ALPHABET}]{26}$`);
-
-/** All pairs of digits, since a txnId is made for every top-up. */
-const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
-
-/**
- * A txnId: 10 characters of time, so that ids sort by time, and 16 random ones.
- * @param digits the random ones, from {@link randomDigits}. The pair of time and digits must be new.
- */
-export function formatTransactionId(at: Instant, digits: string): string {
-  return timeDigits(at) + digits;
-}
-
-/** 16 characters that carry 80 random bits. @param random 10 bytes. */
-export function randomDigits(random: Uint8Array): string {
-  // Five bytes make eight digits.
-  let text = "";
-  for (let byte = 0; byte < TRANSACTION_ID_RANDOM_BYTES; byte += 5) {
-    const [a, b, c] = [random[byte] ?? 0, random[byte + 1] ?? 0, random[byte + 2] ?? 0];
-    const [d, e] = [random[byte + 3] ?? 0, random[byte + 4] ?? 0];
-    text += PAIRS[(a << 2) | (b >> 6)];
-    text += PAIRS[((b & 63) << 4) | (c >> 4)];
-    text += PAIRS[((c & 15) << 6) | (d >> 2)];
-    text += PAIRS[((d & 3) << 8) | e];
-  }
-  return text;
-}
-
-export function isTransactionId(text: string): boolean {
-  return SHAPE.test(text);
-}
-
-/** The least txnId of this time: every earlier txnId is less. A time before 1970 counts as 1970. */
-export function firstTransactionId(at: Instant): string {
-  return timeDigits(Math.max(0, at));
-}
-
-function timeDigits(at: Instant): string {
-  let text = "";
-  for (let rest = at; text.length < 10; rest = Math.floor(rest / 1024)) text = PAIRS[rest % 1024] + text;
-  return text;
 }

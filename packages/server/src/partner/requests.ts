@@ -69,7 +69,7 @@ const AMOUNT: RequestFields<TopUpRequest>["amount"] = {
 const PURCHASE: RequestFields<TopUpRequest> = {
   ...CONNECTION,
   checkoutId: identifierField("checkoutId", "The checkoutId that came with the listing of this connection."),
-  bouquetId: identifierField("bouquetId", "The code of a bouquet in that listing."),
+  bouquetCode: identifierField("bouquetId", "The code of a bouquet in that listing."),
   amount: AMOUNT,
 };
 

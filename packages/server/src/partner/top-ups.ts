@@ -1,28 +1,20 @@
 import { endOfLimit } from "../domain/account.ts";
 import { isCheckoutDead, openCheckout, type RefusedCheckout } from "../domain/checkout.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
-import { type Money, moneyToJson } from "../domain/money.ts";
+import { moneyToJson } from "../domain/money.ts";
+import { decideAgain, refuseAgain, type SettledTopUp } from "../domain/top-up.ts";
 import {
-  decideAgain,
+  type RequestedTopUp,
   randomDigits,
-  refuseAgain,
-  type SettledTopUp,
   TRANSACTION_ID_RANDOM_BYTES,
-} from "../domain/top-up.ts";
-import type { Transaction } from "../domain/transaction.ts";
+  type Transaction,
+} from "../domain/transaction.ts";
 import type { ReadingPorts } from "../store/ports.ts";
 import type { ProviderSettings } from "../store/store.ts";
-import type { PackagesRequest } from "./customers.ts";
 import type { Detailed } from "./failures.ts";
 import { type Caller, type Ports, tell } from "./ports.ts";
 
-export interface TopUpRequest extends PackagesRequest {
-  readonly checkoutId: string;
-  readonly bouquetId: string;
-  readonly amount: Money;
-  readonly udf1?: string | undefined;
-  readonly udf2?: string | undefined;
-}
+export type TopUpRequest = Omit<RequestedTopUp, "partnerId" | "environment">;
 
 export interface TopUpAnswer {
   readonly transaction: Transaction;
@@ -37,18 +29,17 @@ export async function topUp(
   request: TopUpRequest,
 ): Promise<Detailed<TopUpAnswer>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
-  const { checkoutId, cuid, service, reqId, bouquetId: bouquetCode, amount, udf1, udf2 } = request;
   const { partnerId, environment, tokenId } = caller;
-  const sale = { partnerId, environment, cuid, service, reqId, bouquetCode, amount };
   if (checkout === undefined) {
-    const own = await findOwnOutcome({ store }, caller, checkoutId);
+    const own = await findOwnOutcome({ store }, caller, request.checkoutId);
     if (own === undefined) return refused("checkout_unknown");
+    const sale = { ...request, partnerId, environment };
     return answerOf("refused" in own ? refuseAgain(own) : decideAgain(own, sale), store.provider);
   }
   const txnDigits = randomDigits(random(TRANSACTION_ID_RANDOM_BYTES));
   let outcome: SettledTopUp;
   try {
-    outcome = await store.settleTopUp({ ...sale, checkoutId, checkout, txnDigits, udf1, udf2, tokenId });
+    outcome = await store.settleTopUp({ ...request, partnerId, environment, checkout, txnDigits, tokenId });
   } catch (error) {
     tell(() => recording?.failed(error));
     throw error;

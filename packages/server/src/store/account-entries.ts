@@ -1,6 +1,6 @@
 import { type AccountEntry, type AccountKey, chargeOf } from "../domain/account.ts";
 import { settledRange } from "../domain/settlement.ts";
-import { firstTransactionId } from "../domain/top-up.ts";
+import { firstTransactionId } from "../domain/transaction.ts";
 import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";

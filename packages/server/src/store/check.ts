@@ -5,7 +5,7 @@ import { headOf } from "../domain/ledger.ts";
 import { findFault } from "../domain/ledger-check.ts";
 import { portionsOf } from "../domain/portions.ts";
 import { settledRange } from "../domain/settlement.ts";
-import { firstTransactionId } from "../domain/top-up.ts";
+import { firstTransactionId } from "../domain/transaction.ts";
 import type { Instant, WallTime, Zone } from "../domain/wall-time.ts";
 import { checkAccounts } from "./account-check.ts";
 import { toAuditEntry } from "./audit.ts";

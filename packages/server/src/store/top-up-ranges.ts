@@ -1,5 +1,5 @@
 import type { AccountKey } from "../domain/account.ts";
-import { firstTransactionId } from "../domain/top-up.ts";
+import { firstTransactionId } from "../domain/transaction.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
 

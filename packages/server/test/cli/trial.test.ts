@@ -102,7 +102,7 @@ describe("resetting the trial environment", () => {
         service: "internet",
         reqId,
         checkoutId,
-        bouquetId: "TRIAL-NET-12M",
+        bouquetCode: "TRIAL-NET-12M",
         amount: 1_152_000n,
       } as const;
       const bought = await topUp(ports, caller, request);

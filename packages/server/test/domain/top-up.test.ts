@@ -4,8 +4,8 @@ import { NO_TERMS } from "../../src/domain/account.ts";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Connection, WireStatus } from "../../src/domain/customer.ts";
 import type { Refusal } from "../../src/domain/failure.ts";
-import { formatTransactionId, type TopUpCommand, type TopUpSnapshot } from "../../src/domain/top-up.ts";
-import type { Transaction } from "../../src/domain/transaction.ts";
+import type { TopUpCommand, TopUpSnapshot } from "../../src/domain/top-up.ts";
+import { formatTransactionId, type Transaction } from "../../src/domain/transaction.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import {
   ADD_ON,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatTransactionId, randomDigits, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/top-up.ts";
+import { formatTransactionId, randomDigits, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction.ts";
 import { RUNS } from "./builders.ts";
 
 const anyTime = fc.integer({ min: 0, max: 2 ** 48 - 1 });

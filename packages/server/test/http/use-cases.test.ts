@@ -46,7 +46,7 @@ describe("listing packages", () => {
     const one = await withCustomer("2026-12-10 10:00:00");
     expect(await codes(one)).toEqual(["NET-1M", "NET-3M"]);
     const { checkoutId } = await listed(one);
-    const request = { ...NET, checkoutId, bouquetId: "MAX-1M", amount: 190_000n };
+    const request = { ...NET, checkoutId, bouquetCode: "MAX-1M", amount: 190_000n };
     expect(await topUp(one.ports, one.caller, request)).toEqual({ ok: false, refusal: "bouquet_unavailable" });
     one.now = Date.parse("2026-12-10T10:00:00Z");
     expect(await codes(one)).toEqual(["NET-1M", "NET-3M", "MAX-1M"]);
@@ -64,7 +64,7 @@ describe("asking for a transaction", () => {
     const query = (checkoutId: string) => queryTransaction(ports, caller, { checkoutId });
     const [used, unused] = [(await listed(world)).checkoutId, (await listed(world)).checkoutId];
     expect(await query(used)).toEqual({ ok: false, refusal: "not_topped_up" });
-    const done = await topUp(ports, caller, { ...NET, checkoutId: used, bouquetId: "NET-1M", amount: 113_000n });
+    const done = await topUp(ports, caller, { ...NET, checkoutId: used, bouquetCode: "NET-1M", amount: 113_000n });
     if (!done.ok) throw new Error(done.refusal);
     expect(await query(used)).toEqual({ ok: true, value: done.value.transaction });
     world.now += 6 * MINUTE_MS;
@@ -82,7 +82,7 @@ describe("asking for a transaction", () => {
     const { ports, caller } = world;
     await setAccount(ports.store, caller, { creditLimit: 0n });
     const { checkoutId } = await listed(world);
-    const request = { ...NET, checkoutId, bouquetId: "NET-1M", amount: 113_000n };
+    const request = { ...NET, checkoutId, bouquetCode: "NET-1M", amount: 113_000n };
     const refused = { ok: false, refusal: "insufficient_balance" };
     expect(await topUp(ports, caller, request)).toEqual({ ...refused, detail: { missing: 1130 } });
     world.store.checkoutSecrets = async () => [{ id: 0, key: new Uint8Array(32), createdAt: 0 }];
@@ -104,7 +104,7 @@ describe("asking for a transaction", () => {
       ok: true,
       value: { checkoutId },
     });
-    const request = { ...NET, checkoutId, bouquetId: "NET-1M", amount: 113_000n };
+    const request = { ...NET, checkoutId, bouquetCode: "NET-1M", amount: 113_000n };
     expect(await topUp(ports, world.caller, request)).toMatchObject({ ok: true, value: { replayed: true } });
     const other = { ...world.caller, partnerId: world.caller.partnerId + 1 };
     const unknown = { ok: false, refusal: "checkout_unknown" };

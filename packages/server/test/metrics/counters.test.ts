@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { transactionOf } from "../../src/domain/top-up.ts";
+import { transactionOf } from "../../src/domain/transaction.ts";
 import { countDeliveries, countTopUps } from "../../src/metrics/counters.ts";
 import { type Family, mergeFamilies, writeMetrics } from "../../src/metrics/exposition.ts";
 import { momentOf } from "../domain/builders.ts";

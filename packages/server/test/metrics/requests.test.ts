@@ -103,7 +103,12 @@ test("a top-up is recorded and answered even where the observer fails at it", as
   const ports = { ...service.ports, observer: { requestAnswered: fail, topUpRecorded: fail, recordingChanged: fail } };
   const request = { cuid: FIBER.cuid, service: "internet" as const, reqId: FIBER.reqId };
   const { checkoutId = "", bouquetId = "", amt = "" } = purchase;
-  const answer = await topUp(ports, caller, { ...request, checkoutId, bouquetId, amount: BigInt(amt) * 100n });
+  const answer = await topUp(ports, caller, {
+    ...request,
+    checkoutId,
+    bouquetCode: bouquetId,
+    amount: BigInt(amt) * 100n,
+  });
   expect(answer).toMatchObject({ ok: true, value: { replayed: false } });
 });
 

@@ -13,13 +13,8 @@ import type { CustomerEffect } from "../../src/domain/customer-audit.ts";
 import { readCustomerRow, type StatedCustomer } from "../../src/domain/customer-row.ts";
 import type { Reading } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
-import {
-  randomDigits,
-  type SettledTopUp,
-  type TopUpCommand,
-  TRANSACTION_ID_RANDOM_BYTES,
-} from "../../src/domain/top-up.ts";
-import type { Transaction } from "../../src/domain/transaction.ts";
+import type { SettledTopUp, TopUpCommand } from "../../src/domain/top-up.ts";
+import { randomDigits, TRANSACTION_ID_RANDOM_BYTES, type Transaction } from "../../src/domain/transaction.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { blockConnection, grantGoodwill } from "../../src/office/corrections/operations.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";

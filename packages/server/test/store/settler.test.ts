@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
-import { firstTransactionId } from "../../src/domain/top-up.ts";
+import { firstTransactionId } from "../../src/domain/transaction.ts";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { errorOf, failureOf, Messages } from "../../src/store/sqlite/settler-protocol.ts";

@@ -184,7 +184,7 @@ export async function filledLine(options?: OfficeOptions): Promise<OfficeLine> {
 export function buy(
   line: OfficeLine,
   { partner, udf1, ...key }: ConnectionKey & { readonly partner: string; readonly udf1?: string | undefined },
-  bouquetId: string,
+  bouquetCode: string,
 ): Promise<string> {
   return line.inStore(async (ports) => {
     const found = await partnersOf(ports.store).find(partner);
@@ -193,8 +193,8 @@ export function buy(
     const listed = await listPackages(ports, caller, key, 0);
     if (!listed.ok) throw new Error(listed.refusal);
     const { checkoutId, bouquets } = listed.value;
-    const amount = bouquets.find(({ code }) => code === bouquetId)?.price ?? 0n;
-    const made = await topUp(ports, caller, { ...key, checkoutId, bouquetId, amount, udf1, udf2: undefined });
+    const amount = bouquets.find(({ code }) => code === bouquetCode)?.price ?? 0n;
+    const made = await topUp(ports, caller, { ...key, checkoutId, bouquetCode, amount, udf1 });
     if (!made.ok) throw new Error(made.refusal);
     return made.value.transaction.txnId;
   });

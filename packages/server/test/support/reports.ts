@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { portionsOf } from "../../src/domain/portions.ts";
-import { firstTransactionId } from "../../src/domain/top-up.ts";
+import { firstTransactionId } from "../../src/domain/transaction.ts";
 import type { TopUpRow } from "../../src/store/tables.ts";
 import { expectInContract } from "./contract.ts";
 import { PREFIX, prepareTopUp, type TestService } from "./service.ts";

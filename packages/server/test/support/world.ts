@@ -70,7 +70,7 @@ export interface World {
   now: number;
   importCatalogue(rows: readonly object[], environment?: Environment): Promise<void>;
   importCustomers(rows: readonly object[], request?: ImportRequest): Promise<ToldImport>;
-  topUp(cuid: string, bouquetId?: string, udf1?: string): Promise<Transaction>;
+  topUp(cuid: string, bouquetCode?: string, udf1?: string): Promise<Transaction>;
   /** Where the subscriptions of a customer's internet connection end, by their plans. */
   ends(cuid: string): Promise<Record<string, string | undefined>>;
 }
@@ -125,12 +125,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       );
       return { result, ...told };
     },
-    async topUp(cuid, bouquetId = "NET-1M", udf1) {
+    async topUp(cuid, bouquetCode = "NET-1M", udf1) {
       const connection = { cuid, service: "internet", reqId: `net-${cuid}` } as const;
       const listed = await listPackages(ports, caller, connection, 0);
-      const bouquet = listed.ok ? listed.value.bouquets.find(({ code }) => code === bouquetId) : undefined;
+      const bouquet = listed.ok ? listed.value.bouquets.find(({ code }) => code === bouquetCode) : undefined;
       if (!listed.ok || bouquet === undefined) return fail(listed);
-      const request = { ...connection, checkoutId: listed.value.checkoutId, bouquetId, amount: bouquet.price, udf1 };
+      const request = { ...connection, checkoutId: listed.value.checkoutId, bouquetCode, amount: bouquet.price, udf1 };
       const answer = await topUp(ports, caller, request);
       return answer.ok ? answer.value.transaction : fail(answer);
     },

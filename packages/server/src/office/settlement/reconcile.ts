@@ -17,8 +17,7 @@ import {
   VERDICTS,
   type Verdict,
 } from "../../domain/settlement.ts";
-import { isTransactionId } from "../../domain/top-up.ts";
-import type { Transaction } from "../../domain/transaction.ts";
+import { isTransactionId, type Transaction } from "../../domain/transaction.ts";
 import { DAY_MS, type Instant, isoTime } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import type { ReadingPorts } from "../../store/ports.ts";

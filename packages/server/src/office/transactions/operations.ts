@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { explainEntries } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { Refused } from "../../domain/refused.ts";
-import { firstTransactionId, isTransactionId } from "../../domain/top-up.ts";
+import { firstTransactionId, isTransactionId } from "../../domain/transaction.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
 import type { ReadingPorts } from "../../store/ports.ts";

@@ -5,7 +5,7 @@ import type { Reading } from "../../domain/fields.ts";
 import { type JsonObject, readJson } from "../../domain/json.ts";
 import type { CurrencyExponent } from "../../domain/money.ts";
 import { lengthened, newRun, type Subscription } from "../../domain/subscription.ts";
-import type { Transaction } from "../../domain/transaction.ts";
+import { type Transaction, transactionOf } from "../../domain/transaction.ts";
 import { DAY_MS, type Instant, writeWallTime } from "../../domain/wall-time.ts";
 import type { CustomerInformation, Packages, PackagesRequest } from "../customers.ts";
 import type { TopUpAnswer } from "../top-ups.ts";
@@ -79,21 +79,18 @@ export function makeExamples(exponent: CurrencyExponent): Examples {
     return lengthened(newRun(plan, { code, name, addOn }, start, 1), period);
   };
   const bought = find("TRIAL-NET-3M");
-  const transaction: Transaction = {
+  const requested = {
     ...FIBER,
     environment: "trial",
-    checkoutId: CHECKOUT,
-    txnId: "01M7W2ZDG0PF6EHMJAC5TBSWNM",
     partnerId: 1,
+    checkoutId: CHECKOUT,
+    txnDigits: "",
     bouquetCode: bought.code,
     amount: bought.price,
-    commission: 0n,
-    at: EXAMPLE_TIME,
-    txnDate: writeWallTime(EXAMPLE_TIME),
-    status: "success",
     udf1: "INV-2041",
-    udf2: undefined,
-  };
+  } as const;
+  const moment = { instant: EXAMPLE_TIME, wall: writeWallTime(EXAMPLE_TIME) };
+  const transaction = { ...transactionOf(requested, moment, 0n), txnId: "01M7W2ZDG0PF6EHMJAC5TBSWNM" };
   return {
     lookUp: {
       "by mobile number": {

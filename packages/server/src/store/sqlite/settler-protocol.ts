@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import { deserialize, serialize } from "node:v8";
 import type { Money } from "../../domain/money.ts";
-import { type TopUpCommand, transactionOf } from "../../domain/top-up.ts";
+import type { TopUpCommand } from "../../domain/top-up.ts";
+import { transactionOf } from "../../domain/transaction.ts";
 import type { Instant, Zone } from "../../domain/wall-time.ts";
 import { StoreContended, StoreUnavailable } from "../errors.ts";
 import type { Settled, SettlingItem } from "../settling.ts";

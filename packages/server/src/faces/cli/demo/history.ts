@@ -207,7 +207,7 @@ class History {
     const bouquet = listed.value.bouquets.find(({ code }) => code === planned.code);
     if (bouquet === undefined) return undefined;
     const { checkoutId } = listed.value;
-    const request = { ...connection, checkoutId, bouquetId: bouquet.code, amount: bouquet.price * times };
+    const request = { ...connection, checkoutId, bouquetCode: bouquet.code, amount: bouquet.price * times };
     const answer = await topUp(this.#ports, caller, request);
     if (!answer.ok) return this.#note(planned, "subscription-package-topup", answer.refusal, cuid);
     return answer.value.transaction.txnId;
