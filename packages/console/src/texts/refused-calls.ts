@@ -56,6 +56,10 @@ export const refusedCalls = {
   lead: "Calls of partners that were refused in the last 30 days.",
   at: "Time",
   partner: "Partner",
+  filters: {
+    partner: { label: "Partner" },
+    reason: { label: "Reason", options: Object.entries(reasons) },
+  },
   operation: "Call",
   reason: "Reason",
   code: "Asked for",

@@ -1,21 +1,29 @@
+import { common } from "./common.ts";
+
+const statuses = { success: "Success", reversed: "Reversed" } as const;
+
 export const transactions = {
   list: "Transactions",
   partner: "Partner",
-  service: "Service",
   status: "Status",
-  statuses: { success: "Success", reversed: "Reversed" },
-  cuid: "Customer id",
-  reqId: "Connection",
-  reqIdHint: "Box or username",
+  statuses,
   bouquet: "Bouquet",
-  bouquetHint: "Code",
   amount: "Amount",
   commission: "Commission",
-  udf1: "udf1",
-  udf2: "udf2",
   at: "Time",
   customer: "Customer",
   connection: "Connection",
+  filters: {
+    partner: { label: "Partner" },
+    service: { label: "Service", options: Object.entries(common.services) },
+    status: { label: "Status", options: Object.entries(statuses) },
+    cuid: { label: "Customer id", isRare: true },
+    reqId: { label: "Connection", hint: "Box or username", isRare: true },
+    bouquet: { label: "Bouquet", hint: "Code", isRare: true },
+    amount: { label: "Amount", isRare: true },
+    udf1: { label: "udf1", isRare: true },
+    udf2: { label: "udf2", isRare: true },
+  },
   topUpOne: "top-up",
   reversedOf: (count: string) => `${count} reversed`,
   emptyTitle: "No transactions",

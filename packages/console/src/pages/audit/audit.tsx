@@ -6,7 +6,7 @@ import type { AuditEntry } from "../../api/staff-api.d.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Time } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
-import { type Filter, PERIOD_NAMES, useFilters } from "../../components/filters.tsx";
+import { PERIOD_NAMES, useFilters } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { customerHref, transactionHref } from "../../links.ts";
@@ -14,12 +14,7 @@ import { texts } from "../../texts/index.ts";
 import { Change } from "./change.tsx";
 
 const t = texts.audit;
-const FILTERS = {
-  author: { label: t.author },
-  action: { label: t.action, options: Object.entries(t.actions) },
-  cuid: { label: t.cuid },
-} as const satisfies Readonly<Record<string, Filter>>;
-const NAMES = [...PERIOD_NAMES, ...(Object.keys(FILTERS) as (keyof typeof FILTERS)[])];
+const NAMES = [...PERIOD_NAMES, ...(Object.keys(t.filters) as (keyof typeof t.filters)[])];
 
 export default function Audit() {
   const [values] = useFilters(NAMES);
@@ -30,7 +25,7 @@ export default function Audit() {
       title={texts.shell.pages.audit}
       lead={t.lead}
       hasPeriod
-      filters={FILTERS}
+      filters={t.filters}
       label={t.list}
       list={entries}
       columns={columns}

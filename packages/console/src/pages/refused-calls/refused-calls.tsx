@@ -1,7 +1,7 @@
 import { usePages } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
 import { useEnvironment } from "../../components/environment.tsx";
-import { type Filter, PERIOD_NAMES, useFilters, usePartnerOptions } from "../../components/filters.tsx";
+import { PERIOD_NAMES, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { texts } from "../../texts/index.ts";
@@ -9,11 +9,7 @@ import { CALL_COLUMNS, callKey } from "../customers/refused-calls.tsx";
 
 const t = texts.refusedCalls;
 
-const FILTERS = {
-  partner: { label: t.partner },
-  reason: { label: t.reason, options: Object.entries(t.reasons) },
-} as const satisfies Readonly<Record<string, Filter>>;
-const NAMES = [...PERIOD_NAMES, ...(Object.keys(FILTERS) as (keyof typeof FILTERS)[])];
+const NAMES = [...PERIOD_NAMES, ...(Object.keys(t.filters) as (keyof typeof t.filters)[])];
 
 export default function RefusedCallsPage() {
   const environment = useEnvironment();
@@ -25,7 +21,7 @@ export default function RefusedCallsPage() {
       title={texts.shell.pages.refusedCalls}
       lead={t.lead}
       hasPeriod
-      filters={{ ...FILTERS, partner: { label: t.partner, options: partners } }}
+      filters={{ ...t.filters, partner: { ...t.filters.partner, options: partners } }}
       label={t.list}
       list={list}
       columns={CALL_COLUMNS}

@@ -16,6 +16,9 @@ import { ReversalDialog, TransactionBadge } from "./top-up.tsx";
 
 const t = texts.transactions;
 
+/** The partner's own texts, by their names on the wire. */
+const UDFS = ["udf1", "udf2"] as const;
+
 export default function Transaction({ params: { id = "" } }: PageProps) {
   const transaction = useApi("GET /transactions/:id", { id });
   const mayCorrect = useMay("correct");
@@ -77,7 +80,7 @@ function Waiting({ id, approval }: { id: string; approval: Approval }) {
 }
 
 function Fields({ transaction }: { transaction: TransactionDetail }) {
-  const { txnId, checkoutId, status, partner, amount, commission, txnDate, udf1, udf2, customer, cuid } = transaction;
+  const { txnId, checkoutId, status, partner, amount, commission, txnDate, customer, cuid } = transaction;
   const { bouquetId, bouquetName, plan } = transaction;
   const name = customer === null ? "" : `${customer.firstName} ${customer.lastName}`.trim();
   return (
@@ -96,8 +99,9 @@ function Fields({ transaction }: { transaction: TransactionDetail }) {
         <Fact label={t.connection} value={connectionName(transaction)} />
         <Fact label={t.bouquet} value={bouquetName === null ? bouquetId : `${bouquetName} (${bouquetId})`} />
         <Fact label={t.plan} value={plan} />
-        <Fact label={t.udf1} value={udf1} />
-        <Fact label={t.udf2} value={udf2} />
+        {UDFS.map((name) => (
+          <Fact key={name} label={name} value={transaction[name]} />
+        ))}
         <Fact label={t.txnId} value={<Code>{txnId}</Code>} />
         <Fact label={t.checkoutId} value={<Code>{checkoutId}</Code>} wide />
       </KeyValue>

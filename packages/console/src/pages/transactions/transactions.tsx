@@ -6,7 +6,7 @@ import type { ListedTransaction, TransactionTotals } from "../../api/staff-api.d
 import type { Column } from "../../components/data-table.tsx";
 import { Amount, CustomerName, connectionName, ShortId, Time } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
-import { type Filter, PERIOD_NAMES, useFilters, usePartnerOptions } from "../../components/filters.tsx";
+import { PERIOD_NAMES, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { countOf, formatCount } from "../../format.ts";
@@ -16,18 +16,7 @@ import { TransactionBadge } from "./top-up.tsx";
 
 const t = texts.transactions;
 
-const FILTERS = {
-  partner: { label: t.partner },
-  service: { label: t.service, options: Object.entries(texts.common.services) },
-  status: { label: t.status, options: Object.entries(t.statuses) },
-  cuid: { label: t.cuid, isRare: true },
-  reqId: { label: t.reqId, hint: t.reqIdHint, isRare: true },
-  bouquet: { label: t.bouquet, hint: t.bouquetHint, isRare: true },
-  amount: { label: t.amount, isRare: true },
-  udf1: { label: t.udf1, isRare: true },
-  udf2: { label: t.udf2, isRare: true },
-} as const satisfies Readonly<Record<string, Filter>>;
-const NAMES = [...PERIOD_NAMES, ...(Object.keys(FILTERS) as (keyof typeof FILTERS)[])];
+const NAMES = [...PERIOD_NAMES, ...(Object.keys(t.filters) as (keyof typeof t.filters)[])];
 
 export default function Transactions() {
   const environment = useEnvironment();
@@ -42,7 +31,7 @@ export default function Transactions() {
       lead={totals.data && <Totals totals={totals.data} />}
       csv={apiUrl("GET /transactions.csv", query)}
       hasPeriod
-      filters={{ ...FILTERS, partner: { label: t.partner, options: partners } }}
+      filters={{ ...t.filters, partner: { ...t.filters.partner, options: partners } }}
       label={t.list}
       list={list}
       columns={COLUMNS}

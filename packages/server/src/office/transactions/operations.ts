@@ -15,6 +15,7 @@ import { partnerIdOf } from "../partners/meant.ts";
 import { approvalData, approvalOf } from "../second-person.ts";
 import { detailLines, listLines, type Presenter, presenterOf, transactionData } from "./presenter.ts";
 import {
+  EQUAL,
   ExportedTransactionSchema,
   FILTER,
   FilterSchema,
@@ -31,12 +32,15 @@ const ROWS_AT_ONCE = 1_000;
 
 /** Makes one filter; if the input has a name, one for each customer of that name. @throws Refused */
 async function filtersOf(office: ReadingPorts, input: Static<typeof FilterSchema>): Promise<TransactionFilter[]> {
-  const { service, cuid, name, reqId, bouquet: bouquetCode, status, udf1, udf2 } = input;
+  const { cuid, name, bouquet: bouquetCode } = input;
   const environment = await environmentOf(office, input);
   const amount = input.amount === undefined ? undefined : readAmount(office, "amount", input.amount);
   const partnerId = await partnerIdOf(office, input);
-  const said = { environment, partnerId, service, cuid, reqId, bouquetCode, status, amount, udf1, udf2 };
-  const filter = { ...said, ...daysOf(office, input) };
+  const equal = Object.fromEntries(EQUAL.map((each) => [each, input[each]])) as Pick<
+    typeof input,
+    (typeof EQUAL)[number]
+  >;
+  const filter = { ...equal, environment, partnerId, bouquetCode, amount, ...daysOf(office, input) };
   if (name === undefined) return [filter];
   if (cuid !== undefined) throw Refused.field("name", "cannot be given with a cuid");
   const cuids = await findCuidsByName(office.store.engine.db, environment, name, MOST_CANDIDATES);

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
-import { TRANSACTION_STATUSES } from "../../domain/transaction.ts";
+import { TRANSACTION_STATUSES, type Transaction } from "../../domain/transaction.ts";
 import {
   AmountSchema,
   CodeSchema,
@@ -37,6 +37,9 @@ export const FILTER = {
   udf2: text("With this udf2."),
 };
 export const FilterSchema = Type.Object(FILTER);
+/** Filters that must equal the value of the same name in the top-up. */
+export const EQUAL = ["service", "cuid", "reqId", "status", "udf1", "udf2"] as const satisfies (keyof typeof FILTER &
+  keyof Transaction)[];
 
 export const IdSchema = Type.String({
   maxLength: 64,
