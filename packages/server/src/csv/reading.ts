@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { SERVICES, type Service } from "../domain/bouquet.ts";
+import { CONNECTION_TEXTS } from "../domain/customer.ts";
 import type { FieldProblem } from "../domain/fields.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { type CurrencyExponent, parseMoney } from "../domain/money.ts";
@@ -74,7 +75,7 @@ function connectionOf({ cells, hasSubscriptions }: CsvLine, service: Service): J
   return objectOf({
     [service === "tv" ? "stb" : "username"]: cells.get("connection"),
     status: cells.get("connection_status"),
-    segment: cells.get("segment"),
+    ...Object.fromEntries(CONNECTION_TEXTS.map((name) => [name, cells.get(name)])),
     // A file without these columns leaves subscriptions unchanged.
     subscriptions: hasSubscriptions ? subscriptions : undefined,
   });

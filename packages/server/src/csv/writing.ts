@@ -1,5 +1,5 @@
 import type { CatalogueRow } from "../domain/catalogue.ts";
-import type { ConnectionFileRow, CustomerFileRow } from "../domain/customer.ts";
+import { CONNECTION_TEXTS, type ConnectionFileRow, type CustomerFileRow } from "../domain/customer.ts";
 import { printable } from "../domain/names.ts";
 
 /**
@@ -41,7 +41,7 @@ export const CONNECTION_COLUMNS = [
   "service",
   "connection",
   "connection_status",
-  "segment",
+  ...CONNECTION_TEXTS,
   ...SUBSCRIPTION_COLUMNS,
 ] as const;
 export const CUSTOMERS_HEADER: Cells = [...PROFILE_COLUMNS, "asOf", ...CONNECTION_COLUMNS];
@@ -58,9 +58,9 @@ export function customerLines(row: CustomerFileRow): Cells[] {
   return found.map((cells) => cells.map(guardCell));
 }
 
-function connectionCells({ stb, username = "", status, segment = "", subscriptions }: ConnectionFileRow): string[] {
+function connectionCells({ stb, username = "", status, subscriptions, ...texts }: ConnectionFileRow): string[] {
   const columns = SUBSCRIPTION_COLUMNS.map((column) => subscriptions.map((each) => each[column]).join("\n"));
-  return [stb ?? username, status, segment, ...columns];
+  return [stb ?? username, status, ...CONNECTION_TEXTS.map((name) => texts[name] ?? ""), ...columns];
 }
 
 export function catalogueLine({ service, code, name, price, segments = [], plan, retired }: CatalogueRow): Cells {

@@ -1,5 +1,11 @@
 import { type AuditAction, type AuditEntry, type AuditedChange, JsonText } from "./audit.ts";
-import type { BareConnection, Customer, CustomerProfile, Environment } from "./customer.ts";
+import {
+  type BareConnection,
+  CONNECTION_TEXTS,
+  type Customer,
+  type CustomerProfile,
+  type Environment,
+} from "./customer.ts";
 import { type CustomerChange, changesAnything, type HeldBack } from "./customer-import.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -97,12 +103,12 @@ const PROFILE_FIELDS: readonly (readonly [string, (profile: CustomerProfile) => 
 
 function connectionTexts(connections: readonly BareConnection[]): Map<string, string> {
   return new Map(
-    connections.map(({ service, reqId, status, segment, blocked }) => [
-      `${service} ${reqId}`,
-      [status, ...(segment === undefined ? [] : [`segment ${segment}`]), ...(blocked ? ["blocked by staff"] : [])].join(
-        ", ",
-      ),
-    ]),
+    connections.map((connection) => {
+      const { service, reqId, status, blocked } = connection;
+      const texts = CONNECTION_TEXTS.map((name) => connection[name] && `${name} ${connection[name]}`);
+      const words = [status, ...texts, blocked && "blocked by staff"].filter((each) => each);
+      return [`${service} ${reqId}`, words.join(", ")];
+    }),
   );
 }
 

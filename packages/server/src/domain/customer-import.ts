@@ -1,6 +1,8 @@
 import { SERVICES } from "./bouquet.ts";
 import {
   type BareConnection,
+  CONNECTION_TEXTS,
+  type Connection,
   type ConnectionName,
   type Customer,
   type CustomerProfile,
@@ -199,12 +201,12 @@ function runOf({ service, reqId }: ConnectionName, subscription: Subscription | 
 
 /** A block by staff stays: only staff can remove it. */
 function bareConnection(stated: StatedConnection, before: readonly BareConnection[], isReset: boolean): BareConnection {
-  const { service, reqId, status, segment } = stated;
-  return { service, reqId, status, segment, blocked: !isReset && findConnection(before, stated)?.blocked === true };
+  const { subscriptions: _, ...connection } = stated;
+  return { ...connection, blocked: !isReset && findConnection(before, stated)?.blocked === true };
 }
 
-function bare({ service, reqId, status, segment, blocked }: BareConnection): BareConnection {
-  return { service, reqId, status, segment, blocked };
+function bare({ ledgers: _, ...connection }: Connection): BareConnection {
+  return connection;
 }
 
 function isSameBare(a: BareConnection | undefined, b: BareConnection): boolean {
@@ -213,7 +215,7 @@ function isSameBare(a: BareConnection | undefined, b: BareConnection): boolean {
     a.reqId === b.reqId &&
     a.status === b.status &&
     a.blocked === b.blocked &&
-    a.segment === b.segment
+    CONNECTION_TEXTS.every((name) => a[name] === b[name])
   );
 }
 

@@ -1,5 +1,12 @@
 import type { FindBouquet, Service } from "./bouquet.ts";
-import type { ConnectionStatus, CustomerProfile, WireStatus } from "./customer.ts";
+import {
+  type BareConnection,
+  CONNECTION_TEXTS,
+  type ConnectionStatus,
+  type ConnectionTexts,
+  type CustomerProfile,
+  type WireStatus,
+} from "./customer.ts";
 import { FieldReader, IDENTIFIER_MAX_LENGTH, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
 import { GOODWILL_READINGS, type GoodwillReading } from "./ledger.ts";
@@ -19,11 +26,7 @@ export interface StatedCustomer extends CustomerProfile {
   readonly connections: readonly StatedConnection[];
 }
 
-export interface StatedConnection {
-  readonly service: Service;
-  readonly reqId: string;
-  readonly status: ConnectionStatus;
-  readonly segment: string | undefined;
+export interface StatedConnection extends Omit<BareConnection, "blocked"> {
   /** Undefined if the row has no such field: stored subscriptions then stay. */
   readonly subscriptions: readonly StatedSubscription[] | undefined;
 }
@@ -83,9 +86,9 @@ function readConnections(
       fields.problem(idField, "stands twice in this customer, or differs only by case or accents from another");
     seen.add(name);
     const status = fields.oneOf("status", CONNECTION_STATUSES);
-    const segment = fields.optionalStatedIdentifier("segment");
+    const texts = Object.fromEntries(CONNECTION_TEXTS.map((name) => [name, fields.optionalStatedIdentifier(name)]));
     const subscriptions = fields.has("subscriptions") ? readSubscriptions(fields, service, context) : undefined;
-    return { service, reqId, status, segment, subscriptions };
+    return { service, reqId, status, ...(texts as ConnectionTexts<string | undefined>), subscriptions };
   });
 }
 

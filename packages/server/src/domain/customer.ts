@@ -25,15 +25,18 @@ export interface CustomerProfile {
   readonly status: WireStatus;
 }
 
+/** Texts of a connection in the provider's records. Files and the audit trail use these names. */
+export const CONNECTION_TEXTS = ["segment"] as const;
+export type ConnectionTexts<Value> = { readonly [Name in (typeof CONNECTION_TEXTS)[number]]: Value };
+
 /** A set-top box, an internet username or an IPTV username, as in the last import. */
-export interface BareConnection {
+export interface BareConnection extends ConnectionTexts<string | undefined> {
   readonly service: Service;
   /** Set-top box number or username, compared exactly. */
   readonly reqId: string;
   readonly status: ConnectionStatus;
   /** A block by staff, independent of the provider's records. */
   readonly blocked: boolean;
-  readonly segment: string | undefined;
 }
 
 export interface Connection extends BareConnection {
@@ -153,11 +156,10 @@ export interface CustomerFileRow {
   readonly connections: Readonly<Partial<Record<Service, readonly ConnectionFileRow[]>>>;
 }
 
-export interface ConnectionFileRow {
+export interface ConnectionFileRow extends Partial<ConnectionTexts<string>> {
   readonly stb?: string;
   readonly username?: string;
   readonly status: string;
-  readonly segment?: string;
   readonly subscriptions: readonly SubscriptionFileRow[];
 }
 
@@ -186,11 +188,12 @@ export function customerRow(customer: Customer, asOf: string): CustomerFileRow {
 }
 
 function connectionRow(connection: Connection): ConnectionFileRow {
-  const { service, reqId, status, segment } = connection;
+  const { service, reqId, status } = connection;
+  const texts = CONNECTION_TEXTS.map((name) => [name, connection[name]]).filter(([, value]) => value !== undefined);
   return {
     ...(service === "tv" ? { stb: reqId } : { username: reqId }),
     status,
-    ...(segment === undefined ? {} : { segment }),
+    ...Object.fromEntries(texts),
     subscriptions: subscriptionsOf(connection).map(({ bouquet: { code }, start, end, goodwillDays }) => {
       return { code, startdate: start, enddate: end, goodwillDays };
     }),

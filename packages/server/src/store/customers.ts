@@ -13,6 +13,7 @@ import type { Instant } from "../domain/wall-time.ts";
 import { type Engine, withRawNames } from "./engine.ts";
 import {
   type BareConnectionRow,
+  CONNECTION_STATE,
   HEAD_COLUMNS,
   keyColumns,
   CONNECTION_KEY as RAW_CONNECTION_KEY,
@@ -130,8 +131,9 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
         .onRef("s.service", "=", "n.service")
         .onRef("s.req_id", "=", "n.req_id"),
     )
-    .selectAll("c")
-    .select(["n.service", "n.req_id", "n.position", "n.status as connection_status", "n.blocked", "n.segment"])
+    .select(["c.cuid", "c.first_name", "c.last_name", "c.mobile", "c.status as customer_status"])
+    .select(["c.environment", "c.as_of", "c.mobile_e164", "n.service", "n.req_id"])
+    .select(CONNECTION_STATE.map((column) => `n.${column}` as const))
     .select(["s.plan", ...HEAD_COLUMNS.map((column) => `s.${column}` as const)])
     .orderBy("c.cuid")
     .orderBy("n.position")
@@ -140,14 +142,14 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
   for (const row of await query.execute()) {
     if (customers.at(-1)?.cuid !== row.cuid)
       customers.push({
-        ...toProfile(row),
+        ...toProfile({ ...row, status: row.customer_status }),
         asOf: row.as_of ?? undefined,
         mobileForm: row.mobile_e164 ?? undefined,
         connections: [],
       });
-    if (row.connection_status === null) continue;
+    if (row.service === null) continue;
     const connections = customers.at(-1)?.connections ?? [];
-    const connection = toBareConnection({ ...row, status: row.connection_status } as BareConnectionRow);
+    const connection = toBareConnection(row as BareConnectionRow);
     const last = connections.at(-1);
     if (last?.service !== connection.service || last.reqId !== connection.reqId)
       connections.push({ ...connection, ledgers: [] });

@@ -6,7 +6,7 @@ import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/transaction.ts";
 import type { FoundConnection } from "./store.ts";
 import { omit } from "./table.ts";
-import { type ConnectionRow, type RawRow, TABLES, type TopUpRow } from "./tables.ts";
+import { type RawRow, TABLES, type TopUpRow } from "./tables.ts";
 
 /* Conversion between rows of hand-written SQL and the domain's objects. */
 
@@ -21,13 +21,9 @@ export const CONNECTION_STATE = ["status", "blocked", "segment"] as const;
 
 export type BareConnectionRow = Pick<RawRow<"connection">, "service" | "req_id" | (typeof CONNECTION_STATE)[number]>;
 
-export function toBareConnection({ service, req_id: reqId, ...row }: BareConnectionRow): BareConnection {
-  return { service, reqId, ...toConnectionState(row) };
-}
-
-export function toConnectionState(row: Pick<ConnectionRow, (typeof CONNECTION_STATE)[number]>) {
-  const { status, blocked, segment } = row;
-  return { status, blocked: blocked === 1, segment: segment ?? undefined };
+export function toBareConnection(row: BareConnectionRow): BareConnection {
+  const { service, req_id: reqId, status, blocked, segment } = row;
+  return { service, reqId, status, blocked: blocked === 1, segment: segment ?? undefined };
 }
 
 /** The row of a connection. @param position its place among the customer's connections. */

@@ -217,7 +217,6 @@ export type AccessTokenRow = Row<"access_token">;
 export type BouquetRow = Row<"bouquet">;
 export type CustomerRow = Row<"customer">;
 export type CustomerTermRow = Row<"customer_term">;
-export type ConnectionRow = Row<"connection">;
 export type TopUpRow = Row<"top_up">;
 export type AuditEntryRow = Row<"audit_entry">;
 export type TargetRow = Row<"target">;

@@ -9,8 +9,8 @@ import type { BareConnection, Connection, ConnectionKey, Environment } from "../
 import { headOf, type Ledger } from "../../domain/ledger.ts";
 import { plainWords } from "../../domain/refused.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
-import type { Db, Engine } from "../../store/engine.ts";
-import { CONNECTION_STATE, toConnectionState } from "../../store/rows.ts";
+import { type Db, type Engine, withRawNames } from "../../store/engine.ts";
+import { toBareConnection } from "../../store/rows.ts";
 import type { BulkLineRow } from "../../store/tables.ts";
 import { notCorrected } from "../corrections/words.ts";
 
@@ -79,12 +79,7 @@ async function readConnections(
   environment: Environment,
   cuids: readonly string[],
 ): Promise<(BareConnection & { readonly cuid: string })[]> {
-  const query = db
-    .selectFrom("connection")
-    .select(["cuid", "service", "reqId", ...CONNECTION_STATE])
-    .where("environment", "=", environment)
-    .where("cuid", "in", cuids);
-  return (await query.execute()).map(({ cuid, service, reqId, ...row }) => {
-    return { cuid, service, reqId, ...toConnectionState(row) };
-  });
+  const query = withRawNames(db).selectFrom("connection").selectAll().where("environment", "=", environment);
+  const rows = await query.where("cuid", "in", cuids).execute();
+  return rows.map((row) => ({ ...toBareConnection(row), cuid: row.cuid }));
 }
