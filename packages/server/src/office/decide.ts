@@ -15,12 +15,6 @@ export interface Decider extends Pick<Ports, "store" | "clock"> {
   readonly isPreview: boolean;
 }
 
-/** A decision whose work goes on after the answer. */
-export interface Background extends Decider, Pick<Ports, "random"> {
-  /** Runs long work. The service answers at once; a command waits until the work is done. */
-  readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
-}
-
 /** Attributes a correction, with the time on the provider's wall. */
 export function correctingBy({ by, store }: Pick<Decider, "by" | "store">): Correcting {
   const { author, authority, reason = "" } = by;

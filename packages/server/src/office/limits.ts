@@ -7,7 +7,9 @@ import type { BulkRunRow } from "../store/tables.ts";
 import type { Decider } from "./decide.ts";
 
 /** The part of the office that a correction needs. */
-export type Corrector = Decider & Pick<Ports, "random"> & { readonly limits: Limits | undefined };
+export type Corrector = Limited & Pick<Ports, "random">;
+
+type Limited = Decider & { readonly limits: Limits | undefined };
 
 /** Limits of accounts and API keys. The command line has none, because its user controls the database. */
 export interface Limits {
@@ -22,11 +24,7 @@ export interface Limits {
 }
 
 /** Counts a bulk change: goodwill counts the days of all its connections. @throws Refused */
-export async function countBulk(
-  office: Pick<Corrector, keyof Decider | "limits">,
-  tx: Db,
-  { count, days }: Pick<BulkRunRow, "count" | "days">,
-) {
+export async function countBulk(office: Limited, tx: Db, { count, days }: Pick<BulkRunRow, "count" | "days">) {
   await countToday(office, tx, "bulkConnections", count);
   if (days !== null) await countToday(office, tx, "goodwillDays", count * days);
 }
@@ -41,12 +39,7 @@ const DAILY = {
  * work cannot exceed the limit.
  * @throws Refused
  */
-export async function countToday(
-  office: Pick<Corrector, keyof Decider | "limits">,
-  tx: Db,
-  kind: keyof typeof DAILY,
-  count: number,
-): Promise<void> {
+export async function countToday(office: Limited, tx: Db, kind: keyof typeof DAILY, count: number): Promise<void> {
   const { limits, isPreview, store } = office;
   const { author, authority, at } = office.by;
   if (limits === undefined || authority === undefined) return;

@@ -1,6 +1,6 @@
 import { type AccountEntry, type AccountKey, chargeOf } from "../domain/account.ts";
 import { settledRange } from "../domain/settlement.ts";
-import { firstTransactionId } from "../domain/transaction.ts";
+import { firstTransactionId, type Transaction } from "../domain/transaction.ts";
 import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";
@@ -75,7 +75,7 @@ export async function* readEntries(
   }
 }
 
-function topUpEntry(of: ReturnType<typeof transactionOfRow>): AccountEntry {
+function topUpEntry(of: Transaction): AccountEntry {
   const { partnerId, environment, at, txnDate: wall } = of;
   return { kind: "top_up", partnerId, environment, amount: -chargeOf(of), of, at, wall };
 }

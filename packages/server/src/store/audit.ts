@@ -26,7 +26,7 @@ async function lockTrail(engine: Engine, tx: Kysely<Tables>, { authority }: Attr
 }
 
 /**
- * Appends entries to the audit trail, after the same lock and check. Must be called last in the transaction of the change.
+ * Appends entries to the audit trail. Must be called last in the transaction of the change, because it locks the trail.
  * @throws RightsEnded
  */
 export async function appendAudits(engine: Engine, tx: Db, changes: readonly AuditedChange[], by: Attribution) {

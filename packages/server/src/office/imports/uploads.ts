@@ -3,7 +3,8 @@ import type { FieldChange } from "../../domain/customer-audit.ts";
 import { plainWords, Refused } from "../../domain/refused.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { heldBackFields } from "../customers/schemas.ts";
-import { type Background, beyondSession } from "../decide.ts";
+import { beyondSession } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { endFailed, KEPT_MS } from "../work.ts";
 import { type CustomersImport, importCustomers } from "./customers.ts";
 import { MOST_SAID } from "./file.ts";
@@ -40,7 +41,7 @@ export class Uploads {
   #last: Promise<void> = Promise.resolve();
 
   /** Begins to check a file. @throws Refused if too many are under way. */
-  async start(office: Background, request: UploadRequest): Promise<Upload> {
+  async start(office: Office, request: UploadRequest): Promise<Upload> {
     await this.#makeRoom(office.clock());
     if (this.#kept.size >= MOST_UPLOADS) {
       await request.deleteFile();
@@ -85,7 +86,7 @@ export class Uploads {
   }
 
   /** Begins to write a checked file; again if the writing failed. @throws Refused */
-  async run(office: Background, id: string, request: RunRequest): Promise<Upload> {
+  async run(office: Office, id: string, request: RunRequest): Promise<Upload> {
     const kept = this.#find(id);
     const { state } = kept.shown;
     if (state !== "checked" && state !== "failed")
@@ -95,7 +96,7 @@ export class Uploads {
     return kept.shown;
   }
 
-  #queue(office: Background, kept: Kept, work: (ending: AbortSignal) => Promise<void>): Promise<void> {
+  #queue(office: Office, kept: Kept, work: (ending: AbortSignal) => Promise<void>): Promise<void> {
     const before = this.#last;
     return office.goOn((ending) => {
       const done = before.then(async () => {
@@ -148,7 +149,7 @@ const PARTLY_WRITTEN = ". A part of the file may be written; writing it again co
 
 /** Checks or writes a file, with the rights of the account, also after the session has ended. */
 async function step(
-  office: Background,
+  office: Office,
   kept: Kept,
   state: "checking" | "running",
   more: RunRequest,

@@ -21,6 +21,6 @@ export const MANY_ROWS: ManyRows = {
 
 const columnsOfAny = (table: TableName): Columns => TABLES[table].columns;
 
-async function write(tx: Db, statement: (rows: never) => Query, rows: readonly unknown[]): Promise<void> {
-  if (rows.length > 0) await run(tx, statement(rows as never));
+async function write<Row>(tx: Db, statement: (rows: readonly Row[]) => Query, rows: readonly object[]): Promise<void> {
+  if (rows.length > 0) await run(tx, statement(rows as readonly Row[]));
 }
