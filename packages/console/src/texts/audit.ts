@@ -36,6 +36,7 @@ const actions: Readonly<Record<string, string>> = {
   "held_back.keep": "Held-back subscriptions kept",
   "approval.request": "Second person requested",
   "approval.refuse": "Request refused",
+  "data.export": "Data exported",
   "target.add": "Target added",
   "target.pause": "Target paused",
   "target.resume": "Target resumed",

@@ -68,6 +68,7 @@ export const AUDIT_ACTIONS = [
   "held_back.keep",
   "approval.request",
   "approval.refuse",
+  "data.export",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -237,6 +238,11 @@ export function horizonMoved(before: Instant | undefined, after: Instant): Audit
 /** The entry after a deletion is complete. An interrupted run has only the entry of {@link horizonMoved}. */
 export function historyPruned(went: object): AuditedChange {
   return { action: "history.prune", subject: "history", before: went, after: undefined };
+}
+
+/** @param filter without personal data. */
+export function dataExported(file: string, filter: object): AuditedChange {
+  return { action: "data.export", subject: file, before: undefined, after: filter };
 }
 
 /** @param kept the end of each subscription that the file would have shortened. */

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { Refusal } from "../domain/refused.ts";
 import type { Permission } from "../domain/staff.ts";
 import type { ProviderSettings } from "../store/store.ts";
+import { auditExport } from "./exports.ts";
 import { type Desk, type Office, officeOf } from "./office.ts";
 
 /** An operation of staff. The staff API, its document, the console's types and the command line are rendered from it. */
@@ -71,11 +72,14 @@ export function operation<Input extends TObject, Answer extends TSchema | undefi
   return definition;
 }
 
-/** Runs an operation. @param input valid for its schema. @throws Refused */
+/** Runs an operation; an export is audited before its first row is read. @param input valid for its schema. @throws Refused */
 export async function perform<Input extends TObject, Answer extends TSchema | undefined>(
-  { run }: Operation<Input, Answer>,
+  operation: Operation<Input, Answer>,
   desk: Desk,
   input: Static<Input>,
 ): Promise<AnswerOf<Answer>> {
-  return run(officeOf(desk, input as object), input);
+  const office = officeOf(desk, input as object);
+  const done = await operation.run(office, input);
+  await auditExport(office, operation, input as object);
+  return done;
 }

@@ -37,7 +37,7 @@ export function addOperation(group: Command, runtime: Runtime, operation: Operat
       ...(csv === undefined ? [] : [new Option("--output <FILE>", OUTPUT)]),
     ],
     json: csv === undefined,
-    changes: permission !== "read",
+    changes: permission !== "read" || csv !== undefined,
     makesDatabase: ({ preview }) => cli.makesDatabase === true && preview !== true,
     async run(session, words, flags) {
       const typed: Given = { ...flags, ...Object.fromEntries(names.map((name, at) => [name, words[at]])) };
