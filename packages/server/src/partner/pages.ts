@@ -9,6 +9,7 @@ import { packageFile } from "../built.ts";
 import { isoTime } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { ProviderSettings, Store } from "../store/store.ts";
+import { STRICT_TRANSPORT } from "../system/port-guard.ts";
 import type { ServiceState } from "../system/service-state.ts";
 import type { Answer } from "./answer.ts";
 import type { Route } from "./call.ts";
@@ -148,7 +149,8 @@ export function contractPages(options: PublishOptions): Page[] {
     };
     return resource(guide.url, { ...PAGE, load });
   });
-  return [...assets, ...versions, ...guides];
+  const headers = publicUrl?.startsWith("https:") === true ? STRICT_TRANSPORT : [];
+  return [...assets, ...versions, ...guides].map((each) => ({ ...each, headers }));
 }
 
 function renderOperations({ name, url }: Shown): string {

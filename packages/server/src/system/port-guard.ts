@@ -13,6 +13,10 @@ export const BODY_TIMEOUT_MS = 10_000;
 /** How long an answer may stay unread, or an upload may stop. */
 const SILENCE_TIMEOUT_MS = 30_000;
 
+export const YEAR_SECONDS = 31_536_000;
+/** The header of answers over HTTPS: browsers then never use plain HTTP for this host. */
+export const STRICT_TRANSPORT = ["strict-transport-security", `max-age=${YEAR_SECONDS}`] as const;
+
 interface SocketState {
   /** True from a request's head until its answer is closed. */
   isBusy: boolean;

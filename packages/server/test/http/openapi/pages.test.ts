@@ -86,6 +86,15 @@ describe("the documentation pages", () => {
     }
   });
 
+  test("forbid plain HTTP for a year if the public URL is https", async () => {
+    const header = async (publicUrl: string) => {
+      const service = await startTestService({ publicUrl });
+      return (await service.inject("/docs")).headers["strict-transport-security"];
+    };
+    expect(await header("https://topup.provider.example")).toBe("max-age=31536000");
+    expect(await header("http://topup.provider.example")).toBeUndefined();
+  });
+
   test("show each version's document, ask no validator, and keep no access token", async () => {
     const service = await startTestService();
     for (const version of ["v1.0.1", "v1.0.0"]) {
