@@ -10,6 +10,8 @@ export const login = {
   problems: {
     failed: "The log-in did not complete. Try again.",
     unavailable: "The service that checks your log-in does not answer. Try again later.",
+    too_many_attempts: "Too many log-ins have failed. Try again in 15 minutes.",
+    not_recent: "The service that checks your log-in last asked for it too long ago. Log out there, and try again.",
     no_role: "Your log-in was right, but it has no role for topupd. Ask an administrator for one.",
     no_name: "Your log-in was right, but it has no name that topupd can show. Ask an administrator.",
     name_taken: "Another account of topupd has your name. Ask an administrator.",

@@ -7,8 +7,11 @@ export class PasswordsBusy extends Error {
 export interface AccountTools {
   /** Hashes slowly, with much memory. Like {@link AccountTools.checkPassword}, it rejects with {@link PasswordsBusy}. */
   hashPassword(password: string): Promise<string>;
-  /** @param hashed undefined if there is no account: then the check takes as long, and is false. */
-  checkPassword(password: string, hashed: string | undefined): Promise<boolean>;
+  /**
+   * @param hashed undefined if there is no account: then the check takes as long, and is false.
+   * @param isKnown whether the caller is at a known place. Strangers have a queue of their own.
+   */
+  checkPassword(password: string, hashed: string | undefined, isKnown: boolean): Promise<boolean>;
   /** @param name of the account, which the person's device shows. */
   offerTotp(name: string): Promise<TotpOffer>;
   /**

@@ -20,7 +20,8 @@ export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
 export interface StaffMember {
   readonly id: number;
   readonly name: string;
-  readonly role: Role;
+  /** Undefined if the issuer stated none at the last log-in. Such a person has no session. */
+  readonly role: Role | undefined;
   readonly createdAt: Instant;
   readonly lastLogInAt: Instant | undefined;
   /** Whether log-in needs a one-time code. */
@@ -44,7 +45,7 @@ export function setUpOf(
 ): SetUp | undefined {
   if (logsInWith === "oidc") return undefined;
   if (mustChangePassword) return "password";
-  return totpRoles.has(role) && !hasTotp ? "totp" : undefined;
+  return role !== undefined && totpRoles.has(role) && !hasTotp ? "totp" : undefined;
 }
 
 /** A log-in, as its owner sees it. */
@@ -113,12 +114,12 @@ export function staffAdded({ name, role }: StaffMember): AuditedChange {
 export type AccountChange = "staff.role" | "staff.password" | "staff.totp_on" | "staff.totp_off";
 
 export function staffChanged(action: AccountChange, before: StaffMember, after: StaffMember): AuditedChange {
-  const of = ({ role }: StaffMember) => (action === "staff.role" ? { role } : undefined);
+  const of = ({ role }: StaffMember) => (action === "staff.role" ? { role: role ?? null } : undefined);
   return { action, subject: after.name, before: of(before), after: of(after) };
 }
 
 export function staffRemoved({ name, role }: StaffMember): AuditedChange {
-  return { action: "staff.remove", subject: name, before: { role }, after: undefined };
+  return { action: "staff.remove", subject: name, before: { role: role ?? null }, after: undefined };
 }
 
 export function staffKeyAdded({ name, role }: StaffKey): AuditedChange {
@@ -139,7 +140,8 @@ export interface StaffAct {
 
 /*
  * Limits for log-ins. Failures are counted by name and source together, so that a stranger cannot lock out a person from
- * elsewhere, and by source alone, against trying many names.
+ * elsewhere, and by source alone, against trying many names. A known device is a source of its own. So are all one-time
+ * codes: whoever tries them has the password, wherever they are.
  */
 
 /** Lifetime of a failed log-in. */
@@ -148,6 +150,7 @@ const MOST_FOR_NAME = 10;
 const MOST_FOR_SOURCE = 100;
 
 export interface LogInFailure {
+  /** Empty if there is no name. */
   readonly name: string;
   readonly at: Instant;
 }
@@ -158,7 +161,7 @@ export interface LogInFailure {
  * @returns milliseconds to wait; 0 if a log-in may be tried.
  */
 export function logInWaitMs(failures: readonly LogInFailure[], name: string, isKnown: boolean, now: Instant): number {
-  const ofName = failures.filter((failure) => failure.name === name);
+  const ofName = name === "" ? [] : failures.filter((failure) => failure.name === name);
   const forName = waitMs(ofName, MOST_FOR_NAME, now);
   return isKnown ? forName : Math.max(forName, waitMs(failures, MOST_FOR_SOURCE, now));
 }

@@ -177,5 +177,5 @@ async function roleAt(db: Db, author: string, at: Instant) {
     key === undefined
       ? db.selectFrom("staff").select("role").where("name", "=", author).where("createdAt", "<=", at)
       : db.selectFrom("staffKey").select("role").where("name", "=", key).where("createdAt", "<=", at);
-  return (await found.executeTakeFirst())?.role;
+  return (await found.executeTakeFirst())?.role ?? undefined;
 }

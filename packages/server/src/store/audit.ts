@@ -7,7 +7,7 @@ import {
   NO_ENTRY,
   nextEntry,
 } from "../domain/audit.ts";
-import type { Authority } from "../domain/authority.ts";
+import type { Authority, Role } from "../domain/authority.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Db, Engine } from "./engine.ts";
 import { RightsEnded } from "./errors.ts";
@@ -50,7 +50,8 @@ export async function hasRights(db: Kysely<Tables>, authority: Authority): Promi
 export function rightsQuery(db: Kysely<Tables>, authority: Authority) {
   if ("keyHash" in authority) return db.selectFrom("staffKey").select("role").where("hash", "=", authority.keyHash);
   const { staffId, role, sessionId } = authority;
-  const account = db.selectFrom("staff").select("role").where("id", "=", staffId).where("role", "=", role);
+  const withRole = db.selectFrom("staff").select("role").where("role", "=", role).$narrowType<{ role: Role }>();
+  const account = withRole.where("id", "=", staffId);
   if (sessionId === undefined) return account;
   const sessions = db.selectFrom("staffSession").select("staffId").where("id", "=", sessionId);
   return account.where("id", "in", sessions);

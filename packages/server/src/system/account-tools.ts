@@ -14,23 +14,25 @@ const USUAL_COST: ScryptCost = { exponent: 15, blockSize: 8, parallel: 3 };
 
 /** Hashes at once. Node has four threads for hashes and files. */
 const MOST_AT_ONCE = 2;
-/** The last one waits about three seconds. */
+/** In each queue. The last one waits about three seconds. */
 const MOST_WAITING = 20;
 
-/** Runs few hashes at a time and refuses long queues, so that a flood of log-ins does not block everyone. */
+/** Runs few hashes at a time and refuses long queues. Strangers queue apart, after callers at known places. */
 export class HashQueue {
-  readonly #waiting: (() => void)[] = [];
+  readonly #known: (() => void)[] = [];
+  readonly #strangers: (() => void)[] = [];
   #running = 0;
 
   /** @throws PasswordsBusy */
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#waiting.length >= MOST_WAITING) throw new PasswordsBusy();
+  async run<Result>(work: () => Promise<Result>, isKnown: boolean): Promise<Result> {
+    const waiting = isKnown ? this.#known : this.#strangers;
+    if (waiting.length >= MOST_WAITING) throw new PasswordsBusy();
     if (this.#running < MOST_AT_ONCE) this.#running += 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
+      const next = this.#known.shift() ?? this.#strangers.shift();
       if (next === undefined) this.#running -= 1;
       else next();
     }
@@ -91,8 +93,8 @@ export function accountTools(
   const totp = () => import("./totp.ts");
   const queue = new HashQueue();
   return {
-    hashPassword: (password) => queue.run(() => hashPassword(password, random, cost)),
-    checkPassword: (password, hashed) => queue.run(() => checkPassword(password, hashed, cost)),
+    hashPassword: (password) => queue.run(() => hashPassword(password, random, cost), true),
+    checkPassword: (password, hashed, isKnown) => queue.run(() => checkPassword(password, hashed, cost), isKnown),
     offerTotp: async (name) => (await totp()).offerTotp(name, random),
     checkTotp: async (secret, code, after) => (await totp()).checkTotp(secret, code, clock(), after),
   };

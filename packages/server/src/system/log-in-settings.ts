@@ -23,7 +23,7 @@ export const LOG_IN_SETTINGS = {
   oidcRoleClaim: {
     placeholder: "NAME",
     fallback: "topupd_role",
-    description: "OpenID Connect claim with the role, or a list of roles of which the highest counts",
+    description: "OpenID Connect claim, or path to it, with the role, or a list of roles of which the highest counts",
     read: readTextLine,
   },
   requireTotp: {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Configuration } from "openid-client";
-import { type IssuerPerson, nameOfClaims, roleOfClaim } from "../domain/issuer.ts";
+import { findClaim, type IssuerPerson, type IssuerProblem, nameOfClaims, roleOfClaim } from "../domain/issuer.ts";
 
 /* Log-in with an OpenID Connect issuer: authorization code with PKCE. */
 
@@ -9,7 +9,7 @@ export interface OidcSettings {
   readonly client: string;
   /** Undefined for a public client. */
   readonly secret: string | undefined;
-  /** Name of the claim with the role. */
+  /** Name of the claim with the role, or a path to it. */
   readonly roleClaim: string;
 }
 
@@ -23,9 +23,9 @@ export interface Handshake {
 /** Why a log-in failed. The message contains no secret. */
 export class IssuerFailure extends Error {
   override readonly name = "IssuerFailure";
-  readonly outcome: "unavailable" | "failed";
+  readonly outcome: IssuerProblem;
 
-  constructor(outcome: IssuerFailure["outcome"], message: string) {
+  constructor(outcome: IssuerProblem, message: string) {
     super(message);
     this.outcome = outcome;
   }
@@ -45,17 +45,28 @@ export interface Issuer {
 }
 
 const SCOPE = "openid profile email";
+/** Time for each answer of the issuer, including its body. */
 const TIMEOUT_SECONDS = 10;
+const MOST_BYTES = 1024 * 1024;
+const TOO_LARGE = "the issuer's answer is larger than 1 MiB";
 
-/** The library is loaded, and the issuer asked for its addresses, at the first log-in. */
-export function oidcIssuer({ issuer, client, secret, roleClaim }: OidcSettings): Issuer {
+/**
+ * The library is loaded, and the issuer asked for its addresses, at the first log-in.
+ * @param timeout in seconds; shorter in tests.
+ */
+export function oidcIssuer(
+  { issuer, client, secret, roleClaim }: OidcSettings,
+  timeout: number = TIMEOUT_SECONDS,
+): Issuer {
   const library = () => import("openid-client");
   const discover = async () => {
-    const { allowInsecureRequests, ClientSecretBasic, discovery, enableNonRepudiationChecks, None } = await library();
+    const { allowInsecureRequests, ClientSecretBasic, customFetch, discovery, enableNonRepudiationChecks, None } =
+      await library();
     const isPlain = issuer.startsWith("http:");
     return discovery(new URL(issuer), client, undefined, secret === undefined ? None() : ClientSecretBasic(secret), {
+      [customFetch]: fetchWhole,
       execute: [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])],
-      timeout: TIMEOUT_SECONDS,
+      timeout,
     });
   };
   let discovering: Promise<Configuration> | undefined;
@@ -92,8 +103,8 @@ export function oidcIssuer({ issuer, client, secret, roleClaim }: OidcSettings):
         return {
           subject: `${proved.iss} ${proved.sub}`,
           name: nameOfClaims(claims["preferred_username"], claims["email"]),
-          role: roleOfClaim(claims[roleClaim]),
-          authenticatedAt: proved.auth_time === undefined ? undefined : proved.auth_time * 1000,
+          role: roleOfClaim(findClaim(claims, roleClaim)),
+          authTime: proved.auth_time,
         };
       } catch (error) {
         throw new IssuerFailure(isOutage(error) ? "unavailable" : "failed", messageOf(error));
@@ -102,12 +113,28 @@ export function oidcIssuer({ issuer, client, secret, roleClaim }: OidcSettings):
   };
 }
 
+/** Reads the body here: the library would not say that it came too slowly, and reads any length. */
+async function fetchWhole(url: string, options: RequestInit): Promise<Response> {
+  const response = await fetch(url, options);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new TypeError(TOO_LARGE);
+    chunks.push(chunk);
+  }
+  return new Response(response.body && Buffer.concat(chunks), response);
+}
+
 const OUTAGES = ["OAUTH_TIMEOUT", "OAUTH_RESPONSE_IS_NOT_CONFORM", "OAUTH_RESPONSE_IS_NOT_JSON"];
 
-/** Whether the issuer cannot be reached, takes too long or sends no JSON. */
+/** Messages of the TypeErrors of `fetch` and of a body that breaks off. */
+const NO_ANSWER = ["fetch failed", "terminated", TOO_LARGE];
+
+/** Whether the issuer cannot be reached, takes too long, sends too much or no JSON. */
 function isOutage(error: unknown): boolean {
   const { code } = error as { readonly code?: string };
-  return (error instanceof TypeError && error.message === "fetch failed") || OUTAGES.includes(code ?? "");
+  return (error instanceof TypeError && NO_ANSWER.includes(error.message)) || OUTAGES.includes(code ?? "");
 }
 
 const LONGEST_CODE = 60;

@@ -10,6 +10,7 @@ import {
   type FailedLogIn,
   identifyPerson,
   identifySystem,
+  type LoggedIn,
   type LogIn,
   logIn,
 } from "../../src/office/session/log-in.ts";
@@ -51,7 +52,14 @@ async function withStaff() {
   const add = (name: string, role: Role, password = PASSWORD) => run(desk, addStaff, { name, role, password });
   for (const [name, role] of [["maya", "admin"] as const, ["ravi", "support"] as const]) await add(name, role);
   const tryLogIn = (name: string, more: Partial<LogIn> = {}) =>
-    logIn(ports, { name, password: PASSWORD, address: "203.0.113.7", userAgent: "Firefox", ...more });
+    logIn(ports, {
+      name,
+      password: PASSWORD,
+      address: "203.0.113.7",
+      userAgent: "Firefox",
+      secrets: new Map(),
+      ...more,
+    });
   const token = async (name: string, more: Partial<LogIn> = {}) => {
     const logged = await tryLogIn(name, more);
     if (logged.kind !== "logged_in") throw new Error(logged.kind);
@@ -140,6 +148,54 @@ describe("a log-in", () => {
     expect(await tryLogIn("maya")).toEqual({ ...REFUSED, waitMs: 1 });
     world.now += 1;
     await token("maya");
+  });
+
+  test("from a known device is not locked by guesses without it, and locks itself only", async () => {
+    const { world, ports, tryLogIn } = await withStaff();
+    const { id = 0 } = (await findStaff(ports.store.engine.db, "maya")) ?? {};
+    const secretOf = (logged: LoggedIn) => (logged.kind === "logged_in" ? logged.deviceSecret : "");
+    const first = secretOf(await tryLogIn("maya"));
+    const guess = (secret: string) =>
+      tryLogIn("maya", { password: NEW_PASSWORD, secrets: new Map([[id, secret]]) }).then(({ kind }) => kind);
+    for (const secret of [...Array(9).fill("invented"), secretOf(await tryLogIn("ravi"))])
+      expect(await guess(secret)).toBe("wrong_credentials");
+    expect(await guess("invented")).toBe("too_many_attempts");
+    const logged = await tryLogIn("maya", { secrets: new Map([[id, first]]) });
+    expect(logged.kind).toBe("logged_in");
+    // Each log-in renews the secret.
+    expect(await guess(first)).toBe("too_many_attempts");
+    for (let times = 0; times < 10; times += 1) expect(await guess(secretOf(logged))).toBe("wrong_credentials");
+    expect(await guess(secretOf(logged))).toBe("too_many_attempts");
+    await tryLogIn("maya", { address: "198.51.100.1" });
+    world.now += 15 * MINUTE_MS;
+    expect(await guess(secretOf(logged))).toBe("wrong_credentials");
+  });
+
+  test("with wrong codes locks the codes of its account, wherever they come from, for 15 minutes", async () => {
+    const { world, ports, person, tryLogIn } = await withStaff();
+    const maya = await person("maya");
+    const { secret } = await offerOwnTotp(ports, maya);
+    const code = () => generate({ secret, epoch: world.now / 1_000 });
+    await confirmOwnTotp(ports, maya, { code: await code() });
+    world.now += 30_000;
+    const right = await code();
+    const wrong = String((Number(right) + 7) % 1_000_000).padStart(6, "0");
+    const from = (index: number) => ({ address: `198.51.100.${index}` });
+    // Without the password, nobody comes to the code.
+    for (let index = 0; index < 30; index += 1)
+      expect(await tryLogIn("maya", { ...from(index), password: NEW_PASSWORD, code: wrong })).toEqual(WRONG);
+    const known = await tryLogIn("maya", { code: right });
+    world.now += 30_000;
+    const guesses = Array.from({ length: 30 }, (_, index) => tryLogIn("maya", { ...from(100 + index), code: wrong }));
+    const outcomes = (await Promise.all(guesses)).map(({ kind }) => kind);
+    expect(outcomes.filter((kind) => kind === "wrong_credentials")).toHaveLength(10);
+    expect(outcomes.filter((kind) => kind === "too_many_attempts")).toHaveLength(20);
+    expect(await tryLogIn("maya", { code: await code() })).toEqual(REFUSED);
+    expect(await tryLogIn("maya")).toEqual({ kind: "code_required" });
+    const secrets = new Map([[maya.person.id, known.kind === "logged_in" ? known.deviceSecret : ""]]);
+    expect(await tryLogIn("maya", { code: await code(), secrets })).toMatchObject({ kind: "logged_in" });
+    world.now += 15 * MINUTE_MS;
+    expect(await tryLogIn("maya", { code: await code() })).toMatchObject({ kind: "logged_in" });
   });
 
   test("is refused after a hundred failures from an address, except to who has logged in from there before", async () => {

@@ -10,6 +10,7 @@ import {
   beginLogIn,
   endSession,
   findKey,
+  findKnownDevices,
   findSession,
   findStaff,
   forgetLogIn,
@@ -85,7 +86,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       totpSecret: undefined,
       totpStep: undefined,
       recoveryCodes: [],
-      networks: [],
+      places: [],
     };
     expect(await findStaff(other.engine.db, "ravi")).toEqual({ ...ravi, secrets });
     expect(await findStaff(store.engine.db, "Ravi")).toBeUndefined();
@@ -105,7 +106,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect((await findStaff(store.engine.db, "maya"))?.secrets).toEqual({
       password: STORED_PASSWORD,
       ...to,
-      networks: [],
+      places: [],
     });
     const own = { password: "new", mustChangePassword: false };
     expect(await staffOf(store).change("maya", ["staff.password", own], by(START))).toMatchObject({
@@ -140,9 +141,10 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     const logIn = (each: Store, person: Partial<IssuerPerson>) => {
       const ports = { store: each, clock: () => START, random, totpRoles: new Set<Role>(["admin"]) };
       const described = { subject: "https://issuer ravi", name: "ravi", role: "viewer", ...person } as const;
-      const device = { address: "203.0.113.7", userAgent: undefined };
+      const device = { address: "203.0.113.7", userAgent: undefined, secrets: new Map<number, string>() };
       const logInWays = new Set<LogInWay>(["oidc"]);
-      return logInFromIssuer({ ...ports, logInWays }, { authenticatedAt: START + 1, ...described }, "issuer", device);
+      const by = { issuer: "issuer", asked: { at: START, maxAgeMs: 300_000 }, device };
+      return logInFromIssuer({ ...ports, logInWays }, { authTime: START / 1000 + 1, ...described }, by);
     };
     const sessions = await Promise.all([store, other, store].map((each) => logIn(each, {})));
     const [first] = sessions.map((each) => (each.kind === "logged_in" ? each : undefined));
@@ -167,7 +169,8 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect((await actionsOf(store)).slice(1)).toEqual([
       ["staff.add", "ravi", undefined, '{"role":"viewer"}'],
       ["staff.role", "ravi", '{"role":"viewer"}', '{"role":"admin"}'],
-      ["staff.remove", "ravi", '{"role":"admin"}', undefined],
+      ["staff.role", "ravi", '{"role":"admin"}', '{"role":null}'],
+      ["staff.remove", "ravi", '{"role":null}', undefined],
     ]);
   });
 
@@ -223,6 +226,9 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(await bad("x", "x7#Kq2LmZ7w")).toBe("password must have 12 characters or more");
     expect(await bad("x", "vX9#kq2LmZ7w".repeat(22))).toBe("password must have at most 256 characters");
     expect(await bad("x", "Password2024!")).toContain("easy to guess");
+    // Normalised, one has 4,608 characters; the other has 6 in place of 12.
+    expect(await bad("x", "\ufdfa".repeat(256))).toContain("at most 256 characters");
+    expect(await bad("x", "k\u0327z\u030cq\u0327".repeat(2))).toContain("12 characters or more");
     const key = { name: "crm", role: "viewer", ...times, lastUsedAt: null } as const;
     expect(await run(desk, addStaffKey, { name: "crm", role: "viewer" })).toEqual({
       ...key,
@@ -270,12 +276,12 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(await listSessions(store.engine.db, maya.id)).toEqual([]);
   });
 
-  test("a person's networks are remembered, the newest first and at most 20", async () => {
+  test("a person's networks and devices are remembered, the newest first and at most 40", async () => {
     const { store } = await openStore(makeDatabase);
     const maya = await add(store, "maya");
     const addresses = [
       undefined,
-      ...Array.from({ length: 21 }, (_, index) => `10.0.0.${index}`),
+      ...Array.from({ length: 41 }, (_, index) => `10.0.0.${index}`),
       "10.0.0.9",
       "2001:db8::1",
     ];
@@ -287,9 +293,20 @@ export function testStaff(makeDatabase: MakeDatabase): void {
         STORED_PASSWORD,
         session(`${index}`, { address }),
       );
-    const { networks = [] } = (await findStaff(store.engine.db, "maya"))?.secrets ?? {};
-    expect(networks).toHaveLength(20);
-    expect(networks.slice(0, 3)).toEqual(["2001:db8::/64", "10.0.0.9", "10.0.0.20"]);
+    const places = async () => (await findStaff(store.engine.db, "maya"))?.secrets.places ?? [];
+    expect(await places()).toHaveLength(40);
+    expect((await places()).slice(0, 3)).toEqual(["2001:db8::/64", "10.0.0.9", "10.0.0.40"]);
+    const at = (id: string, ...devices: string[]) =>
+      openSession(store.engine, hashSecret(id), maya.id, STORED_PASSWORD, session(id), devices);
+    await at("a", "device 1");
+    await at("b", "device 2", "device 1");
+    expect((await places()).slice(0, 2)).toEqual(["device 2", "2001:db8::/64"]);
+    const asked = new Map([
+      [maya.id, "device 2"],
+      [maya.id + 1, "device 2"],
+    ] as const);
+    expect(await findKnownDevices(store.engine.db, asked)).toEqual(["device 2"]);
+    expect(await findKnownDevices(store.engine.db, new Map([[maya.id, "device 1"]]))).toEqual([]);
   });
 
   test("log-ins that come at once are counted one after the other, by their source, until they are forgotten or old", async () => {

@@ -13,11 +13,11 @@ test("a password is hashed with a salt of its own, at the cost that is kept besi
   const hashed = await tools.hashPassword("kettle orbit fjord");
   expect(hashed).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
   const cheap = accountTools(ports, CHEAP);
-  expect(await cheap.checkPassword("kettle orbit fjord", hashed)).toBe(true);
+  expect(await cheap.checkPassword("kettle orbit fjord", hashed, true)).toBe(true);
   const [one, other] = [await cheap.hashPassword("é"), await cheap.hashPassword("é")];
   expect(one).not.toBe(other);
-  expect(await tools.checkPassword("e\u0301", one)).toBe(true);
-  expect(await tools.checkPassword("e", one)).toBe(false);
+  expect(await tools.checkPassword("e\u0301", one, true)).toBe(true);
+  expect(await tools.checkPassword("e", one, true)).toBe(false);
 });
 
 test("a wrong password, and one of nobody, is refused at the full cost", async () => {
@@ -26,7 +26,7 @@ test("a wrong password, and one of nobody, is refused at the full cost", async (
   // CPU time, since the time of the clock depends on what else the machine does.
   const spent = async (of: string | undefined) => {
     const begun = process.cpuUsage();
-    for (let index = 0; index < 5; index += 1) expect(await tools.checkPassword("kettle", of)).toBe(false);
+    for (let index = 0; index < 5; index += 1) expect(await tools.checkPassword("kettle", of, true)).toBe(false);
     return process.cpuUsage(begun).user;
   };
   const [known, unknown] = [await spent(hashed), await spent(undefined)];
@@ -36,7 +36,7 @@ test("a wrong password, and one of nobody, is refused at the full cost", async (
 test("two passwords are hashed at a time, and 20 wait; more are refused", async () => {
   const queue = new HashQueue();
   const hashing: (() => void)[] = [];
-  const hash = () => queue.run(() => new Promise<void>((resolve) => hashing.push(resolve)));
+  const hash = () => queue.run(() => new Promise<void>((resolve) => hashing.push(resolve)), true);
   const all = Array.from({ length: 22 }, hash);
   await expect(hash()).rejects.toThrow(PasswordsBusy);
   for (let done = 0; done < 22; done += 1) {
@@ -45,9 +45,22 @@ test("two passwords are hashed at a time, and 20 wait; more are refused", async 
     await all[done];
   }
   const tools = accountTools(ports, CHEAP);
-  const flood = await Promise.allSettled(Array.from({ length: 30 }, () => tools.checkPassword("x", undefined)));
+  const flood = await Promise.allSettled(Array.from({ length: 30 }, () => tools.checkPassword("x", undefined, true)));
   expect(flood.filter(({ status }) => status === "rejected")).toHaveLength(8);
-  expect(await tools.checkPassword("x", await tools.hashPassword("x"))).toBe(true);
+  expect(await tools.checkPassword("x", await tools.hashPassword("x"), true)).toBe(true);
+});
+
+test("a password from a known place waits for no stranger's", async () => {
+  const queue = new HashQueue();
+  const hashed: string[] = [];
+  const hash = (of: string) =>
+    queue.run(async () => {
+      hashed.push(of);
+    }, of === "known");
+  const flood = Promise.allSettled(Array.from({ length: 30 }, () => hash("stranger")));
+  await hash("known");
+  expect((await flood).filter(({ status }) => status === "rejected")).toHaveLength(8);
+  expect(hashed.indexOf("known")).toBe(2);
 });
 
 test("a code of the step before, of this and of the next is taken, and none of a step that was", async () => {

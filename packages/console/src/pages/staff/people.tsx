@@ -43,6 +43,8 @@ export function People() {
   );
 }
 
+const roleName = ({ role }: StaffMember) => (role === null ? texts.common.none : texts.common.roles[role]);
+
 function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => void): readonly Column<StaffMember>[] {
   return [
     {
@@ -54,7 +56,7 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
         </span>
       ),
     },
-    { header: t.role, sort: ({ role }) => texts.common.roles[role], cell: ({ role }) => texts.common.roles[role] },
+    { header: t.role, sort: roleName, cell: roleName },
     {
       header: t.totp,
       cell: ({ hasTotp, logsInWith }) =>
@@ -135,7 +137,7 @@ function ChangeRole({ member: { name, role }, onClose }: MemberDialogProps) {
       }}
       onClose={onClose}
     >
-      <RoleField initially={role} />
+      <RoleField initially={role ?? "viewer"} />
       <OwnPasswordField />
     </ActionDialog>
   );

@@ -9,7 +9,7 @@ import { keepBulk } from "../../office/bulk/keep.ts";
 import { Uploads } from "../../office/imports/uploads.ts";
 import { StatisticsCache } from "../../office/statistics/cache.ts";
 import { logUnauthenticated } from "../../system/log.ts";
-import { HEAD_LIMITS, PortGuard } from "../../system/port-guard.ts";
+import { HEAD_LIMITS, PortGuard, STRICT_TRANSPORT, YEAR_SECONDS } from "../../system/port-guard.ts";
 import { receiveFiles, receiveJson, type TemporaryFile } from "./bodies.ts";
 import { Answers } from "./idempotency.ts";
 import { addIssuerRoutes } from "./issuer-routes.ts";
@@ -19,7 +19,7 @@ import { type AdminWorld, createAdminPorts } from "./ports.ts";
 import { compileCheck, Problem, sendProblem } from "./problems.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
-import { isKnownHost, OpenSockets, SECURITY_HEADERS } from "./security.ts";
+import { isKnownHost, isSecure, OpenSockets, SECURITY_HEADERS } from "./security.ts";
 
 export type { TemporaryFile } from "./bodies.ts";
 export type { AdminWorld } from "./ports.ts";
@@ -34,9 +34,10 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** Names in paths have up to 64 characters, each of up to 12 bytes when escaped. */
 const PARAM_MAX_LENGTH = 1_000;
 
+const COOKIE_SECRET_BYTES = 32;
+
 /** Folder of files whose names contain a hash of their contents. */
 const ASSETS = "assets";
-const YEAR_SECONDS = 31_536_000;
 
 export interface AdminAppOptions {
   readonly world: AdminWorld;
@@ -77,8 +78,9 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   guard.watch(app.server);
   app.setValidatorCompiler(compileCheck);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error, logger));
-  app.addHook("onRequest", (_request, reply, done) => {
+  app.addHook("onRequest", (request, reply, done) => {
     reply.headers(SECURITY_HEADERS);
+    if (isSecure(request, trustedProxies)) reply.header(...STRICT_TRANSPORT);
     done();
   });
   app.addHook("onRequest", (request, _reply, done) => {
@@ -91,7 +93,8 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   app.addHook("onListen", async () => ports.background.begin(() => ports.single(StatisticsCache).gather()));
   const goOn = async (work: (ending: AbortSignal) => Promise<void>) => ports.background.begin(work);
   app.addHook("onListen", async () => ports.background.begin((ending) => keepBulk({ ...ports, goOn }, ending)));
-  await app.register(fastifyCookie);
+  // Signs what lasts minutes: a log-in with the issuer that is under way at a restart begins again.
+  await app.register(fastifyCookie, { secret: Buffer.from(ports.random(COOKIE_SECRET_BYTES)) });
   app.get("/healthz", async () => ({ status: "ok" }));
 
   const sockets = new OpenSockets(ports);

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { AddressList } from "../../domain/address-list.ts";
-import type { Instant } from "../../domain/wall-time.ts";
-import { logInFromIssuer, type RefusedPerson } from "../../office/session/from-issuer.ts";
-import { LONGEST_MS } from "../../office/session/log-in.ts";
+import type { AskedLogIn, IssuerProblem } from "../../domain/issuer.ts";
+import { logInFromIssuer } from "../../office/session/from-issuer.ts";
+import { beginAttempt, LONGEST_MS, sourceOf } from "../../office/session/log-in.ts";
 import { PROOF_COUNTS_MS } from "../../office/session/own-account.ts";
 import { type Handshake, type Issuer, IssuerFailure } from "../../system/oidc.ts";
 import type { AdminPorts } from "./ports.ts";
+import type { Visitor } from "./route.ts";
 import { visitorOf } from "./security.ts";
 
 /* Log-in with OpenID Connect. The browser goes to the issuer and comes back, so both answers are redirects. */
@@ -16,16 +17,12 @@ interface IssuerServing {
   readonly issuer: Issuer;
 }
 
-/** Values of a log-in under way. They are in a cookie, so that any process can finish the log-in. */
-interface Journey extends Handshake {
-  readonly at: Instant;
+/** A log-in under way, in a signed cookie. */
+interface Journey extends Handshake, AskedLogIn {
   /** Path to which the person returns. */
   readonly to: string;
-  /** Whether the person must prove to the issuer who they are, unless they just did. */
-  readonly isProof: boolean;
 }
 
-const COOKIE = "topupd_oidc";
 const JOURNEY_MS = 10 * 60_000;
 const RANDOM_BYTES = 32;
 const LONGEST_PATH = 1_000;
@@ -38,59 +35,82 @@ export function addIssuerRoutes(
 ): void {
   const place = `${prefix}/session/oidc`;
   const config = { permission: "public" } as const;
-  const { clock, log } = ports;
+  const { clock } = ports;
 
-  const fail = (request: FastifyRequest, reply: FastifyReply, outcome: IssuerFailure["outcome"] | RefusedPerson) => {
+  const fail = (request: FastifyRequest, reply: FastifyReply, { origin }: Visitor, outcome: IssuerProblem) => {
     request.outcome = `oidc_${outcome}`;
-    return reply.redirect(`${visitorOf(request, reply, trustedProxies).origin}/?logInProblem=${outcome}`);
+    return reply.redirect(`${origin}/?logInProblem=${outcome}`);
   };
-  /** @throws the error if the issuer has no part in it. */
-  const failOf = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
-    if (!(error instanceof IssuerFailure)) throw error;
-    log("warn", { cause: error.message }, "a log-in with the OpenID Connect issuer failed");
-    return fail(request, reply, error.outcome);
+  /** Does a part of a log-in, which counts as failed until it is done. @param work returns where the browser goes. */
+  const attempt = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    visitor: Visitor,
+    work: () => Promise<string>,
+  ): Promise<FastifyReply> => {
+    const failed = { staff: undefined, address: visitor.address };
+    const source = await sourceOf(ports.store.engine.db, visitor);
+    const begun = await beginAttempt(ports, { name: "", source, isKnown: false });
+    if ("waitMs" in begun) {
+      ports.logInFailed({ outcome: "too_many_attempts", ...failed });
+      return fail(request, reply, visitor, "too_many_attempts");
+    }
+    try {
+      const to = await work();
+      await begun.succeeded();
+      return await reply.redirect(to);
+    } catch (error) {
+      // Otherwise the issuer has no part in it.
+      if (!(error instanceof IssuerFailure)) throw error;
+      ports.logInFailed({ outcome: "wrong_credentials", ...failed, cause: error.message });
+      return fail(request, reply, visitor, error.outcome);
+    }
   };
 
   api.get("/session/oidc", { config }, async (request, reply) => {
-    const { origin } = visitorOf(request, reply, trustedProxies);
+    const visitor = visitorOf(request, reply, trustedProxies);
+    const { origin } = visitor;
     const { to, proof } = request.query as Readonly<Record<string, unknown>>;
     const secret = () => Buffer.from(ports.random(RANDOM_BYTES)).toString("base64url");
+    const maxAgeMs = proof === "yes" ? PROOF_COUNTS_MS : LONGEST_MS;
     const journey: Journey = {
       ...{ state: secret(), nonce: secret(), verifier: secret() },
-      ...{ at: clock(), to: pathOf(to, origin), isProof: proof === "yes" },
+      ...{ at: clock(), maxAgeMs, to: pathOf(to, origin) },
     };
-    try {
-      const since = journey.isProof ? PROOF_COUNTS_MS : LONGEST_MS;
-      const page = await issuer.pageFor(journey, `${origin}${place}/callback`, since / 1000);
-      reply.setCookie(COOKIE, Buffer.from(JSON.stringify(journey)).toString("base64url"), {
-        ...{ path: place, httpOnly: true, sameSite: "lax", secure: origin.startsWith("https:") },
-        maxAge: JOURNEY_MS / 1000,
-      });
-      return reply.redirect(page);
-    } catch (error) {
-      return failOf(request, reply, error);
-    }
+    return attempt(request, reply, visitor, async () => {
+      const page = await issuer.pageFor(journey, `${origin}${place}/callback`, maxAgeMs / 1000);
+      const { name, attributes } = cookieAt(origin);
+      const value = Buffer.from(JSON.stringify(journey)).toString("base64url");
+      reply.setCookie(name, value, { ...attributes, signed: true, maxAge: JOURNEY_MS / 1000 });
+      return page;
+    });
   });
 
   api.get("/session/oidc/callback", { config }, async (request, reply) => {
-    const { origin, address, userAgent, keepToken } = visitorOf(request, reply, trustedProxies);
-    const journey = journeyIn(request.cookies[COOKIE]);
-    reply.clearCookie(COOKIE, { path: place });
-    if (journey === undefined || !(clock() - journey.at <= JOURNEY_MS)) return fail(request, reply, "failed");
-    try {
+    const visitor = visitorOf(request, reply, trustedProxies);
+    const { origin } = visitor;
+    const { name, attributes } = cookieAt(origin);
+    const journey = journeyIn(request, name);
+    reply.clearCookie(name, attributes);
+    // Not counted: any page could make a browser send such requests.
+    if (journey === undefined || !(clock() - journey.at <= JOURNEY_MS)) return fail(request, reply, visitor, "failed");
+    return attempt(request, reply, visitor, async () => {
       const person = await issuer.personOf(journey, new URL(request.url, origin));
-      // An issuer that does not say when was asked for a proof just now.
-      const { authenticatedAt = journey.isProof ? clock() : undefined } = person;
-      const device = { address, userAgent };
-      const done = await logInFromIssuer(ports, { ...person, authenticatedAt }, issuer.host, device);
-      if (done.kind !== "logged_in") return fail(request, reply, done.kind);
-      keepToken(done.token);
+      const asked = { issuer: issuer.host, asked: journey, device: visitor };
+      const done = await logInFromIssuer(ports, person, asked);
+      if (done.kind !== "logged_in") throw new IssuerFailure(done.kind, `refused: ${done.kind}`);
+      visitor.keepLogIn(done);
       request.identity = done.identity;
-      return reply.redirect(`${origin}${pathOf(journey.to, origin)}`);
-    } catch (error) {
-      return failOf(request, reply, error);
-    }
+      return `${origin}${pathOf(journey.to, origin)}`;
+    });
   });
+}
+
+/** The cookie of a journey. Over HTTPS, its prefix stops other hosts of the domain from setting it. */
+function cookieAt(origin: string) {
+  const secure = origin.startsWith("https:");
+  const attributes = { path: "/", httpOnly: true, sameSite: "lax", secure } as const;
+  return { name: `${secure ? "__Host-" : ""}topupd_oidc`, attributes };
 }
 
 /** @returns a path of the console; the first page if the text is none. */
@@ -100,11 +120,8 @@ function pathOf(text: unknown, origin: string): string {
   return named === origin ? pathname + search : "/";
 }
 
-/** @returns undefined if the cookie is missing or damaged. */
-function journeyIn(cookie: string | undefined): Journey | undefined {
-  try {
-    return { ...(JSON.parse(Buffer.from(cookie ?? "", "base64url").toString()) as Journey) };
-  } catch {
-    return undefined;
-  }
+/** @returns undefined unless topupd began the journey. */
+function journeyIn(request: FastifyRequest, name: string): Journey | undefined {
+  const { valid, value } = request.unsignCookie(request.cookies[name] ?? "");
+  return valid ? (JSON.parse(Buffer.from(value, "base64url").toString()) as Journey) : undefined;
 }

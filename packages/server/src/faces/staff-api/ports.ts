@@ -72,10 +72,10 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
   const background = new Background((error) => world.log("warn", { err: error }, "work in the background failed"));
   return {
     ...world,
-    logInFailed: ({ outcome, staff, address }) => {
+    logInFailed: ({ outcome, staff, address, cause }) => {
       world.countFailedLogIn?.(outcome);
       // Attempts during a lock are counted by the metric only.
-      if (outcome === "wrong_credentials") world.log("warn", { staff, address }, "a log-in failed");
+      if (outcome === "wrong_credentials") world.log("warn", { staff, address, cause }, "a log-in failed");
     },
     logInWays: new Set(LOG_IN_WAYS.filter((way) => (way === "oidc" ? world.issuer : world.passwordLogIn))),
     totpOffers: new TotpOffers(clock),

@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { Refused } from "../../domain/refused.ts";
 import type { Permission } from "../../domain/staff.ts";
-import type { TooManyAttempts } from "../../office/session/log-in.ts";
+import type { Device, OpenedSession, TooManyAttempts } from "../../office/session/log-in.ts";
 import { confirmPassword, type Person } from "../../office/session/own-account.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem, type ProblemCode } from "./problems.ts";
@@ -20,14 +20,13 @@ export interface UploadedFile {
 }
 
 /** Origin of a request. */
-export interface Visitor {
-  /** IP address; undefined if a proxy did not know it. */
-  readonly address: string | undefined;
-  readonly userAgent: string | undefined;
+export interface Visitor extends Device {
   /** Scheme, host and port of the console, as the browser uses them. */
   readonly origin: string;
-  /** Sets the session token in the browser; undefined deletes it. */
-  readonly keepToken: (token: string | undefined) => void;
+  /** Leaves the secrets of a log-in in the browser. */
+  readonly keepLogIn: (opened: OpenedSession) => void;
+  /** Deletes the session's secret. */
+  readonly forgetSession: () => void;
 }
 
 /** An admitted request whose parts match their schemas. */

@@ -6,12 +6,13 @@ import type { Authority } from "../../domain/authority.ts";
 import { isStaffKey, PERMISSIONS, type SetUp } from "../../domain/staff.ts";
 import { identifyPerson, identifySystem } from "../../office/session/log-in.ts";
 import { hasRights } from "../../store/audit.ts";
-import { countHeaders } from "../../system/port-guard.ts";
+import { countHeaders, YEAR_SECONDS } from "../../system/port-guard.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 import type { Route, Visitor } from "./route.ts";
 
 const COOKIE = "topupd_session";
+const DEVICE_COOKIE = /^topupd_device_(\d{1,15})$/;
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
 const CHECKED_EVERY_MS = 1_000;
@@ -106,24 +107,42 @@ export function isKnownHost(
   return name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || names?.has(name) === true;
 }
 
-/** Reads the origin of a request, and sets its session cookie. */
+/** Whether the browser's connection, which a proxy may end, is HTTPS. */
+export function isSecure(
+  { headers, raw }: Pick<FastifyRequest, "headers" | "raw">,
+  trustedProxies: AddressList | undefined,
+): boolean {
+  return trustedProxies?.has(raw.socket.remoteAddress) === true && headers["x-forwarded-proto"] === "https";
+}
+
+/** Reads the origin of a request, and sets its cookies. */
 export function visitorOf(
-  { headers, raw }: FastifyRequest,
+  { headers, raw, cookies }: FastifyRequest,
   reply: FastifyReply,
   trustedProxies: AddressList | undefined,
 ): Visitor {
   const { remoteAddress } = raw.socket;
-  const isProxied = trustedProxies?.has(remoteAddress) === true;
-  const secure = isProxied && headers["x-forwarded-proto"] === "https";
+  const secure = isSecure({ headers, raw }, trustedProxies);
   const attributes = { path: "/", httpOnly: true, sameSite: "strict", secure } as const;
   const host = hostOf({ headers, raw }, trustedProxies) ?? "";
   return {
     origin: `${secure ? "https" : "http"}://${host}`,
     address: callerAddress(remoteAddress, headers["x-forwarded-for"], trustedProxies),
     userAgent: headers["user-agent"],
-    keepToken: (token) => {
-      if (token === undefined) reply.clearCookie(COOKIE, attributes);
-      else reply.setCookie(COOKIE, token, attributes);
+    secrets: new Map(
+      Object.entries(cookies).flatMap(([name, value = ""]) => {
+        const [, id] = DEVICE_COOKIE.exec(name) ?? [];
+        return id === undefined ? [] : [[Number(id), value] as const];
+      }),
+    ),
+    keepLogIn({ token, deviceSecret, identity }) {
+      reply.setCookie(COOKIE, token, attributes);
+      // The issuer's answer comes from another site.
+      const lasting = { ...attributes, sameSite: "lax", maxAge: YEAR_SECONDS } as const;
+      reply.setCookie(`topupd_device_${identity.person?.id}`, deviceSecret, lasting);
+    },
+    forgetSession() {
+      reply.clearCookie(COOKIE, attributes);
     },
   };
 }

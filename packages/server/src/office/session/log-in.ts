@@ -15,6 +15,7 @@ import {
   setUpOf,
 } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { Actor } from "../office.ts";
 import type { AccountPorts } from "../staff/passwords.ts";
@@ -22,6 +23,7 @@ import type { StaffSecrets } from "../staff/sql.ts";
 import {
   beginLogIn,
   findKey,
+  findKnownDevices,
   findSession,
   findStaff,
   forgetLogIn,
@@ -50,6 +52,8 @@ export interface FailedLogIn {
   readonly staff: string | undefined;
   /** Undefined if it is not known, or if the password was asked for again within a session. */
   readonly address: string | undefined;
+  /** Why the issuer did not log the person in. */
+  readonly cause?: string;
 }
 
 export type LogInPorts = AccountPorts & {
@@ -66,6 +70,8 @@ export type SessionPorts = Pick<LogInPorts, "store" | "clock" | "random" | "totp
 export interface Device {
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
+  /** Secrets that earlier log-ins left on the device, by the id of their person. */
+  readonly secrets: ReadonlyMap<number, string>;
 }
 
 export interface LogIn extends Device {
@@ -81,10 +87,11 @@ export interface TooManyAttempts {
   readonly waitMs: number;
 }
 
-/** `token` is the secret of the session. */
+/** `token` is the secret of the session. `deviceSecret` makes the device known: guesses from elsewhere cannot lock it. */
 export interface OpenedSession {
   readonly kind: "logged_in";
   readonly token: string;
+  readonly deviceSecret: string;
   readonly identity: StaffIdentity;
 }
 
@@ -99,28 +106,46 @@ export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn
   const { code, address } = request;
   const name = STAFF_NAME.test(request.name) ? request.name : "";
   const found = name === "" ? undefined : await findStaff(ports.store.engine.db, name);
-  const source = networkOf(address);
+  const places = found?.secrets.places ?? [];
+  const device = deviceOf(request.secrets.get(found?.id ?? 0));
+  const source = places.find((place) => place === device) ?? networkOf(address);
+  const isKnown = places.includes(source);
   const failed = (outcome: FailedLogIn["outcome"]) => ports.logInFailed({ outcome, staff: found?.name, address });
   const wrong = (): LoggedIn => {
     failed("wrong_credentials");
     return { kind: "wrong_credentials" };
   };
-  const isKnown = found?.secrets.networks.includes(source) === true;
-  const attempt = await beginAttempt(ports, { name, source, isKnown });
-  if ("waitMs" in attempt) {
+  const locked = (wait: { readonly waitMs: number }): LoggedIn => {
     failed("too_many_attempts");
-    return { kind: "too_many_attempts", ...attempt };
-  }
+    return { kind: "too_many_attempts", ...wait };
+  };
+  const attempt = await beginAttempt(ports, { name, source, isKnown });
+  if ("waitMs" in attempt) return locked(attempt);
   const isRight = await attempt.check(request.password, found?.secrets.password);
   if (found === undefined || !isRight) return wrong();
   const { secrets, ...member } = found;
-  if (member.hasTotp && code === undefined) {
-    await attempt.succeeded();
-    return { kind: "code_required" };
-  }
-  if (member.hasTotp && !(await takeCode(ports, member.id, secrets, code ?? ""))) return wrong();
   await attempt.succeeded();
+  if (member.hasTotp) {
+    if (code === undefined) return { kind: "code_required" };
+    const second = await beginAttempt(ports, { name, source: source === device ? source : CODES, isKnown: true });
+    if ("waitMs" in second) return locked(second);
+    if (!(await takeCode(ports, member.id, secrets, code))) return wrong();
+    await second.succeeded();
+  }
   return (await beginSession(ports, member, secrets.password, request, undefined)) ?? { kind: "wrong_credentials" };
+}
+
+/** The source of all one-time codes, but those from a known device. */
+const CODES = "code";
+
+function deviceOf(secret: string | undefined): string | undefined {
+  return secret === undefined ? undefined : `device ${hashSecret(secret).toString("hex")}`;
+}
+
+/** The source of a log-in whose person is not known yet: a device that somebody knows, or the network. */
+export async function sourceOf(db: Db, { address, secrets }: Device): Promise<string> {
+  const devices = new Map([...secrets].map(([id, secret]) => [id, deviceOf(secret) ?? ""]));
+  return (await findKnownDevices(db, devices))[0] ?? networkOf(address);
 }
 
 /**
@@ -131,10 +156,11 @@ export async function beginSession(
   { store, clock, random, totpRoles }: SessionPorts,
   member: StaffMember,
   password: string | undefined,
-  { address, userAgent }: Device,
+  { address, userAgent, secrets }: Device,
   authenticatedAt: Instant | undefined,
 ): Promise<OpenedSession | undefined> {
-  const token = Buffer.from(random(STAFF_SECRET_RANDOM_BYTES)).toString("base64url");
+  const secret = () => Buffer.from(random(STAFF_SECRET_RANDOM_BYTES)).toString("base64url");
+  const [token, deviceSecret] = [secret(), secret()];
   const id = `ses_${Buffer.from(random(SESSION_ID_RANDOM_BYTES)).toString("hex")}`;
   const now = clock();
   await pruneSessions(store.engine, now - LONGEST_MS, now - IDLE_MS);
@@ -146,13 +172,15 @@ export async function beginSession(
     userAgent: userAgent?.slice(0, LONGEST_USER_AGENT),
     authenticatedAt,
   };
-  if (!(await openSession(store.engine, hashSecret(token), member.id, password, session))) return undefined;
-  return { kind: "logged_in", token, identity: identityOf({ totpRoles }, member, session) };
+  const devices = [deviceSecret, secrets.get(member.id)].flatMap((each) => deviceOf(each) ?? []);
+  if (!(await openSession(store.engine, hashSecret(token), member.id, password, session, devices))) return undefined;
+  const identity = identityOf({ totpRoles }, member, session);
+  return identity && { kind: "logged_in", token, deviceSecret, identity };
 }
 
 /**
  * Begins a log-in, which counts as failed until it succeeds: parallel log-ins cannot get around the lock.
- * @param of.source the caller's network, or a session.
+ * @param of.source the caller's network or known device, a session, or {@link CODES}.
  */
 export async function beginAttempt(
   { store, clock, random, accounts }: AccountPorts,
@@ -167,7 +195,7 @@ export async function beginAttempt(
   const forget = () => forgetLogIn(store.engine, id);
   return {
     check: (password, hashed) =>
-      accounts.checkPassword(password, hashed).catch(async (error: unknown) => {
+      accounts.checkPassword(password, hashed, isKnown).catch(async (error: unknown) => {
         await forget();
         throw error;
       }),
@@ -177,7 +205,7 @@ export async function beginAttempt(
 
 interface Attempt {
   /** @throws PasswordsBusy if the password was not checked: then the log-in does not count. */
-  readonly check: AccountPorts["accounts"]["checkPassword"];
+  readonly check: (password: string, hashed: string | undefined) => Promise<boolean>;
   readonly succeeded: () => Promise<void>;
 }
 
@@ -241,8 +269,9 @@ function identityOf(
   { totpRoles }: Pick<LogInPorts, "totpRoles">,
   member: StaffMember,
   { id: sessionId, authenticatedAt }: StaffSession,
-): StaffIdentity {
+): StaffIdentity | undefined {
   const { id, name, role, hasTotp, logsInWith } = member;
+  if (role === undefined) return undefined;
   const codes = { hasTotp, requiresTotp: totpRoles.has(role), mustSetUp: setUpOf(member, totpRoles) };
   const person = { id, sessionId, ...codes, logsInWith, authenticatedAt };
   return { name, role, authority: { staffId: id, role, sessionId }, person };

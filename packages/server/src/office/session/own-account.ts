@@ -90,7 +90,7 @@ export async function changeOwnPassword(
   if (refused !== undefined) return refused;
   const { accounts, store } = ports;
   const present = await findStaff(store.engine.db, person.name);
-  if (await accounts.checkPassword(password, present?.secrets.password))
+  if (await accounts.checkPassword(password, present?.secrets.password, true))
     return { kind: "bad_password", problem: "is your present password: choose another" };
   const to = { password: await accounts.hashPassword(password), mustChangePassword: false };
   await changeOwn(ports, person, "staff.password", to);

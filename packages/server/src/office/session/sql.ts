@@ -5,8 +5,8 @@ import type { Db, Engine } from "../../store/engine.ts";
 import type { StaffSessionRow } from "../../store/tables.ts";
 import { type StaffSecrets, toKey, toMember, toSecrets } from "../staff/sql.ts";
 
-/** How many networks of a person are remembered. */
-export const NETWORKS_KEPT = 20;
+/** How many networks and devices of a person are remembered. */
+export const PLACES_KEPT = 40;
 
 export async function findStaff(
   db: Db,
@@ -70,7 +70,8 @@ export async function forgetLogIn(engine: Engine, id: string): Promise<void> {
 }
 
 /**
- * Opens a session, and notes the time and the network of the log-in. Changes of the account, which end its sessions, run before or after it.
+ * Opens a session, and notes the time and the places of the log-in. Changes of the account, which end its sessions, run before or after it.
+ * @param devices the one that is known from now on, then the one that it replaces.
  * @returns false if the account was removed or has another password by now.
  */
 export function openSession(
@@ -79,13 +80,14 @@ export function openSession(
   staffId: number,
   password: string | undefined,
   session: StaffSession,
+  devices: readonly string[] = [],
 ): Promise<boolean> {
   const { address } = session;
   return engine.change(async (tx) => {
     const row = await tx.selectFrom("staff").selectAll().where("id", "=", staffId).executeTakeFirst();
     if (row === undefined || (row.password ?? undefined) !== password) return false;
-    const networks = JSON.stringify(remembered(toSecrets(row).networks, address));
-    const noted = { networks, lastLogInAt: session.createdAt };
+    const places = JSON.stringify(remembered(toSecrets(row).places, address, devices));
+    const noted = { places, lastLogInAt: session.createdAt };
     await tx.updateTable("staff").set(noted).where("id", "=", staffId).execute();
     const { userAgent = null, authenticatedAt = null } = session;
     const values = { hash, staffId, ...session, address: address ?? null, userAgent, authenticatedAt };
@@ -94,11 +96,25 @@ export function openSession(
   });
 }
 
-/** The networks of a person after a log-in from an address. */
-function remembered(networks: readonly string[], address: string | undefined): readonly string[] {
-  if (address === undefined) return networks;
-  const network = networkOf(address);
-  return [network, ...networks.filter((each) => each !== network)].slice(0, NETWORKS_KEPT);
+/** The places of a person after a log-in from an address and a device. */
+function remembered(
+  places: readonly string[],
+  address: string | undefined,
+  [device, ...replaced]: readonly string[],
+): readonly string[] {
+  const now = [...(address === undefined ? [] : [networkOf(address)]), ...(device === undefined ? [] : [device])];
+  return [...now, ...places.filter((each) => !now.includes(each) && !replaced.includes(each))].slice(0, PLACES_KEPT);
+}
+
+/** Which of these devices are known as those of their persons. */
+export async function findKnownDevices(db: Db, devices: ReadonlyMap<number, string>): Promise<string[]> {
+  if (devices.size === 0) return [];
+  const rows = await db
+    .selectFrom("staff")
+    .select(["id", "places"])
+    .where("id", "in", [...devices.keys()])
+    .execute();
+  return rows.flatMap(({ id, places }) => (JSON.parse(places) as string[]).filter((each) => each === devices.get(id)));
 }
 
 /** Finds a session and its person as they are now. */

@@ -40,7 +40,7 @@ export const LogInWaySchema = oneOf(LOG_IN_WAYS, "`oidc` is OpenID Connect.");
 export const StaffMemberSchema = Type.Object(
   {
     name: Type.String(),
-    role: RoleSchema,
+    role: orNull(RoleSchema),
     createdAt: InstantSchema,
     lastLogInAt: orNull(InstantSchema),
     hasTotp: Type.Boolean(),
@@ -251,7 +251,7 @@ function refuseOwn({ by }: Office, name: string): void {
 
 function memberData({ name, role, createdAt, lastLogInAt, hasTotp, logsInWith }: StaffMember) {
   const times = { createdAt: isoTime(createdAt), lastLogInAt: isoTimeOrNull(lastLogInAt) };
-  return { name, role, ...times, hasTotp, logsInWith };
+  return { name, role: role ?? null, ...times, hasTotp, logsInWith };
 }
 
 function keyData({ name, role, createdAt, lastUsedAt }: StaffKey) {

@@ -59,12 +59,12 @@ export interface StaffSecrets {
   readonly totpStep: number | undefined;
   /** Hashes of the recovery codes that are left. */
   readonly recoveryCodes: readonly string[];
-  /** Networks of the person's log-ins, newest first, in the form of networkOf. */
-  readonly networks: readonly string[];
+  /** Networks and devices of the person's log-ins, newest first, in the forms of networkOf and deviceOf. */
+  readonly places: readonly string[];
 }
 
 /** The role and the secrets of an account that can be changed. */
-export type AccountValues = Pick<StaffMember, "role" | "mustChangePassword"> & Omit<StaffSecrets, "networks">;
+export type AccountValues = Pick<StaffMember, "role" | "mustChangePassword"> & Omit<StaffSecrets, "places">;
 
 /** Id of a new account. The id of a removed person is not used again: a log-in may still be checking that person. */
 export function nextId(staff: readonly StaffMember[], at: Instant): number {
@@ -81,9 +81,17 @@ export async function insertMember(
   { id, name, role, createdAt, mustChangePassword }: StaffMember,
   proof: Pick<StaffRow, "password" | "oidcSubject">,
 ): Promise<void> {
-  const none = { totpSecret: null, totpStep: null, recoveryCodes: "[]", networks: "[]" };
+  const none = { totpSecret: null, totpStep: null, recoveryCodes: "[]", places: "[]" };
   const times = { createdAt, lastLogInAt: null };
-  const row: StaffRow = { id, name, role, ...proof, ...none, ...times, mustChangePassword: flag(mustChangePassword) };
+  const row: StaffRow = {
+    id,
+    name,
+    role: role ?? null,
+    ...proof,
+    ...none,
+    ...times,
+    mustChangePassword: flag(mustChangePassword),
+  };
   await tx.insertInto("staff").values(row).execute();
 }
 
@@ -99,10 +107,10 @@ export async function updateMember(
 }
 
 function columnsOf(values: Partial<AccountValues>): Partial<StaffRow> {
-  const { role, password, mustChangePassword, recoveryCodes, ...to } = values;
+  const { password, mustChangePassword, recoveryCodes, ...to } = values;
   return {
     ...(mustChangePassword === undefined ? {} : { mustChangePassword: flag(mustChangePassword) }),
-    ...(role === undefined ? {} : { role }),
+    ...("role" in to ? { role: to.role ?? null } : {}),
     ...(password === undefined ? {} : { password }),
     ...("totpSecret" in to ? { totpSecret: to.totpSecret ?? null } : {}),
     ...("totpStep" in to ? { totpStep: to.totpStep ?? null } : {}),
@@ -137,20 +145,20 @@ export async function deleteKey(tx: Db, { name }: StaffKey): Promise<void> {
 export function toMember({ id, name, role, createdAt, lastLogInAt, totpSecret, ...row }: StaffRow): StaffMember {
   const mustChangePassword = row.mustChangePassword === 1;
   return {
-    ...{ id, name, role, createdAt, lastLogInAt: lastLogInAt ?? undefined },
+    ...{ id, name, role: role ?? undefined, createdAt, lastLogInAt: lastLogInAt ?? undefined },
     ...{ hasTotp: totpSecret !== null, mustChangePassword, logsInWith: row.password === null ? "oidc" : "password" },
   };
 }
 
 export function toSecrets({ password, totpSecret, totpStep, ...row }: StaffRow): StaffSecrets {
   const recoveryCodes = JSON.parse(row.recoveryCodes) as string[];
-  const networks = JSON.parse(row.networks) as string[];
+  const places = JSON.parse(row.places) as string[];
   return {
     password: password ?? undefined,
     totpSecret: totpSecret ?? undefined,
     totpStep: totpStep ?? undefined,
     recoveryCodes,
-    networks,
+    places,
   };
 }
 

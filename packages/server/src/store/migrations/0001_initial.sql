@@ -520,7 +520,8 @@ CREATE INDEX practice_checkout_by_reverse_at ON practice_checkout (reverse_at) W
 CREATE TABLE staff (
   id              INTEGER PRIMARY KEY,
   name            TEXT    NOT NULL UNIQUE,
-  role            TEXT    NOT NULL CHECK (role IN ('viewer', 'support', 'finance', 'admin')),
+  -- Null if OpenID Connect stated no role at the last log-in.
+  role            TEXT    CHECK (role IN ('viewer', 'support', 'finance', 'admin')),
   -- scrypt, with its parameters and its salt; null if the person logs in with OpenID Connect.
   password        TEXT,
   -- Issuer and subject of OpenID Connect.
@@ -531,13 +532,14 @@ CREATE TABLE staff (
   totp_step       INTEGER,
   -- A JSON list of the hashes of unused recovery codes.
   recovery_codes  TEXT    NOT NULL,
-  -- A JSON list of networks of earlier log-ins, newest first.
-  networks        TEXT    NOT NULL,
+  -- A JSON list of networks and devices of earlier log-ins, newest first. A device has a cookie, kept here as its hash.
+  places          TEXT    NOT NULL,
   created_at      INTEGER NOT NULL,
   last_log_in_at  INTEGER,
   -- Another person set the password.
   must_change_password INTEGER NOT NULL CHECK (must_change_password IN (0, 1)),
-  CHECK ((password IS NULL) <> (oidc_subject IS NULL))
+  CHECK ((password IS NULL) <> (oidc_subject IS NULL)),
+  CHECK (role IS NOT NULL OR oidc_subject IS NOT NULL)
 ) STRICT;
 
 CREATE TABLE staff_session (
@@ -558,7 +560,7 @@ CREATE TABLE log_in_failure (
   id     TEXT    PRIMARY KEY,
   at     INTEGER NOT NULL,
   name   TEXT    NOT NULL,
-  -- The network of the caller, or the session if a logged-in person entered the password again.
+  -- The network or known device of the caller; the session if a logged-in person entered the password again; or `code`.
   source TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 

@@ -122,11 +122,10 @@ export const sessionRoutes = [
     problems: ["wrong_credentials", "code_required", "too_many_attempts", "password_off"],
     async handle(ports, { body, visitor }) {
       if (!ports.passwordLogIn) throw new Problem("password_off");
-      const { address, userAgent, keepToken } = visitor;
-      const done = await logIn(ports, { ...body, address, userAgent });
+      const done = await logIn(ports, { ...body, ...visitor });
       if (done.kind === "too_many_attempts") throw tooManyAttempts(done);
       if (done.kind !== "logged_in") throw new Problem(done.kind);
-      keepToken(done.token);
+      visitor.keepLogIn(done);
       return describe(ports, done.identity);
     },
   }),
@@ -148,7 +147,7 @@ export const sessionRoutes = [
     async handle(ports, { identity, visitor }) {
       const person = personOf(identity);
       await endOwnSession(ports, person, { id: person.person.sessionId });
-      visitor.keepToken(undefined);
+      visitor.forgetSession();
     },
   }),
   route({
