@@ -134,8 +134,9 @@ export function decideImport(
   const before = headOf(ledger).subscription;
   const since = runAt(ledger, asOf);
   const known = { ...ledger, entries: ledger.entries.filter(({ at }) => at.instant <= asOf.instant) };
+  const included = grantsOfRun(known, since);
   // Other goodwill has no effect on the result.
-  const given = grantsOfRun(known, since).filter(({ kind }) => kind === "goodwill");
+  const given = included.filter(({ kind }) => kind === "goodwill");
   const readings = goodwill === undefined && given.length > 0 ? GOODWILL_READINGS : [goodwill ?? "lacking"];
   const read = readings.map((each) =>
     appendImport(ledger, { kind: "import", asOf, stated, since, goodwill: each }, now),
@@ -155,18 +156,15 @@ export function decideImport(
   const lostMs = before === undefined ? 0 : wallMsBetween(after?.end ?? now.wall, before.end);
   if (allowsShorter || lostMs <= 0 || !isRunning(before, now.wall)) return { kind: "changed", entry };
   const grants = grantsOfRun(ledger, before.since);
-  // Such an end is in neither book (docs/ledger.md#held-back).
+  // The row counts what it lacks: its end, minus later reversals, is in neither book (docs/ledger.md#held-back).
   const rowEnd = stated !== undefined && (after?.end ?? "") < stated.end ? stated.end : undefined;
   if (grants.length === 0 && rowEnd === undefined) return { kind: "changed", entry };
   if (after !== undefined && lostMs < toleranceDays * DAY_MS) return UNCHANGED;
   const ends = { keptEnd: before.end, statedEnd: stated && after?.end, rowEnd };
   const held = { kind: "held_back", bouquetCode, ...ends, goodwillDays: undefined, goodwill: undefined } as const;
   if (rowEnd !== undefined) {
-    const kept = grantsOfRun(ledger, since);
-    return {
-      ...held,
-      txnId: newestTopUp(grantsOfRun(known, since).filter(({ seq }) => !kept.some((each) => each.seq === seq))),
-    };
+    const left = grantsOfRun(ledger, since).map(({ seq }) => seq);
+    return { ...held, txnId: newestTopUp(included.filter(({ seq }) => !left.includes(seq))) };
   }
   const isGoodwill =
     goodwill === "held" &&
