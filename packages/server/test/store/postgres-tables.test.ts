@@ -35,7 +35,7 @@ test("each session adds sales to rows of its own, and a lane that is free again 
   const open = async () => ({ client: await openClient(url, "serving") });
   const sessions = await Promise.all([open(), open(), open()]);
   const lanes = await Promise.all(sessions.map(laneOf));
-  expect(lanes.toSorted()).toEqual([0, 1, 2]);
+  expect(new Set(lanes)).toEqual(new Set([0, 1, 2]));
   await endClient((sessions[1] as (typeof sessions)[0]).client);
   await expect
     .poll(async () => {
