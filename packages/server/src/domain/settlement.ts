@@ -5,7 +5,7 @@ import type { Money } from "./money.ts";
 import type { Transaction, TransactionStatus } from "./transaction.ts";
 import { firstOfMonth, type Instant, lastOfMonth, readDay, type Zone } from "./wall-time.ts";
 
-/** What was sold of one bouquet to one account on a day of the provider's clock, and what was reversed on it. */
+/** Sums of the top-ups and reversals of one account, bouquet and day of the provider's clock. */
 export interface DaySales extends AccountKey, SaleSums {
   readonly day: string;
   readonly service: Service;

@@ -28,7 +28,7 @@ interface BatchLoads {
 
 export type SoldToday = Pick<SaleSums, "topUps" | "gross">;
 
-/** What a batch sells. Each account and each row of sales is written once, at the end of the batch. */
+/** Accounts and sales of a batch. Each row is written once, at the end of the batch. */
 export class BatchAccounts {
   readonly sales = new BatchSales();
   readonly #load: BatchLoads;

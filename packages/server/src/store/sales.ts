@@ -39,7 +39,7 @@ export class BatchSales {
     this.#sums.set(name, sum === undefined ? sale : { ...sum, ...addSums(sum, sale) });
   }
 
-  /** What an account bought in this batch. */
+  /** Sums of an account's sales in this batch. */
   of({ partnerId, environment }: AccountKey): SaleSums {
     const its = [...this.#sums.values()].filter(
       (sum) => sum.partnerId === partnerId && sum.environment === environment,
@@ -47,7 +47,7 @@ export class BatchSales {
     return its.reduce<SaleSums>(addSums, NO_SALES);
   }
 
-  /** In the order of their keys, in which the rows are locked. */
+  /** Rows in the order of their keys, in which they are locked. */
   get rows(): SaleRow[] {
     return [...this.#sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => rowOf(sum));
   }

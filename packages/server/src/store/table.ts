@@ -65,6 +65,6 @@ export const CUSTOMER = { cuid: text(), environment: text<Environment>() };
 export const CONNECTION = { ...CUSTOMER, service: text<Service>(), req_id: text() };
 export const LEDGER = { ...CONNECTION, plan: text() };
 export const ACCOUNT = { partner_id: number(), environment: text<Environment>() };
-/** What staff did. */
+/** Columns of an act of staff. */
 export const ACT = { at: number(), wall: text(), author: text(), reason: text() };
 export const ONLY_ROW = { only_row: number<1>() };

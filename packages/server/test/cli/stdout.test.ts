@@ -52,7 +52,8 @@ const EXPORT_INTO = '"$0" "$1" export customers | "$0" "$@"; exit $?';
 
 test("what is exported can be imported through a pipe, and changes nothing", async () => {
   const line = await bigProvider();
-  const stdout = "2001 accepted, 0 rejected, 0 added, 0 changed, 2001 unchanged, 0 held back\n";
+  const stdout =
+    "2001 accepted, 0 rejected, 0 added, 0 changed, 2001 unchanged, 0 held back, 0 running subscriptions ended\n";
   expect(await line.runLimited(EXPORT_INTO, "import", "customers", "-")).toEqual({
     code: 0,
     stdout,

@@ -22,7 +22,7 @@ export type AskedCheckout = { readonly asked: string; readonly retired: RawRow<"
 
 export type TokenOfBatch = TokenStateRow & AccountColumns & { readonly id: string; readonly guarded: boolean };
 
-/** What an account bought today, before the batch. */
+/** Sums of an account's sales today, before the batch. */
 export type SoldRow = AccountColumns & { readonly top_ups: number; readonly gross: number };
 
 /** A guarded account, locked. */
