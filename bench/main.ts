@@ -16,6 +16,7 @@ import { SERVE, startServer } from "./processes.ts";
 import { report } from "./report.ts";
 import { measureReports } from "./reports.ts";
 import { type Figure, type Results, say } from "./results.ts";
+import { measureStrangers } from "./strangers.ts";
 import { type Filled, fill, importCustomers } from "./world.ts";
 
 /* npm run bench: topupd beside the least that a server can do. README.md says how. */
@@ -66,6 +67,7 @@ async function measureSqlite(folder: string, options: BenchOptions): Promise<Res
     if (parts.includes("overload")) figures.push(...(await measureOverload(serving)));
     await server.stop();
     if (parts.includes("lone-top-up")) figures.push(await measureWithOneWorker(filled));
+    if (parts.includes("overload")) figures.push(await measureStrangers(filled.folder));
     return { comparisons, figures };
   } finally {
     await server.stop();

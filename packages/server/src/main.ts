@@ -46,8 +46,8 @@ const LAST_LINES_MS = 1_000;
 const LOW_PRIORITY = 10;
 /** Limit of the default number of workers. Further cores are left to other programs. */
 const MOST_WORKERS = 8;
-/** Flags that limit the settler's memory. Batches are short-lived garbage, which would take five times the memory by default. */
-const SETTLER_FLAGS = ["--max-semi-space-size=4"];
+/** Flags that limit the memory of settler and workers: by default, their short-lived garbage would take several times as much. */
+const SERVING_FLAGS = ["--max-semi-space-size=4"];
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 const { version } = JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { version: string };
@@ -206,24 +206,20 @@ const STDIO_OF_CHILD = ["ignore", "ignore", "pipe", "ipc"] as const;
 
 function prepareProcesses({ database }: Config, provider: ProviderSettings): ServiceProcesses {
   if (database.store !== "sqlite")
-    return { startWorker: starter(), startConsole: starter(CONSOLE), startSettler: undefined, clearUp: () => {} };
+    return { startWorker: starter(), startConsole: starter(CONSOLE, []), startSettler: undefined, clearUp: () => {} };
   const folder = makeSocketFolder({ place: tmpdir(), pid: process.pid, isRunning });
   const socketPath = join(folder, "settler");
   const { zone, ...settings } = provider;
   const data = { path: database.path, socketPath, timeZone: zone.name, ...settings };
   return {
     startWorker: starter({ TOPUPD_SETTLER_SOCKET: socketPath }),
-    startConsole: starter({ ...CONSOLE, TOPUPD_SETTLER_SOCKET: socketPath }),
+    startConsole: starter({ ...CONSOLE, TOPUPD_SETTLER_SOCKET: socketPath }, []),
     startSettler: () => {
       // A killed settler leaves its socket.
       rmSync(socketPath, { force: true });
       const main = packageFile("dist/settler-main.js");
-      return childOf(
-        fork(main, [JSON.stringify(data satisfies SettlerData)], {
-          execArgv: SETTLER_FLAGS,
-          stdio: [...STDIO_OF_CHILD],
-        }),
-      );
+      const options = { execArgv: SERVING_FLAGS, stdio: [...STDIO_OF_CHILD] };
+      return childOf(fork(main, [JSON.stringify(data satisfies SettlerData)], options));
     },
     clearUp: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -238,9 +234,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function starter(extra: Readonly<Record<string, string>> = {}): ServiceProcesses["startWorker"] {
+function starter(extra: NodeJS.ProcessEnv = {}, own = SERVING_FLAGS): ServiceProcesses["startWorker"] {
   return (flags) => {
-    cluster.setupPrimary({ stdio: [...STDIO_OF_CHILD], args: [...process.argv.slice(2), ...flags] });
+    const [args, execArgv] = [process.argv.slice(2).concat(flags), process.execArgv.concat(own)];
+    cluster.setupPrimary({ stdio: [...STDIO_OF_CHILD], args, execArgv });
     return childOf(cluster.fork(extra).process);
   };
 }

@@ -57,6 +57,12 @@ async function startWorkers(...words: string[]) {
 }
 
 describe("topupd serve --workers 2", () => {
+  test("limits the garbage of settler and workers, so that requests of strangers do not fill the memory", async () => {
+    const { service } = await startWorkers();
+    const limited = childrenOf(service).filter(({ command }) => command.includes(" --max-semi-space-size=4 "));
+    expect(limited).toHaveLength(3);
+  });
+
   test("serves as one: top-ups, metrics and the end", async () => {
     const { line, service, scrape, call, topUp } = await startWorkers();
     const processes = childrenOf(service);
