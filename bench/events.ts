@@ -20,7 +20,7 @@ export async function measureEvents(): Promise<void> {
     request.resume().once("end", () => response.writeHead(204).end());
   });
   const port = await freePort();
-  const webhook = ["--kind", "webhook", "--url", `http://127.0.0.1:${port}/`, "--allow-private"];
+  const webhook = ["--kind", "webhook", "--url", `http://127.0.0.1:${port}/`];
   const databases: Filled[] = [];
   for (const [name, words] of [
     ["none", undefined],

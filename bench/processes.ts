@@ -79,7 +79,7 @@ export async function startServer(
 
 /** The environment without settings of topupd and Node, which could change the results. */
 function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { PATH: process.env["PATH"], NODE_ENV: "production", ...env };
+  return { PATH: process.env["PATH"], NODE_ENV: "production", TOPUPD_PRIVATE_TARGETS: "127.0.0.1", ...env };
 }
 
 async function saidUrl(child: ChildProcess, log: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { type LookupFunction, Socket, type TcpSocketConnectOpts } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { type CompiledQuery, type Generated, Kysely, MysqlDialect, PostgresDialect } from "kysely";
 import { createPool } from "mysql2";
@@ -68,14 +69,21 @@ interface Sessions {
   close(): Promise<void>;
 }
 
+export interface ConnectionOptions {
+  /** Name of the program in PostgreSQL's list of sessions. */
+  readonly application: string;
+  /** Finds the addresses of the host (default: Node's own). Its error EACCES means that they are not allowed. */
+  readonly lookup?: LookupFunction | undefined;
+}
+
 /** The database of FreeRADIUS. All methods reject with RadiusFailed. A signal aborts the work at once. */
 export class RadiusDatabase {
   readonly build: Kysely<Tables>;
   readonly #sessions: Sessions;
 
-  /** @param application name of the program in PostgreSQL's list of sessions. */
-  constructor(address: RadiusAddress, application: string) {
-    this.#sessions = address.engine === "postgres" ? postgresSessions(address, application) : mysqlSessions(address);
+  constructor(address: RadiusAddress, options: ConnectionOptions) {
+    this.#sessions =
+      address.engine === "postgres" ? postgresSessions(address, options) : mysqlSessions(address, options);
     this.build = this.#sessions.build;
   }
 
@@ -141,9 +149,20 @@ export class RadiusDatabase {
   }
 }
 
-function postgresSessions({ engine: _, tls, ...login }: RadiusAddress, application: string): Sessions {
+/** A socket for a driver, which connects it itself. */
+function socketWith(lookup: LookupFunction | undefined) {
+  const socket = new Socket();
+  const connect = socket.connect.bind(socket) as (options: TcpSocketConnectOpts) => Socket;
+  return Object.assign(socket, {
+    connect: (port: number, host: string) => connect({ port, host, ...(lookup && { lookup }) }),
+  });
+}
+
+function postgresSessions({ engine: _, tls, ...login }: RadiusAddress, options: ConnectionOptions): Sessions {
+  const { application, lookup } = options;
   const pool = new pg.Pool({
     ...login,
+    stream: () => socketWith(lookup),
     max: MOST_SESSIONS,
     fallback_application_name: application,
     ssl: tls === "disable" ? false : { rejectUnauthorized: tls === "verify-full" },
@@ -176,17 +195,17 @@ function postgresSessions({ engine: _, tls, ...login }: RadiusAddress, applicati
 }
 
 /** Sessions of MySQL and MariaDB. */
-function mysqlSessions({ engine: _, tls, ...login }: RadiusAddress): Sessions {
+function mysqlSessions({ engine: _, tls, ...login }: RadiusAddress, { lookup }: ConnectionOptions): Sessions {
   const isVerified = tls === "verify-full";
   const ssl = { rejectUnauthorized: isVerified, verifyIdentity: isVerified };
   const pool = createPool({
     ...login,
+    stream: () => socketWith(lookup).connect(login.port, login.host).setKeepAlive(true).setNoDelay(true),
     connectionLimit: MOST_SESSIONS,
     maxIdle: 1,
     idleTimeout: 10_000,
     ...(tls === "disable" ? {} : { ssl }),
     connectTimeout: STEP_LIMIT_MS,
-    enableKeepAlive: true,
   });
   const seconds = STEP_LIMIT_MS / 1000;
   // Strict mode refuses a name that is too long instead of cutting it. Values are bound, so no mode changes them.
@@ -222,6 +241,7 @@ function mysqlSessions({ engine: _, tls, ...login }: RadiusAddress): Sessions {
 
 /** Reasons by error code of the drivers and servers. Other errors are reported by their code. */
 const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "has an address that is not allowed",
   ECONNREFUSED: "refuses connections",
   EHOSTUNREACH: "cannot be reached",
   ECONNRESET: "closed the connection",

@@ -1,5 +1,5 @@
 import { type CompiledQuery, sql } from "kysely";
-import { type RadiusAddress, RadiusDatabase, RadiusFailed } from "./database.ts";
+import { type ConnectionOptions, type RadiusAddress, RadiusDatabase, RadiusFailed } from "./database.ts";
 import { expirationFormat, type RadiusUser, REJECT, type RowDifference, rowDifferences, type UserRow } from "./rows.ts";
 
 /** The default priority of FreeRADIUS's tables. */
@@ -7,9 +7,7 @@ const PRIORITY = 1;
 /** Enough rounds if others write the same rows briefly. */
 const MOST_ROUNDS = 5;
 
-export interface RadiusOptions {
-  /** Name of the program in PostgreSQL's list of sessions. */
-  readonly application: string;
+export interface RadiusOptions extends ConnectionOptions {
   /** IANA name of the zone of the RADIUS server's clock. */
   readonly timeZone: string;
   /** The managed groups: a user is in at most one of them. Users keep their other groups. */
@@ -25,7 +23,7 @@ export class RadiusUsers {
   readonly #format: (end: number) => string;
 
   constructor(address: RadiusAddress, options: RadiusOptions) {
-    this.#database = new RadiusDatabase(address, options.application);
+    this.#database = new RadiusDatabase(address, options);
     this.#options = options;
     this.#format = expirationFormat(options.timeZone);
   }

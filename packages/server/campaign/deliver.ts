@@ -56,10 +56,7 @@ export async function deliver({ seed, events, kills, workers = 3, ...ground }: D
   for (const [index, { url }] of receivers.entries()) {
     const [name = ""] = TARGETS.slice(index);
     const billing = name === "billing" ? ["--billing"] : [];
-    await expectTopupd(
-      ["target", "add", name, "--kind", "webhook", "--url", url, "--allow-private", ...billing],
-      ground,
-    );
+    await expectTopupd(["target", "add", name, "--kind", "webhook", "--url", url, ...billing], ground);
   }
   await expectTopupd(["target", "add", "all", "--kind", "feed"], ground);
   const served = await startServing(ground, workers);

@@ -104,9 +104,10 @@ function childrenOf(parent: number): number[] {
     .map(([pid]) => Number(pid));
 }
 
-/** Starts topupd without settings from the environment. */
+/** Starts topupd without settings from the environment. Receivers are on this machine. */
 function start(words: readonly string[], { cwd, database }: Ground) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TOPUPD_")));
+  env["TOPUPD_PRIVATE_TARGETS"] = "127.0.0.1";
   if (database !== undefined) env["TOPUPD_DATABASE"] = database;
   return spawn(process.execPath, [TOPUPD, ...words], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
 }

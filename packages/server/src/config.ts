@@ -189,6 +189,12 @@ const TABLE = {
   },
   ...LOG_IN_SETTINGS,
   ...MAIL_SETTINGS,
+  privateTargets: {
+    placeholder: "LIST",
+    description:
+      "private IP addresses and CIDR ranges that webhooks and RADIUS databases may have, separated by commas; if not set, none",
+    read: readAddressList,
+  },
   supportGoodwillDays: {
     placeholder: "DAYS",
     fallback: "400",
@@ -211,6 +217,12 @@ const TABLE = {
   secondPersonReversal: {
     placeholder: "AMOUNT",
     description: "reversals above this amount, in whole units of the currency, need a second person; if not set, none",
+    read: readUnits,
+  },
+  secondPersonMoney: {
+    placeholder: "AMOUNT",
+    description:
+      "deposits, withdrawals, adjustments and credit limits above this amount, in whole units of the currency, need a second person; if not set, none",
     read: readUnits,
   },
   v100DeprecatedOn: {

@@ -283,14 +283,7 @@ export function targetRemoved(target: Target): AuditedChange {
 function targetOnRecord({ id, config, billing }: Target) {
   const { kind } = config;
   const record = { id, kind, address: addressOf(config) ?? null, billing };
-  switch (kind) {
-    case "webhook":
-      return { ...record, allowPrivate: config.allowPrivate };
-    case "radius": {
-      const { timeZone, groups, defaultGroup = null, service } = config;
-      return { ...record, service, timeZone, groups, defaultGroup };
-    }
-    case "feed":
-      return record;
-  }
+  if (kind !== "radius") return record;
+  const { timeZone, groups, defaultGroup = null, service } = config;
+  return { ...record, service, timeZone, groups, defaultGroup };
 }

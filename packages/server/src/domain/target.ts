@@ -18,8 +18,7 @@ export interface Target {
 }
 
 export type TargetConfig =
-  /** `allowPrivate`: whether addresses of private networks are allowed. */
-  | { readonly kind: "webhook"; readonly url: string; readonly allowPrivate: boolean }
+  | { readonly kind: "webhook"; readonly url: string }
   | RadiusConfig
   | { readonly kind: "feed" };
 export type TargetKind = TargetConfig["kind"];

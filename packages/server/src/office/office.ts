@@ -2,7 +2,7 @@ import type { Attribution } from "../domain/audit.ts";
 import type { Authority } from "../domain/authority.ts";
 import type { AccountTools } from "../domain/passwords.ts";
 import type { RadiusDifference } from "../domain/radius.ts";
-import type { RadiusConfig, Sender, Target } from "../domain/target.ts";
+import type { RadiusConfig, Sender, Target, TargetConfig } from "../domain/target.ts";
 import type { Ports } from "../store/ports.ts";
 import type { ProviderSettings } from "../store/store.ts";
 import type { ServiceState } from "../system/service-state.ts";
@@ -37,8 +37,8 @@ export interface Desk extends Ports {
 
 /** Functions that reach the outside for each kind of target. */
 export interface TargetTools {
-  /** Words the problem of a webhook's URL, to follow the name of the field; undefined if there is none. */
-  refuseUrl(url: string, allowPrivate: boolean): Promise<string | undefined>;
+  /** Words the problem of an address, to follow the name of the field; undefined if there is none. */
+  problemOf(config: TargetConfig): Promise<string | undefined>;
   /** Makes the secret of a webhook. */
   newSecret(): Promise<string>;
   createSender(target: Target, provider: ProviderSettings): Sender;

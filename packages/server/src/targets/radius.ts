@@ -17,16 +17,24 @@ import type { Instant, Zone } from "../domain/wall-time.ts";
 import type { RadiusCounts } from "../office/office.ts";
 import { listCustomers } from "../store/customers.ts";
 import type { Ports } from "../store/ports.ts";
+import type { AddressGuard } from "./address-guard.ts";
 
-/** Writes the users of FreeRADIUS. @param provider `zone` is the zone of the subscriptions' times. */
-export function createRadiusSender(config: RadiusConfig, { zone }: { readonly zone: Zone }): Sender {
-  const users = openUsers(config);
+interface Place {
+  /** Zone of the subscriptions' times. */
+  readonly zone: Zone;
+  readonly guard: AddressGuard;
+}
+
+/** Writes the users of FreeRADIUS. */
+export function createRadiusSender(config: RadiusConfig, { zone, guard }: Place): Sender {
+  const { users, refusePrivate } = openUsers(config, guard);
   const rules = { ...config, zone };
   return {
     async send(event, signal, exchange = {}) {
       if ("alert" in event) return;
       const { environment, service } = event.key;
       if (environment !== "production" || service !== config.service) return;
+      refusePrivate();
       try {
         const written = await users.settle(radiusUserOf(event, rules), signal);
         exchange.request = written.map(differenceText).join("\n");
@@ -38,11 +46,13 @@ export function createRadiusSender(config: RadiusConfig, { zone }: { readonly zo
   };
 }
 
-function openUsers(config: RadiusConfig): RadiusUsers {
+function openUsers(config: RadiusConfig, { lookup, refuseLiteral }: AddressGuard) {
   const address = readRadiusAddress(config.database);
   if (typeof address === "string") throw new Error(`the RADIUS database ${address}`);
   const { timeZone } = config;
-  return new RadiusUsers(address, { application: "topupd", timeZone, groups: managedGroups(config), fold: foldName });
+  const groups = managedGroups(config);
+  const users = new RadiusUsers(address, { application: "topupd", timeZone, groups, fold: foldName, lookup });
+  return { users, refusePrivate: () => refuseLiteral(address.host) };
 }
 
 function asDelivery(error: unknown): unknown {
@@ -62,13 +72,13 @@ const MOST_CORRECTED = 5;
  * @throws DeliveryFailed if the RADIUS database fails; portions that were written until then stay.
  */
 export async function reconcileRadius(
-  { store, clock }: Pick<Ports, "store" | "clock">,
+  { store, clock, guard }: Pick<Ports, "store" | "clock"> & Pick<Place, "guard">,
   config: RadiusConfig,
   { isPreview }: { readonly isPreview: boolean },
   onDifference: (difference: RadiusDifference) => void,
 ): Promise<RadiusCounts> {
   const rules = { ...config, zone: store.provider.zone };
-  const radius = openUsers(config);
+  const { users: radius, refusePrivate } = openUsers(config, guard);
   let [compared, differing] = [0, 0];
   const readPage = async (after: string | undefined) => {
     const page = await listCustomers(store.engine.db, "production", { after, limit: AT_ONCE });
@@ -96,6 +106,7 @@ export async function reconcileRadius(
     }
   };
   try {
+    refusePrivate();
     let after: string | undefined;
     do {
       const { users, last } = await readPage(after);

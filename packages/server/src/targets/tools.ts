@@ -1,31 +1,46 @@
+import type { AddressList } from "../domain/address-list.ts";
+import { readRadiusAddress } from "../domain/radius.ts";
 import type { Sender } from "../domain/target.ts";
 import type { TargetTools } from "../office/office.ts";
 import type { Ports } from "../store/ports.ts";
 
-/** Loads the code of a kind of target at first use: few commands need any, and few providers all. */
-export function targetTools({ clock, random }: Pick<Ports, "clock" | "random">): TargetTools {
+/**
+ * Loads the code of a kind of target at first use: few commands need any, and few providers all.
+ * @param privateTargets private addresses that targets may have; undefined means none.
+ */
+export function targetTools(
+  { clock, random }: Pick<Ports, "clock" | "random">,
+  privateTargets: AddressList | undefined,
+): TargetTools {
+  const guarding = async () => (await import("./address-guard.ts")).addressGuard(privateTargets);
   return {
-    refuseUrl: async (url, allowPrivate) => (await import("./webhook.ts")).refuseUrl(url, allowPrivate),
+    async problemOf(config) {
+      if (config.kind === "feed") return undefined;
+      const guard = await guarding();
+      if (config.kind === "webhook") return (await import("./webhook.ts")).refuseUrl(config.url, guard);
+      const address = readRadiusAddress(config.database);
+      return typeof address === "string" ? address : guard.problemOf(address.host);
+    },
     newSecret: async () => (await import("./webhook.ts")).newWebhookSecret(random),
     createSender({ name, config, secrets }, { zone, currencyExponent }) {
       switch (config.kind) {
         case "webhook":
           return onceLoaded(async () => {
             const { createWebhookSender } = await import("./webhook.ts");
-            return createWebhookSender(config, secrets, { zone, currencyExponent, clock });
+            return createWebhookSender(config, secrets, { zone, currencyExponent, clock, guard: await guarding() });
           });
         case "radius":
           return onceLoaded(async () => {
             const { createRadiusSender } = await import("./radius.ts");
-            return createRadiusSender(config, { zone });
+            return createRadiusSender(config, { zone, guard: await guarding() });
           });
         case "feed":
           throw new Error(`nothing is sent to ${name}: a feed is read`);
       }
     },
-    async reconcileRadius(...given) {
+    async reconcileRadius(ports, ...given) {
       const { reconcileRadius } = await import("./radius.ts");
-      return reconcileRadius(...given);
+      return reconcileRadius({ ...ports, guard: await guarding() }, ...given);
     },
   };
 }

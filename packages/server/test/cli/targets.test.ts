@@ -32,15 +32,16 @@ describe("topupd target reconcile", () => {
     const line = await filledLine();
     line.ndjson("radius.json", { database: "postgres://r@127.0.0.1:9/r", timeZone: "UTC", groups: {} });
     await line.mustRun("target", "add", "network", "--kind", "radius", "--config", "radius.json");
-    line.targets = {
-      ...line.targets,
+    const { targetTools } = line;
+    line.targetTools = (allowed) => ({
+      ...targetTools(allowed),
       async reconcileRadius(_ports, config, { isPreview }, onDifference) {
         expect(config.kind).toBe("radius");
         if (answer instanceof Error) throw answer;
         for (const each of answer) onDifference(isPreview ? each : { ...each, username: `corrected ${each.username}` });
         return { compared: 3, differing: answer.length };
       },
-    };
+    });
     return line;
   }
 

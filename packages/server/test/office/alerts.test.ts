@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
+import type { Target } from "../../src/domain/target.ts";
 import { alertWatch } from "../../src/office/alerts/watch.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import { mailerOf } from "../../src/system/mail.ts";
-import { targetTools } from "../../src/targets/tools.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
 import { Lease } from "../../src/workers/worker.ts";
 import { run } from "../support/desk.ts";
@@ -16,10 +16,9 @@ import { startReceiver } from "../targets/receivers.ts";
 test("an alert reaches a webhook and a mail server, and neither gets a secret or a customer's data", async () => {
   const world = await openWorld();
   const { store, ports, partner, desk } = world;
-  const tools = targetTools(ports);
   const [receiver, server] = [await startReceiver(), await smtpServer()];
-  const webhook = { url: receiver.url, allowPrivate: true };
-  const { secret } = await run({ ...desk, targets: tools }, addTarget, { name: "tv", webhook });
+  const webhook = { url: receiver.url };
+  const { secret } = await run(desk, addTarget, { name: "tv", webhook });
   const call = { operation: "get-customer-information", code: "9800000101", requestId: "r" };
   const refused = { at: world.now, partnerId: partner.id, environment: "production" } as const;
   await store.recordRefusedCalls([{ ...call, ...refused, reason: "rate_limited", detail: "look-ups" }]);
@@ -37,7 +36,7 @@ test("an alert reaches a webhook and a mail server, and neither gets a secret or
   const workerPorts = {
     ...{ store: { outbox }, clock, random: ports.random, holder: "p1", log: () => {} },
     sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {}),
-    createSender: (target: Parameters<typeof tools.createSender>[0]) => tools.createSender(target, store.provider),
+    createSender: (target: Target) => desk.targets.createSender(target, store.provider),
   };
   const lease = new Lease(outbox, workerPorts, "alerts");
   await alertWatch({ store, clock, mailer: mailerOf(config, { clock }), lease, log: () => {} })(

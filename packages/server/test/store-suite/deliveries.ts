@@ -16,8 +16,10 @@ import { eventsAfter, lastEvent } from "../../src/store/events.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import { targetTools } from "../../src/targets/tools.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
-import { refusal, run } from "../support/desk.ts";
+import { by } from "../support/by.ts";
+import { OWN_NETWORKS, refusal, run } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
+import { staffOf } from "../support/staff.ts";
 import { answerWith, type Delivery, startReceiver } from "../targets/receivers.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
 import { type OpenedProvider, openProvider, RAM_TV, SITA_NET } from "./provider.ts";
@@ -35,7 +37,7 @@ async function openWithTarget(makeDatabase: MakeDatabase, url = "http://127.0.0.
 }
 
 function add(opened: OpenedProvider, name: string, url: string, more: object = {}) {
-  return run(opened.desk(), addTarget, { name, webhook: { url, allowPrivate: true }, ...more });
+  return run(opened.desk(), addTarget, { name, webhook: { url }, ...more });
 }
 
 function attemptAt(at: number, more: Partial<LoggedAttempt> = {}): LoggedAttempt {
@@ -64,7 +66,7 @@ async function save({ store, now }: OpenedProvider, targetId: number, logged: re
 /** Delivers as the service does, but with shorter pauses. */
 function deliver({ store }: OpenedProvider) {
   const random = seededRandom(3);
-  const tools = targetTools({ clock: Date.now, random });
+  const tools = targetTools({ clock: Date.now, random }, OWN_NETWORKS);
   return startDelivering({
     ...{ store: { outbox: outboxOf(store.engine) }, clock: Date.now, random, holder: "test", log: () => {} },
     sleep: (ms, signal) => setTimeout(ms > 5_000 ? ms : 5, undefined, { signal }).catch(() => {}),
@@ -103,6 +105,11 @@ export function testDeliveries(makeDatabase: MakeDatabase): void {
       },
       ...{ attempt: 59, durationMs: 7, request: REQUEST, ...failed },
     });
+    const keyHash = await staffOf(opened.store).addKey("crm", "support", by(now));
+    const desk = { ...opened.desk(), actor: { name: "key crm", authority: { keyHash } } };
+    expect((await run(desk, listDeliveries, { name: "tv" })).items).toEqual(
+      items.map((item) => ({ ...item, request: null, answer: null })),
+    );
     expect(await countRows(opened, "delivery_log")).toBe(51);
     await run(opened.desk(), removeTarget, { name: "tv" });
     expect(await countRows(opened, "delivery_log")).toBe(1);

@@ -181,7 +181,7 @@ async function addTokens({ store, now, partner }: OpenedProvider): Promise<void>
 }
 
 async function addWebhook({ desk }: OpenedProvider): Promise<number> {
-  const input = { name: "tv", webhook: { url: "http://127.0.0.1:9/events", allowPrivate: true } };
+  const input = { name: "tv", webhook: { url: "http://127.0.0.1:9/events" } };
   return (await run(desk(), addTarget, input)).target.id;
 }
 

@@ -24,7 +24,7 @@ import type { MakeDatabase } from "./database.ts";
 import { type OpenedProvider, openProvider, RAM_TV, SITA_NET } from "./provider.ts";
 
 const HOUR_MS = 3_600_000;
-const WEBHOOK = { webhook: { url: "http://127.0.0.1:9/hook?key=hush", allowPrivate: true } };
+const WEBHOOK = { webhook: { url: "http://127.0.0.1:9/hook?key=hush" } };
 const RADIUS = { database: "mysql://radius:hush@10.0.0.9/radius", groups: { Fiber: "100M" } };
 const NOT_THERE = { code: "not_found", words: "there is no target named other: see the list of targets" };
 
@@ -75,7 +75,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     const actions = ["target.remove", "target.rotate", "target.resume", "target.pause", "target.add"];
     expect(trail.map(({ action }) => action)).toEqual(actions);
     expect(JSON.parse(trail.at(-1)?.after ?? "")).toEqual({
-      ...{ id: target.id, kind: "webhook", address: target.address, billing: false, allowPrivate: true },
+      ...{ id: target.id, kind: "webhook", address: target.address, billing: false },
     });
     expect(JSON.stringify(trail)).not.toMatch(/whsec_|hush/);
   });
@@ -87,8 +87,14 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     expect(readInput(addTarget.input, { name: "x".repeat(64) })).toBeDefined();
     const add = (input: object) => refusal(run(desk, addTarget, { name: "a", ...input }));
     const problem = expect.stringContaining("leads to a private address");
-    const { url } = WEBHOOK.webhook;
-    expect((await add({ webhook: { url } })).problems).toEqual([{ field: "webhook.url", problem }]);
+    for (const host of ["192.168.1.1", "[::1]"]) {
+      const refused = await add({ webhook: { url: `http://${host}/` } });
+      expect(refused.problems).toEqual([{ field: "webhook.url", problem }]);
+      const database = `mysql://radius@${host}/radius`;
+      expect((await add({ radius: { database } })).problems).toEqual([{ field: "radius.database", problem }]);
+    }
+    const open = { url: WEBHOOK.webhook.url, allowPrivate: true };
+    expect(() => readInput(addTarget.input, { name: "a", webhook: open })).toThrow();
     expect((await add({ ...WEBHOOK, radius: RADIUS })).problems).toMatchObject([{ field: "radius" }]);
     expect((await add({ billing: true, radius: RADIUS })).problems).toMatchObject([{ field: "billing" }]);
     expect((await add({ radius: { ...RADIUS, timeZone: "Mars", database: "x" } })).problems).toMatchObject([
@@ -103,7 +109,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     await run(desk, addTarget, { name: "network", radius: RADIUS });
     expect(await run(desk, showTarget, { name: "network" })).toMatchObject({
       ...{ kind: "radius", service: "internet", address: "mysql://radius@10.0.0.9/radius", timeZone: "UTC" },
-      ...{ groups: RADIUS.groups, defaultGroup: null, allowPrivate: null, acknowledgedUntil: null },
+      ...{ groups: RADIUS.groups, defaultGroup: null, acknowledgedUntil: null },
     });
     const same = { database: "mariadb://iptv:pass@10.0.0.9:3306/radius?sslmode=no-verify", service: "iptv" } as const;
     const refused = refusal(run(desk, addTarget, { name: "iptv", radius: same }));

@@ -7,7 +7,7 @@ import type { Desk } from "../../src/office/office.ts";
 import type { AnswerOf, Operation } from "../../src/office/operation.ts";
 import { perform } from "../../src/office/operation.ts";
 
-export { deskOf } from "./plain-desk.ts";
+export { deskOf, OWN_NETWORKS } from "./plain-desk.ts";
 
 /* Operations as both faces run them. */
 

@@ -143,7 +143,7 @@ export function keyOf(cuid: string): ConnectionKey {
 export function targetWith(changes: Partial<Target> = {}): Target {
   return {
     ...{ id: 1, name: "tv", billing: false, paused: false, createdAt: 0, resentAt: undefined },
-    config: { kind: "webhook", url: "https://tv.example/hook", allowPrivate: false },
+    config: { kind: "webhook", url: "https://tv.example/hook" },
     secrets: [{ secret: "whsec_MQ==", until: undefined }],
     ...changes,
   };

@@ -5,7 +5,6 @@ import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { WallTime } from "../../src/domain/wall-time.ts";
 import { runCommandLine } from "../../src/faces/cli/program.ts";
 import type { Runtime } from "../../src/faces/cli/runtime.ts";
-import type { TargetTools } from "../../src/office/office.ts";
 import { listPackages } from "../../src/partner/customers.ts";
 import { topUp } from "../../src/partner/top-ups.ts";
 import type { Ports } from "../../src/store/ports.ts";
@@ -33,7 +32,7 @@ export interface OfficeLine {
   now: number;
   /** What stands between the commands and their store. */
   wrapStore: (store: Store) => Store;
-  targets: TargetTools;
+  targetTools: Runtime["targetTools"];
   stdin: string;
   /** What somebody types at a terminal, line by line; undefined where there is none. */
   typed: string[] | undefined;
@@ -117,11 +116,13 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
       }),
     openStdin: () => Readable.from([Buffer.from(line.stdin)]),
     readStdin: async () => line.stdin,
-    ...{ targets: line.targets, sleep: () => line.asleep() },
+    ...{ targetTools: line.targetTools, sleep: () => line.asleep() },
     untilAskedToStop: () => line.askedToStop,
   });
   const line: OfficeLine = {
-    ...{ folder, now, env, wrapStore: (store) => store, targets: targetTools({ clock: () => line.now, random }) },
+    ...{ folder, now, wrapStore: (store) => store },
+    env: { TOPUPD_PRIVATE_TARGETS: "127.0.0.0/8,10.0.0.0/8", ...env },
+    targetTools: (allowed) => targetTools({ clock: () => line.now, random }, allowed),
     ...{ asleep: unwanted, askedToStop: new Promise(() => {}), stdin: "", typed: undefined },
     async run(...words) {
       const said = { stdout: "", stderr: "" };

@@ -1,3 +1,4 @@
+import { AddressList } from "../../src/domain/address-list.ts";
 import { type Actor, type Desk, singlesOf } from "../../src/office/office.ts";
 import type { Db, Engine } from "../../src/store/engine.ts";
 import type { Ports } from "../../src/store/ports.ts";
@@ -6,6 +7,9 @@ import { targetTools } from "../../src/targets/tools.ts";
 import { seededRandom } from "./random.ts";
 
 /* What a face gives operations, also outside tests. */
+
+/** Private addresses that targets may have. */
+export const OWN_NETWORKS = new AddressList(["127.0.0.0/8", "10.0.0.0/8"]);
 
 /** A desk whose engine checks the order of locks. */
 export function deskOf(
@@ -16,7 +20,7 @@ export function deskOf(
   return {
     ...({ accounts: undefined } as unknown as Pick<Desk, "accounts">),
     ...{ limits: undefined, currency: undefined },
-    targets: targetTools({ clock, random }),
+    targets: targetTools({ clock, random }, OWN_NETWORKS),
     single: singlesOf({ store, clock }),
     state: wellState(),
     store: { ...store, engine: ordered(store.engine) },

@@ -13,7 +13,7 @@ import { createTemporaryFile } from "../../src/system/files.ts";
 import { createLogger } from "../../src/system/logger.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { targetTools } from "../../src/targets/tools.ts";
-import { deskOf, run } from "./desk.ts";
+import { deskOf, OWN_NETWORKS, run } from "./desk.ts";
 import { CHEAP } from "./office-line.ts";
 import { openTestService, type TestService } from "./open-service.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -99,7 +99,7 @@ async function openStaffApi(
   const logger = createLogger("debug", { write: (line) => logs.push(line) });
   const world: AdminWorld = {
     ...service.ports,
-    ...{ accounts: accountTools(service.ports, CHEAP), targets: targetTools(service.ports) },
+    ...{ accounts: accountTools(service.ports, CHEAP), targets: targetTools(service.ports, OWN_NETWORKS) },
     ...{
       version: "0.0.0",
       storeKind: "sqlite",

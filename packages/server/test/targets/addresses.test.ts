@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { isPrivate, type Resolve, refuseUrl } from "../../src/targets/webhook.ts";
+import { AddressList } from "../../src/domain/address-list.ts";
+import { addressGuard, isPrivate, type Resolve } from "../../src/targets/address-guard.ts";
+import { refuseUrl } from "../../src/targets/webhook.ts";
 
 const PUBLIC = [
   ...["1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0"],
@@ -40,44 +42,65 @@ describe("a webhook's URL", () => {
   const unknown: Resolve = () => Promise.reject(new Error("ENOTFOUND"));
 
   test("passes where its host has public addresses alone", async () => {
-    expect(await refuseUrl("https://billing.example/topupd", false, resolveTo("1.1.1.1", "2606:4700::1111"))).toBe(
-      undefined,
-    );
-    expect(await refuseUrl("http://1.1.1.1:8080/", false, unknown)).toBe(undefined);
+    expect(
+      await refuseUrl(
+        "https://billing.example/topupd",
+        addressGuard(undefined, resolveTo("1.1.1.1", "2606:4700::1111")),
+      ),
+    ).toBe(undefined);
+    expect(await refuseUrl("http://1.1.1.1:8080/", addressGuard(undefined, unknown))).toBe(undefined);
   });
 
   test.each([
     ...["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "127.0.0.1.", "%31%32%37.1", "①②⑦.1"],
     ...["[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:0:0:1]", "169.254.169.254", "0"],
   ])("is refused for the private address %s, which no name server is asked for", async (host) => {
-    expect(await refuseUrl(`https://${host}/`, false, resolveTo("1.1.1.1"))).toContain("leads to a private address");
+    expect(await refuseUrl(`https://${host}/`, addressGuard(undefined, resolveTo("1.1.1.1")))).toContain(
+      "leads to a private address",
+    );
   });
 
   test("is refused where any of its host's addresses is private", async () => {
     const resolve = resolveTo("1.1.1.1", "10.0.0.5");
-    expect(await refuseUrl("https://billing.example/", false, resolve)).toContain("leads to a private address");
+    expect(await refuseUrl("https://billing.example/", addressGuard(undefined, resolve))).toContain(
+      "leads to a private address",
+    );
   });
 
   test("is refused where its host is unknown", async () => {
-    expect(await refuseUrl("https://biling.example/", false, unknown)).toBe("has a host whose address cannot be found");
+    expect(await refuseUrl("https://biling.example/", addressGuard(undefined, unknown))).toBe(
+      "has a host whose address cannot be found",
+    );
   });
 
-  test("may lead into private networks if that is allowed, also to names that only they know", async () => {
-    expect(await refuseUrl("http://10.0.0.5:3000/", true, unknown)).toBe(undefined);
-    expect(await refuseUrl("http://billing.internal/", true, unknown)).toBe(undefined);
+  test("leads into a private network only if the settings allow that network", async () => {
+    const allowed = new AddressList(["10.0.0.0/24", "::1"]);
+    const problemOf = (url: string, ...addresses: string[]) =>
+      refuseUrl(url, addressGuard(allowed, resolveTo(...addresses)));
+    expect(await problemOf("http://10.0.0.5:3000/")).toBe(undefined);
+    expect(await problemOf("http://[::1]/")).toBe(undefined);
+    expect(await problemOf("http://billing.internal/", "10.0.0.5", "1.1.1.1")).toBe(undefined);
+    const problem = "leads to a private address: if that is meant, allow it in TOPUPD_PRIVATE_TARGETS";
+    expect(await problemOf("http://10.0.1.5/")).toBe(problem);
+    expect(await problemOf("http://127.0.0.1/")).toBe(problem);
+    expect(await problemOf("http://billing.internal/", "10.0.0.5", "10.0.1.5")).toBe(problem);
   });
 
   test.each(["ftp://billing.example/", "billing.example", "file:///etc/passwd", "https://", "unix:/run/x.sock"])(
     "is refused if it is not HTTP: %s",
     async (url) => {
-      expect(await refuseUrl(url, true, resolveTo("1.1.1.1"))).toBe("must begin with https:// or http://");
+      expect(await refuseUrl(url, addressGuard(undefined, resolveTo("1.1.1.1")))).toBe(
+        "must begin with https:// or http://",
+      );
     },
   );
 
   test.each(["https://maya:hush@billing.example/", "https://maya@billing.example/"])(
     "is refused with credentials in it: %s",
     async (url) => {
-      expect(await refuseUrl(url, true, resolveTo("1.1.1.1"))).toBe("must hold no user name and no password");
+      expect(await refuseUrl(url, addressGuard(undefined, resolveTo("1.1.1.1")))).toBe(
+        "must hold no user name and no password",
+      );
     },
   );
 });

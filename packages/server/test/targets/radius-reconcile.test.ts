@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { RadiusDifference } from "../../src/domain/radius.ts";
 import type { RadiusConfig } from "../../src/domain/target.ts";
 import { blockConnection } from "../../src/office/corrections/operations.ts";
+import { addressGuard } from "../../src/targets/address-guard.ts";
 import { reconcileRadius } from "../../src/targets/radius.ts";
-import { run } from "../support/desk.ts";
+import { OWN_NETWORKS, run } from "../support/desk.ts";
 import { emptyTables, postgresForRadius, type RadiusServer } from "../support/radius-databases.ts";
 import { customer, openWorld, type World } from "../support/world.ts";
 
@@ -25,7 +26,12 @@ describe("reconciling RADIUS", () => {
     const told: string[] = [];
     const tell = ({ username, kind, found, wanted }: RadiusDifference) =>
       told.push(`${username} ${kind}: ${found.map(({ value }) => value).join(", ")} -> ${wanted ?? "none"}`);
-    const reconciled = await reconcileRadius(ports, config, { isPreview }, tell);
+    const reconciled = await reconcileRadius(
+      { ...ports, guard: addressGuard(OWN_NETWORKS) },
+      config,
+      { isPreview },
+      tell,
+    );
     return { ...reconciled, told };
   }
 

@@ -7,8 +7,10 @@ import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { ConnectionEvent, Recorded } from "../../src/domain/event.ts";
 import type { OpenExchange, Sender } from "../../src/domain/target.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
+import { addressGuard, type Resolve } from "../../src/targets/address-guard.ts";
 import { createRadiusSender } from "../../src/targets/radius.ts";
 import { isInstalled } from "../support/debian-programs.ts";
+import { OWN_NETWORKS } from "../support/desk.ts";
 import { PASSWORD, startFreeRadius } from "../support/freeradius.ts";
 import { emptyTables, postgresForRadius, type RadiusServer } from "../support/radius-databases.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -19,9 +21,12 @@ const hasFreeRadius = isInstalled("freeradius");
 const never = new AbortController().signal;
 
 /** The sender of a provider in Kathmandu. */
-function senderTo(database: string): Sender {
+function senderTo(database: string, guard = addressGuard(OWN_NETWORKS)): Sender {
   const config = { timeZone: "UTC", groups: { FBR60: "60M" }, defaultGroup: undefined, service: "internet" } as const;
-  const sender = createRadiusSender({ kind: "radius", database, ...config }, { zone: createZone("Asia/Kathmandu") });
+  const sender = createRadiusSender(
+    { kind: "radius", database, ...config },
+    { zone: createZone("Asia/Kathmandu"), guard },
+  );
   onTestFinished(() => sender.close());
   return sender;
 }
@@ -67,6 +72,23 @@ describe("RADIUS", () => {
     for (const event of [topUpOf({ environment: "trial" }), topUpOf({ service: "iptv" }), alertEvent(1)])
       await sender.send(event, never);
     expect(await rows()).toEqual([]);
+  });
+
+  test("a private address is connected to only if the settings allow it, also of a name", async () => {
+    const { host } = new URL(server.url);
+    const named = server.url.replace(host, `radius.example:${new URL(server.url).port}`);
+    const loopback: Resolve = async () => [{ address: "127.0.0.1", family: 4 }];
+    const failureAt = (database: string) =>
+      senderTo(database, addressGuard(undefined, loopback))
+        .send(topUpOf(), never)
+        .catch((error: Error) => error.message);
+    expect(await failureAt(server.url)).toBe("the address is private, and TOPUPD_PRIVATE_TARGETS does not allow it");
+    const refused = "the RADIUS database has an address that is not allowed";
+    expect(await failureAt(named)).toBe(refused);
+    expect(await failureAt(named.replace(/^postgres\w*/, "mysql"))).toBe(refused);
+    expect(await rows()).toEqual([]);
+    await senderTo(named, addressGuard(OWN_NETWORKS, loopback)).send(topUpOf(), never);
+    expect(await rows()).toHaveLength(2);
   });
 
   test("a refused write fails the delivery, and is an answer", async () => {

@@ -6,8 +6,10 @@ import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
 import { type EventMessage, eventMessage, type RecordedEvent } from "../../src/domain/event.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
+import { addressGuard } from "../../src/targets/address-guard.ts";
 import { createWebhookSender, newWebhookSecret } from "../../src/targets/webhook.ts";
 import { wall } from "../domain/builders.ts";
+import { OWN_NETWORKS } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
 import { alertEvent, eventWith } from "./receivers.ts";
 
@@ -94,8 +96,13 @@ test("the example takes what topupd sends, also while its secret is being rotate
     { secret: newWebhookSecret(seededRandom(27)), until: undefined },
     { secret: SECRET, until: Date.now() + 60_000 },
   ];
-  const config = { kind: "webhook", url: example.url, allowPrivate: true } as const;
-  const sender = createWebhookSender(config, secrets, { zone: ZONE, currencyExponent: 2, clock: Date.now });
+  const config = { kind: "webhook", url: example.url } as const;
+  const sender = createWebhookSender(config, secrets, {
+    zone: ZONE,
+    currencyExponent: 2,
+    clock: Date.now,
+    guard: addressGuard(OWN_NETWORKS),
+  });
   onTestFinished(() => sender.close());
   await sender.send(recorded, new AbortController().signal);
   expect(await example.switched()).toEqual([ON]);

@@ -1,17 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { AddressList } from "../../src/domain/address-list.ts";
 import { EVENT_KINDS, eventMessage } from "../../src/domain/event.ts";
 import { DeliveryFailed, type OpenExchange, type WebhookSecret } from "../../src/domain/target.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
-import {
-  createWebhookSender,
-  newWebhookSecret,
-  type Resolve,
-  refuseUrl,
-  type WebhookPorts,
-} from "../../src/targets/webhook.ts";
+import { addressGuard, type Resolve } from "../../src/targets/address-guard.ts";
+import { createWebhookSender, newWebhookSecret, refuseUrl, type WebhookPorts } from "../../src/targets/webhook.ts";
 import { wall } from "../domain/builders.ts";
+import { OWN_NETWORKS } from "../support/desk.ts";
 import { readFences, tableRows, unquote } from "../support/markdown.ts";
 import { seededRandom } from "../support/random.ts";
 import { answerWith, type Delivery, eventWith, startReceiver } from "./receivers.ts";
@@ -23,14 +20,16 @@ const LIMIT_MS = 150;
 const never = new AbortController().signal;
 
 interface SenderOptions extends Partial<WebhookPorts> {
-  readonly allowPrivate?: boolean;
+  readonly allowed?: AddressList | undefined;
+  readonly resolve?: Resolve;
   readonly secrets?: readonly WebhookSecret[];
 }
 
-function senderTo(url: string, { allowPrivate = true, secrets = [CURRENT], ...ports }: SenderOptions = {}) {
-  const zone = createZone("Asia/Kathmandu");
-  const world: WebhookPorts = { zone, currencyExponent: 2, clock: Date.now, limitMs: 5000, ...ports };
-  const sender = createWebhookSender({ kind: "webhook", url, allowPrivate }, secrets, world);
+function senderTo(url: string, options: SenderOptions = {}) {
+  const { secrets = [CURRENT], resolve, limitMs = 5000, clock = Date.now } = options;
+  const guard = addressGuard("allowed" in options ? options.allowed : OWN_NETWORKS, resolve);
+  const world: WebhookPorts = { zone: createZone("Asia/Kathmandu"), currencyExponent: 2, clock, limitMs, guard };
+  const sender = createWebhookSender({ kind: "webhook", url }, secrets, world);
   onTestFinished(() => sender.close());
   return sender;
 }
@@ -209,14 +208,16 @@ describe("an answer whose body does not end", () => {
   });
 });
 
+const PRIVATE = "the address is private, and TOPUPD_PRIVATE_TARGETS does not allow it";
+
 describe("a hostile address", () => {
   const loopback: Resolve = () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
 
   test.each(["127.0.0.1", "0x7f.1", "[::ffff:7f00:1]"])("is never connected to: %s", async (host) => {
     const receiver = await startReceiver();
     const url = `http://${host}:${receiver.port}/`;
-    const failure = await failureOf(senderTo(url, { allowPrivate: false }).send(eventWith(), never));
-    expect([failure, receiver.connections()]).toEqual(["the address is private", 0]);
+    const failure = await failureOf(senderTo(url, { allowed: undefined }).send(eventWith(), never));
+    expect([failure, receiver.connections()]).toEqual([PRIVATE, 0]);
     // The address can be reached.
     await senderTo(url).send(eventWith(), never);
     expect(receiver.connections()).toBe(1);
@@ -225,9 +226,9 @@ describe("a hostile address", () => {
   test.each(["http", "https"])("is never connected to if a name leads to it, by %s", async (scheme) => {
     const receiver = await startReceiver();
     const url = `${scheme}://billing.example:${receiver.port}/`;
-    const options = { allowPrivate: false, resolve: loopback };
+    const options = { allowed: undefined, resolve: loopback };
     const failure = await failureOf(senderTo(url, options).send(eventWith(), never));
-    expect([failure, receiver.connections()]).toEqual(["the address is private", 0]);
+    expect([failure, receiver.connections()]).toEqual([PRIVATE, 0]);
     await senderTo(url, { resolve: loopback })
       .send(eventWith(), never)
       .catch(() => {});
@@ -238,8 +239,8 @@ describe("a hostile address", () => {
     const resolve: Resolve = async (host) => [{ address: "1.1.1.1", family: 4 }, ...(await loopback(host))];
     const receiver = await startReceiver();
     const url = `http://billing.example:${receiver.port}/`;
-    const failure = await failureOf(senderTo(url, { allowPrivate: false, resolve }).send(eventWith(), never));
-    expect([failure, receiver.connections()]).toEqual(["the address is private", 0]);
+    const failure = await failureOf(senderTo(url, { allowed: undefined, resolve }).send(eventWith(), never));
+    expect([failure, receiver.connections()]).toEqual([PRIVATE, 0]);
   });
 
   test("is never connected to if a name changed to it after its target was added", async () => {
@@ -247,9 +248,9 @@ describe("a hostile address", () => {
     const url = `http://billing.example:${receiver.port}/`;
     const addresses = ["1.1.1.1", "127.0.0.1"];
     const resolve: Resolve = () => Promise.resolve([{ address: addresses.shift() ?? "", family: 4 }]);
-    expect(await refuseUrl(url, false, resolve)).toBe(undefined);
-    const failure = await failureOf(senderTo(url, { allowPrivate: false, resolve }).send(eventWith(), never));
-    expect([failure, receiver.connections()]).toEqual(["the address is private", 0]);
+    expect(await refuseUrl(url, addressGuard(undefined, resolve))).toBe(undefined);
+    const failure = await failureOf(senderTo(url, { allowed: undefined, resolve }).send(eventWith(), never));
+    expect([failure, receiver.connections()]).toEqual([PRIVATE, 0]);
   });
 
   test("is not got by a second look-up: a connection goes to the address that was judged", async () => {

@@ -14,11 +14,11 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.targets;
 
-/** The last attempts at a target. Each opens with its body and answer. */
+/** The last attempts at a target. For administrators, each opens with its body and answer. */
 export function Deliveries({ target: { name, kind } }: { target: Target }) {
   const deliveries = useLive("GET /targets/:name/deliveries", { name }, { seconds: 10 });
   const testing = useSend("POST /targets/:name/test");
-  const mayTest = useMay("administer") && kind === "webhook";
+  const mayChange = useMay("administer");
   const [opened, setOpened] = useState<Delivery>();
   const test = async () => {
     const { status, durationMs, problem } = await testing.mutateAsync({ name });
@@ -30,10 +30,13 @@ export function Deliveries({ target: { name, kind } }: { target: Target }) {
     cell: (delivery) => <Button onClick={() => setOpened(delivery)}>{t.details}</Button>,
   };
   return (
-    <Card title={t.deliveries} actions={mayTest ? <ActionButton action={test}>{t.test}</ActionButton> : undefined}>
+    <Card
+      title={t.deliveries}
+      actions={mayChange && kind === "webhook" ? <ActionButton action={test}>{t.test}</ActionButton> : undefined}
+    >
       <LoadedTable
         label={t.deliveries}
-        columns={[...COLUMNS, button]}
+        columns={mayChange ? [...COLUMNS, button] : COLUMNS}
         list={deliveries}
         rowKey={({ at, id }) => `${at} ${id}`}
         empty={<EmptyState title={t.deliveriesEmptyTitle}>{t.deliveriesEmpty}</EmptyState>}
@@ -76,7 +79,6 @@ interface DetailsProps {
 function Details({ of: delivery, name, onClose }: DetailsProps) {
   const { id, kind, request, answer, problem, status } = delivery;
   const resending = useSend("POST /targets/:name/resend");
-  const mayResend = useMay("administer") && kind !== "test";
   const resend = async () => {
     const { resent } = await resending.mutateAsync({ name, event: id });
     onClose();
@@ -91,7 +93,7 @@ function Details({ of: delivery, name, onClose }: DetailsProps) {
       <Field name="answer" label={t.answer}>
         <TextArea readOnly value={answer ?? ""} />
       </Field>
-      {mayResend && (
+      {kind !== "test" && (
         <div className="row">
           <ActionButton kind="primary" action={resend}>
             {t.sendAgain}

@@ -99,12 +99,9 @@ function AddTarget({ onClose }: { onClose: () => void }) {
 
 function WebhookFields() {
   return (
-    <>
-      <Field name="webhook.url" label={t.url} hint={t.urlHint}>
-        <TextInput required type="url" placeholder="https://" />
-      </Field>
-      <Checkbox name="allowPrivate" label={t.allowPrivate} hint={t.allowPrivateHint} />
-    </>
+    <Field name="webhook.url" label={t.url} hint={t.urlHint}>
+      <TextInput required type="url" placeholder="https://" />
+    </Field>
   );
 }
 
@@ -136,7 +133,7 @@ function inputOf(kind: Kind, values: FormValues): TargetInput {
   if (kind === "radius") return { name, radius: radiusOf(values) };
   const billing = values.checked("billing");
   if (kind === "feed") return { name, billing };
-  return { name, billing, webhook: { url: values.text("webhook.url"), allowPrivate: values.checked("allowPrivate") } };
+  return { name, billing, webhook: { url: values.text("webhook.url") } };
 }
 
 function radiusOf(values: FormValues): NonNullable<TargetInput["radius"]> {

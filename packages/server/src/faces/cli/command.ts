@@ -40,7 +40,7 @@ export interface Session extends Context, DeskSession {}
 export interface DeskSession extends Pick<Ports, "store" | "clock" | "random"> {
   readonly actor: Actor;
   readonly runtime: Runtime;
-  readonly currency?: string | undefined;
+  readonly config: Config;
 }
 
 interface StoreCommandParts<Options> extends CommandParts<Options, Session> {
@@ -64,7 +64,7 @@ export function addStoreCommand<Options extends object>(
       const actor = actorOf(runtime, options.as);
       const mustExist = parts.makesDatabase?.(options) !== true;
       await withStore(context.config, runtime, { mustExist }, (store) =>
-        parts.run({ ...context, store, clock, random, actor, currency: context.config.currency }, words, options),
+        parts.run({ ...context, store, clock, random, actor }, words, options),
       );
     },
   });

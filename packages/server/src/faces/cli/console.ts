@@ -16,7 +16,7 @@ export async function serveConsole(
   { logger, logLine }: ServiceLog,
   { store, state, metrics }: ChildParts,
 ): Promise<Served> {
-  const { version, clock, random, sleep, accounts, targets, consoleFolder, createTemporaryFile } = runtime;
+  const { version, clock, random, sleep, accounts, targetTools, consoleFolder, createTemporaryFile } = runtime;
   const { consoleHost: host, consolePort: port = 0 } = config;
   const app = await buildAdminApp({
     world: {
@@ -26,7 +26,7 @@ export async function serveConsole(
       sleep,
       limits: limitsOf(config, store.provider),
       accounts,
-      targets,
+      targets: targetTools(config.privateTargets),
       version,
       state,
       countFailedLogIn: metrics?.countFailedLogIn,

@@ -4,14 +4,16 @@ import type { DeskSession } from "./command.ts";
 import { progressLine } from "./terminal.ts";
 
 /** The desk that a command gives an operation. Ctrl-C ends long work after its current step. */
-export function shellDesk({ store, clock, random, actor, runtime, currency }: DeskSession): Desk {
+export function shellDesk({ store, clock, random, actor, runtime, config }: DeskSession): Desk {
   const line = progressLine(runtime);
   const goOn: Desk["goOn"] = async (work) => {
     const stopping = new AbortController();
     void runtime.untilAskedToStop().then(() => stopping.abort());
     await line.until(work(stopping.signal));
   };
-  const { accounts, targets, sleep, lowerPriority: giveWay } = runtime;
+  const { accounts, sleep, lowerPriority: giveWay } = runtime;
+  const { currency, privateTargets } = config;
+  const targets = runtime.targetTools(privateTargets);
   const known = { single: singlesOf({ store, clock }), state: wellState() };
   const tools = { accounts, targets, sleep, giveWay, currency, limits: undefined, ...known };
   return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words) };

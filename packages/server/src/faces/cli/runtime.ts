@@ -52,8 +52,8 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly consoleFolder: string;
   /** Makes the metrics. It loads slowly: call it only if metrics are served. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
-  /** Tools for each kind of target, loaded at first use. */
-  readonly targets: TargetTools;
+  /** Makes the tools for each kind of target, loaded at first use. */
+  readonly targetTools: (privateTargets: Config["privateTargets"]) => TargetTools;
   /** Tools for staff accounts, loaded at first use. */
   readonly accounts: AccountTools;
   /** Asks at the terminal without echoing the answer; undefined if stdin is no terminal. */

@@ -24,7 +24,7 @@ const HOLDER_BYTES = 9;
 
 /** Serves partners, and delivers to targets. @throws CommandFailed if it cannot listen. */
 export async function serveWorker(
-  { clock, random, stopwatch, sleep, targets }: Runtime,
+  { clock, random, stopwatch, sleep, targetTools }: Runtime,
   config: Config,
   { logger, logLine }: ServiceLog,
   { store, state, metrics, supervisor }: ChildParts,
@@ -34,6 +34,7 @@ export async function serveWorker(
     topUpRecorded: (topUp) => metrics?.observer.topUpRecorded(topUp),
     recordingChanged: (failsSince) => supervisor.send({ kind: "recording", failsSince }),
   };
+  const targets = targetTools(config.privateTargets);
   let phase: Phase = "serving";
   const warnOf = (message: string) => (error: unknown) => {
     const cause = error instanceof Error ? error.message : String(error);

@@ -9,6 +9,7 @@ import { onePage, pageOf } from "../common.ts";
 import { decide } from "../decide.ts";
 import type { Office } from "../office.ts";
 import { operation } from "../operation.ts";
+import { hasPermission } from "../rights.ts";
 import { deliveryData, deliveryLines, testedLines } from "./presenter.ts";
 import { DeliverySchema, NAME, TestedSchema } from "./schemas.ts";
 import { lastDeliveries, lastOfConnection, targetNamed } from "./sql.ts";
@@ -20,7 +21,7 @@ export const listDeliveries = operation({
   tag: TAG,
   permission: "read",
   refuses: ["not_found"],
-  summary: "List the last 50 attempts at a target, newest first, with body and answer; they are kept for 7 days",
+  summary: "List the last 50 attempts at a target, newest first; they are kept for 7 days",
   input: Type.Object(NAME),
   answer: pageOf(DeliverySchema),
   cli: [
@@ -31,9 +32,11 @@ export const listDeliveries = operation({
       examples: ["topupd target deliveries tv", "topupd target deliveries tv --json"],
     },
   ],
-  async run({ store: { engine } }, { name }) {
-    const target = await targetNamed(engine.db, name);
-    return onePage((await lastDeliveries(engine.db, target)).map(deliveryData));
+  async run(office, { name }) {
+    const { db } = office.store.engine;
+    const target = await targetNamed(db, name);
+    const isFull = await hasPermission(office, "administer");
+    return onePage((await lastDeliveries(db, target)).map((delivery) => deliveryData(delivery, isFull)));
   },
 });
 

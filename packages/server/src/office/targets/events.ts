@@ -1,14 +1,13 @@
 import { Type } from "typebox";
 import { eventId, eventMessage, seqOfEventId } from "../../domain/event.ts";
 import { Refused } from "../../domain/refused.ts";
-import { PERMISSIONS } from "../../domain/staff.ts";
-import { rightsQuery } from "../../store/audit.ts";
 import type { Db } from "../../store/engine.ts";
 import { eventsAfter, eventsOf, lastEvent, placeOf } from "../../store/events.ts";
 import { limitOf, PAGE, pageOf } from "../common.ts";
 import { decide } from "../decide.ts";
 import type { Office } from "../office.ts";
 import { operation } from "../operation.ts";
+import { requirePermission } from "../rights.ts";
 import { ToldEventSchema } from "./schemas.ts";
 import { movePlace, targetNamed } from "./sql.ts";
 
@@ -60,7 +59,8 @@ async function placeAfter(db: Db, cursor: string | undefined): Promise<number> {
 /** Confirms the events up to the cursor: they are not kept for the feed any more. @throws Refused */
 async function placeOfFeed(office: Office, name: string, cursor: string | undefined): Promise<number> {
   const { db } = office.store.engine;
-  if (cursor !== undefined) await requireAdmin(office);
+  // A read without a cursor deletes nothing.
+  if (cursor !== undefined) await requirePermission(office, "administer");
   const target = await targetNamed(db, name);
   if (target.config.kind !== "feed")
     throw new Refused("conflict", `${name} is no feed: topupd serve sends it its events`);
@@ -81,11 +81,4 @@ async function placeOfFeed(office: Office, name: string, cursor: string | undefi
     return { answer: undefined, change: { write: () => movePlace(tx, target, seq), audit: [] } };
   });
   return seq;
-}
-
-/** Requires a permission that depends on the input: a read without a cursor deletes nothing. @throws Refused */
-async function requireAdmin({ store: { engine }, by: { authority } }: Office): Promise<void> {
-  const rights = authority && (await rightsQuery(engine.db, authority).executeTakeFirst());
-  const isAdmin = rights !== undefined && PERMISSIONS[rights.role].includes("administer");
-  if (authority !== undefined && !isAdmin) throw new Refused("forbidden", "");
 }

@@ -74,8 +74,8 @@ export const addTarget = operation({
     const { store, targets, by } = office;
     const config = configOf(input, store.provider);
     const isWebhook = config.kind === "webhook";
-    const problem = isWebhook ? await targets.refuseUrl(config.url, config.allowPrivate) : undefined;
-    if (problem !== undefined) throw Refused.field("webhook.url", problem);
+    const problem = await targets.problemOf(config);
+    if (problem !== undefined) throw Refused.field(isWebhook ? "webhook.url" : "radius.database", problem);
     const secret = isWebhook ? await targets.newSecret() : undefined;
     const secrets = secret === undefined ? [] : [{ secret, until: undefined }];
     const added = await decide(office, "reference", async (tx) => {

@@ -43,7 +43,6 @@ export function detailData({ target, progress }: TargetStatus, now: Instant) {
   const { timeZone = null, groups = null, defaultGroup = null } = config.kind === "radius" ? config : {};
   return {
     ...targetData({ target, progress }),
-    allowPrivate: config.kind === "webhook" ? config.allowPrivate : null,
     formerSecretUntil: isoTimeOrNull(secrets[1]?.until),
     timeZone,
     groups: groups === null ? null : { ...groups },
@@ -78,9 +77,11 @@ function eventData(event: RecordedEvent) {
   return { id, kind, environment, cuid, service, reqId, partner: null };
 }
 
-export function deliveryData({ event, at, attempt, status, request, answer, problem, durationMs }: Delivery) {
-  const texts = { problem: problem ?? null, request: request ?? null, answer: answer ?? null };
-  return { at: isoTime(at), ...eventData(event), attempt, status: status ?? null, durationMs, ...texts };
+/** @param isFull whether the body and the answer are shown. */
+export function deliveryData(delivery: Delivery, isFull: boolean) {
+  const { event, at, attempt, status = null, request = null, answer = null, problem = null, durationMs } = delivery;
+  const texts = isFull ? { request, answer } : { request: null, answer: null };
+  return { at: isoTime(at), ...eventData(event), attempt, status, durationMs, problem, ...texts };
 }
 
 export function failedData({ event, attempts, failedAt, nextAt, setAside, problem }: FailedDelivery) {

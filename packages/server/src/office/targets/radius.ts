@@ -21,7 +21,7 @@ import { targetNamed } from "./sql.ts";
 export function configOf(input: Static<typeof AddTargetSchema>, { zone }: ProviderSettings): TargetConfig {
   const { webhook, radius, billing = false } = input;
   if (webhook !== undefined && radius !== undefined) throw Refused.field("radius", "cannot be given with webhook");
-  if (webhook !== undefined) return { kind: "webhook", url: webhook.url, allowPrivate: webhook.allowPrivate === true };
+  if (webhook !== undefined) return { kind: "webhook", url: webhook.url };
   if (radius === undefined) return { kind: "feed" };
   if (billing) throw Refused.field("billing", "is not for RADIUS");
   const { service = DEFAULT_RADIUS_SERVICE, ...file } = radius;

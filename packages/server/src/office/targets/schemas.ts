@@ -35,7 +35,6 @@ export const TargetSchema = Type.Object(
 export const TargetDetailSchema = Type.Object(
   {
     ...TargetSchema.properties,
-    allowPrivate: orNull(Type.Boolean({ description: "Whether a webhook may be in a private network." })),
     formerSecretUntil: orNull(
       Type.String({ description: "Time until which a webhook's previous secret signs; null if there is none." }),
     ),
@@ -53,10 +52,7 @@ export const TargetDetailSchema = Type.Object(
 );
 
 const WebhookSchema = Type.Object(
-  {
-    url: Type.String({ description: "URL that receives the events." }),
-    allowPrivate: Type.Optional(Type.Boolean({ description: "Whether the URL may be in a private network." })),
-  },
+  { url: Type.String({ description: "URL that receives the events." }) },
   { additionalProperties: false, description: "Settings of a webhook." },
 );
 
@@ -126,10 +122,13 @@ export const DeliverySchema = Type.Object(
     ...EVENT,
     at: InstantSchema,
     attempt: Type.Integer({ description: "1 for the first attempt." }),
-    request: orNull(
-      Type.String({ description: "The first 4,096 characters of the sent body; for RADIUS, the changed rows." }),
-    ),
     ...OUTCOME,
+    request: orNull(
+      Type.String({
+        description:
+          "The first 4,096 characters of the sent body; for RADIUS, the changed rows. Null, as `answer`, without the right to change targets.",
+      }),
+    ),
   },
   { title: "Delivery" },
 );

@@ -89,7 +89,7 @@ async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
     stdout("topupd demo: making a provider with 500 customers and three months of history ...\n");
     const { makeDemoHistory } = await import("../demo/history.ts");
     const { shellDesk } = await import("../desk.ts");
-    const desk = shellDesk({ store, clock: () => now, random, actor: ACTOR, runtime });
+    const desk = shellDesk({ store, clock: () => now, random, actor: ACTOR, runtime, config });
     const turnTo = (at: Instant) => {
       now = at;
     };
@@ -121,7 +121,7 @@ async function prepare(runtime: Runtime, config: Config): Promise<Access> {
     const ports = { store, clock, random };
     const { giveAccess, resetTrial } = await import("../demo/trial.ts");
     await resetTrial(ports, ACTOR);
-    return giveAccess({ ...ports, actor: ACTOR, runtime }, NAME);
+    return giveAccess({ ...ports, actor: ACTOR, runtime, config }, NAME);
   });
 }
 

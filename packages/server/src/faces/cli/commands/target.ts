@@ -24,7 +24,6 @@ interface AddFlags {
   readonly config?: string;
   readonly service?: Service;
   readonly billing?: boolean;
-  readonly allowPrivate?: boolean;
 }
 
 /** Adds `topupd target add`, whose flags depend on the kind, and `reconcile`, which prints while it works. */
@@ -37,14 +36,13 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
     options: [
       new Option("--kind <KIND>", "kind of the target").choices(TARGET_KINDS).makeOptionMandatory(),
       new Option("--url <URL>", "URL that receives a webhook's events"),
-      new Option("--allow-private", "allow a webhook in a private network or on this machine"),
       new Option("--billing", "mark the webhook or feed as your billing, which must receive every event"),
       new Option("--config <FILE>", "JSON file with the database, time zone and groups of RADIUS"),
       new Option("--service <SERVICE>", "service that RADIUS serves (default: internet)").choices(SERVICES),
     ],
     examples: [
       "topupd target add tv --kind webhook --url https://tv.example.net/topupd",
-      "topupd target add billing --kind webhook --url http://10.0.0.7:8000/events \\\n    --billing --allow-private",
+      "topupd target add billing --kind webhook --url http://10.0.0.7:8000/events \\\n    --billing",
       "topupd target add network --kind radius --config radius.json",
       "topupd target add crm --kind feed",
     ],
@@ -66,12 +64,12 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
 const FLAGS: Readonly<Record<string, string>> = { name: "NAME", "webhook.url": "--url" };
 
 async function add(session: Session, name: string, given: AddFlags): Promise<void> {
-  const { kind, url, config, service, billing, allowPrivate } = given;
+  const { kind, url, config, service, billing } = given;
   refuseOthers(given);
   const said = {
     name,
     ...(billing && { billing }),
-    ...(kind === "webhook" && { webhook: { url, ...(allowPrivate && { allowPrivate }) } }),
+    ...(kind === "webhook" && { webhook: { url } }),
     ...(kind === "radius" && {
       radius: { ...(await readConfig(session.runtime, config)), ...(service && { service }) },
     }),
@@ -87,7 +85,7 @@ async function add(session: Session, name: string, given: AddFlags): Promise<voi
 
 /** Flags that only some kinds of target have. */
 const FLAGS_OF = {
-  webhook: ["url", "allowPrivate", "billing"],
+  webhook: ["url", "billing"],
   radius: ["config", "service"],
   feed: ["billing"],
 } as const;
@@ -95,13 +93,7 @@ const FLAGS_OF = {
 /** @throws WrongUsage */
 function refuseOthers(given: AddFlags): void {
   const { kind } = given;
-  const flags = {
-    url: "--url",
-    config: "--config",
-    service: "--service",
-    billing: "--billing",
-    allowPrivate: "--allow-private",
-  };
+  const flags = { url: "--url", config: "--config", service: "--service", billing: "--billing" };
   for (const [name, flag] of Object.entries(flags) as [keyof typeof flags, string][])
     if (given[name] !== undefined && !FLAGS_OF[kind].some((own) => own === name))
       throw new WrongUsage(`a target of kind ${kind} has no ${flag}`);
