@@ -19,8 +19,8 @@ import {
   readOrigin,
   readPrefix,
   readTextLine,
-  readUnits,
 } from "./system/setting-values.ts";
+import { STAFF_LIMIT_SETTINGS } from "./system/staff-limit-settings.ts";
 
 /** An unknown setting, or a value that is not valid. */
 export class ConfigError extends Error {
@@ -195,36 +195,7 @@ const TABLE = {
       "private IP addresses and CIDR ranges that webhooks and RADIUS databases may have, separated by commas; if not set, none",
     read: readAddressList,
   },
-  supportGoodwillDays: {
-    placeholder: "DAYS",
-    fallback: "400",
-    description:
-      "most days of goodwill, also in bulk, that one account or API key of the role support can give in a day",
-    read: integer(0, 99_999),
-  },
-  supportBulk: {
-    placeholder: "NUMBER",
-    fallback: "200",
-    description: "most connections that one account or API key of the role support can correct in bulk in a day",
-    read: integer(0, 99_999),
-  },
-  secondPersonBulk: {
-    placeholder: "NUMBER",
-    fallback: "1000",
-    description: "bulk changes of more connections need a second person; none means that none does",
-    read: (text) => (text === "none" ? Number.POSITIVE_INFINITY : integer(0, 99_999, "none, or ")(text)),
-  },
-  secondPersonReversal: {
-    placeholder: "AMOUNT",
-    description: "reversals above this amount, in whole units of the currency, need a second person; if not set, none",
-    read: readUnits,
-  },
-  secondPersonMoney: {
-    placeholder: "AMOUNT",
-    description:
-      "deposits, withdrawals, adjustments and credit limits above this amount, in whole units of the currency, need a second person; if not set, none",
-    read: readUnits,
-  },
+  ...STAFF_LIMIT_SETTINGS,
   v100DeprecatedOn: {
     placeholder: "DATE",
     description: "date of the announced deprecation of v1.0.0, in UTC",

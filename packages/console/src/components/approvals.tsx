@@ -2,10 +2,10 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { useLive, useSend } from "../api/hooks.ts";
 import type { Environment } from "../api/request.ts";
-import { useMay, useMe } from "../api/session.tsx";
+import { useMe } from "../api/session.tsx";
 import type { Approval } from "../api/staff-api.d.ts";
 import { countOf, formatAge, formatMoney } from "../format.ts";
-import { transactionHref } from "../links.ts";
+import { partnerHref, transactionHref } from "../links.ts";
 import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
 import { TextInput } from "./controls.tsx";
@@ -38,28 +38,24 @@ export function Approvals({ environment, bulkId }: ApprovalsProps) {
 
 /** A change that waits, and what this person can do about it. */
 export function WaitingApproval({ approval, isLinked = false }: { approval: Approval; isLinked?: boolean }) {
-  const { id, kind, subject, topUp, bulk, reason, requestedBy, requestedAt } = approval;
+  const { id, kind, reason, requestedBy, requestedAt, own, mayDecide } = approval;
   const [deciding, setDeciding] = useState<"confirm" | "refuse">();
   const { name, provider } = useMe();
-  const mayCorrect = useMay("correct");
   const confirm = useSend("POST /approvals/:id/confirm");
   const refuse = useSend("POST /approvals/:id/refuse");
   const isOwn = requestedBy === name;
   const close = () => setDeciding(undefined);
-  const words =
-    bulk === null
-      ? t.reversal(formatMoney(topUp?.amount ?? "", provider.currency), topUp?.cuid ?? "")
-      : texts.bulk.orders[bulk.action](countOf(bulk.days ?? 0, "day"), countOf(bulk.count, "connection"));
-  const href = kind === "bulk" ? `/bulk/${subject}` : transactionHref({ txnId: subject });
+  const words = wordsOf(approval, provider.currency);
   return (
     <Note tone="warning">
       <p>
-        {t.waits(requestedBy, formatAge(requestedAt), words, reason)} {isLinked && <Link href={href}>{t.see}</Link>}
+        {t.waits(requestedBy, formatAge(requestedAt), words, reason)}{" "}
+        {isLinked && <Link href={hrefOf(approval)}>{t.see}</Link>}
       </p>
-      {isOwn && <p>{t.own}</p>}
-      {mayCorrect && (
+      {own && <p>{isOwn ? t.own : t.onePerson(requestedBy)}</p>}
+      {mayDecide && (
         <p className="row">
-          {!isOwn && (
+          {!own && (
             <Button kind="primary" onClick={() => setDeciding("confirm")}>
               {t.confirm}
             </Button>
@@ -70,7 +66,7 @@ export function WaitingApproval({ approval, isLinked = false }: { approval: Appr
       {deciding === "confirm" && (
         <ActionDialog
           title={t.confirmTitle}
-          description={kind === "bulk" ? texts.bulk.confirmText : texts.transactions.reverseText}
+          description={t.confirmTexts[kind]}
           submit={t.confirm}
           danger
           onSubmit={async () => {
@@ -100,4 +96,20 @@ export function WaitingApproval({ approval, isLinked = false }: { approval: Appr
       )}
     </Note>
   );
+}
+
+function wordsOf({ topUp, bulk, account }: Approval, currency: string | null): string {
+  if (topUp !== null) return t.reversal(formatMoney(topUp.amount, currency), topUp.cuid);
+  if (bulk !== null)
+    return texts.bulk.orders[bulk.action](countOf(bulk.days ?? 0, "day"), countOf(bulk.count, "connection"));
+  const { partner = "", entry = null, amount = null, reference = null } = account ?? {};
+  const money = amount === null ? texts.common.none : formatMoney(amount, currency);
+  return entry === null
+    ? t.creditLimit(partner, money)
+    : t.entry(texts.partnerAccounts.lines[entry], money, partner, reference ?? "");
+}
+
+function hrefOf({ kind, subject, account }: Approval): string {
+  if (account !== null) return partnerHref({ name: account.partner });
+  return kind === "bulk" ? `/bulk/${subject}` : transactionHref({ txnId: subject });
 }

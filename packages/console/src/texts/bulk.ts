@@ -65,7 +65,7 @@ export const bulk = {
     unblock: (_days: string, count: string) => `Unblock ${count}`,
   },
   confirmText: "It starts at once and continues if you leave the page. The audit trail names all connections.",
-  secondPerson: "So many connections need a second person: it starts when another person confirms it.",
+  secondPerson: "So many connections in a day need a second person: it starts when another person confirms it.",
 
   reading: (lines: string) => `${lines} read.`,
   progress: (done: string, count: string) => `${done} of ${count}`,

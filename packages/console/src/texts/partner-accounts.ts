@@ -23,6 +23,9 @@ export const partnerAccounts = {
   wasEntered: (at: string, author: string) => `${author} entered this reference at ${at}. It is not entered again.`,
   entered: (balance: string) => `Entered: the balance is ${balance}.`,
 
+  secondPerson: "So much in a day needs a second person: it is entered when another person confirms it.",
+  requested: "Requested: another person must confirm it under Needs attention.",
+
   settings: "Credit limit and alert…",
   settingsTitle: "Credit limit and alert",
   settingsText: "They apply from the next top-up.",

@@ -45,7 +45,7 @@ export const transactions = {
   reverse: "Reverse",
   reverseTitle: "Reverse this top-up",
   reverseText: "You cannot undo this. The partner and the settlement will show it as reversed.",
-  secondPerson: "The amount needs a second person: it is reversed when another person confirms it.",
+  secondPerson: "So much in a day needs a second person: it is reversed when another person confirms it.",
   waits: (by: string, reason: string) => `${by} asked for it already (${reason}): another person must confirm it.`,
   requested: "Requested: another person must confirm it.",
   done: (connection: string, end: string) => `Reversed: ${connection} ends ${end}.`,

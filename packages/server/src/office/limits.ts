@@ -1,15 +1,19 @@
 import type { Money } from "../domain/money.ts";
+import { ACCESS_ACTIONS, namesOfPerson } from "../domain/one-person.ts";
 import { Refused } from "../domain/refused.ts";
 import { rightsQuery } from "../store/audit.ts";
 import type { Db } from "../store/engine.ts";
 import type { Ports } from "../store/ports.ts";
-import type { BulkRunRow } from "../store/tables.ts";
+import type { ApprovalRow, BulkRunRow } from "../store/tables.ts";
 import type { Decider } from "./decide.ts";
 
 /** The part of the office that a correction needs. */
-export type Corrector = Limited & Pick<Ports, "random">;
-
-type Limited = Decider & { readonly limits: Limits | undefined };
+export type Corrector = Decider &
+  Pick<Ports, "random"> & {
+    readonly limits: Limits | undefined;
+    /** The request that the author confirms, as the second person. */
+    readonly confirms?: ApprovalRow | undefined;
+  };
 
 /** Limits of accounts and API keys. The command line has none, because its user controls the database. */
 export interface Limits {
@@ -17,48 +21,105 @@ export interface Limits {
   readonly supportGoodwillDays: number;
   /** Connections that it can correct in bulk in a day. */
   readonly supportBulk: number;
-  /** A bulk change of more connections needs a second person. */
+  /** A person who corrects more connections in bulk in a day needs a second person. */
   readonly secondPersonBulk: number;
-  /** A reversal of a larger amount needs a second person; undefined if none does. */
+  /** The same for the amount of a person's reversals in a day; undefined if none needs one. */
   readonly secondPersonReversal: Money | undefined;
+  /** The same for entries into accounts; and for each higher credit limit. */
+  readonly secondPersonMoney: Money | undefined;
 }
 
-/** Counts a bulk change: goodwill counts the days of all its connections. @throws Refused */
-export async function countBulk(office: Limited, tx: Db, { count, days }: Pick<BulkRunRow, "count" | "days">) {
-  await countToday(office, tx, "bulkConnections", count);
-  if (days !== null) await countToday(office, tx, "goodwillDays", count * days);
-}
+type Counter = Pick<Corrector, keyof Decider | "limits">;
 
+/** The counts of a day, in connections, days and minor units. */
 const DAILY = {
-  goodwillDays: { limit: "supportGoodwillDays", what: "days of goodwill" },
-  bulkConnections: { limit: "supportBulk", what: "connections in bulk changes" },
+  goodwillDays: { support: "supportGoodwillDays", what: "days of goodwill", alone: undefined },
+  bulkConnections: { support: "supportBulk", what: "connections in bulk changes", alone: "secondPersonBulk" },
+  reversed: { support: undefined, alone: "secondPersonReversal" },
+  entered: { support: undefined, alone: "secondPersonMoney" },
 } as const;
+type Daily = keyof typeof DAILY;
+
+/** Counts a bulk change: goodwill counts the days of all its connections. @returns as {@link countToday}. @throws Refused */
+export async function countBulk(office: Counter, tx: Db, { count, days }: Pick<BulkRunRow, "count" | "days">) {
+  const needsAnother = await countToday(office, tx, "bulkConnections", count);
+  if (days !== null) await countToday(office, tx, "goodwillDays", count * days);
+  return needsAnother;
+}
 
 /**
- * Counts work toward the author's limit of today. The count stays locked until the end of the transaction, so that parallel
- * work cannot exceed the limit.
+ * Counts work of today: of the author, toward the limit of the role support, and of the person, who may need a second one.
+ * The counts of the person stay locked until the end of the transaction, so that parallel work cannot exceed a limit.
+ * @returns whether what the person did today needs a second person.
  * @throws Refused
  */
-export async function countToday(office: Limited, tx: Db, kind: keyof typeof DAILY, count: number): Promise<void> {
-  const { limits, isPreview, store } = office;
-  const { author, authority, at } = office.by;
-  if (limits === undefined || authority === undefined) return;
-  if ((await rightsQuery(tx, authority).executeTakeFirst())?.role !== "support") return;
-  const day = store.provider.zone.wallTime(at).slice(0, 10);
+export async function countToday(office: Counter, tx: Db, kind: Daily, count: number | Money): Promise<boolean> {
+  const { limits, isPreview } = office;
+  const { author } = office.by;
+  if (limits === undefined) return false;
+  const names = await personBehind(office, tx, kind, author);
+  const [day, more] = [today(office), Number(count)];
   if (!isPreview) {
+    const none = { day, goodwillDays: 0, bulkConnections: 0, reversed: 0, entered: 0 };
     await tx
       .insertInto("staffDay")
-      .values({ author, day, goodwillDays: 0, bulkConnections: 0, [kind]: count })
+      .values(names.map((name) => ({ ...none, author: name, [kind]: name === author ? more : 0 })))
       .onConflict((on) =>
-        on.columns(["author", "day"]).doUpdateSet((eb) => ({ [kind]: eb(`staffDay.${kind}`, "+", count) })),
+        on
+          .columns(["author", "day"])
+          .doUpdateSet((eb) => ({ [kind]: eb(`staffDay.${kind}`, "+", eb.ref(`excluded.${kind}`)) })),
       )
       .execute();
-    await tx.deleteFrom("staffDay").where("author", "=", author).where("day", "<", day).execute();
+    await tx.deleteFrom("staffDay").where("author", "in", names).where("day", "<", day).execute();
   }
-  const counted = tx.selectFrom("staffDay").select(kind).where("author", "=", author).where("day", "=", day);
-  const sum = ((await counted.executeTakeFirst())?.[kind] ?? 0) + (isPreview ? count : 0);
-  const { limit, what } = DAILY[kind];
-  if (sum <= limits[limit]) return;
-  const left = Math.max(0, limits[limit] - (sum - count));
-  throw new Refused("forbidden", `${left} of your ${limits[limit]} ${what} are left today: ask an admin to do it`);
+  const planned = isPreview ? more : 0;
+  await refuseSupport(office, tx, kind, { more, sum: planned + (await sumToday(office, tx, kind, [author])) });
+  return planned + (await sumToday(office, tx, kind, names)) > mostAlone(limits, kind);
+}
+
+/** Whether an author who does so much more today will need a second person. */
+export async function willNeedAnother(office: Counter, db: Db, author: string, kind: Daily, more: number) {
+  if (office.limits === undefined) return false;
+  const names = await personBehind(office, db, kind, author);
+  return more + (await sumToday(office, db, kind, names)) > mostAlone(office.limits, kind);
+}
+
+async function refuseSupport(
+  { limits, by: { authority } }: Counter,
+  tx: Db,
+  kind: Daily,
+  { more, sum }: { readonly more: number; readonly sum: number },
+): Promise<void> {
+  const { support } = DAILY[kind];
+  if (limits === undefined || authority === undefined || support === undefined || sum <= limits[support]) return;
+  if ((await rightsQuery(tx, authority).executeTakeFirst())?.role !== "support") return;
+  const left = `${Math.max(0, limits[support] - (sum - more))} of your ${limits[support]} ${DAILY[kind].what}`;
+  throw new Refused("forbidden", `${left} are left today: ask an admin to do it`);
+}
+
+function mostAlone(limits: Limits, kind: Daily): number {
+  const { alone } = DAILY[kind];
+  return Number((alone && limits[alone]) ?? Number.POSITIVE_INFINITY);
+}
+
+function today({ store, by }: Counter): string {
+  return store.provider.zone.wallTime(by.at).slice(0, 10);
+}
+
+async function sumToday(office: Counter, db: Db, kind: Daily, names: readonly string[]): Promise<number> {
+  const sum = db.selectFrom("staffDay").select((eb) => eb.fn.sum<number | string | null>(kind).as("sum"));
+  const counted = sum.where("author", "in", names).where("day", "=", today(office));
+  return Number((await counted.executeTakeFirst())?.sum ?? 0);
+}
+
+/** All names of the person behind an author, if their work counts together. */
+async function personBehind({ limits, by }: Counter, db: Db, kind: Daily, author: string): Promise<readonly string[]> {
+  const isAlone = limits === undefined || mostAlone(limits, kind) === Number.POSITIVE_INFINITY;
+  return isAlone ? [author] : readPerson(db, author, by.at);
+}
+
+/** @see namesOfPerson */
+export async function readPerson(db: Db, author: string, now: number): Promise<readonly string[]> {
+  const changes = db.selectFrom("auditEntry").select(["action", "author", "subject", "at"]);
+  return namesOfPerson(await changes.where("action", "in", ACCESS_ACTIONS).orderBy("seq").execute(), author, now);
 }

@@ -5,6 +5,7 @@ import type { RadiusDifference } from "../domain/radius.ts";
 import type { RadiusConfig, Sender, Target, TargetConfig } from "../domain/target.ts";
 import type { Ports } from "../store/ports.ts";
 import type { ProviderSettings } from "../store/store.ts";
+import type { ApprovalRow } from "../store/tables.ts";
 import type { ServiceState } from "../system/service-state.ts";
 import type { Limits } from "./limits.ts";
 
@@ -65,6 +66,8 @@ export interface RadiusCounts {
 export interface Office extends Omit<Desk, "actor"> {
   readonly by: Attribution;
   readonly isPreview: boolean;
+  /** The request that the author confirms, as the second person. */
+  readonly confirms?: ApprovalRow;
 }
 
 /** Makes the office for one call. */

@@ -20,8 +20,8 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   /** Undefined for an empty answer. `pageOf` makes a list, `rowsOf` a stream. */
   readonly answer?: Answer;
   readonly status?: 200 | 201 | 202;
-  /** Another status of some answers: 200 if nothing was made, 202 if the work is still to be done. */
-  readonly otherStatus?: { readonly code: 200 | 202; isOf(this: void, answer: AnswerOf<Answer>): boolean };
+  /** Other statuses of some answers: 200 if nothing was made, 202 if the work is still to be done. */
+  readonly otherStatuses?: readonly { readonly code: 200 | 202; isOf(this: void, answer: AnswerOf<Answer>): boolean }[];
   /** Refusals in addition to those of every operation. */
   readonly refuses?: readonly Refusal[];
   /** Whether the answer has a secret that is shown once: then it is not kept for an Idempotency-Key. */

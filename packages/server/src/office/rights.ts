@@ -1,20 +1,25 @@
 import { Refused } from "../domain/refused.ts";
 import { PERMISSIONS, type Permission } from "../domain/staff.ts";
 import { rightsQuery } from "../store/audit.ts";
+import type { Db } from "../store/engine.ts";
+import { RightsEnded } from "../store/errors.ts";
 import type { Decider } from "./decide.ts";
 
 /* Permissions that depend on what is asked. The command line has all, because its user controls the database. */
 
-export async function hasPermission(
-  { store: { engine }, by: { authority } }: Pick<Decider, "store" | "by">,
-  permission: Permission,
-): Promise<boolean> {
-  if (authority === undefined) return true;
-  const rights = await rightsQuery(engine.db, authority).executeTakeFirst();
-  return rights !== undefined && PERMISSIONS[rights.role].includes(permission);
+/** The permissions that the author has now. @param db a transaction, if there is one. */
+export async function permissionsNow(
+  { by: { authority } }: Pick<Decider, "by">,
+  db: Db,
+): Promise<readonly Permission[]> {
+  if (authority === undefined) return PERMISSIONS.admin;
+  const rights = await rightsQuery(db, authority).executeTakeFirst();
+  return rights === undefined ? [] : PERMISSIONS[rights.role];
 }
 
-/** @throws Refused */
+/** @throws RightsEnded or Refused */
 export async function requirePermission(office: Pick<Decider, "store" | "by">, permission: Permission): Promise<void> {
-  if (!(await hasPermission(office, permission))) throw new Refused("forbidden", "");
+  const permissions = await permissionsNow(office, office.store.engine.db);
+  if (permissions.length === 0) throw new RightsEnded();
+  if (!permissions.includes(permission)) throw new Refused("forbidden", "");
 }

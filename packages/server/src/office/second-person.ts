@@ -1,28 +1,48 @@
 import { type Static, Type } from "typebox";
+import { STAFF_ENTRY_KINDS } from "../domain/account.ts";
 import type { AuditedChange } from "../domain/audit.ts";
 import type { Environment } from "../domain/customer.ts";
 import { formatMoneyInFull } from "../domain/money.ts";
 import { Refused } from "../domain/refused.ts";
-import { PERMISSIONS } from "../domain/staff.ts";
+import { PERMISSIONS, type Permission } from "../domain/staff.ts";
 import type { Transaction } from "../domain/transaction.ts";
 import { DAY_MS, type Instant, isoTime, isoTimeOrNull } from "../domain/wall-time.ts";
 import type { Db } from "../store/engine.ts";
-import type { Ports } from "../store/ports.ts";
 import type { ApprovalRow, BulkRunRow } from "../store/tables.ts";
 import { AmountSchema, BULK_ACTIONS, EnvironmentSchema, InstantSchema, oneOf, orNull } from "./common.ts";
 import type { Change } from "./decide.ts";
-import type { Corrector } from "./limits.ts";
+import { type Corrector, readPerson } from "./limits.ts";
+import { permissionsNow } from "./rights.ts";
 
 /* A change that needs a second person is requested, and made in the transaction that confirms it. */
+
+/** The permission that requesting, confirming and refusing a change needs. */
+export const PERMISSION_FOR: Readonly<Record<ApprovalRow["kind"], Permission>> = {
+  reversal: "correct",
+  bulk: "correct",
+  account_entry: "settle",
+  credit_limit: "administer",
+};
+const KINDS = ["reversal", "bulk", "account_entry", "credit_limit"] as const;
+
+/** The change of an account that a request asks for. */
+const AccountChangeSchema = Type.Object({
+  partner: Type.String(),
+  entry: orNull(oneOf(STAFF_ENTRY_KINDS)),
+  amount: orNull(Type.String({ ...AmountSchema, description: "Amount, or the credit limit; null for no limit." })),
+  reference: orNull(Type.String()),
+});
+export type AccountChange = Static<typeof AccountChangeSchema>;
 
 export const ApprovalSchema = Type.Object(
   {
     id: Type.String(),
-    kind: oneOf(["reversal", "bulk"]),
+    kind: oneOf(KINDS),
     environment: EnvironmentSchema,
-    subject: Type.String({ description: "The txnId of the top-up, or the id of the bulk change." }),
+    subject: Type.String({ description: "The txnId of the top-up, the id of the bulk change, or the account." }),
     topUp: orNull(Type.Object({ cuid: Type.String(), amount: AmountSchema })),
     bulk: orNull(Type.Object({ action: oneOf(BULK_ACTIONS), days: orNull(Type.Integer()), count: Type.Integer() })),
+    account: orNull(AccountChangeSchema),
     reason: Type.String(),
     requestedBy: Type.String(),
     requestedAt: InstantSchema,
@@ -33,53 +53,91 @@ export const ApprovalSchema = Type.Object(
     decidedBy: orNull(Type.String()),
     decidedAt: orNull(InstantSchema),
     refusal: orNull(Type.String({ description: "Reason of a refusal." })),
+    own: Type.Boolean({ description: "Whether you count as the requester: then you can only withdraw it." }),
+    mayDecide: Type.Boolean({ description: "Whether your role can confirm and refuse it." }),
   },
   { title: "Approval", description: "A change that needs a second person." },
 );
 
-export function approvalData(
-  { store, clock }: Pick<Ports, "store" | "clock">,
-  approval: ApprovalRow,
-  { topUp, run }: { readonly topUp?: Transaction | undefined; readonly run?: BulkRunRow | undefined },
-): Static<typeof ApprovalSchema> {
+interface Subjects {
+  readonly topUp?: Transaction | undefined;
+  readonly run?: BulkRunRow | undefined;
+}
+
+/** @returns a function that shows requests to the author of the office. */
+export async function approvalShower({ store, clock, by }: Pick<Corrector, "store" | "clock" | "by">, db: Db) {
   const { currencyExponent } = store.provider;
-  return {
+  const own = await readPerson(db, by.author, by.at);
+  const permissions = await permissionsNow({ by }, db);
+  return (approval: ApprovalRow, { topUp, run }: Subjects): Static<typeof ApprovalSchema> => ({
     ...approval,
+    own: by.authority !== undefined && own.includes(approval.requestedBy),
+    mayDecide: permissions.includes(PERMISSION_FOR[approval.kind]),
+    account: accountChangeOf(approval),
     topUp: topUp === undefined ? null : { cuid: topUp.cuid, amount: formatMoneyInFull(topUp.amount, currencyExponent) },
     bulk: run === undefined ? null : { action: run.action, days: run.days, count: run.count },
     requestedAt: isoTime(approval.requestedAt),
     decidedAt: isoTimeOrNull(approval.decidedAt ?? undefined),
     state: stateOf(approval, clock()),
-  };
+  });
+}
+
+export function accountChangeOf({ account }: Pick<ApprovalRow, "account">): AccountChange | null {
+  return account === null ? null : (JSON.parse(account) as AccountChange);
 }
 
 const ID_BYTES = 9;
 
+interface Wanted extends Subject, Pick<ApprovalRow, "environment"> {
+  readonly account?: AccountChange;
+  /** Subject and values of the audit entry of a request. */
+  readonly audited: Pick<AuditedChange, "subject" | "after">;
+  /** Counts the change, unless a request for it waits. @returns whether it needs a second person. */
+  readonly needsAnother: (isWaiting: boolean) => boolean | Promise<boolean>;
+}
+
+interface Requested {
+  readonly approval: ApprovalRow;
+  /** Undefined if the request waits already. */
+  readonly change?: Change;
+}
+
 /**
- * Requests a change, in a transaction that excludes other requests for it. If one waits already, nothing changes.
- * @param audited the subject and values of the audit entry.
+ * Requests a change that needs a second person, in a transaction that excludes other requests for it.
+ * @returns undefined if the change can be made now.
+ * @throws Refused
  */
-export async function requestChange(
-  { by, random }: Corrector,
-  tx: Db,
-  of: Subject & Pick<ApprovalRow, "environment">,
-  audited: Pick<AuditedChange, "subject" | "after">,
-): Promise<{ readonly approval: ApprovalRow; readonly change?: Change }> {
-  const { author: requestedBy, at: requestedAt, reason = "" } = by;
-  const last = await approvalOf(tx, of);
-  if (last !== undefined && stateOf(last, requestedAt) === "waiting") return { approval: last };
-  const id = Buffer.from(random(ID_BYTES)).toString("hex");
+export async function requestIfNeeded(office: Corrector, tx: Db, wanted: Wanted): Promise<Requested | undefined> {
+  if (office.limits === undefined || office.confirms !== undefined) return undefined;
+  const { kind, subject, environment, audited, needsAnother } = wanted;
+  const account = wanted.account === undefined ? null : JSON.stringify(wanted.account);
+  const { author: requestedBy, at: requestedAt, reason = "" } = office.by;
+  const last = await approvalOf(tx, wanted);
+  const waiting = last !== undefined && stateOf(last, requestedAt) === "waiting" ? last : undefined;
+  if (!(await needsAnother(waiting !== undefined))) return undefined;
+  if (waiting?.account === account) return { approval: waiting };
+  if (waiting !== undefined)
+    throw new Refused("conflict", `a request of ${waiting.requestedBy} for another amount waits: refuse it first`);
+  const id = Buffer.from(office.random(ID_BYTES)).toString("hex");
   const undecided = { state: "waiting", decidedBy: null, decidedAt: null, refusal: null } as const;
-  const approval = { ...of, ...undecided, id, reason, requestedBy, requestedAt };
+  const approval = { kind, subject, environment, account, ...undecided, id, reason, requestedBy, requestedAt };
   const audit = [{ ...audited, action: "approval.request", before: undefined } as const];
   return { approval, change: { write: () => writeRequest(tx, approval), audit } };
 }
 
-/** Confirms a request, in the transaction that makes its change. @throws Refused */
-export async function confirmRequest(office: Corrector, tx: Db, approval: ApprovalRow): Promise<void> {
-  const { id, requestedBy, requestedAt } = approval;
+/** Confirms the office's request, if it has one, in the transaction that makes the change. @throws Refused */
+export async function confirmRequest(office: Corrector, tx: Db): Promise<void> {
+  if (office.confirms === undefined) return;
+  const { id, kind, requestedBy, requestedAt } = office.confirms;
+  const { author, at } = office.by;
+  if (author === requestedBy)
+    throw new Refused("forbidden", "you requested it yourself: another person must confirm it");
+  if ((await readPerson(tx, author, at)).includes(requestedBy)) {
+    const why = "as you have access to one another's accounts or keys";
+    throw new Refused("forbidden", `${requestedBy} and you count as one person, ${why}: another one must confirm it`);
+  }
   const role = await roleAt(tx, requestedBy, requestedAt);
-  if (role === undefined || !PERMISSIONS[role].includes("correct"))
+  if (role === undefined || !PERMISSIONS[role].includes(PERMISSION_FOR[kind]))
     throw new Refused("conflict", `${requestedBy} may not do this any more: refuse the request, and make it again`);
   await decideRequest(office, tx, id, "confirmed");
 }

@@ -151,13 +151,17 @@ export const STAFF_TABLES = {
     { hash: blob() },
     { owner: text(), request: blob(), at: number(), status: orNull(number()), body: orNull(text()) },
   ),
-  staff_day: table({ author: text(), day: text() }, { goodwill_days: number(), bulk_connections: number() }),
+  staff_day: table(
+    { author: text(), day: text() },
+    { goodwill_days: number(), bulk_connections: number(), reversed: number(), entered: number() },
+  ),
   approval: table(
     { id: text() },
     {
-      kind: text<"reversal" | "bulk">(),
+      kind: text<"reversal" | "bulk" | "account_entry" | "credit_limit">(),
       subject: text(),
       environment: text<Environment>(),
+      account: orNull(text()),
       reason: text(),
       requested_by: text(),
       requested_at: number(),

@@ -51,7 +51,7 @@ const FIGURES = {
 };
 const NEW_PASSWORD = "tumbling otters sing";
 const totpRoles = new Set<Role>();
-const limits = { ...NO_LIMITS, secondPersonBulk: 2, secondPersonReversal: 300_000n };
+const limits = { ...NO_LIMITS, secondPersonBulk: 2, secondPersonReversal: 300_000n, secondPersonMoney: 500_000n };
 const api = shareStaffApi({
   consoleFolder: CONSOLE_FOLDER,
   defaultCountry: "NP",
@@ -295,7 +295,7 @@ describe("support", () => {
     const { txnId } = await topUp(api(), gita, { bouquetId: "NET-3M", amt: "3220.50" });
     const visit = await at(`/transactions/${txnId}`, "support");
     await visit.press("Reverse");
-    await visit.dialog.getByText(/^The amount needs a second person/).waitFor();
+    await visit.dialog.getByText(/^So much in a day needs a second person/).waitFor();
     await visit.dialog.getByLabel("Reason").fill("paid twice");
     await visit.press("Reverse", visit.dialog);
     await visit.expectToast("Requested: another person must confirm it.");
@@ -374,7 +374,7 @@ describe("support", () => {
     await main.getByLabel("Days").fill("2");
     await main.getByLabel("Reason").fill("flood");
     await visit.press("Preview");
-    await main.getByText(/^So many connections need a second person/).waitFor();
+    await main.getByText(/^So many connections in a day need a second person/).waitFor();
     await visit.press("Give 2 days to 3 connections");
     await visit.press("Give 2 days to 3 connections", dialog);
     const asked = /^Bina asked .*: Give 2 days to 3 connections \(flood\)/;
@@ -671,6 +671,27 @@ describe("the account of a partner", () => {
     expect(await balance()).toBe("420.00");
   });
 
+  test("asks for a large adjustment, which another person with the right refuses", async () => {
+    const visit = await at(ACCOUNT, "finance");
+    await visit.press("Adjust…");
+    await visit.dialog.getByLabel("Amount, NPR").fill("-9000");
+    await visit.dialog.getByLabel("Reference").fill("C-9");
+    await visit.dialog.getByText(/^So much in a day needs a second person/).waitFor();
+    await visit.dialog.getByLabel("Reason").fill("fee");
+    await visit.press("Adjust", visit.dialog);
+    await visit.expectToast("Requested: another person must confirm it under Needs attention.");
+    const asked = /^Chandra asked .*: Adjustment of NPR -9,000.00 for Blue Wallet, reference C-9 \(fee\)/;
+    const support = await at("/", "support");
+    await support.main.getByText(asked).waitFor();
+    expect(await support.main.getByRole("button", { name: "Confirm" }).count()).toBe(0);
+    const other = await at("/", "admin");
+    await other.main.getByText(asked).waitFor();
+    await other.press("Refuse");
+    await other.dialog.getByLabel("Reason").fill("no fee");
+    await other.press("Refuse", other.dialog);
+    await other.main.getByText(asked).waitFor({ state: "detached" });
+  });
+
   test("is a statement in CSV and on A4, with all entries, their balances and lines to sign", async () => {
     const visit = await at(ACCOUNT, "finance");
     const { page, main } = visit;
@@ -728,9 +749,9 @@ describe("the account of a partner", () => {
     await visit.press("Credit limit and alert…");
     await dialog.getByLabel("Credit limit, NPR").fill("");
     await visit.press("Save", dialog);
-    await main.getByText("At zero, top-ups continue").waitFor({ state: "hidden" });
+    await visit.expectToast("Requested: another person must confirm it under Needs attention.");
     expect((await api().call("GET /partners/Blue%20Wallet/account")).json).toMatchObject({
-      ...{ creditLimit: null, alertBelow: "-1000.00" },
+      ...{ creditLimit: "5000.00", alertBelow: "-1000.00" },
     });
     await visit.press("Add a rule");
     await dialog.getByLabel("Percent of the price").fill("2.555");

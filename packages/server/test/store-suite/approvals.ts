@@ -5,6 +5,7 @@ import { listEntries } from "../../src/office/audit/sql.ts";
 import { keepBulk } from "../../src/office/bulk/keep.ts";
 import { cancelBulk, previewBulk, showBulk, startBulk } from "../../src/office/bulk/operations.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
+import type { Limits } from "../../src/office/limits.ts";
 import type { Actor, Desk } from "../../src/office/office.ts";
 import { showTransaction } from "../../src/office/transactions/operations.ts";
 import { RightsEnded } from "../../src/store/errors.ts";
@@ -19,7 +20,7 @@ const DAY_MS = 86_400_000;
 const [PAID, REVERSED] = ["2027-01-10 09:00:00", "2026-12-10 09:00:00"];
 
 /** A top-up whose reversal needs a second person, and some people. */
-async function openApprovals(makeDatabase: MakeDatabase) {
+export async function openApprovals(makeDatabase: MakeDatabase, more: Partial<Limits> = {}) {
   const opened = await openProvider(makeDatabase);
   const { store } = opened;
   const people = staffOf(store);
@@ -30,7 +31,7 @@ async function openApprovals(makeDatabase: MakeDatabase) {
   const [maya, ravi] = [await person("maya", "support"), await person("ravi", "support")];
   const { txnId } = await opened.topUp(SITA_NET, "NET-1M");
   const random = seededRandom(5);
-  const limits = { ...NO_LIMITS, secondPersonBulk: 2, secondPersonReversal: 30_000n };
+  const limits = { ...NO_LIMITS, secondPersonBulk: 2, secondPersonReversal: 30_000n, ...more };
   const deskFor = (actor: Actor, on = store) =>
     deskOf({ store: on, clock: () => opened.now, random }, actor, { limits });
   const ask = (actor: Actor, more: object = {}, on = store) =>
@@ -254,7 +255,7 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
   });
 }
 
-async function preview(desk: Desk, lines: readonly string[]) {
+export async function preview(desk: Desk, lines: readonly string[]) {
   const { id } = await run(desk, previewBulk, { action: "block", reason: "unpaid", file: listOf(lines) });
   return run(desk, showBulk, { id });
 }

@@ -121,6 +121,17 @@ export function testLimits(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(22);
   });
 
+  test("a list of the role support is refused as soon as it is longer than the role may change", async () => {
+    const { opened, names, person, bulk } = await openLimited(makeDatabase, 1);
+    const [maya, asha] = [await person("maya", "support"), await person("asha", "admin")];
+    const long = Array.from({ length: 2_000 }, (_, index) => `nobody-${index}`);
+    const refused = { state: "refused", problem: words(10, "connections in bulk changes"), lines: 0 };
+    expect(await bulk(maya, long)).toMatchObject(refused);
+    expect(await countRows(opened, "bulk_line")).toBe(0);
+    expect(await bulk(maya, [...names, ...long.slice(0, 9)], "checked")).toMatchObject({ lines: 10, count: 1 });
+    expect(await bulk(asha, long.slice(0, 300), "checked")).toMatchObject({ state: "checked", lines: 300 });
+  });
+
   test("goodwill in bulk counts the days of all its connections", async () => {
     const { names, person, deskFor, grant, bulk } = await openLimited(makeDatabase, 2);
     const maya = await person("maya", "support");

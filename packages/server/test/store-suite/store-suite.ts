@@ -28,6 +28,7 @@ import { testRefusals } from "./refusals.ts";
 import { testRefusedCalls } from "./refused-calls.ts";
 import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
+import { testSecondPersons } from "./second-persons.ts";
 import { testSettlements } from "./settlements.ts";
 import { testSnapshots } from "./snapshots.ts";
 import { testStaff } from "./staff.ts";
@@ -62,6 +63,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("bulk changes", () => testBulk(makeDatabase));
     describe("limits", () => testLimits(makeDatabase));
     describe("approvals", () => testApprovals(makeDatabase));
+    describe("second persons", () => testSecondPersons(makeDatabase));
     describe("targets", () => testTargets(makeDatabase));
     describe("deliveries", () => testDeliveries(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));

@@ -14,7 +14,7 @@ export { deskOf, OWN_NETWORKS } from "./plain-desk.ts";
 /** Limits that limit nothing. */
 export const NO_LIMITS: Limits = {
   ...{ supportGoodwillDays: Number.POSITIVE_INFINITY, supportBulk: Number.POSITIVE_INFINITY },
-  ...{ secondPersonBulk: Number.POSITIVE_INFINITY, secondPersonReversal: undefined },
+  ...{ secondPersonBulk: Number.POSITIVE_INFINITY, secondPersonReversal: undefined, secondPersonMoney: undefined },
 };
 
 /** Runs an operation, and holds its answer against its schema, with no field more. */

@@ -108,7 +108,7 @@ function EntryDialog({ account: { partner, environment }, kind, onClose }: Dialo
       submit={t.submits[kind]}
       isIdle={({ at }) => at !== null}
       show={(effect) => <Effect effect={effect} />}
-      done={({ after }) => t.entered(formatMoney(after, currency))}
+      done={({ after, secondPerson }) => (secondPerson ? t.requested : t.entered(formatMoney(after, currency)))}
       onClose={onClose}
     >
       <Field name="amount" label={inCurrency(t.amount)} hint={kind === "adjustment" ? t.signHint : undefined}>
@@ -126,7 +126,7 @@ function EntryDialog({ account: { partner, environment }, kind, onClose }: Dialo
   );
 }
 
-function Effect({ effect: { at, author, before, after } }: { effect: AccountEntryEffect }) {
+function Effect({ effect: { at, author, before, after, secondPerson } }: { effect: AccountEntryEffect }) {
   const { timeZone } = useMe().provider;
   if (at !== null) return <Note tone="warning">{t.wasEntered(formatTime(at, timeZone), author)}</Note>;
   const shown = (balance: string) => (
@@ -134,7 +134,12 @@ function Effect({ effect: { at, author, before, after } }: { effect: AccountEntr
       <Amount of={balance} />
     </p>
   );
-  return <BeforeAfter before={shown(before)} after={shown(after)} />;
+  return (
+    <>
+      <BeforeAfter before={shown(before)} after={shown(after)} />
+      {secondPerson && <p>{t.secondPerson}</p>}
+    </>
+  );
 }
 
 const SETTINGS = ["creditLimit", "alertBelow"] as const;
@@ -152,8 +157,8 @@ function SettingsDialog({ account, onClose }: DialogProps) {
         // Another admin may have changed the other setting.
         const changed = SETTINGS.filter((name) => values.text(name) !== (account[name] ?? ""));
         const set = Object.fromEntries(changed.map((name) => [name, values.optional(name) ?? "none"]));
-        await send.mutateAsync({ name: partner, environment, ...set });
-        return { toast: t.settingsDone };
+        const { secondPerson } = await send.mutateAsync({ name: partner, environment, ...set });
+        return { toast: secondPerson ? t.requested : t.settingsDone };
       }}
       onClose={onClose}
     >

@@ -58,12 +58,14 @@ export async function serveConsole(
   return { url: urlOf(app.server), stop: () => close(app, runtime, config) };
 }
 
-export function limitsOf(
-  { supportGoodwillDays, supportBulk, secondPersonBulk, secondPersonReversal: units }: Config,
-  { currencyExponent }: Pick<ProviderSettings, "currencyExponent">,
-): Limits {
-  const secondPersonReversal = units === undefined ? undefined : units * 10n ** BigInt(currencyExponent);
-  return { supportGoodwillDays, supportBulk, secondPersonBulk, secondPersonReversal };
+export function limitsOf(config: Config, { currencyExponent }: Pick<ProviderSettings, "currencyExponent">): Limits {
+  const { supportGoodwillDays, supportBulk, secondPersonBulk, secondPersonReversal, secondPersonMoney } = config;
+  const money = (units: bigint | undefined) =>
+    units === undefined ? undefined : units * 10n ** BigInt(currencyExponent);
+  return {
+    ...{ supportGoodwillDays, supportBulk, secondPersonBulk },
+    ...{ secondPersonReversal: money(secondPersonReversal), secondPersonMoney: money(secondPersonMoney) },
+  };
 }
 
 function issuerOf({ oidcIssuer: issuer, oidcClient: client, oidcSecret: secret, oidcRoleClaim: roleClaim }: Config) {

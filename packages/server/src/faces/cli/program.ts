@@ -16,7 +16,7 @@ const COMMANDS: readonly (readonly [heading: string, words: readonly string[]])[
   ["Set up partners and the catalogue:", ["partner", "token", "import", "catalogue", "trial"]],
   ["Set up staff:", ["staff"]],
   ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
-  ["Make corrections:", ["connection", "subscription", "bulk"]],
+  ["Make corrections:", ["connection", "subscription", "bulk", "approval"]],
   ["Send events to other systems:", ["target", "events"]],
   ["Settle with partners:", ["report", "reconcile"]],
   ["Maintain the database:", ["migrate", "check", "prune", "secret", "copy", "backup", "restore"]],
@@ -34,6 +34,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   connection: "block and unblock connections",
   subscription: "give goodwill days, and reverse them",
   bulk: "give goodwill, block or unblock for a list of connections",
+  approval: "list changes that wait for a second person",
   catalogue: "change one bouquet, or go back to an earlier catalogue",
   import: "import a catalogue or customers from an NDJSON or CSV file",
   report: "report what partners owe",
@@ -49,6 +50,7 @@ const accounts = () => import("../../office/accounts/operations.ts");
 const commission = () => import("../../office/accounts/commission.ts");
 const statement = () => import("../../office/accounts/statement.ts");
 const bulk = () => import("../../office/bulk/operations.ts");
+const approvals = () => import("../../office/approvals/operations.ts");
 const audit = () => import("../../office/audit/operations.ts");
 const partners = () => import("../../office/partners/operations.ts");
 const practice = () => import("../../office/practice/operations.ts");
@@ -94,6 +96,7 @@ const SUBJECTS: Readonly<
   connection: { office: [corrections] },
   subscription: { office: [corrections] },
   bulk: { office: [bulk] },
+  approval: { office: [approvals] },
   customer: { office: [customers], byHand: async () => (await import("./commands/customer.ts")).addCustomerCommands },
   why: { byHand: async () => (await import("./commands/customer.ts")).addWhyCommand },
   report: { office: [settlement] },

@@ -59,10 +59,10 @@ const CHANGING: readonly ProblemCode[] = ["answer_unknown", "already_answered", 
 function describe(route: Route, components: Components): Json {
   const { method, path, tag, summary, permission, params, query, body, answer } = route;
   const status = String(route.status ?? (answer === undefined ? 204 : 200));
-  const other = route.otherStatus?.code;
   const takesKey = takesIdempotencyKey(route);
   const isOpen = permission === "public";
   const content = answer !== undefined && { content: answerContent(answer, components) };
+  const others = (route.otherStatuses ?? []).map(({ code }) => [code, { description: OTHERS[code], ...content }]);
   const parameters = [...parametersOf("path", params), ...parametersOf("query", query)];
   if (takesKey) parameters.push(IDEMPOTENCY_KEY);
   return {
@@ -75,7 +75,7 @@ function describe(route: Route, components: Components): Json {
     ...(body !== undefined && { requestBody: { required: true, content: requestContent(body, components) } }),
     responses: {
       [status]: { description: "Success.", ...content },
-      ...(other && { [other]: { description: OTHERS[other], ...content } }),
+      ...(Object.fromEntries(others) as object),
       ...failures(
         [
           ...ALWAYS,

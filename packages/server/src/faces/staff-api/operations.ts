@@ -81,7 +81,7 @@ export function addRoute(
         query: request.query,
         body: request.body,
       });
-      reply.code(route.otherStatus?.isOf(done) === true ? route.otherStatus.code : status);
+      reply.code(route.otherStatuses?.find(({ isOf }) => isOf(done))?.code ?? status);
       if (answer === undefined) return reply.send();
       return answer === "csv" ? sendCsv(reply, done as StreamedText) : reply.send(done);
     },

@@ -82,8 +82,8 @@ export interface RouteDefinition<
   readonly answer?: Answer;
   /** HTTP status of a success (default 200). */
   readonly status?: 200 | 201 | 202;
-  /** Another status of some answers: 200 if nothing was made, 202 if the work is still to be done. */
-  readonly otherStatus?: { readonly code: 200 | 202; isOf(this: void, answer: AnswerOf<Answer>): boolean };
+  /** Other statuses of some answers: 200 if nothing was made, 202 if the work is still to be done. */
+  readonly otherStatuses?: readonly { readonly code: 200 | 202; isOf(this: void, answer: AnswerOf<Answer>): boolean }[];
   /** Problems beside those that any request can have. */
   readonly problems?: readonly ProblemCode[];
   /** Whether a method other than GET changes nothing. An Idempotency-Key is then ignored. */

@@ -6,12 +6,14 @@ import { Refused } from "../../domain/refused.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { addToBalance, findAccount, putAccount, readBalance } from "../../store/accounts.ts";
 import { momentOf } from "../../store/ports.ts";
-import { amountOrNone, readAmount, readAmountOrNone } from "../common.ts";
+import { amountOrNone, formatOrNull, readAmount, readAmountOrNone } from "../common.ts";
 import { decide } from "../decide.ts";
+import { countToday } from "../limits.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
+import { confirmRequest, endRequest, requestIfNeeded } from "../second-person.ts";
 import { ACCOUNT_COLUMNS, accountData, accountMeant, entryLines } from "./presenter.ts";
-import { ACCOUNT, AccountSchema, EntryEffectSchema, EntryInputSchema } from "./schemas.ts";
+import { ACCOUNT, AccountSchema, ChangedAccountSchema, EntryEffectSchema, EntryInputSchema } from "./schemas.ts";
 import { findEntry, insertEntry } from "./sql.ts";
 
 /* Accounts of partners: settings, and entries by staff. */
@@ -53,7 +55,9 @@ export const changeAccount = operation({
     creditLimit: amountOrNone("What the partner may owe"),
     alertBelow: amountOrNone("Alert if the balance is below"),
   }),
-  answer: AccountSchema,
+  answer: ChangedAccountSchema,
+  otherStatuses: [{ code: 202, isOf: ({ secondPerson }) => secondPerson }],
+  refuses: ["conflict"],
   cli: [
     {
       words: "partner account",
@@ -67,12 +71,22 @@ export const changeAccount = operation({
     },
   ],
   async run(office, { creditLimit, alertBelow, ...meant }) {
-    const { engine } = office.store;
+    const { engine, provider } = office.store;
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, meant);
+      await confirmRequest(office, tx);
       const before = await findAccount(tx, key);
+      const wished = readAmountOrNone(office, "creditLimit", creditLimit, before.creditLimit);
+      const { environment } = key;
+      const wishedInFull = formatOrNull(wished, provider.currencyExponent);
+      const requested = await requestIfNeeded(office, tx, {
+        ...{ kind: "credit_limit", subject: `${key.partnerId} ${environment}`, environment },
+        account: { partner: partner.name, entry: null, amount: wishedInFull, reference: null },
+        audited: { subject: partner.name, after: { environment, creditLimit: wishedInFull } },
+        needsAnother: () => wished !== before.creditLimit && isAbove(wished, office.limits?.secondPersonMoney),
+      });
       const after = {
-        creditLimit: readAmountOrNone(office, "creditLimit", creditLimit, before.creditLimit),
+        creditLimit: requested === undefined ? wished : before.creditLimit,
         alertBelow: readAmountOrNone(office, "alertBelow", alertBelow, before.alertBelow, true),
         hasDayLimits: hasDayLimits(partner.terms.limits),
       };
@@ -87,8 +101,17 @@ export const changeAccount = operation({
         return { environment, creditLimit, alertBelow };
       };
       const isAsBefore = after.creditLimit === before.creditLimit && after.alertBelow === before.alertBelow;
-      const audit = [partnerTermsSet("partner.account", partner, settingsOf(former), settingsOf(answer))];
-      return { answer, change: isAsBefore ? undefined : { write, audit } };
+      const made = { ...settingsOf(answer), requestedBy: office.confirms?.requestedBy };
+      const audit = [partnerTermsSet("partner.account", partner, settingsOf(former), made)];
+      const own = isAsBefore && office.confirms === undefined ? [] : [{ write, audit }];
+      const changes = [...own, ...(requested?.change === undefined ? [] : [requested.change])];
+      const writeAll = async () => {
+        for (const change of changes) await change.write(tx);
+      };
+      return {
+        answer: { ...answer, secondPerson: requested !== undefined },
+        change: changes.length === 0 ? undefined : { write: writeAll, audit: changes.flatMap((each) => each.audit) },
+      };
     });
   },
 });
@@ -104,7 +127,10 @@ export const enterIntoAccount = operation({
   permission: "settle",
   http: "POST /partners/:name/account/entries",
   status: 201,
-  otherStatus: { code: 200, isOf: ({ at, before, after }) => at === null || before === after },
+  otherStatuses: [
+    { code: 202, isOf: ({ secondPerson }) => secondPerson },
+    { code: 200, isOf: ({ at, before, after }) => at === null || before === after },
+  ],
   refuses: ["conflict"],
   summary: "Enter a deposit, withdrawal or adjustment; the same reference again returns the first entry",
   input: EntryInputSchema,
@@ -123,6 +149,7 @@ export const enterIntoAccount = operation({
     const amount = effectOf(office, kind, input.amount);
     return decide(office, "reference", async (tx) => {
       const { partner, key } = await accountMeant(tx, input);
+      await confirmRequest(office, tx);
       const first = await findEntry(tx, key, reference);
       // Locks the balance against top-ups.
       if (first === undefined && !office.isPreview) await addToBalance(tx, key, 0n);
@@ -143,6 +170,7 @@ export const enterIntoAccount = operation({
         at: isMade ? isoTime(entry.at) : null,
         before: inFull(before),
         after: inFull(after),
+        secondPerson: false,
       });
       if (first !== undefined) {
         if (first.kind === kind && first.amount === amount) return { answer: answerOf(before, true) };
@@ -155,20 +183,45 @@ export const enterIntoAccount = operation({
           "conflict",
           `only ${inFull(available)} is available: withdraw less, or raise the credit limit`,
         );
+      const subject = `${key.partnerId} ${key.environment} ${reference}`;
       const write = async () => {
         await addToBalance(tx, key, amount);
         await insertEntry(tx, entry);
+        await endRequest(
+          tx,
+          { kind: "account_entry", subject },
+          { state: "confirmed", decidedBy: author, decidedAt: at },
+        );
       };
       const after = before + amount;
       if (after <= -MONEY_LIMIT || after >= MONEY_LIMIT)
         throw new Refused("conflict", `the balance would have more than ${MONEY_DIGITS} digits`);
       const [former, now] = [{ balance: inFull(before) }, { balance: inFull(after) }];
-      const made = { environment: key.environment, amount: inFull(amount), reference, ...now };
+      const entered = { environment: key.environment, amount: inFull(amount), reference };
+      const requested = await requestIfNeeded(office, tx, {
+        ...{ kind: "account_entry", subject, environment: key.environment },
+        account: {
+          partner: partner.name,
+          entry: kind,
+          amount: inFull(kind === "withdrawal" ? -amount : amount),
+          reference,
+        },
+        audited: { subject: partner.name, after: { kind, ...entered } },
+        needsAnother: (isWaiting) => isWaiting || countToday(office, tx, "entered", amount < 0n ? -amount : amount),
+      });
+      if (requested !== undefined)
+        return { answer: { ...answerOf(after, false), secondPerson: true }, change: requested.change };
+      const made = { ...entered, ...now, requestedBy: office.confirms?.requestedBy };
       const audit = [partnerTermsSet(`partner.${kind}`, partner, former, made)];
       return { answer: answerOf(after, !office.isPreview), change: { write, audit } };
     });
   },
 });
+
+/** @param amount undefined means any amount. @param most undefined means that none is above it. */
+function isAbove(amount: Money | undefined, most: Money | undefined): boolean {
+  return most !== undefined && (amount === undefined || amount > most);
+}
 
 /** The effect on the balance. @throws Refused */
 function effectOf(office: Office, kind: StaffEntryKind, text: string): Money {

@@ -43,6 +43,17 @@ export const AccountSchema = Type.Object(
   { title: "Account" },
 );
 
+const SECOND_PERSON = {
+  secondPerson: Type.Boolean({
+    description: "Whether a second person must confirm the entry or the credit limit first.",
+  }),
+};
+
+export const ChangedAccountSchema = Type.Object(
+  { ...AccountSchema.properties, ...SECOND_PERSON },
+  { title: "ChangedAccount" },
+);
+
 export const EntryInputSchema = Type.Object({
   ...ACCOUNT,
   kind: oneOf(STAFF_ENTRY_KINDS),
@@ -63,9 +74,10 @@ export const EntryEffectSchema = Type.Object(
     reference: Type.String(),
     reason: orNull(Type.String()),
     author: Type.String(),
-    at: orNull(Type.String({ description: "Instant of the entry; null in a preview." })),
+    at: orNull(Type.String({ description: "Instant of the entry; null in a preview, and until it is confirmed." })),
     before: amount("Balance before."),
     after: amount("Balance after; the same if the entry was made before."),
+    ...SECOND_PERSON,
   },
   { title: "AccountEntryEffect" },
 );

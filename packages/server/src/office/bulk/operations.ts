@@ -96,6 +96,14 @@ function rightsOf({ by: { author, authority } }: Office) {
   return { ...none, staffId: authority.staffId, role: authority.role };
 }
 
+/** Whether a run has the rights of the author, who started or continued it last. */
+function isOfAuthor(office: Office, { staffId, keyHash }: BulkRunRow): boolean {
+  const own = rightsOf(office);
+  return own.staffId === staffId && Buffer.compare(own.keyHash ?? NO_BYTES, keyHash ?? NO_BYTES) === 0;
+}
+
+const NO_BYTES = new Uint8Array();
+
 const STEPS = {
   start: {
     from: ["checked"],
@@ -141,7 +149,9 @@ function stepOf(step: keyof typeof STEPS) {
           throw new Refused("conflict", `this is the preview of ${run.author}: make your own`);
         const { at: now, author } = office.by;
         const rights = step === "continue" ? rightsOf(office) : {};
-        if (step === "start") await countBulk(office, tx, run);
+        // Whoever goes on with the work of another pays for the rest of it.
+        if (step === "continue" && !isOfAuthor(office, run))
+          await countBulk(office, tx, { ...run, count: count - run.done });
         const request = step === "start" ? await requestStart(office, tx, run) : undefined;
         const next = request === undefined ? to : ("waiting" as const);
         const changes = { state: next, startedAt: startedAt ?? now, changedAt: now, problem: null, ...rights };
@@ -180,7 +190,7 @@ export const listBulk = operation({
   async run(office, input) {
     const read = (limit: number) => sql.listRuns(office.store.engine.db, numberCursor(input), limit);
     const { items, cursor } = await readPage(input, read, ({ id }) => id);
-    return { items: items.map((each) => runData(office, each)), cursor };
+    return { items: await Promise.all(items.map((each) => runData(office, each))), cursor };
   },
 });
 
@@ -271,10 +281,11 @@ async function theRun(db: Db, id: number): Promise<BulkRunRow> {
   return run;
 }
 
-function runData(office: Pick<Office, "limits">, run: BulkRunRow): Static<typeof BulkRunSchema> {
+async function runData(office: Office, run: BulkRunRow): Promise<Static<typeof BulkRunSchema>> {
   const { staffId: _, role: __, keyHash: ___, place: ____, createdAt, startedAt, changedAt, ...shown } = run;
   const times = { createdAt: isoTime(createdAt), startedAt: isoTimeOrNull(startedAt ?? undefined) };
-  return { ...shown, ...times, changedAt: isoTime(changedAt), secondPerson: needsSecondPerson(office, run) };
+  const secondPerson = await needsSecondPerson(office, office.store.engine.db, run);
+  return { ...shown, ...times, changedAt: isoTime(changedAt), secondPerson };
 }
 
 export const operations: readonly Operation[] = [

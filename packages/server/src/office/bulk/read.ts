@@ -4,7 +4,7 @@ import { Refused } from "../../domain/refused.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { atNow, correctingBy, decide } from "../decide.ts";
 import type { GivenFile } from "../fields.ts";
-import { countBulk } from "../limits.ts";
+import { countBulk, countToday } from "../limits.ts";
 import type { Office } from "../office.ts";
 import { count } from "../text.ts";
 import { type MeantLine, readMeant } from "./lines.ts";
@@ -14,13 +14,18 @@ import * as sql from "./sql.ts";
 /** Pause between portions, for top-ups that wait. */
 export const PAUSE_MS = 20;
 
-/** Reads the list of a bulk change and decides on each connection once, portion by portion. Nothing is corrected. */
+/**
+ * Reads the list of a bulk change and decides on each connection once, portion by portion. Nothing is corrected.
+ * @throws Refused also as soon as the list is longer than the author may change today.
+ */
 export async function readList(office: Office, run: BulkRunRow, { open }: GivenFile, ending: AbortSignal) {
   let number = 0;
   for await (const all of readMeant(office.store, run.environment, open()))
     for (const lines of portionsOf(all, PORTION)) {
       if (number > 0) await office.sleep(PAUSE_MS, ending);
       if (ending.aborted) return;
+      const most = Math.max(lines.at(-1)?.line ?? 0, number + lines.length);
+      await countToday({ ...atNow(office), isPreview: true }, office.store.engine.db, "bulkConnections", most);
       number += await addLines(atNow(office), run, lines, number);
       office.progress(count(lines.at(-1)?.line ?? 0, "line"));
     }

@@ -3,28 +3,33 @@ import { Refused } from "../../domain/refused.ts";
 import type { Db } from "../../store/engine.ts";
 import type { ApprovalRow, BulkRunRow } from "../../store/tables.ts";
 import { type Change, decide } from "../decide.ts";
+import { type Corrector, countBulk, willNeedAnother } from "../limits.ts";
 import type { Office } from "../office.ts";
-import { confirmRequest, requestChange } from "../second-person.ts";
+import { confirmRequest, requestIfNeeded } from "../second-person.ts";
 import { correctRun } from "./correct.ts";
 import { findRun, updateRun } from "./sql.ts";
 
-export function needsSecondPerson({ limits }: Pick<Office, "limits">, { count }: Pick<BulkRunRow, "count">): boolean {
-  return limits !== undefined && count > limits.secondPersonBulk;
+/** Whether the start of a run needs a second person, after what its author did today. */
+export function needsSecondPerson(office: Corrector, db: Db, { author, state, count }: BulkRunRow): Promise<boolean> {
+  if (state !== "checked") return Promise.resolve(state === "waiting");
+  return willNeedAnother(office, db, author, "bulkConnections", count);
 }
 
-/** The request to start a run, with its change; undefined if nobody else must confirm it. */
+/** Counts a run that starts. @returns the request to start it; undefined if it can start now. @throws Refused */
 export async function requestStart(office: Office, tx: Db, run: BulkRunRow): Promise<Change | undefined> {
-  if (!needsSecondPerson(office, run)) return undefined;
-  const of = { kind: "bulk", subject: String(run.id), environment: run.environment } as const;
-  const asking = { ...office, by: { ...office.by, reason: run.reason } };
-  return (await requestChange(asking, tx, of, bulkSteered("start", run, orderOf(run)))).change;
+  const requested = await requestIfNeeded({ ...office, by: { ...office.by, reason: run.reason } }, tx, {
+    ...{ kind: "bulk", subject: String(run.id), environment: run.environment },
+    audited: bulkSteered("start", run, orderOf(run)),
+    needsAnother: () => countBulk(office, tx, run),
+  });
+  return requested?.change;
 }
 
 /** Starts a run that a second person confirms. @throws Refused */
 export async function startConfirmed(office: Office, request: ApprovalRow): Promise<void> {
   const id = Number(request.subject);
   await decide(office, [], async (tx) => {
-    await confirmRequest(office, tx, request);
+    await confirmRequest(office, tx);
     const run = await findRun(tx, id);
     if (run === undefined) throw new Error(`the bulk change ${id} is missing`);
     const started = { state: "running", startedAt: office.by.at, changedAt: office.by.at } as const;

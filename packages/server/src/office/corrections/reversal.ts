@@ -4,12 +4,11 @@ import type { ReversalRefusal } from "../../domain/ledger.ts";
 import { Refused } from "../../domain/refused.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { Db } from "../../store/engine.ts";
-import type { ApprovalRow } from "../../store/tables.ts";
 import { PREVIEW, ReasonSchema, readAmount } from "../common.ts";
 import { correctingBy } from "../decide.ts";
-import type { Corrector } from "../limits.ts";
+import { type Corrector, countToday } from "../limits.ts";
 import { operation } from "../operation.ts";
-import { approvalData, confirmRequest, requestChange } from "../second-person.ts";
+import { approvalShower, confirmRequest, requestIfNeeded } from "../second-person.ts";
 import { noTransaction } from "../transactions/operations.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
 import { IdSchema, TransactionReversalSchema } from "../transactions/schemas.ts";
@@ -38,7 +37,7 @@ export const reverseTransaction = operation({
     ),
   }),
   answer: TransactionReversalSchema,
-  otherStatus: { code: 202, isOf: ({ approval }) => approval !== null },
+  otherStatuses: [{ code: 202, isOf: ({ approval }) => approval !== null }],
   cli: [
     {
       words: "transaction reverse",
@@ -57,36 +56,30 @@ export const reverseTransaction = operation({
   },
 });
 
-/**
- * Reverses a top-up, or requests it if its amount needs a second person.
- * @param request the request that this confirms.
- * @throws Refused
- */
+/** Reverses a top-up, or requests it if it needs a second person. @throws Refused */
 export async function reverse(
   office: Corrector,
   meant: Transaction,
-  request?: ApprovalRow,
 ): Promise<Static<typeof TransactionReversalSchema>> {
   const data = transactionData(meant, await presenterOf(office.store, meant.environment));
-  return correct(office, meant, async (tx, ledgers) => {
-    const by = { ...correctingBy(office), requestedBy: request?.requestedBy };
-    if (request !== undefined) await confirmRequest(office, tx, request);
+  return correct<Static<typeof TransactionReversalSchema>>(office, meant, async (tx, ledgers) => {
+    const by = { ...correctingBy(office), requestedBy: office.confirms?.requestedBy };
+    await confirmRequest(office, tx);
     const found = decided.reverseTopUp(await findTransaction(tx, meant.txnId), ledgers, by);
     if (found.kind !== "reversed") throw await notReversed(tx, found.kind, data);
     const { transaction, correction } = found;
     const answer = { ...data, ...effectOf(correction), approval: null };
-    const isOne = meant.amount <= (office.limits?.secondPersonReversal ?? meant.amount);
-    if (request !== undefined || isOne) {
+    const requested = await requestIfNeeded(office, tx, {
+      ...{ kind: "reversal", subject: meant.txnId, environment: meant.environment },
+      audited: { subject: correction.audited.subject, after: { amount: data.amount } },
+      needsAnother: (isWaiting) => isWaiting || countToday(office, tx, "reversed", meant.amount),
+    });
+    if (requested === undefined) {
       const change = await changeOf(office, tx, ledgers, correction, transaction);
       return { answer: { ...answer, status: transaction.status }, change };
     }
-    const { txnId: subject, environment } = meant;
-    const audited = { subject: correction.audited.subject, after: { amount: data.amount } };
-    const { approval, change } = await requestChange(office, tx, { kind: "reversal", subject, environment }, audited);
-    return {
-      answer: office.isPreview ? answer : { ...answer, approval: approvalData(office, approval, { topUp: meant }) },
-      change,
-    };
+    const approval = office.isPreview ? null : (await approvalShower(office, tx))(requested.approval, { topUp: meant });
+    return { answer: { ...answer, approval }, change: requested.change };
   });
 }
 

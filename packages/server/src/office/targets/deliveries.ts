@@ -9,7 +9,7 @@ import { onePage, pageOf } from "../common.ts";
 import { decide } from "../decide.ts";
 import type { Office } from "../office.ts";
 import { operation } from "../operation.ts";
-import { hasPermission } from "../rights.ts";
+import { permissionsNow } from "../rights.ts";
 import { deliveryData, deliveryLines, testedLines } from "./presenter.ts";
 import { DeliverySchema, NAME, TestedSchema } from "./schemas.ts";
 import { lastDeliveries, lastOfConnection, targetNamed } from "./sql.ts";
@@ -35,7 +35,7 @@ export const listDeliveries = operation({
   async run(office, { name }) {
     const { db } = office.store.engine;
     const target = await targetNamed(db, name);
-    const isFull = await hasPermission(office, "administer");
+    const isFull = (await permissionsNow(office, db)).includes("administer");
     return onePage((await lastDeliveries(db, target)).map((delivery) => deliveryData(delivery, isFull)));
   },
 });

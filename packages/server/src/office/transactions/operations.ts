@@ -12,7 +12,7 @@ import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { partnerIdOf } from "../partners/meant.ts";
-import { approvalData, approvalOf } from "../second-person.ts";
+import { approvalOf, approvalShower } from "../second-person.ts";
 import { detailLines, listLines, type Presenter, presenterOf, transactionData } from "./presenter.ts";
 import {
   EQUAL,
@@ -249,7 +249,8 @@ export const showTransaction = operation({
       plan: made?.plan ?? null,
       before: runOf(made?.before),
       after: runOf(made?.entry.after),
-      approval: request === undefined ? null : approvalData(office, request, { topUp: transaction }),
+      approval:
+        request === undefined ? null : (await approvalShower(office, engine.db))(request, { topUp: transaction }),
       reversal:
         recorded === undefined
           ? null

@@ -365,6 +365,8 @@ CREATE TABLE audit_entry (
 
 -- The entries of an import share its reason.
 CREATE INDEX audit_entry_by_reason ON audit_entry (reason, seq);
+-- Changes of staff accounts tell who is one person.
+CREATE INDEX audit_entry_by_action ON audit_entry (action, seq);
 
 -- Systems of the provider that receive events.
 CREATE TABLE target (
@@ -593,7 +595,7 @@ CREATE TABLE staff_answer (
 CREATE INDEX staff_answer_by_at ON staff_answer (at);
 CREATE INDEX staff_answer_by_owner ON staff_answer (owner);
 
--- Use of the daily limits of the role support.
+-- What an account or API key did today, for its limits and the second person.
 CREATE TABLE staff_day (
   -- The account or API key.
   author           TEXT    NOT NULL,
@@ -601,16 +603,21 @@ CREATE TABLE staff_day (
   day              TEXT    NOT NULL,
   goodwill_days    INTEGER NOT NULL,
   bulk_connections INTEGER NOT NULL,
+  -- Amounts of reversals, and of entries into partners' accounts, in minor units.
+  reversed         INTEGER NOT NULL,
+  entered          INTEGER NOT NULL,
   PRIMARY KEY (author, day)
 ) STRICT, WITHOUT ROWID;
 
 -- Changes that wait for a second person, or have been confirmed or refused: for each subject, the last request.
 CREATE TABLE approval (
   id           TEXT    PRIMARY KEY,
-  kind         TEXT    NOT NULL CHECK (kind IN ('reversal', 'bulk')),
-  -- The txnId of the top-up, or the id of the bulk change.
+  kind         TEXT    NOT NULL CHECK (kind IN ('reversal', 'bulk', 'account_entry', 'credit_limit')),
+  -- The txnId of the top-up; the id of the bulk change; or the partner's id, the environment and the reference of an entry.
   subject      TEXT    NOT NULL,
   environment  TEXT    NOT NULL,
+  -- The change of an account, as JSON.
+  account      TEXT,
   reason       TEXT    NOT NULL,
   -- An account or API key.
   requested_by TEXT    NOT NULL,
