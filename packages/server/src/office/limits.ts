@@ -49,7 +49,8 @@ export async function countBulk(office: Counter, tx: Db, { count, days }: Pick<B
 
 /**
  * Counts work of today: of the author, toward the limit of the role support, and of the person, who may need a second one.
- * The counts of the person stay locked until the end of the transaction, so that parallel work cannot exceed a limit.
+ * Counts of other days stay, so that a wrong clock loses none. The counts of the person stay locked until the end of the
+ * transaction, so that parallel work cannot exceed a limit.
  * @returns whether what the person did today needs a second person.
  * @throws Refused
  */
@@ -70,7 +71,6 @@ export async function countToday(office: Counter, tx: Db, kind: Daily, count: nu
           .doUpdateSet((eb) => ({ [kind]: eb(`staffDay.${kind}`, "+", eb.ref(`excluded.${kind}`)) })),
       )
       .execute();
-    await tx.deleteFrom("staffDay").where("author", "in", names).where("day", "<", day).execute();
   }
   const planned = isPreview ? more : 0;
   await refuseSupport(office, tx, kind, { more, sum: planned + (await sumToday(office, tx, kind, [author])) });

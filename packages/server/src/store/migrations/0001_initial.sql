@@ -595,11 +595,11 @@ CREATE TABLE staff_answer (
 CREATE INDEX staff_answer_by_at ON staff_answer (at);
 CREATE INDEX staff_answer_by_owner ON staff_answer (owner);
 
--- What an account or API key did today, for its limits and the second person.
+-- What an account or API key did in a day, for its limits and the second person.
 CREATE TABLE staff_day (
   -- The account or API key.
   author           TEXT    NOT NULL,
-  -- A day of the provider's clock. Writing it deletes the author's earlier days.
+  -- A day of the provider's clock. Other days stay, so that a wrong clock loses none.
   day              TEXT    NOT NULL,
   goodwill_days    INTEGER NOT NULL,
   bulk_connections INTEGER NOT NULL,
