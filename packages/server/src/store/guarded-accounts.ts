@@ -1,6 +1,6 @@
-import type { AccountKey, GuardedAccount, SaleSums } from "../domain/account.ts";
+import { type AccountKey, type GuardedAccount, NO_SALES, type SaleSums } from "../domain/account.ts";
 import type { RecordedTopUp } from "../domain/top-up.ts";
-import { BatchSales, recordedSale } from "./sales.ts";
+import { BatchSales } from "./sales.ts";
 import type { RawRow } from "./tables.ts";
 
 /** The columns of a guarded account. */
@@ -33,6 +33,8 @@ export class BatchAccounts {
   readonly sales = new BatchSales();
   readonly #load: BatchLoads;
   readonly #accounts = new Map<string, GuardedAccount | undefined>();
+  /** Sales of the batch up to now. */
+  readonly #sold = new Map<string, SoldToday>();
   readonly #soldBefore = new Map<string, SoldToday>();
   readonly #charged = new Map<string, Pick<RawRow<"account">, "partner_id" | "environment" | "balance">>();
 
@@ -51,15 +53,17 @@ export class BatchAccounts {
     const name = accountName(key);
     const before = this.#soldBefore.get(name) ?? this.#load.soldToday(key);
     this.#soldBefore.set(name, before);
-    const now = this.sales.of(key);
-    return { topUps: before.topUps + now.topUps, gross: before.gross + now.gross };
+    const { topUps, gross } = this.#sold.get(name) ?? NO_SALES;
+    return { topUps: before.topUps + topUps, gross: before.gross + gross };
   }
 
   record({ transaction, balance }: Pick<RecordedTopUp, "transaction" | "balance">): void {
-    this.sales.add(recordedSale(transaction));
+    this.sales.add(transaction);
+    const name = accountName(transaction);
+    const { topUps, gross } = this.#sold.get(name) ?? NO_SALES;
+    this.#sold.set(name, { topUps: topUps + 1, gross: gross + transaction.amount });
     if (balance === undefined) return;
     const { partnerId, environment } = transaction;
-    const name = accountName(transaction);
     this.#accounts.set(name, { balance, creditLimit: this.#accounts.get(name)?.creditLimit });
     this.#charged.set(name, { partner_id: partnerId, environment, balance: Number(balance) });
   }

@@ -13,59 +13,50 @@ import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
  * balance, statement and settlement is the sum of a few rows.
  */
 
-/** A top-up counts on the day of its txnDate. */
-export function recordedSale(topUp: Transaction): DaySales {
-  const { amount: gross, commission } = topUp;
-  return { ...labelOf(topUp, topUp.txnDate), ...NO_SALES, topUps: 1, gross, commission };
-}
+/** The day, account, service and bouquet of a row. */
+type SaleLabel = Omit<DaySales, keyof SaleSums>;
 
-/** A reversal counts on its own day. */
-export function reversedSale(topUp: Transaction, wall: WallTime): DaySales {
-  const { amount: reversed, commission: returned } = topUp;
-  return { ...labelOf(topUp, wall), ...NO_SALES, reversals: 1, reversed, returned };
-}
-
-function labelOf({ partnerId, environment, service, bouquetCode }: Transaction, wall: WallTime) {
+function labelOf({ partnerId, environment, service, bouquetCode }: Transaction, wall: WallTime): SaleLabel {
   return { partnerId, environment, day: wall.slice(0, "YYYY-MM-DD".length), service, bouquetCode };
 }
 
-/** The sales of a batch. Each row of sales_day is changed once. */
+/** A top-up counts on the day of its txnDate. */
+function recordedSums({ amount, commission }: Transaction): SaleSums {
+  return { topUps: 1, gross: amount, commission, reversals: 0, reversed: 0n, returned: 0n };
+}
+
+/** The sums of the top-ups that a batch records. Each row of sales_day is changed once. */
 export class BatchSales {
-  readonly #sums = new Map<string, DaySales>();
+  readonly #sums = new Map<string, { readonly label: SaleLabel; sums: SaleSums }>();
 
-  add(sale: DaySales): void {
-    const name = saleName(sale);
-    const sum = this.#sums.get(name);
-    this.#sums.set(name, sum === undefined ? sale : { ...sum, ...addSums(sum, sale) });
-  }
-
-  /** Sums of an account's sales in this batch. */
-  of({ partnerId, environment }: AccountKey): SaleSums {
-    const its = [...this.#sums.values()].filter(
-      (sum) => sum.partnerId === partnerId && sum.environment === environment,
-    );
-    return its.reduce<SaleSums>(addSums, NO_SALES);
+  add(topUp: Transaction): void {
+    const label = labelOf(topUp, topUp.txnDate);
+    const name = saleName(label);
+    const sold = recordedSums(topUp);
+    const known = this.#sums.get(name);
+    if (known === undefined) this.#sums.set(name, { label, sums: sold });
+    else known.sums = addSums(known.sums, sold);
   }
 
   /** Rows in the order of their keys, in which they are locked. */
   get rows(): SaleRow[] {
-    return [...this.#sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => rowOf(sum));
+    return [...this.#sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { label, sums }]) => rowOf(label, sums));
   }
 }
 
-function rowOf(sale: DaySales): SaleRow {
+function rowOf(label: SaleLabel, sums: SaleSums): SaleRow {
   return {
-    partner_id: sale.partnerId,
-    environment: sale.environment,
-    day: sale.day,
-    service: sale.service,
-    bouquet_code: sale.bouquetCode,
-    top_ups: sale.topUps,
-    gross: Number(sale.gross),
-    commission: Number(sale.commission),
-    reversals: sale.reversals,
-    reversed: Number(sale.reversed),
-    returned: Number(sale.returned),
+    partner_id: label.partnerId,
+    environment: label.environment,
+    day: label.day,
+    service: label.service,
+    bouquet_code: label.bouquetCode,
+    top_ups: sums.topUps,
+    gross: Number(sums.gross),
+    commission: Number(sums.commission),
+    reversals: sums.reversals,
+    reversed: Number(sums.reversed),
+    returned: Number(sums.returned),
   };
 }
 
@@ -82,9 +73,10 @@ export function addSalesSql(lane: string, rows: string): string {
 /** The columns of an added row. */
 export const SOLD = namesOf(TABLES.sales_day.columns).filter((column) => column !== "lane");
 
-/** Sums for a reversal, to be added in its transaction. */
-export function reversalRows(topUp: Transaction, wall: WallTime) {
-  return [rowOf(reversedSale(topUp, wall))];
+/** Sums for a reversal, to be added in its transaction. It counts on its own day. */
+export function reversalRows(topUp: Transaction, wall: WallTime): SaleRow[] {
+  const { amount: reversed, commission: returned } = topUp;
+  return [rowOf(labelOf(topUp, wall), { ...NO_SALES, reversals: 1, reversed, returned })];
 }
 
 /** Days such as `2026-11-20`, both included; undefined for no bound. */
@@ -179,6 +171,6 @@ interface PlainSum extends Omit<DaySales, keyof SaleSums> {
 }
 
 /** A unique name of what is summed up together. */
-export function saleName({ partnerId, environment, day, service, bouquetCode }: Omit<DaySales, keyof SaleSums>) {
+export function saleName({ partnerId, environment, day, service, bouquetCode }: SaleLabel) {
   return `${partnerId} ${environment} ${day} ${service} ${bouquetCode}`;
 }

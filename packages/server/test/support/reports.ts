@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { portionsOf } from "../../src/domain/portions.ts";
 import { firstTransactionId } from "../../src/domain/transaction.ts";
 import { transactionOfRow } from "../../src/store/rows.ts";
-import { BatchSales, recordedSale } from "../../src/store/sales.ts";
+import { BatchSales } from "../../src/store/sales.ts";
 import type { TopUpRow } from "../../src/store/tables.ts";
 import { expectInContract } from "./contract.ts";
 import { PREFIX, prepareTopUp, type TestService } from "./service.ts";
@@ -61,7 +61,7 @@ export async function fill({ store }: TestService, partnerId: number, from: numb
   await store.engine.transact(async (tx) => {
     for (const some of portionsOf(rows, 2_000)) await tx.insertInto("topUp").values(some).execute();
     const sales = new BatchSales();
-    for (const row of rows) sales.add(recordedSale(transactionOfRow(row)));
+    for (const row of rows) sales.add(transactionOfRow(row));
     await store.engine.addSales(tx, sales.rows);
   });
   return rows.map(({ txnId }) => txnId);
