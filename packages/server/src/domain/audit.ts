@@ -106,6 +106,8 @@ export interface AuditEntry {
   readonly seq: number;
   readonly at: Instant;
   readonly author: string;
+  /** Whether the author is an account or API key of staff. */
+  readonly byStaff: boolean;
   readonly action: string;
   readonly subject: string;
   readonly reason: string | undefined;
@@ -125,9 +127,19 @@ export const NO_ENTRY: AuditCheckpoint = { seq: 0, hash: "0".repeat(64) };
 /** The entry of a change, after the last entry. */
 export function nextEntry(last: AuditCheckpoint, change: AuditedChange, by: Attribution): AuditEntry {
   const { action, subject } = change;
-  const { at, author, reason } = by;
+  const { at, author, authority, reason } = by;
   const [before, after] = [toJson(change.before), toJson(change.after)];
-  const entry = { seq: last.seq + 1, at, author, action, subject, reason, before, after };
+  const entry = {
+    seq: last.seq + 1,
+    at,
+    author,
+    byStaff: authority !== undefined,
+    action,
+    subject,
+    reason,
+    before,
+    after,
+  };
   return { ...entry, hash: hashOf(last, entry) };
 }
 
@@ -140,8 +152,8 @@ export function findBreak(last: AuditCheckpoint, entry: AuditEntry): string | un
 
 /** The hash covers a JSON list, so that different entries never have the same text. */
 function hashOf(last: AuditCheckpoint, entry: Omit<AuditEntry, "hash">): string {
-  const { seq, at, author, action, subject, reason, before, after } = entry;
-  const said = [last.hash, seq, at, author, action, subject, reason ?? null, before ?? null, after ?? null];
+  const { seq, at, author, byStaff, action, subject, reason, before, after } = entry;
+  const said = [last.hash, seq, at, author, byStaff, action, subject, reason ?? null, before ?? null, after ?? null];
   return hash("sha256", JSON.stringify(said), "hex");
 }
 

@@ -25,7 +25,7 @@ export interface Limits {
   readonly secondPersonBulk: number;
   /** The same for the amount of a person's reversals in a day; undefined if none needs one. */
   readonly secondPersonReversal: Money | undefined;
-  /** The same for entries into accounts; and for each higher credit limit. */
+  /** The same for entries into accounts and raises of credit limits, together. */
   readonly secondPersonMoney: Money | undefined;
 }
 
@@ -120,6 +120,11 @@ async function personBehind({ limits, by }: Counter, db: Db, kind: Daily, author
 
 /** @see namesOfPerson */
 export async function readPerson(db: Db, author: string, now: number): Promise<readonly string[]> {
-  const changes = db.selectFrom("auditEntry").select(["action", "author", "subject", "at"]);
-  return namesOfPerson(await changes.where("action", "in", ACCESS_ACTIONS).orderBy("seq").execute(), author, now);
+  const entries = db.selectFrom("auditEntry").select(["action", "author", "byStaff", "subject", "at"]);
+  const changes = await entries.where("action", "in", ACCESS_ACTIONS).orderBy("seq").execute();
+  return namesOfPerson(
+    changes.map(({ byStaff, ...change }) => ({ ...change, byStaff: byStaff === 1 })),
+    author,
+    now,
+  );
 }

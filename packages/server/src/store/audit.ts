@@ -57,10 +57,16 @@ export function rightsQuery(db: Kysely<Tables>, authority: Authority) {
   return account.where("id", "in", sessions);
 }
 
-export function auditRow({ reason, before, after, ...entry }: AuditEntry): AuditEntryRow {
-  return { ...entry, reason: reason ?? null, before: before ?? null, after: after ?? null };
+export function auditRow({ byStaff, reason, before, after, ...entry }: AuditEntry): AuditEntryRow {
+  return { ...entry, byStaff: byStaff ? 1 : 0, reason: reason ?? null, before: before ?? null, after: after ?? null };
 }
 
-export function toAuditEntry({ reason, before, after, ...row }: AuditEntryRow): AuditEntry {
-  return { ...row, reason: reason ?? undefined, before: before ?? undefined, after: after ?? undefined };
+export function toAuditEntry({ byStaff, reason, before, after, ...row }: AuditEntryRow): AuditEntry {
+  return {
+    ...row,
+    byStaff: byStaff === 1,
+    reason: reason ?? undefined,
+    before: before ?? undefined,
+    after: after ?? undefined,
+  };
 }

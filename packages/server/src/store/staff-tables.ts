@@ -14,6 +14,7 @@ export const STAFF_TABLES = {
     {
       at: number(),
       author: text(),
+      by_staff: flag(),
       action: text(),
       subject: text(),
       reason: orNull(text()),

@@ -3,15 +3,22 @@ import { type AccessChange, namesOfPerson } from "../../src/domain/one-person.ts
 
 const DAY_MS = 86_400_000;
 const NOW = 100 * DAY_MS;
+const SHELL = "root";
 
 const change = (action: string, author: string, subject: string, days = 0): AccessChange => {
-  return { action, author, subject, at: NOW - days * DAY_MS };
+  return { action, author, byStaff: author !== SHELL, subject, at: NOW - days * DAY_MS };
 };
-const JOINED = ["asha", "hari", "maya"].map((name) => change("staff.add", "root", name, 30));
+const JOINED = ["asha", "hari", "maya"].map((name) => change("staff.add", SHELL, name, 30));
 const personOf = (author: string, ...changes: AccessChange[]) => namesOfPerson([...JOINED, ...changes], author, NOW);
 
+test("a shell user with the name of an account links nobody", () => {
+  const made = ["hari", "gita"].map((name) => ({ ...change("staff.add", "asha", name), byStaff: false }));
+  expect(personOf("asha", ...made)).toEqual(["asha"]);
+  expect(personOf("gita", ...made)).toEqual(["gita"]);
+});
+
 test("accounts that the shell made, or that changed themselves, are persons of their own", () => {
-  expect(personOf("asha", change("staff.role", "root", "hari"), change("staff.password", "hari", "hari"))).toEqual([
+  expect(personOf("asha", change("staff.role", SHELL, "hari"), change("staff.password", "hari", "hari"))).toEqual([
     "asha",
   ]);
 });
@@ -34,7 +41,7 @@ test("a key is always one person with the account that made it last", () => {
   expect(personOf("key crm", first)).toEqual(["asha", "key crm"]);
   expect(personOf("key crm", first, last)).toEqual(["hari", "key crm"]);
   expect(personOf("asha", first, last)).toEqual(["asha"]);
-  expect(personOf("key crm", first, change("staff_key.add", "root", "crm", 1))).toEqual(["key crm"]);
+  expect(personOf("key crm", first, change("staff_key.add", SHELL, "crm", 1))).toEqual(["key crm"]);
 });
 
 test("links go on: an account that two others were made by makes them one person", () => {

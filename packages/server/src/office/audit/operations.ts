@@ -27,6 +27,7 @@ const ENTRY = {
   seq: Type.Integer({ description: "Counted from 1, without a gap." }),
   at: InstantSchema,
   author: Type.String({ description: "Person; `key NAME` for a system." }),
+  byStaff: Type.Boolean({ description: "Whether the author is an account or API key; else the shell or the issuer." }),
   action: Type.String(),
   subject: Type.String({ description: "Changed object." }),
   reason: orNull(Type.String()),

@@ -352,15 +352,17 @@ ALTER TABLE sales_day SET (fillfactor = 50);
 --- both
 -- Every change by staff or an import. The hash of an entry covers the previous entry.
 CREATE TABLE audit_entry (
-  seq     INTEGER PRIMARY KEY,
-  at      INTEGER NOT NULL,
-  author  TEXT    NOT NULL,
-  action  TEXT    NOT NULL,
-  subject TEXT    NOT NULL,
-  reason  TEXT,
-  before  TEXT,
-  after   TEXT,
-  hash    TEXT    NOT NULL
+  seq      INTEGER PRIMARY KEY,
+  at       INTEGER NOT NULL,
+  author   TEXT    NOT NULL,
+  -- Whether the author is an account or API key; else a user of the shell, or the issuer.
+  by_staff INTEGER NOT NULL,
+  action   TEXT    NOT NULL,
+  subject  TEXT    NOT NULL,
+  reason   TEXT,
+  before   TEXT,
+  after    TEXT,
+  hash     TEXT    NOT NULL
 ) STRICT;
 
 -- The entries of an import share its reason.
