@@ -15,7 +15,7 @@ export const settlement = {
     bouquet: "By day, partner, service and bouquet",
   },
   open: (to: string) => `${to} is not over yet: these numbers may still change.`,
-  pruned: (day: string) => `History before ${day} was deleted: these numbers can be incomplete.`,
+  pruned: (day: string) => `History before ${day} was deleted: rows of earlier days have no counterpart.`,
   preliminary: "(preliminary)",
   issued: "Date of issue",
   provider: "Provider",

@@ -137,7 +137,7 @@ export function concludeUnused(
 ): "pruned" | "retire" | "retired" {
   const issuedAt = checkoutIssuedAt(checkoutId);
   if (prunedBefore !== undefined && (issuedAt ?? now) < prunedBefore) return "pruned";
-  // A refused top-up may have retired the checkout before its grace ended.
+  // A clock that was ahead may have retired the checkout before its grace ended.
   const wasDead = ({ retiredAt, refused }: RetiredCheckout) =>
     refused !== undefined || issuedAt === undefined || isCheckoutDead({ issuedAt }, retiredAt);
   return retired !== undefined && wasDead(retired) ? "retired" : "retire";

@@ -13,8 +13,8 @@ export interface DaySales extends AccountKey, SaleSums {
 }
 
 /**
- * Top-ups recorded on a day, and reversals made on it (whenever their top-ups were made). A past day changes only if
- * its history is deleted (docs/decisions.md, "Settlement").
+ * Top-ups recorded on a day, and reversals made on it (whenever their top-ups were made). A past day never changes, not even
+ * if its history is deleted (docs/decisions.md, "Settlement").
  */
 export interface SettlementLine extends SaleSums {
   readonly day: string;

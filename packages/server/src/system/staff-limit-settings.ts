@@ -31,7 +31,7 @@ export const STAFF_LIMIT_SETTINGS = {
   secondPersonMoney: {
     placeholder: "AMOUNT",
     description:
-      "the same for deposits, withdrawals and adjustments, and for each credit limit above it; if not set, none",
+      "the same for deposits, withdrawals, adjustments and raises of credit limits, together; if not set, none. A partner without a credit limit is not limited by money",
     read: readUnits,
   },
 };

@@ -4,7 +4,6 @@ import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { exportSettlement, reconcilePartner, reportSettlement } from "../../src/office/settlement/operations.ts";
 import { reconcile } from "../../src/office/settlement/reconcile.ts";
 import { refusal, run } from "../support/desk.ts";
-import { moveHorizon } from "../support/history.ts";
 import { countTurns } from "../support/turns.ts";
 import { customer, DAY_MS, MINUTE_MS, openWorld, type World } from "../support/world.ts";
 
@@ -67,14 +66,6 @@ describe("a settlement", () => {
     world.now += DAY_MS;
     expect(await numberOf({ partner: "wallet", detail: "day" })).toBe(number);
     expect(await numberOf({ partner: "wallet", environment: "trial" })).toBe(`${number}-T`);
-  });
-
-  test("says that history was deleted, if it may lack some", async () => {
-    const world = await withCustomer();
-    await moveHorizon(world, world.now - 100 * DAY_MS);
-    expect(await run(world.desk, reportSettlement, DAYS)).toMatchObject({ prunedBefore: null });
-    const early = { from: "2026-08-11", to: "2026-08-12" };
-    expect(await run(world.desk, reportSettlement, early)).toMatchObject({ prunedBefore: "2026-08-12" });
   });
 
   test.each([

@@ -139,3 +139,22 @@ test("statistics ask about what cannot change any more once, and tell while they
   await statistics.gather();
   expect(asked.length).toBe(before + 1);
 });
+
+test("statistics are right again after a clock that was ahead for a moment", async () => {
+  const world = await withCustomer();
+  const statistics = new StatisticsCache(world.ports);
+  const right = Date.parse("2026-11-20T10:00:00Z");
+  await topUpAt(world, right);
+  world.now = right + 3 * DAY_MS;
+  await statistics.gather();
+  await statistics.answer(PRODUCTION);
+  await topUpAt(world, right + MINUTE_MS);
+  world.now += MINUTE_MS;
+  await statistics.gather();
+  const { days, until, isComplete } = await statistics.answer(PRODUCTION);
+  expect([until, isComplete, days.at(-1)]).toEqual([
+    world.now,
+    true,
+    expect.objectContaining({ day: "2026-11-20", topUps: { count: 2, amount: 226_000n } }),
+  ]);
+});

@@ -147,6 +147,19 @@ export function testSecondPersons(makeDatabase: MakeDatabase): void {
     expect(await run(deskFor(asha), showBulk, { id })).toMatchObject({ state: "done", done: 3 });
   });
 
+  test("an author with a lower role pays for the rest of the own run", async () => {
+    const { opened, store, person, deskFor } = await openApprovals(makeDatabase, { secondPersonBulk: 1_000 });
+    const asha = await person("asha", "admin");
+    const { id } = await preview(deskFor(asha), ["2000001"]);
+    await run({ ...deskFor(asha), goOn: async () => {} }, startBulk, { id });
+    await run(deskFor(asha), pauseBulk, { id });
+    await store.engine.db.updateTable("staff").set({ role: "support" }).where("name", "=", "asha").execute();
+    const lower = { ...asha, authority: { ...asha.authority, role: "support" } } as Actor;
+    const limits = { ...NO_LIMITS, supportBulk: 2 };
+    const support = deskOf({ store, clock: () => opened.now }, lower, { limits });
+    expect(await refusal(run(support, continueBulk, { id }))).toMatchObject({ code: "forbidden" });
+  });
+
   async function openMoney() {
     const scene = await openApprovals(makeDatabase, { secondPersonMoney: 100_000n });
     const { opened, person, deskFor } = scene;
@@ -206,13 +219,15 @@ export function testSecondPersons(makeDatabase: MakeDatabase): void {
     expect(await balance()).toBe("1000.01");
   });
 
-  test("a credit limit above the amount waits for a second person; the alert does not", async () => {
+  test("raises of credit limits above the amount wait for a second person; the alert does not", async () => {
     const { store, person, gopal, of, deskFor, list, confirm } = await openMoney();
     const [asha, hari] = [await person("asha", "admin"), await person("hari", "admin")];
     const set = (actor: Actor, changes: object) => run(deskFor(actor), changeAccount, { ...of, ...changes });
-    expect(await set(asha, { creditLimit: "1000" })).toMatchObject({ creditLimit: "1000.00", secondPerson: false });
+    expect(await set(asha, { creditLimit: "0" })).toMatchObject({ creditLimit: "0.00", secondPerson: false });
+    expect(await set(asha, { creditLimit: "600" })).toMatchObject({ creditLimit: "600.00", secondPerson: false });
+    // Each raise is below the amount, but not both together.
     const raised = { creditLimit: "1000.01", alertBelow: "7" };
-    expect(await set(asha, raised)).toMatchObject({ creditLimit: "1000.00", alertBelow: "7.00", secondPerson: true });
+    expect(await set(asha, raised)).toMatchObject({ creditLimit: "600.00", alertBelow: "7.00", secondPerson: true });
     expect(await refusal(set(asha, { creditLimit: "none" }))).toMatchObject({ code: "conflict" });
     const [request] = await list();
     expect(request).toMatchObject({

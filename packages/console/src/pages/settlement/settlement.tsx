@@ -81,12 +81,11 @@ export default function Settlement() {
 }
 
 function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLines: boolean }) {
-  const { to, open, prunedBefore, lines, total } = settlement;
+  const { to, open, lines, total } = settlement;
   const isOwed = useEnvironment() === "production";
   return (
     <>
       {open && <Note tone="warning">{t.open(to)}</Note>}
-      {prunedBefore !== null && <Note tone="warning">{t.pruned(prunedBefore)}</Note>}
       <Grid>
         <Stat label={t.gross} value={<Amount of={total.gross} />} note={countOf(total.topUps, t.topUp)} />
         <Stat label={t.reversed} value={<Amount of={total.reversed} />} note={countOf(total.reversals, t.reversal)} />

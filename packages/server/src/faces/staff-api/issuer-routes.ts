@@ -41,7 +41,7 @@ export function addIssuerRoutes(
     request.outcome = `oidc_${outcome}`;
     return reply.redirect(`${origin}/?logInProblem=${outcome}`);
   };
-  /** Does a part of a log-in, which counts as failed until it is done. @param work returns where the browser goes. */
+  /** Does a part of a log-in. @param work returns where the browser goes. */
   const attempt = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -49,16 +49,8 @@ export function addIssuerRoutes(
     work: () => Promise<string>,
   ): Promise<FastifyReply> => {
     const failed = { staff: undefined, address: visitor.address };
-    const source = await sourceOf(ports.store.engine.db, visitor);
-    const begun = await beginAttempt(ports, { name: "", source, isKnown: false });
-    if ("waitMs" in begun) {
-      ports.logInFailed({ outcome: "too_many_attempts", ...failed });
-      return fail(request, reply, visitor, "too_many_attempts");
-    }
     try {
-      const to = await work();
-      await begun.succeeded();
-      return await reply.redirect(to);
+      return await reply.redirect(await work());
     } catch (error) {
       // Otherwise the issuer has no part in it.
       if (!(error instanceof IssuerFailure)) throw error;
@@ -94,11 +86,19 @@ export function addIssuerRoutes(
     reply.clearCookie(name, attributes);
     // Not counted: any page could make a browser send such requests.
     if (journey === undefined || !(clock() - journey.at <= JOURNEY_MS)) return fail(request, reply, visitor, "failed");
+    // Counts as failed until it is done: it costs the issuer a call. The start costs nobody anything.
+    const source = await sourceOf(ports.store.engine.db, visitor);
+    const begun = await beginAttempt(ports, { name: "", source, isKnown: false });
+    if ("waitMs" in begun) {
+      ports.logInFailed({ outcome: "too_many_attempts", staff: undefined, address: visitor.address });
+      return fail(request, reply, visitor, "too_many_attempts");
+    }
     return attempt(request, reply, visitor, async () => {
       const person = await issuer.personOf(journey, new URL(request.url, origin));
       const asked = { issuer: issuer.host, asked: journey, device: visitor };
       const done = await logInFromIssuer(ports, person, asked);
       if (done.kind !== "logged_in") throw new IssuerFailure(done.kind, `refused: ${done.kind}`);
+      await begun.succeeded();
       visitor.keepLogIn(done);
       request.identity = done.identity;
       return `${origin}${pathOf(journey.to, origin)}`;

@@ -5,6 +5,7 @@ import { formatMoneyInFull, MONEY_DIGITS, MONEY_LIMIT, type Money } from "../../
 import { Refused } from "../../domain/refused.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { addToBalance, findAccount, putAccount, readBalance } from "../../store/accounts.ts";
+import type { Db } from "../../store/engine.ts";
 import { momentOf } from "../../store/ports.ts";
 import { amountOrNone, formatOrNull, readAmount, readAmountOrNone } from "../common.ts";
 import { decide } from "../decide.ts";
@@ -83,7 +84,7 @@ export const changeAccount = operation({
         ...{ kind: "credit_limit", subject: `${key.partnerId} ${environment}`, environment },
         account: { partner: partner.name, entry: null, amount: wishedInFull, reference: null },
         audited: { subject: partner.name, after: { environment, creditLimit: wishedInFull } },
-        needsAnother: () => wished !== before.creditLimit && isAbove(wished, office.limits?.secondPersonMoney),
+        needsAnother: (isWaiting) => raiseNeedsAnother(office, tx, before.creditLimit, wished, isWaiting),
       });
       const after = {
         creditLimit: requested === undefined ? wished : before.creditLimit,
@@ -218,9 +219,17 @@ export const enterIntoAccount = operation({
   },
 });
 
-/** @param amount undefined means any amount. @param most undefined means that none is above it. */
-function isAbove(amount: Money | undefined, most: Money | undefined): boolean {
-  return most !== undefined && (amount === undefined || amount > most);
+/** Whether a raised credit limit needs a second person. It counts as entered money; a removed limit always needs one. */
+async function raiseNeedsAnother(
+  office: Office,
+  tx: Db,
+  before: Money | undefined,
+  wished: Money | undefined,
+  isWaiting: boolean,
+): Promise<boolean> {
+  if (office.limits?.secondPersonMoney === undefined || before === undefined) return false;
+  if (wished === undefined) return true;
+  return wished > before && (isWaiting || (await countToday(office, tx, "entered", wished - before)));
 }
 
 /** The effect on the balance. @throws Refused */

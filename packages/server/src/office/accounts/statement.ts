@@ -106,7 +106,10 @@ async function* exported(office: Office, { key, days, start }: Month): Rows<Stat
 
 /** @throws Refused */
 async function monthMeant(office: Office, input: Input) {
-  const { partner, key } = await accountMeant(office.store.engine.db, input);
+  const { engine } = office.store;
+  const { partner, key } = await accountMeant(engine.db, input);
+  // A top-up that was decided in this month may still wait for its commit.
+  await engine.awaitCommits();
   const from = firstOfMonth(input.month);
   const days = { from, to: lastOfMonth(from) };
   const { from: start, until: end } = daysOf(office, days);

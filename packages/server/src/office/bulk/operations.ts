@@ -96,10 +96,12 @@ function rightsOf({ by: { author, authority } }: Office) {
   return { ...none, staffId: authority.staffId, role: authority.role };
 }
 
-/** Whether a run has the rights of the author, who started or continued it last. */
-function isOfAuthor(office: Office, { staffId, keyHash }: BulkRunRow): boolean {
+/** Whether a run has the rights that the author has now: a new role may allow less. */
+function isOfAuthor(office: Office, { staffId, role, keyHash }: BulkRunRow): boolean {
   const own = rightsOf(office);
-  return own.staffId === staffId && Buffer.compare(own.keyHash ?? NO_BYTES, keyHash ?? NO_BYTES) === 0;
+  return (
+    own.staffId === staffId && own.role === role && Buffer.compare(own.keyHash ?? NO_BYTES, keyHash ?? NO_BYTES) === 0
+  );
 }
 
 const NO_BYTES = new Uint8Array();
@@ -149,7 +151,7 @@ function stepOf(step: keyof typeof STEPS) {
           throw new Refused("conflict", `this is the preview of ${run.author}: make your own`);
         const { at: now, author } = office.by;
         const rights = step === "continue" ? rightsOf(office) : {};
-        // Whoever goes on with the work of another pays for the rest of it.
+        // The rest of a run that had other rights counts for its new author.
         if (step === "continue" && !isOfAuthor(office, run))
           await countBulk(office, tx, { ...run, count: count - run.done });
         const request = step === "start" ? await requestStart(office, tx, run) : undefined;

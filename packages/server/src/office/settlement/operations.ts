@@ -44,11 +44,11 @@ export function settlementTable(settlement: Static<typeof SettlementSchema>): Sh
   const labels = LABELS.filter((name) => name === "day" || lines.some((line) => line[name] !== null));
   const totalLine = { day: "TOTAL", partner: "", service: "", bouquetId: "", ...total };
   const out = table([...labels, ...AMOUNTS], [...lines, totalLine], AMOUNTS.length);
-  return { out, note: periodLines(settlement) };
+  return { out, note: openLine(settlement) };
 }
 
-function periodLines({ open, prunedBefore }: { readonly open: boolean; readonly prunedBefore: string | null }): string {
-  return `${prunedLine(prunedBefore)}${open ? "The last day is not over yet: these numbers may still grow.\n" : ""}`;
+function openLine({ open }: { readonly open: boolean }): string {
+  return open ? "The last day is not over yet: these numbers may still grow.\n" : "";
 }
 
 export function reconciliationLines(reconciliation: Static<typeof ReconciliationSchema>): Shown {
@@ -61,7 +61,7 @@ export function reconciliationLines(reconciliation: Static<typeof Reconciliation
   const differing = verdicts.reduce((sum, { verdict, rows: of }) => sum + (verdict === "matched" ? 0 : of), 0);
   return {
     out,
-    note: `${sums}${todo}${periodLines(reconciliation)}`,
+    note: `${sums}${todo}${prunedLine(reconciliation.prunedBefore)}${openLine(reconciliation)}`,
     wrong: differing === 0 ? undefined : `the two books differ in ${count(differing, "row")}`,
   };
 }
@@ -123,7 +123,7 @@ export const reportSettlement = operation({
           `there are more than ${MOST_LINES} lines: ask for fewer days, or by service or day`,
         );
     }
-    return { number, from, to, ...(await periodData(office, input)), lines, total: amountsOf(total, currencyExponent) };
+    return { number, from, to, open: isOpen(office, input), lines, total: amountsOf(total, currencyExponent) };
   },
 });
 
@@ -203,9 +203,8 @@ function amountsOf(total: SaleSums, currencyExponent: CurrencyExponent) {
 }
 
 /** A day is open until the last top-up of the day must be on record. */
-async function periodData(office: Office, input: { readonly from: string; readonly to: string }) {
-  const { from, until } = daysOf(office, input);
-  return { open: office.clock() < until + RECORDING_DEADLINE_MS, prunedBefore: await prunedBefore(office, from) };
+function isOpen(office: Office, input: { readonly from: string; readonly to: string }): boolean {
+  return office.clock() < daysOf(office, input).until + RECORDING_DEADLINE_MS;
 }
 
 export const reconcilePartner = operation({
@@ -245,7 +244,8 @@ export const reconcilePartner = operation({
     const differences = reconciled.differences.slice(0, MOST_DIFFERENCES);
     const customers = await readCustomers(office.store.engine.db, request.environment, differences);
     return {
-      ...(await periodData(office, input)),
+      open: isOpen(office, input),
+      prunedBefore: await prunedBefore(office, daysOf(office, input).from),
       ...totalsData(reconciled, provider),
       differences: differences.map((answer) => differenceData(answer, customers, provider)),
     };

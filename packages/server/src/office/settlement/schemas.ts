@@ -46,10 +46,7 @@ export const SettlementLineSchema = Type.Object({
   ...AMOUNTS,
 });
 
-const OF_PERIOD = {
-  open: Type.Boolean({ description: "Whether top-ups may still be added to the last day." }),
-  prunedBefore: TransactionListSchema.properties.prunedBefore,
-};
+const OPEN = { open: Type.Boolean({ description: "Whether top-ups may still be added to the last day." }) };
 
 export const SettlementSchema = Type.Object(
   {
@@ -58,7 +55,7 @@ export const SettlementSchema = Type.Object(
     ),
     from: Type.String(),
     to: Type.String(),
-    ...OF_PERIOD,
+    ...OPEN,
     lines: Type.Array(SettlementLineSchema),
     total: Type.Object(AMOUNTS),
   },
@@ -128,7 +125,8 @@ export const DifferenceSchema = Type.Object({
 
 export const ReconciliationSchema = Type.Object(
   {
-    ...OF_PERIOD,
+    ...OPEN,
+    prunedBefore: TransactionListSchema.properties.prunedBefore,
     total: Type.Object(TOTAL),
     verdicts: Type.Array(
       Type.Object({

@@ -164,7 +164,7 @@ export class StatisticsCache {
   async failures({ environment, partnerId, days }: StatisticsRequest): Promise<Failures> {
     const { store, clock } = this.#ports;
     const now = clock();
-    for (const [key, { at }] of this.#failures) if (at < now - FAILURES_FRESH_MS) this.#failures.delete(key);
+    for (const [key, { at }] of this.#failures) if (Math.abs(now - at) > FAILURES_FRESH_MS) this.#failures.delete(key);
     const key = `${environment} ${partnerId ?? ""} ${days}`;
     const known = this.#failures.get(key);
     if (known !== undefined) return known.counts;
@@ -180,6 +180,7 @@ export class StatisticsCache {
     const { store, clock } = this.#ports;
     const { engine } = store;
     const closed = this.#closed();
+    if (closed < this.#until) this.#forget(closed);
     // A commit may wait for a standby long after its top-ups were decided.
     if (closed > this.#until) await engine.awaitCommits();
     while (this.#until < closed) {
@@ -196,6 +197,14 @@ export class StatisticsCache {
     const [oldest, withHours] = [days[0] as string, days.at(-2 - WEEK) as string];
     for (const day of this.#days.keys()) if (day < oldest) this.#days.delete(day);
     for (const hour of this.#hours.keys()) if (hour < withHours) this.#hours.delete(hour);
+  }
+
+  /** The clock was ahead: spans that it closed can still get top-ups. */
+  #forget(closed: Instant): void {
+    this.#days.clear();
+    this.#hours.clear();
+    this.#until = closed;
+    this.#from = closed;
   }
 
   #keep(sums: readonly sql.HourSum[]): void {
@@ -216,7 +225,7 @@ export class StatisticsCache {
   async #readOpen(): Promise<Open> {
     for (;;) {
       const known = await this.#open?.catch(() => undefined);
-      const isFresh = known !== undefined && this.#ports.clock() - known.at < FRESH_MS;
+      const isFresh = known !== undefined && Math.abs(this.#ports.clock() - known.at) < FRESH_MS;
       if (isFresh && known.from === this.#openFrom(known.at)) return known;
       const next = this.#askOpen();
       this.#open = next;

@@ -31,11 +31,11 @@ interface Limits {
 }
 
 /**
- * PostgreSQL enforces all limits except `answer`, even if this process hangs. At most five statements follow the decision of
+ * PostgreSQL enforces all limits except `answer`, even if this process hangs. At most seven statements follow the decision of
  * a top-up, including the commit. Their statement and idle limits together stay below the deadline of recording.
  */
 export const LIMITS: Readonly<Record<Purpose, Limits>> = {
-  serving: { statement: 3_000, lock: 2_000, idleInTransaction: 1_800, answer: 5_000 },
+  serving: { statement: 2_500, lock: 2_000, idleInTransaction: 1_500, answer: 5_000 },
   office: { statement: 60_000, lock: 5_000, idleInTransaction: 10_000, answer: 65_000 },
   working: { statement: 0, lock: 60_000, idleInTransaction: 0, answer: 0 },
 };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CHECKOUT_GRACE_MS, CHECKOUT_VALID_MS } from "../../../src/domain/checkout.ts";
+import { showStatement } from "../../../src/office/accounts/statement.ts";
 import { exportTransactions } from "../../../src/office/transactions/operations.ts";
 import { StoreContended } from "../../../src/store/errors.ts";
 import { RAM_NET, SITA_NET } from "../../store-suite/provider.ts";
@@ -47,6 +48,19 @@ describe.concurrent("while a commit is under way", () => {
     await other.query("COMMIT");
     const { value } = await exporting;
     expect(value).toMatchObject([{ checkoutId, udf1: "seen" }]);
+  });
+
+  test("a statement waits for earlier decisions, as a settlement does", async ({ onTestFinished }) => {
+    const opened = await openFaultyProvider({ onTestFinished });
+    const { desk, topUp, otherSession } = opened;
+    await topUp(SITA_NET, "NET-1M");
+    const other = await otherSession();
+    await other.query(`${RECORDING}; UPDATE sales_day SET top_ups = top_ups + 1`);
+    const month = new Date(opened.now).toISOString().slice(0, 7);
+    const asking = run(desk(), showStatement, { name: "wallet", environment: "production", month });
+    await sleep(300);
+    await other.query("COMMIT");
+    expect((await asking).kinds).toContainEqual(expect.objectContaining({ kind: "top_up", count: 2 }));
   });
 
   test("an export gives up after ten seconds, and says what to do", async ({ onTestFinished }) => {
