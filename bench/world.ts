@@ -88,7 +88,7 @@ export async function fill(folder: string, customers: number, postgresUrl?: stri
   const options = { cwd: folder, env: postgresUrl === undefined ? {} : { TOPUPD_DATABASE: postgresUrl } };
   await writeFiles(folder, customers);
   await runTopupd(["partner", "add", "bench"], options);
-  const unlimited = ["--rate", "--burst", "--unknown-look-ups", "--new-look-ups"].flatMap((flag) => [flag, "1000000"]);
+  const unlimited = ["--rate", "--burst", "--new-look-ups"].flatMap((flag) => [flag, "1000000"]);
   await runTopupd(["partner", "limits", "bench", ...unlimited], options);
   await runTopupd(["import", "catalogue", join(folder, "catalogue.ndjson")], options);
   const importedPerSecond = await importCustomers(customers, options);

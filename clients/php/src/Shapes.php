@@ -31,7 +31,7 @@ final class Shapes
     ];
     private const LIMITS = [
         'topUpAmount' => '?amount', 'dayAmount' => '?amount', 'dayTopUps' => '?count', 'rate' => 'count',
-        'burst' => 'count', 'unknownLookUps' => '?count', 'newLookUps' => '?count',
+        'burst' => 'count', 'newLookUps' => '?count',
     ];
 
     /** The connection is beside the customer in v1.0.0. */

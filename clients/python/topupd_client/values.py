@@ -117,8 +117,7 @@ class AccountLimits:
     day_top_ups: Optional[int]
     rate: int  # Calls a second in the long run.
     burst: int  # Calls at once.
-    unknown_look_ups: Optional[int]  # Look-ups of unknown codes an hour.
-    new_look_ups: Optional[int]  # Look-ups an hour of customers whom you never topped up.
+    new_look_ups: Optional[int]  # Look-ups an hour: customers whom you never topped up, unknown and ambiguous codes.
 
 
 @dataclass(frozen=True)

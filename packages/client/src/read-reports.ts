@@ -79,7 +79,6 @@ function readLimits(limits: JsonObject): AccountLimits {
     dayTopUps: orNull(countAt)(limits, "dayTopUps"),
     rate: countAt(limits, "rate"),
     burst: countAt(limits, "burst"),
-    unknownLookUps: orNull(countAt)(limits, "unknownLookUps"),
     newLookUps: orNull(countAt)(limits, "newLookUps"),
   };
 }

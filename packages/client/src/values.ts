@@ -125,9 +125,7 @@ export interface AccountLimits {
   readonly rate: number;
   /** Calls at once. */
   readonly burst: number;
-  /** Look-ups of unknown codes an hour. */
-  readonly unknownLookUps: number | null;
-  /** Look-ups an hour of customers whom you never topped up. */
+  /** Look-ups of strangers an hour: customers whom you never topped up, unknown and ambiguous codes. */
   readonly newLookUps: number | null;
 }
 

@@ -85,15 +85,14 @@ export const partners = {
   limitNames: {
     rate: "Calls a second",
     burst: "Calls at once",
-    unknownLookUps: "Unknown codes an hour",
-    newLookUps: "Customers never topped up, an hour",
+    newLookUps: "Look-ups of strangers an hour",
     dayTopUps: "Top-ups a day",
     topUpAmount: "Price of a top-up",
     dayAmount: "Price of all top-ups a day",
   },
   limitsEdit: "Change limits…",
   limitsText:
-    "Further calls, look-ups and top-ups are refused. Look-ups of customers whom the partner has topped up still answer.",
+    "Further calls, look-ups and top-ups are refused. A stranger is a customer whom the partner has never topped up, or a code of no or several customers.",
   noLimit: "No limit",
   limitsSave: "Save",
   limitsDone: "The limits are set.",

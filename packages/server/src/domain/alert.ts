@@ -43,7 +43,7 @@ const LIMITS: Readonly<Record<LimitName, string>> = {
 };
 
 const LOOK_UPS_REFUSED =
-  "Too many unknown codes, or customers that it never topped up, were looked up. Such look-ups are refused for up to an hour. If the partner cannot explain them, its token may be stolen.";
+  "Too many strangers were looked up: customers whom the partner never topped up, and unknown or ambiguous codes. Such look-ups are refused for up to an hour. If the partner cannot explain them, its token may be stolen.";
 
 /** The mail about an alert. @param partner its name. */
 export function alertMail(alert: Alert, partner: string, zone: Zone, exponent: CurrencyExponent): Mail {

@@ -1,19 +1,19 @@
+import { createHmac } from "node:crypto";
 import type { Environment } from "./customer.ts";
+import type { Instant } from "./wall-time.ts";
 
-/* Limits of a partner, against floods and against reading all customers with one token. Times are from a stopwatch. */
+/* Limits of a partner in each environment, against floods and against reading all customers with one token. */
 
 export interface PartnerLimits {
   /** Calls a second in the long run, in each process. */
   readonly rate: number;
   /** Calls at once after a pause. */
   readonly burst: number;
-  /** Codes of no customer, an hour. */
-  readonly unknownLookUps: number;
-  /** Customers whom the partner has never topped up, an hour. */
+  /** Strangers an hour: customers whom the partner has never topped up, and codes of no or of several customers. */
   readonly newLookUps: number;
 }
 
-export const DEFAULT_LIMITS: PartnerLimits = { rate: 50, burst: 500, unknownLookUps: 60, newLookUps: 600 };
+export const DEFAULT_LIMITS: PartnerLimits = { rate: 50, burst: 500, newLookUps: 600 };
 /** The highest value of a limit. Look-ups are then not counted. */
 export const NO_LIMIT = 1_000_000;
 
@@ -21,7 +21,7 @@ export const NO_LIMIT = 1_000_000;
 export const LOOK_UPS = "look-ups";
 export const LOOK_UP_WINDOW_MS = 3_600_000;
 
-/** A token bucket, kept as the time at which it is full again. */
+/** A token bucket, kept as the time at which it is full again, by a stopwatch. */
 export class TokenBucket {
   #fullAt = Number.NEGATIVE_INFINITY;
 
@@ -37,54 +37,66 @@ export class TokenBucket {
   }
 }
 
-/** A look-up that counts against a limit of its partner. */
+/** A look-up of a stranger. */
 export interface CountedLookUp {
   readonly partnerId: number;
   readonly environment: Environment;
-  readonly kind: "unknownLookUps" | "newLookUps";
-  /** The unknown code, or the customer's id. */
+  /** The customer's id; the code if it fits no customer or several. */
   readonly key: string;
-  readonly limits: Pick<PartnerLimits, "unknownLookUps" | "newLookUps">;
+  /** Strangers an hour. */
+  readonly limit: number;
 }
 
-/** Times at which keys were counted, oldest first. */
-type Counted = Map<string, number>;
+/** A counted look-up as all services share it. Its hash hides the code. */
+export interface LookUpCount {
+  readonly partnerId: number;
+  readonly environment: Environment;
+  readonly hash: string;
+  readonly at: Instant;
+}
 
-/** Counts the look-ups of any 60 minutes. A key counts once. */
+/** @param key secret, and the same for all services. */
+export function hashLookUp({ partnerId, environment, key: code }: CountedLookUp, key: Uint8Array): string {
+  return createHmac("sha256", key).update(`look-up ${partnerId} ${environment} ${code}`).digest("base64url");
+}
+
+/** Counts the look-ups of any 60 minutes. A hash counts once. */
 export class LookUpLog {
-  readonly #partners = new Map<string, Readonly<Record<CountedLookUp["kind"], Counted>>>();
+  /** Counts of this service that were not shared yet. */
+  readonly unshared: LookUpCount[] = [];
+  /** Times at which hashes were counted, oldest first. */
+  readonly #partners = new Map<string, Map<string, Instant>>();
 
-  /** @returns 0 if the look-up may be answered, otherwise the milliseconds to wait. */
-  count({ partnerId, environment, kind, key, limits }: CountedLookUp, now: number): number {
-    const own = this.#ofPartner(`${partnerId} ${environment}`);
-    const [unknown, known] = [forget(own.unknownLookUps, now), forget(own.newLookUps, now)];
-    const counted = own[kind];
-    if (counted.has(key)) return 0;
-    if (counted.size < limits[kind]) {
-      counted.set(key, now);
+  /** @returns 0 if the look-up may be answered, otherwise the milliseconds to wait: the same for all strangers. */
+  count({ partnerId, environment, limit }: CountedLookUp, hash: string, now: Instant): number {
+    const counted = this.#countedOf({ partnerId, environment }, now);
+    if (counted.has(hash)) return 0;
+    if (counted.size < limit) {
+      counted.set(hash, now);
+      this.unshared.push({ partnerId, environment, hash, at: now });
       return 0;
     }
-    // The wait must not depend on the code: it would reveal whether a customer has it.
-    return Math.max(waitOf(unknown, limits.unknownLookUps, now), waitOf(known, limits.newLookUps, now));
+    const [oldest = now] = counted.values();
+    return oldest + LOOK_UP_WINDOW_MS - now;
   }
 
-  #ofPartner(name: string) {
-    const own = this.#partners.get(name) ?? { unknownLookUps: new Map(), newLookUps: new Map() };
-    this.#partners.set(name, own);
-    return own;
+  /** Adds counts that services shared. @param counts oldest first. */
+  add(counts: readonly LookUpCount[], now: Instant): void {
+    for (const { hash, at, ...of } of counts) {
+      const counted = this.#countedOf(of, now);
+      if (!counted.has(hash)) counted.set(hash, at);
+    }
   }
-}
 
-function forget(counted: Counted, now: number): Counted {
-  for (const [key, at] of counted) {
-    if (at > now - LOOK_UP_WINDOW_MS) break;
-    counted.delete(key);
+  #countedOf({ partnerId, environment }: Pick<LookUpCount, "partnerId" | "environment">, now: Instant) {
+    const name = `${partnerId} ${environment}`;
+    const counted = this.#partners.get(name) ?? new Map<string, Instant>();
+    this.#partners.set(name, counted);
+    for (const [hash, at] of counted) {
+      // A clock that was wrong by more than the window must not hold counts for longer.
+      if (Math.abs(now - at) < LOOK_UP_WINDOW_MS) break;
+      counted.delete(hash);
+    }
+    return counted;
   }
-  return counted;
-}
-
-function waitOf(counted: Counted, most: number, now: number): number {
-  if (counted.size < most) return 0;
-  const oldest = counted.values().next().value ?? now;
-  return oldest + LOOK_UP_WINDOW_MS - now;
 }

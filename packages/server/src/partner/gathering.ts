@@ -1,3 +1,4 @@
+import { type CountedLookUp, hashLookUp, LookUpLog } from "../domain/partner-limits.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Store } from "../store/store.ts";
 
@@ -84,5 +85,64 @@ export class TokenUses extends Gathering<Store["recordTokenUses"]> {
       this.#gathered = new Map([...uses, ...this.#gathered]);
       throw error;
     }
+  }
+}
+
+/** Longer than the clocks of services differ and a transaction takes: counts of that time are read again. */
+const READ_AGAIN_MS = 120_000;
+
+interface SharingOptions {
+  readonly store: Pick<Store, "checkoutSecrets" | "shareLookUps">;
+  readonly clock: () => Instant;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Counts look-ups of strangers with all services on the database. If the store is unavailable, it counts alone. */
+export class SharedLookUps extends Gathering<Store["shareLookUps"]> {
+  protected override readonly everyMs = 1_000;
+  readonly #log = new LookUpLog();
+  readonly #options: SharingOptions;
+  /** The oldest secret: a rotation hardly ever replaces it. */
+  #key: Uint8Array = new Uint8Array();
+  #readUntil = Number.NEGATIVE_INFINITY;
+  #isFailing = false;
+
+  private constructor(options: SharingOptions) {
+    super({ record: (...of) => options.store.shareLookUps(...of), onFailure: options.onFailure });
+    this.#options = options;
+  }
+
+  /** Reads all counts of the last hour. @throws StoreUnavailable */
+  static async begin(options: SharingOptions): Promise<SharedLookUps> {
+    const lookUps = new SharedLookUps(options);
+    await lookUps.write();
+    return lookUps;
+  }
+
+  /** @returns 0 if the look-up may be answered, otherwise the milliseconds to wait. */
+  count(lookUp: CountedLookUp): number {
+    return this.#log.count(lookUp, hashLookUp(lookUp, this.#key), this.#options.clock());
+  }
+
+  /** Writes new counts, and reads those of other services. Only the first of several failures is reported. */
+  override async write(): Promise<void> {
+    try {
+      await this.#share();
+      this.#isFailing = false;
+    } catch (error) {
+      if (this.#isFailing) return;
+      this.#isFailing = true;
+      throw error;
+    }
+  }
+
+  async #share(): Promise<void> {
+    const { store, clock } = this.#options;
+    const [now, { unshared }] = [clock(), this.#log];
+    this.#key = (await store.checkoutSecrets()).at(-1)?.key ?? this.#key;
+    const written = [...unshared];
+    this.#log.add(await this.record(written, now, this.#readUntil - READ_AGAIN_MS), now);
+    unshared.splice(0, written.length);
+    this.#readUntil = now;
   }
 }

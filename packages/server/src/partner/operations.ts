@@ -182,13 +182,15 @@ export function operationsOf({ ports, prefix, lapsedDays, headersOf }: Operation
   return VERSIONS.flatMap((version) => {
     const { lookUp, listing, topUp: purchase, query } = contractOf(version);
     return [
-      make(version, lookUp, (caller, request) =>
-        lookUpCustomer(ports, caller, request).then((found) =>
-          limit(caller, found.ok ? found.value.customer : request, found),
-        ),
-      ),
-      make(version, listing, (caller, request) =>
-        listPackages(ports, caller, request, lapsedDays).then((listed) => limit(caller, request, listed)),
+      make(version, lookUp, async (caller, request) => {
+        const found = await lookUpCustomer(ports, caller, request);
+        return (await limit(caller, found.ok ? found.value.customer.cuid : request.code)) ?? found;
+      }),
+      make(
+        version,
+        listing,
+        async (caller, request) =>
+          (await limit(caller, request.cuid)) ?? listPackages(ports, caller, request, lapsedDays),
       ),
       make(
         version,

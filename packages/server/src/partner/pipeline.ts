@@ -41,7 +41,7 @@ export class Pipeline {
   readonly #inHand = new Set<Call>();
   /** Calls of the practice customer whose answers are held back. */
   readonly #late = new Set<Call>();
-  readonly #buckets = new Map<number, TokenBucket>();
+  readonly #buckets = { trial: new Map<number, TokenBucket>(), production: new Map<number, TokenBucket>() };
   #decided: Call[] = [];
 
   constructor(options: PipelineOptions) {
@@ -83,8 +83,9 @@ export class Pipeline {
       .catch((error: unknown) => this.fail(call, error));
   }
 
-  #receiveAtRate(call: Call, { partnerId, limits }: Caller): void {
-    const wait = limits === undefined ? 0 : this.#bucketOf(partnerId).take(this.stopwatch(), limits);
+  #receiveAtRate(call: Call, caller: Caller): void {
+    const { limits } = caller;
+    const wait = limits === undefined ? 0 : this.#bucketOf(caller).take(this.stopwatch(), limits);
     if (limits === undefined || wait === 0) call.receive();
     else {
       const policy = { name: "calls", quota: limits.rate, windowMs: 1000 };
@@ -92,11 +93,12 @@ export class Pipeline {
     }
   }
 
-  #bucketOf(partnerId: number): TokenBucket {
-    const known = this.#buckets.get(partnerId);
+  #bucketOf({ partnerId, environment }: Caller): TokenBucket {
+    const buckets = this.#buckets[environment];
+    const known = buckets.get(partnerId);
     if (known !== undefined) return known;
     const bucket = new TokenBucket();
-    this.#buckets.set(partnerId, bucket);
+    buckets.set(partnerId, bucket);
     return bucket;
   }
 

@@ -69,8 +69,8 @@ export function toTokenState(row: TokenStateRow): TokenState {
 export function toPartner({ allowedAddresses: allowed, certifiedAt, ...row }: PartnerRow): Partner {
   const { id, name, status, createdAt } = row;
   const allowedAddresses = allowed === null ? undefined : new AddressList(JSON.parse(allowed) as string[]);
-  const { rate, burst, unknownLookUps, newLookUps } = { ...DEFAULT_LIMITS, ...storedLimits(row) };
-  const limits = { rate, burst, unknownLookUps, newLookUps };
+  const { rate, burst, newLookUps } = { ...DEFAULT_LIMITS, ...storedLimits(row) };
+  const limits = { rate, burst, newLookUps };
   const partner = { id, name, status, createdAt, allowedAddresses, certifiedAt: certifiedAt ?? undefined };
   return { ...partner, limits, terms: toTerms(row) };
 }

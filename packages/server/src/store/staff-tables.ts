@@ -4,7 +4,7 @@ import type { Role } from "../domain/authority.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { EventKind } from "../domain/event.ts";
-import { blob, flag, LEDGER, number, ONLY_ROW, orNull, table, text } from "./table.ts";
+import { ACCOUNT, blob, flag, LEDGER, number, ONLY_ROW, orNull, table, text } from "./table.ts";
 
 /* The tables of the audit trail, of events and their delivery, of calls on record, and of staff. */
 
@@ -114,6 +114,7 @@ export const STAFF_TABLES = {
       request_id: text(),
     },
   ),
+  look_up: table({ ...ACCOUNT, hash: text() }, { at: number() }),
   practice_checkout: table({ checkout_id: text() }, { calls: number(), at: number(), reverse_at: orNull(number()) }),
   staff: table(
     { id: number() },

@@ -9,6 +9,7 @@ import type { CustomerImportRules } from "../domain/customer-import.ts";
 import type { StatedCustomer } from "../domain/customer-row.ts";
 import type { CurrencyExponent, Money } from "../domain/money.ts";
 import type { NormaliseMobile } from "../domain/names.ts";
+import type { LookUpCount } from "../domain/partner-limits.ts";
 import type { TrialCall } from "../domain/practice.ts";
 import type { SettledTopUp, TopUpCommand } from "../domain/top-up.ts";
 import type { Transaction, TransactionStatus } from "../domain/transaction.ts";
@@ -37,6 +38,12 @@ export interface Store {
   recordRefusedCalls(calls: readonly RefusedCall[]): Promise<void>;
   /** The same for calls in the trial environment. */
   recordTrialCalls(calls: readonly TrialCall[]): Promise<void>;
+  /**
+   * Writes counts of look-ups of strangers, deletes old ones, and reads those of all services.
+   * @param since counts written up to this time were read before.
+   * @returns oldest first.
+   */
+  shareLookUps(counts: readonly LookUpCount[], now: Instant, since: Instant): Promise<LookUpCount[]>;
   /**
    * Counts a top-up of the practice customer.
    * @param reverseAt when the provider reverses it; undefined: never.

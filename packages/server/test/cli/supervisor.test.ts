@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { DEFAULT_LIMITS } from "../../src/domain/partner-limits.ts";
+import type { LookUpCount } from "../../src/domain/partner-limits.ts";
 import { answerSupervisor } from "../../src/faces/cli/child.ts";
 import { askSupervisor } from "../../src/faces/cli/look-ups.ts";
 import type { ChildProcess, FromChild, Role, ToChild } from "../../src/faces/cli/processes.ts";
@@ -72,7 +72,8 @@ class FakeChild {
   }
 }
 
-async function superviseFakes({ workers = 2 } = {}) {
+/** @param counts the counts of look-ups that the store has. */
+async function superviseFakes({ workers = 2, counts = [] as LookUpCount[] } = {}) {
   const time = new VirtualTime(START);
   const children: FakeChild[] = [];
   const set = { back: 0, longer: 0 };
@@ -81,7 +82,12 @@ async function superviseFakes({ workers = 2 } = {}) {
     children.push(child);
     return child.process;
   };
-  const store = { provider: {}, engine: {}, staff: { list: async () => [] }, close() {} };
+  const shareLookUps: Store["shareLookUps"] = async (some) => {
+    counts.push(...some);
+    return counts;
+  };
+  const checkoutSecrets = async () => [{ id: 0, key: Buffer.alloc(32), createdAt: START }];
+  const store = { provider: {}, engine: {}, checkoutSecrets, shareLookUps, close() {} };
   const logs: string[] = [];
   const runtime = {
     clock: () => time.clock() - set.back,
@@ -138,29 +144,28 @@ test("the console and a single worker are restarted on their ports; of several, 
   }
 });
 
-test("eight workers share the look-ups of a partner, also with one that was restarted", async () => {
-  const { time, running, service } = await superviseFakes({ workers: 8 });
-  const askAll = async () => {
-    const asked = Array.from({ length: 800 }, (_, index) => {
-      const kind = index % 8 === 0 ? "unknownLookUps" : "newLookUps";
-      const lookUp = {
-        partnerId: 1,
-        environment: "production",
-        kind,
-        key: `${index}`,
-        limits: DEFAULT_LIMITS,
-      } as const;
-      const workers = running("worker");
-      return (workers[(index * 7) % workers.length] as FakeChild).countLookUp(lookUp);
-    });
+test("eight workers share the look-ups of a partner, also with one that was restarted and after a restart of all", async () => {
+  const counts: LookUpCount[] = [];
+  const { time, running, service } = await superviseFakes({ workers: 8, counts });
+  const lookUp = { partnerId: 1, environment: "production", limit: 600 } as const;
+  const askAll = async (workers: readonly FakeChild[]) => {
+    const asked = Array.from({ length: 800 }, (_, index) =>
+      (workers[(index * 7) % workers.length] as FakeChild).countLookUp({ ...lookUp, key: `${index}` }),
+    );
     return (await Promise.all(asked)).filter((wait) => wait === 0).length;
   };
-  expect(await askAll()).toBe(660);
+  expect(await askAll(running("worker"))).toBe(600);
   running("worker")[0]?.process.kill();
   await time.pass(5_000);
   expect(running("worker")).toHaveLength(8);
-  expect(await askAll()).toBe(660);
-  await service.stop({ drainSeconds: 0 });
+  expect(await askAll(running("worker"))).toBe(600);
+  // Killed without a stop: all but the last second is stored.
+  expect(counts).toHaveLength(600);
+  const next = await superviseFakes({ counts });
+  const [worker] = next.running("worker");
+  expect(await worker?.countLookUp({ ...lookUp, key: "0" })).toBe(0);
+  expect(await worker?.countLookUp({ ...lookUp, key: "another" })).toBeGreaterThan(0);
+  for (const each of [service, next.service]) await each.stop({ drainSeconds: 0 });
 });
 
 test("a child that answers again in time is left alone", async () => {

@@ -60,7 +60,7 @@ test("an account shows its balance, the rules in force and the limits, in its en
     ],
     limits: {
       ...{ topUpAmount: null, dayAmount: null, dayTopUps: null },
-      ...{ rate: 50, burst: 500, unknownLookUps: 60, newLookUps: 600 },
+      ...{ rate: 50, burst: 500, newLookUps: 600 },
     },
   });
   const none = { balance: 0, commission: [], creditLimit: null };

@@ -55,33 +55,78 @@ describe("a partner that sends too fast", () => {
     await limit(service, { burst: 3 });
     expect((await lookUp(SITA.code)).status).toBe(200);
   });
+
+  test("in the trial is still served in production", async () => {
+    const { service, lookUp } = await limitedService({ rate: 1, burst: 2, newLookUps: 1 });
+    for (const status of [200, 200, 429]) expect((await lookUp(SITA.code)).status).toBe(status);
+    const live = { token: service.liveToken };
+    expect((await service.call("get-customer-information", { code: "nobody" }, live)).status).toBe(404);
+  });
 });
 
 describe("a partner that looks up too much", () => {
-  test("gets 429 for unknown codes and new customers, while customers whom it has topped up answer", async () => {
-    const { service, time, lookUp, refusedCalls } = await limitedService({ unknownLookUps: 2, newLookUps: 2 });
-    const purchase = await prepareTopUp(service, { cuid: "1000004", service: "internet", reqId: "trial4" });
-    expect((await service.call("subscription-package-topup", purchase)).status).toBe(200);
-    // Its listing counts for an hour.
-    time.ms += 3_600_000;
-    for (const code of ["nobody-1", "nobody-2", "nobody-1"]) expect((await lookUp(code)).status).toBe(404);
-    for (const code of ["1000001", "1000002", "1000001"]) expect((await lookUp(code)).status).toBe(200);
-    const [unknown, known] = [await lookUp("nobody-3"), await lookUp("1000003")];
-    expect([unknown.status, known.status]).toEqual([429, 429]);
-    const fields = {
-      "retry-after": "3600",
-      "ratelimit-policy": '"look-ups";q=4;w=3600',
-      ratelimit: '"look-ups";r=0;t=3600',
+  const TWINS = ["9811111111", "9822222222"] as const;
+  const ambiguous = (mobile: string, index: number) =>
+    [0, 1].map((each) => ({
+      ...{ cuid: `${2_000_000 + 2 * index + each}`, first_name: "A", last_name: "B", mobile, status: "active" },
+      connections: {},
+    }));
+  const LISTING = "get-subscription-package";
+  const RAM = { cuid: "1000002", service: "internet", reqId: "trial2" };
+
+  /** Codes of a stranger, of nobody and of two customers have been looked up, and the budget is spent. */
+  async function spent() {
+    const limited = await limitedService({ newLookUps: 3 });
+    const { service, lookUp } = limited;
+    await service.importCustomers(TWINS.flatMap(ambiguous), { environment: "trial" });
+    const statuses = async () => {
+      const answers = [];
+      for (const code of ["nobody", TWINS[0], "9800000002"]) answers.push((await lookUp(code)).status);
+      return answers;
     };
-    expect(unknown.headers).toMatchObject(fields);
-    expect(known.headers).toMatchObject(fields);
-    const listing = { cuid: "1000003", service: "tv", reqId: "none" };
-    expect((await service.call("get-subscription-package", listing)).status).toBe(429);
-    expect((await lookUp("1000004")).status).toBe(200);
+    expect(await statuses()).toEqual([404, 409, 200]);
+    return { ...limited, statuses };
+  }
+
+  test("gets one answer for all other strangers, whoever they are", async () => {
+    const { service, lookUp, refusedCalls } = await spent();
+    const none = { service: "internet", reqId: "none" };
+    const answers = [
+      ...[await lookUp("1000003"), await lookUp("9800000004"), await lookUp("nobody-2"), await lookUp(TWINS[1])],
+      ...[await lookUp("1000005"), await lookUp("9800000002 1")],
+      await service.call(LISTING, { ...none, cuid: "1000003" }),
+      await service.call(LISTING, { ...none, cuid: "1000001", reqId: "trial1" }),
+      await service.call(LISTING, { ...none, cuid: "nobody-3" }),
+    ];
+    const texts = answers.map(({ json, headers, status }) => {
+      const { date: _, "x-request-id": id, ...others } = headers;
+      return JSON.stringify({ status, json, others }).replaceAll(String(id), "");
+    });
+    expect(new Set(texts)).toEqual(new Set([texts[0]]));
+    expect(answers[0]).toMatchObject({
+      status: 429,
+      headers: {
+        "retry-after": "3600",
+        "ratelimit-policy": '"look-ups";q=3;w=3600',
+        ratelimit: '"look-ups";r=0;t=3600',
+      },
+    });
     const limited = refusedCalls.filter(({ reason }) => reason === "rate_limited");
-    expect(limited.map(({ detail }) => detail)).toEqual(["look-ups", "look-ups", "look-ups"]);
-    time.ms += 3_600_000;
-    expect((await lookUp("1000003")).status).toBe(200);
+    expect(limited.map(({ detail }) => detail)).toEqual(answers.map(() => "look-ups"));
+  });
+
+  test("gets what it looked up in the last hour again, and can list it and top it up", async () => {
+    const { service, lookUp, statuses } = await spent();
+    expect(await statuses()).toEqual([404, 409, 200]);
+    const purchase = await prepareTopUp(service, RAM);
+    expect((await service.call("subscription-package-topup", purchase)).status).toBe(200);
+    expect((await lookUp("1000003")).status).toBe(429);
+    service.now += 3_600_000;
+    for (const code of ["1000003", "1000004", "nobody-2"]) expect((await lookUp(code)).status).not.toBe(429);
+    expect((await lookUp("1000001")).status).toBe(429);
+    // A customer whom it has topped up.
+    await prepareTopUp(service, RAM);
+    expect((await lookUp("9800000002")).status).toBe(200);
   });
 
   test("costs one query for each customer whom it has topped up", async () => {
@@ -101,7 +146,7 @@ describe("a partner that looks up too much", () => {
     expect(asked - before).toBe(1);
   });
 
-  test("reads at most 660 customers in an hour by counting upwards", async () => {
+  test("reads at most 600 customers in an hour by counting upwards", async () => {
     const { service, time } = await limitedService({});
     const rows = Array.from({ length: 700 }, (_, index) => ({
       ...{ cuid: `${5_000_000 + index}`, first_name: "A", last_name: "B", status: "active", connections: {} },
@@ -114,7 +159,7 @@ describe("a partner that looks up too much", () => {
       const { status } = await service.call("get-customer-information", { code: `${code}` }, options);
       counts.set(status, (counts.get(status) ?? 0) + 1);
     }
-    expect(Object.fromEntries(counts)).toEqual({ 200: 600, 404: 60, 429: 140 });
+    expect(Object.fromEntries(counts)).toEqual({ 200: 500, 404: 100, 429: 200 });
   });
 });
 

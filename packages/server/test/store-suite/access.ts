@@ -34,7 +34,7 @@ export function testAccess(makeDatabase: MakeDatabase): void {
       createdAt: iso(START),
       allowedAddresses: null,
       certifiedAt: null,
-      ...{ rate: 50, burst: 500, unknownLookUps: 60, newLookUps: 600 },
+      ...{ rate: 50, burst: 500, newLookUps: 600 },
       ...{ topUpAmount: null, dayAmount: null, dayTopUps: null },
     };
     expect(await run(desk, addPartner, { name: "wallet" })).toEqual(wallet);

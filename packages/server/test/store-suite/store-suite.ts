@@ -22,6 +22,7 @@ import type { MakeDatabase } from "./database.ts";
 import { testDeliveries } from "./deliveries.ts";
 import { testImports } from "./imports.ts";
 import { testLimits } from "./limits.ts";
+import { testLookUps } from "./look-ups.ts";
 import { testOutbox } from "./outbox.ts";
 import { testProviderSettings } from "./provider-settings.ts";
 import { testRefusals } from "./refusals.ts";
@@ -69,6 +70,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("outbox", () => testOutbox(makeDatabase));
     describe("alerts", () => testAlerts(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));
+    describe("look-ups", () => testLookUps(makeDatabase));
     describe("refused calls", () => testRefusedCalls(makeDatabase));
     describe("imports", () => testImports(makeDatabase));
     describe("audit trail", () => testAuditTrail(makeDatabase));

@@ -3,13 +3,13 @@ import type { Partner } from "../../src/domain/access-token.ts";
 import type { AddressList } from "../../src/domain/address-list.ts";
 import { type BasePlans, DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import type { Environment } from "../../src/domain/customer.ts";
-import { LookUpLog } from "../../src/domain/partner-limits.ts";
 import { resetTrial } from "../../src/faces/cli/demo/trial.ts";
 import type { CustomersImport } from "../../src/office/imports/customers.ts";
 import type { CustomersReport } from "../../src/office/imports/findings.ts";
 import type { Actor } from "../../src/office/office.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
 import { type App, type AppOptions, buildApp } from "../../src/partner/app.ts";
+import { SharedLookUps } from "../../src/partner/gathering.ts";
 import type { Observer } from "../../src/partner/ports.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/store/sqlite/open.ts";
 import type { ObserveBatch, Store } from "../../src/store/store.ts";
@@ -164,10 +164,14 @@ export async function openTestService(options: OpenOptions): Promise<TestService
     importCatalogue: (rows, environment) => publishRows(ports.store, rows, ports.clock(), environment),
     importCustomers: (rows, request) => importRows(ports, rows, request),
   };
-  const [lookUps, { stopwatch = () => performance.now() }] = [new LookUpLog(), options];
+  const { stopwatch = () => performance.now() } = options;
+  const onFailure = (error: unknown) => {
+    throw error;
+  };
+  const lookUps = await SharedLookUps.begin({ store: opened, clock, onFailure });
   const logger = createLogger("debug", { write: (line) => logs.push(line) });
   const app = (options.build ?? buildApp)({
-    ports: { ...ports, observer, countLookUp: async (lookUp) => lookUps.count(lookUp, stopwatch()) },
+    ports: { ...ports, observer, countLookUp: async (lookUp) => lookUps.count(lookUp) },
     stopwatch,
     prefix: options.prefix ?? PREFIX,
     publicUrl: options.publicUrl,

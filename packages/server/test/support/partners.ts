@@ -13,7 +13,7 @@ import { deskOf, run } from "./desk.ts";
 
 /** Limits that refuse nothing, for tests that send as fast as they can. */
 export const UNLIMITED: PartnerLimits = {
-  ...{ rate: NO_LIMIT, burst: NO_LIMIT, unknownLookUps: NO_LIMIT, newLookUps: NO_LIMIT },
+  ...{ rate: NO_LIMIT, burst: NO_LIMIT, newLookUps: NO_LIMIT },
 };
 
 /** Settings of a partner's account, for tests of something else. */

@@ -138,7 +138,7 @@ function AllowedAddresses({ partner: { name, allowedAddresses } }: { partner: Pa
   );
 }
 
-const LIMITS = ["rate", "burst", "unknownLookUps", "newLookUps"] as const;
+const LIMITS = ["rate", "burst", "newLookUps"] as const;
 const AMOUNT_LIMITS = ["topUpAmount", "dayAmount"] as const;
 /** Limits that a partner can be without. */
 const SALE_LIMITS = ["dayTopUps", ...AMOUNT_LIMITS] as const;

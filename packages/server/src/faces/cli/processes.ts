@@ -22,7 +22,7 @@ export interface ChildProcess {
 
 export type ToChild =
   | { readonly kind: "ping" }
-  /** @see LookUpLog.count */
+  /** Milliseconds that a look-up must wait; 0 if it may be answered. */
   | { readonly kind: "looked_up"; readonly id: number; readonly wait: number }
   | { readonly kind: "collect"; readonly id: number; readonly what: Collected }
   | { readonly kind: "stop"; readonly drainSeconds: number }

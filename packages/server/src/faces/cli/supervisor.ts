@@ -1,10 +1,10 @@
 import type { Config } from "../../config.ts";
-import { LookUpLog } from "../../domain/partner-limits.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { type MetricsServer, mergeFamilies, serveMetrics, single } from "../../metrics/exposition.ts";
 import { FigureWindow } from "../../metrics/service-figures.ts";
 import { readPartners } from "../../office/partners/sql.ts";
 import { readStaff } from "../../office/staff/sql.ts";
+import { SharedLookUps } from "../../partner/gathering.ts";
 import type { ProviderSettings, Store } from "../../store/store.ts";
 import { type ProcessCount, type ServiceState, wellState } from "../../system/service-state.ts";
 import { CommandFailed, listening } from "./failures.ts";
@@ -50,13 +50,27 @@ export async function superviseService(
   workers: number,
 ): Promise<Service> {
   const store = await runtime.openStore(config);
+  let lookUps: SharedLookUps | undefined;
+  const close = async () => {
+    await lookUps?.close();
+    await store.close();
+  };
   try {
     const askedToStop = runtime.untilAskedToStop();
+    const warn = (error: unknown) =>
+      log.logger.warn({ cause: (error as Error).message }, "look-ups are counted without the other services");
+    lookUps = await SharedLookUps.begin({ store, clock: runtime.clock, onFailure: warn });
+    lookUps.keepWriting(runtime.sleep);
     const processes = runtime.prepareProcesses(config, store.provider);
-    const supervised = await supervise(runtime, config, log, processes, workers);
-    return { ...supervised, provider: store.provider, ...(await lackingOf(store)), askedToStop };
-  } finally {
-    await store.close();
+    const supervised = await supervise(runtime, config, log, processes, lookUps, workers);
+    const stop: Service["stop"] = async (options) => {
+      await supervised.stop(options);
+      await close();
+    };
+    return { ...supervised, stop, provider: store.provider, ...(await lackingOf(store)), askedToStop };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
@@ -74,11 +88,11 @@ async function supervise(
   config: Config,
   { logger }: ServiceLog,
   { startWorker, startConsole, startSettler, clearUp }: ServiceProcesses,
+  lookUps: SharedLookUps,
   workers: number,
 ): Promise<Pick<Service, "url" | "metricsUrl" | "consoleUrl" | "stop">> {
   const members: Member[] = [];
   const state = wellState();
-  const lookUps = new LookUpLog();
   /** Time of the first failed top-up; undefined once any worker has recorded one. */
   let failsSince: Instant | undefined;
   const share = () => {
@@ -101,7 +115,7 @@ async function supervise(
           if (cause === undefined) logger.info("the write-ahead log can be checkpointed again");
           else logger.warn({ cause }, "the write-ahead log cannot be checkpointed, and grows");
         },
-        onLookUp: (lookUp) => lookUps.count(lookUp, runtime.stopwatch()),
+        onLookUp: (lookUp) => lookUps.count(lookUp),
         onSilent: () => {
           logger.warn(`a ${what} does not answer`);
           share();

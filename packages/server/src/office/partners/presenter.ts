@@ -32,8 +32,10 @@ const limit = (counts: string, standard: number) =>
 export const LIMITS = {
   rate: limit("Calls a second", DEFAULT_LIMITS.rate),
   burst: limit("Calls at once after a pause", DEFAULT_LIMITS.burst),
-  unknownLookUps: limit("Look-ups of unknown codes an hour", DEFAULT_LIMITS.unknownLookUps),
-  newLookUps: limit("Customers an hour whom the partner has never topped up", DEFAULT_LIMITS.newLookUps),
+  newLookUps: limit(
+    "Look-ups of strangers an hour: customers never topped up, unknown and ambiguous codes",
+    DEFAULT_LIMITS.newLookUps,
+  ),
 };
 
 /** Limits of top-ups, in answers. */

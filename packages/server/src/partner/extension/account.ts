@@ -30,8 +30,7 @@ const Limits = Type.Object(
     dayTopUps: countOrNull("Most top-ups of a day; null if there is no limit."),
     rate: Type.Integer({ description: "Calls a second in the long run." }),
     burst: Type.Integer({ description: "Calls at once." }),
-    unknownLookUps: countOrNull("Unknown codes an hour; null if there is no limit."),
-    newLookUps: countOrNull("Customers an hour whom you never topped up; null if there is no limit."),
+    newLookUps: countOrNull("Look-ups of strangers an hour; null if there is no limit."),
   },
   { title: "PartnerLimits", description: "Your limits." },
 );
@@ -67,7 +66,6 @@ export const ACCOUNT: Report = {
       dayTopUps: null,
       rate: 50,
       burst: 500,
-      unknownLookUps: 60,
       newLookUps: 600,
     },
   },
@@ -91,7 +89,6 @@ export const ACCOUNT: Report = {
         dayTopUps: terms.limits.dayTopUps ?? null,
         rate: limits.rate,
         burst: limits.burst,
-        unknownLookUps: limits.unknownLookUps >= NO_LIMIT ? null : limits.unknownLookUps,
         newLookUps: limits.newLookUps >= NO_LIMIT ? null : limits.newLookUps,
       },
     };

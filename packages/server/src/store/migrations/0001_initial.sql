@@ -509,6 +509,19 @@ CREATE TABLE trial_call (
 
 CREATE INDEX trial_call_by_partner ON trial_call (partner_id, id);
 
+-- Look-ups of strangers in the last hour, which count against the limits of partners. All services share them.
+CREATE TABLE look_up (
+  partner_id  INTEGER NOT NULL,
+  environment TEXT    NOT NULL,
+  -- HMAC-SHA-256 of the customer id or code.
+  hash        TEXT    NOT NULL,
+  -- Time at which it was written.
+  at          INTEGER NOT NULL,
+  PRIMARY KEY (partner_id, environment, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX look_up_by_at ON look_up (at);
+
 -- Top-ups of the practice customer: the number of calls with a checkoutId, and when the provider reverses its top-up.
 CREATE TABLE practice_checkout (
   checkout_id TEXT    PRIMARY KEY,

@@ -11,6 +11,7 @@ import { checkStore } from "../check.ts";
 import { customerImports } from "../customer-imports.ts";
 import type { Engine } from "../engine.ts";
 import { StoreRefused } from "../errors.ts";
+import { shareLookUps } from "../look-ups.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations } from "../migrations.ts";
 import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
@@ -104,6 +105,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
       lane: (item) => customerDigestIn(item.kind === "top_up" ? item.command.checkoutId : item.checkoutId),
     },
   });
+  const quick = createPostgresEngine({ url: options.url, database: serving, changed: () => {} });
   const checkDurability = async (): Promise<CheckEvent> => {
     const [found] = await office.ask<{ commit: string; pages: string }>(DURABILITY);
     if (found?.pages !== "on")
@@ -114,7 +116,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     provider,
     engine,
     ...partnerReads(postgresReader(serving), provider),
-    ...customerImports(createPostgresEngine({ url: options.url, database: serving, changed: () => {} }), provider),
+    ...customerImports(quick, provider),
     settleTopUp: (command) => batcher.add({ kind: "top_up", command }) as Promise<SettledTopUp>,
     isOverloaded: () => batcher.isFull,
     concludeCheckout: (checkoutId) => batcher.add({ kind: "conclusion", checkoutId }) as Promise<Conclusion>,
@@ -130,6 +132,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
     recordRefusedCalls: (calls) => recordRefusedCalls(engine, calls),
     recordTrialCalls: (calls) => recordTrialCalls(engine, calls),
+    shareLookUps: (...of) => shareLookUps(quick, ...of),
     practise: practiceCounter(engine),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),

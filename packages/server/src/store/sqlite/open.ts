@@ -11,6 +11,7 @@ import { practiceCounter, recordRefusedCalls, recordTrialCalls } from "../calls.
 import { checkStore } from "../check.ts";
 import { customerImports } from "../customer-imports.ts";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import { shareLookUps } from "../look-ups.ts";
 import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../migrations.ts";
 import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
@@ -114,6 +115,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     recordTokenUses: (uses) => recordTokenUses(engine, uses),
     recordRefusedCalls: (calls) => recordRefusedCalls(engine, calls),
     recordTrialCalls: (calls) => recordTrialCalls(engine, calls),
+    shareLookUps: (...of) => shareLookUps(engine, ...of),
     practise: practiceCounter(engine),
     exportArchive: (writers, work) => exportArchive(engine, writers, work),
     importArchive: (chunks, pausing) => importArchive(engine, chunks, provider, pausing),
