@@ -246,6 +246,7 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   };
   const lookUp = { operation: "get-customer-information", cuid: "1000001", outcome: "success", requestId: "r2" };
   await store.practise("practice", now);
+  await store.shareLookUps([{ partnerId: partner.id, environment: "trial", hash: "h", at: now }], now, now);
   await store.recordTrialCalls([
     { at: now, ms: 3, partnerId: partner.id, version: "v1.0.1", ...lookUp, ...unknown, retryAfter: 2 },
   ]);
