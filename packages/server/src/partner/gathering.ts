@@ -97,7 +97,7 @@ interface SharingOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Counts look-ups of strangers with all services on the database. If the store is unavailable, it counts alone. */
+/** Counts look-ups of strangers with all services on the database: in memory, so it goes on if the store is unavailable. */
 export class SharedLookUps extends Gathering<Store["shareLookUps"]> {
   protected override readonly everyMs = 1_000;
   readonly #log = new LookUpLog();

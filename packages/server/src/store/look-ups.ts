@@ -1,5 +1,4 @@
-import type { LookUpCount } from "../domain/partner-limits.ts";
-import { LOOK_UP_WINDOW_MS } from "../domain/partner-limits.ts";
+import { LOOK_UP_WINDOW_MS, type LookUpCount } from "../domain/partner-limits.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Engine } from "./engine.ts";
 

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { RefusedCall, Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { partnersOf } from "../support/partners.ts";
+import { CATALOGUE, SITA_NET, SITA as SITA_OF_FILE } from "../support/provider-files.ts";
 import { openSocket, requestText } from "../support/raw-socket.ts";
 import { type OpenOptions, prepareTopUp, startTestService, type TestService } from "../support/service.ts";
 
@@ -62,6 +63,20 @@ describe("a partner that sends too fast", () => {
     const live = { token: service.liveToken };
     expect((await service.call("get-customer-information", { code: "nobody" }, live)).status).toBe(404);
   });
+});
+
+test("a partner that has reached its limit of a day in the trial still tops up in production", async () => {
+  const { service } = await limitedService({ dayTopUps: "1" });
+  await service.importCatalogue(CATALOGUE);
+  await service.importCustomers([SITA_OF_FILE]);
+  const statusIn = async (token: string, connection: Parameters<typeof prepareTopUp>[1], bouquet?: string) => {
+    const purchase = await prepareTopUp(service, connection, bouquet, { token });
+    return (await service.call("subscription-package-topup", purchase, { token })).status;
+  };
+  const trial = { cuid: "1000002", service: "internet", reqId: "trial2" };
+  expect(await statusIn(service.trialToken, trial)).toBe(200);
+  expect(await statusIn(service.trialToken, trial)).toBe(403);
+  expect(await statusIn(service.liveToken, SITA_NET, "NET-1M")).toBe(200);
 });
 
 describe("a partner that looks up too much", () => {
