@@ -121,9 +121,12 @@ export interface Peer {
   readonly ip: string | undefined;
 }
 
+/** Some proxies write the caller's port: `203.0.113.7:51234`, `[2001:db8::1]:443`. Without one, brackets are optional. */
+const FORWARDED = /^(?:([\d.]+)|\[([^\]]+)\])(?::\d{1,5})?$/;
+
 /**
  * The IP address of the caller: the address of the connection, unless that is a trusted proxy. Then the last entry of
- * X-Forwarded-For that is no trusted proxy. An empty entry comes from a proxy that did not know its sender: entries to
+ * X-Forwarded-For that is no trusted proxy, without its port. An empty entry comes from a proxy that did not know its sender: entries to
  * the left of it may be forged.
  * @param forwarded the header; several lines are joined by commas.
  * @returns undefined if the header does not show the caller.
@@ -136,7 +139,10 @@ export function callerAddress(
   if (trusted === undefined || forwarded === undefined || !trusted.has(remoteAddress)) return remoteAddress;
   const entries = String(forwarded)
     .split(",")
-    .map((entry) => entry.trim());
+    .map((entry) => {
+      const [, ipv4, ipv6] = FORWARDED.exec(entry.trim()) ?? [];
+      return ipv4 ?? ipv6 ?? entry.trim();
+    });
   const caller = entries.findLast((entry) => entry === "" || !trusted.has(entry)) ?? entries[0];
   return caller === "" ? undefined : caller;
 }

@@ -43,9 +43,9 @@ export function writeJson(value: JsonValue): string {
     .join(",")}}`;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Decodes UTF-8, keeping a byte order mark; undefined if the bytes are not UTF-8. */
+/** Decodes UTF-8 without a byte order mark at the start; undefined if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);

@@ -125,6 +125,21 @@ describe("a session", () => {
     expect(failures[0]).toMatchObject({ level: "warn", staff: name, address: from });
     expect(counted).toEqual([...Array(10).fill("wrong_credentials"), "too_many_attempts"]);
   });
+
+  test("is counted by the address before the port that a trusted proxy writes", async () => {
+    const api = shared();
+    await api.addPerson("Nima", "viewer");
+    const guess = (address: string, password = "wrong") => {
+      const headers = { "x-forwarded-for": address };
+      return api.call("POST /session", { as: null, from: PROXY, headers, body: { name: "Nima", password } });
+    };
+    for (let times = 0; times < 10; times += 1)
+      expect((await guess(`198.51.100.9:${50_000 + times}`)).status).toBe(401);
+    expect((await guess("198.51.100.9:60000", PASSWORD)).status).toBe(429);
+    expect((await guess("[2001:db8::9]:443", PASSWORD)).status).toBe(201);
+    const { items } = (await api.call("GET /session/all", { as: { session: await api.logIn("Nima") } })).json;
+    expect(items.map(({ address }: { readonly address: string }) => address)).toContain("2001:db8::9");
+  });
 });
 
 test("a log-in is refused for some seconds while too many passwords are being checked", async () => {
@@ -187,6 +202,12 @@ test("a body that is nested too deep, or has a key twice, is refused as partners
   expect(deep.json).toMatchObject({ status: 422, detail: "The body is nested deeper than 16 levels." });
   const twice = await put('{"cuid":"1","cuid":"2"}');
   expect(twice.json).toMatchObject({ status: 422, detail: 'The body has the key "cuid" twice in one object.' });
+});
+
+test("a byte order mark before a body is skipped", async () => {
+  const headers = { ...JSON_TYPE, "idempotency-key": "marked" };
+  const added = await shared().call("POST /partners", { as: "admin", body: '\ufeff{"name":"marked"}', headers });
+  expect([added.status, added.json.name]).toEqual([201, "marked"]);
 });
 
 test("a NUL character in an address is refused, whichever database would be asked", async () => {

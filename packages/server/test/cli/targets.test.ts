@@ -30,7 +30,8 @@ describe("topupd target reconcile", () => {
   /** With a RADIUS server that differs in this, or does not take part. */
   async function withRadius(answer: readonly RadiusDifference[] | Error): Promise<OfficeLine> {
     const line = await filledLine();
-    line.ndjson("radius.json", { database: "postgres://r@127.0.0.1:9/r", timeZone: "UTC", groups: {} });
+    const file = { database: "postgres://r@127.0.0.1:9/r", timeZone: "UTC", groups: {} };
+    line.write("radius.json", `\ufeff${JSON.stringify(file)}`);
     await line.mustRun("target", "add", "network", "--kind", "radius", "--config", "radius.json");
     const { targetTools } = line;
     line.targetTools = (allowed) => ({

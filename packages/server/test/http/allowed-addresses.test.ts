@@ -73,6 +73,13 @@ describe("X-Forwarded-For", () => {
       [`,, ${OUTSIDE},,${INSIDE}`, 200],
       ["2001:DB8:0::7", 200],
       [`::ffff:${INSIDE}`, 200],
+      [`${INSIDE}:51234`, 200],
+      [`${OUTSIDE}:51234`, 403],
+      [`${INSIDE}:51234, 10.1.2.3:80, [::1]:443`, 200],
+      ["[2001:db8::7]:443", 200],
+      ["[2001:db8::7]", 200],
+      ["[2001:db9::7]:443", 403],
+      [`[::ffff:${INSIDE}]:443`, 200],
     ];
     for (const [entries, status] of cases)
       for (const from of ["10.0.0.1", "::ffff:10.0.0.1", "::1"])
@@ -81,7 +88,19 @@ describe("X-Forwarded-For", () => {
 
   test("of a trusted proxy that does not end in an address admits no caller", async () => {
     const service = await limitedService({ trustedProxies: PROXIES });
-    const bad = [`${INSIDE}:4711`, "[2001:db8::7]", `"${INSIDE}"`, "unknown", "", ",", `${INSIDE},junk`, `${INSIDE},`];
+    const bad = [
+      `${INSIDE}:port`,
+      `${INSIDE}:`,
+      `${INSIDE}:1:2`,
+      "[2001:db8::7",
+      "[]:443",
+      `"${INSIDE}"`,
+      "unknown",
+      "",
+      ",",
+      `${INSIDE},junk`,
+      `${INSIDE},`,
+    ];
     for (const entries of [...bad, `${INSIDE},, 10.0.0.2`])
       expect(await statusOf(service, { from: "10.0.0.1", headers: forwarded(entries) }), entries).toBe(403);
   });

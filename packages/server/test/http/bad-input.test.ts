@@ -28,7 +28,9 @@ test.each<[string, string | number[]]>([
   ["with NaN", '{"code":NaN}'],
   ["with one key twice", '{"code":"1000001","code":"1000002"}'],
   ["nested too deep", `{"code":${"[".repeat(1000)}${"]".repeat(1000)}}`],
-  ["with a byte order mark", '\ufeff{"code":"1"}'],
+  ["a byte order mark alone", "\ufeff"],
+  ["with two byte order marks", '\ufeff\ufeff{"code":"1000001"}'],
+  ["with a byte order mark inside", '{\ufeff"code":"1000001"}'],
   ["with a lone continuation byte", [0x80]],
   ["with a surrogate", [0xed, 0xa0, 0x80]],
   ["with a cut-off character", [0xe2, 0x82]],
@@ -93,6 +95,21 @@ describe("a body of another kind", () => {
     const response = await service.inject({ method: "POST", url: `${PREFIX}/v1.0.1/txn-status`, headers });
     expect(response.json().code).toBe("400ad006");
   });
+});
+
+test.each([
+  ["the fast door", true],
+  ["node:http", false],
+])("a byte order mark before a body is skipped, through %s", async (_, hasFastDoor) => {
+  const service = await startTestService({ hasFastDoor });
+  const base = await service.app.listen({ host: "127.0.0.1", port: 0 });
+  const headers = { authorization: `Bearer ${service.trialToken}`, "content-type": "application/json" };
+  const send = async (operation: string, body: string) =>
+    (await fetch(`${base}${PREFIX}/v1.0.1/${operation}`, { method: "POST", headers, body })).status;
+  expect(await send("get-customer-information", '\ufeff{"code":"1000001"}')).toBe(200);
+  const listing = '\ufeff{"cuid":"1000001","service":"tv","reqId":"000100000000001"}';
+  expect(await send("get-subscription-package", listing)).toBe(200);
+  expect(service.app.fastCalls()).toBe(hasFastDoor ? 2 : 0);
 });
 
 describe("a body", () => {

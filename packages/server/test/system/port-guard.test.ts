@@ -105,7 +105,8 @@ describe("an address", () => {
       return opened;
     };
     const held = [];
-    for (let count = 0; count < MOST_FOR_ADDRESS; count += 1) held.push(await ask(`2001:db8::${count}`, "/"));
+    for (let count = 0; count < MOST_FOR_ADDRESS; count += 1)
+      held.push(await ask(`[2001:db8::${count}]:${50_000 + count}`, "/"));
     await vi.waitFor(() => expect(answer).toHaveBeenCalledTimes(MOST_FOR_ADDRESS));
     const late = await ask("2001:db8::ffff", "/late");
     await late.closed;

@@ -99,7 +99,6 @@ export type Line =
 export const LINE_MAX_BYTES = 256 * 1024;
 
 const NEWLINE = 0x0a;
-const BYTE_ORDER_MARK = "\ufeff";
 
 /**
  * Splits bytes into lines, without blank ones. Memory holds the lines of one piece. They come together, since awaiting each
@@ -143,6 +142,5 @@ function toLine(number: number, parts: readonly Uint8Array[], bytes: number, max
   if (bytes > maxBytes) return { number, text: undefined, problem: `is longer than ${maxBytes} bytes` };
   const text = decodeUtf8(parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts));
   if (text === undefined) return { number, text, problem: "is not UTF-8" };
-  const content = number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-  return content.trim() === "" ? undefined : { number, text: content };
+  return text.trim() === "" ? undefined : { number, text };
 }

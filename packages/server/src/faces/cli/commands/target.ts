@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import { SERVICES, type Service } from "../../../domain/bouquet.ts";
-import { JsonSyntaxError, readJson } from "../../../domain/json.ts";
+import { decodeUtf8, JsonSyntaxError, readJson } from "../../../domain/json.ts";
 import { Refused } from "../../../domain/refused.ts";
 import { TARGET_KINDS, type TargetKind } from "../../../domain/target.ts";
 import { MOST_ON_A_PAGE } from "../../../office/common.ts";
@@ -107,7 +107,8 @@ async function readConfig({ openFile }: Runtime, file = ""): Promise<object> {
   await withFile(file, "be read", async () => {
     for await (const piece of openFile(file)) pieces.push(piece);
   });
-  const text = Buffer.concat(pieces).toString();
+  const text = decodeUtf8(Buffer.concat(pieces));
+  if (text === undefined) throw new CommandFailed(`${file} is not UTF-8`);
   try {
     readJson(text);
   } catch (error) {
