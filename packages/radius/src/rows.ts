@@ -21,7 +21,8 @@ interface Expiration {
   readonly mayBeEarlier: boolean;
 }
 
-type RowKind = "Expiration" | "Auth-Type" | "group";
+/** `username`: only the user's name in other case exists. Such a difference is never written. */
+type RowKind = "Expiration" | "Auth-Type" | "group" | "username";
 
 /** A row of radcheck or radusergroup that can be written. */
 export interface UserRow {

@@ -31,6 +31,8 @@ export class RadiusUsers {
   /** Corrects a user's rows. @returns the first differences. */
   async settle(user: RadiusUser, signal?: AbortSignal): Promise<readonly RowDifference[]> {
     const first = await this.compare([user], signal);
+    if (first.some(({ kind }) => kind === "username"))
+      throw new RadiusFailed("the RADIUS database has this username in other case only", true);
     let differences = first;
     for (let round = 1; differences.length > 0; round += 1) {
       if (round > MOST_ROUNDS) throw new RadiusFailed("others keep writing the same rows of the RADIUS database");
@@ -42,7 +44,10 @@ export class RadiusUsers {
     return first;
   }
 
-  /** @param users at most 1,000. */
+  /**
+   * A user who has no rows yet, while the database has the name in other case only, has the single difference `username`.
+   * @param users at most 1,000.
+   */
   async compare(users: readonly RadiusUser[], signal?: AbortSignal): Promise<RowDifference[]> {
     if (users.length === 0) return [];
     // Databases may ignore trailing blanks in a name too.
@@ -50,7 +55,37 @@ export class RadiusUsers {
     const rows = new Map<string, UserRow[]>(users.map((user) => [nameOf(user), []]));
     const usernames = users.map(({ username }) => username);
     for (const row of await this.#read(usernames, signal)) rows.get(nameOf(row))?.push(row);
-    return users.flatMap((user) => rowDifferences(user, rows.get(nameOf(user)) ?? [], this.#format));
+    const differences = users.map((user) => rowDifferences(user, rows.get(nameOf(user)) ?? [], this.#format));
+    const added = users.filter(
+      (user, index) => rows.get(nameOf(user))?.length === 0 && differences[index]?.length !== 0,
+    );
+    const others = added.length === 0 ? undefined : await this.#otherCases(added, signal);
+    return users.flatMap(({ username }, index) => {
+      const value = others?.get(username);
+      if (value === undefined) return differences[index] ?? [];
+      const found = [{ id: undefined, kind: "username" as const, value }];
+      return [{ username, kind: "username" as const, found, wanted: username, kept: undefined }];
+    });
+  }
+
+  /** @returns a stored name by that of the user, if they differ in case and the database does not take them for one. */
+  async #otherCases(users: readonly RadiusUser[], signal?: AbortSignal): Promise<Map<string, string>> {
+    const usernames = users.map(({ username }) => username);
+    const lower = usernames.map((username) => username.toLowerCase());
+    const namesIn = (table: "radcheck" | "radusergroup") =>
+      this.#database.build
+        .selectFrom(table)
+        .select((eb) => ["username", eb("username", "in", usernames).as("isSame")])
+        .where(sql`lower(username)`, "in", lower);
+    const stored = await this.#database.ask(namesIn("radcheck").union(namesIn("radusergroup")).compile(), signal);
+    const others = new Map(stored.map(({ username }) => [username.toLowerCase(), username]));
+    for (const { username, isSame } of stored) if (isSame) others.delete(username.toLowerCase());
+    return new Map(
+      usernames.flatMap((username) => {
+        const other = others.get(username.toLowerCase());
+        return other === undefined ? [] : [[username, other]];
+      }),
+    );
   }
 
   close(): Promise<void> {
@@ -67,8 +102,10 @@ export class RadiusUsers {
       .selectFrom("radcheck")
       .select(["id", "username", "attribute", "op", "value"])
       .where("username", "in", usernames)
-      .where((eb) =>
-        eb.or([eb("attribute", "=", "Expiration"), eb.and({ attribute: "Auth-Type", op: ":=", value: REJECT })]),
+      // FreeRADIUS ignores case in names of attributes and of their values.
+      .where(
+        sql<boolean>`(lower(attribute) = 'expiration'
+          OR lower(attribute) = 'auth-type' AND op = ':=' AND lower(value) = ${REJECT.toLowerCase()})`,
       )
       .orderBy("id")
       .compile();
@@ -95,7 +132,7 @@ export class RadiusUsers {
    * may be wrong or duplicate: compare again.
    */
   write(differences: readonly RowDifference[], signal?: AbortSignal): Promise<void> {
-    const checks = differences.filter(({ kind }) => kind !== "group");
+    const checks = differences.filter(({ kind }) => kind === "Expiration" || kind === "Auth-Type");
     const groups = differences.filter(({ kind }) => kind === "group");
     return this.#database.transact([...this.#checkWrites(checks), ...this.#groupWrites(groups)], signal);
   }
@@ -114,7 +151,10 @@ export class RadiusUsers {
     const ids = changes.map(({ kept }) => kept?.id ?? 0);
     const change = build
       .updateTable("radcheck")
-      .set({ op: ":=", value: sql<string>`CASE id ${sql.join(values, sql` `)} END` })
+      .set({
+        attribute: sql<string>`CASE lower(attribute) WHEN 'expiration' THEN 'Expiration' ELSE 'Auth-Type' END`,
+        ...{ op: ":=", value: sql<string>`CASE id ${sql.join(values, sql` `)} END` },
+      })
       .where("id", "in", ids);
     return [
       ...(removed.length === 0 ? [] : [removal.compile()]),

@@ -84,6 +84,54 @@ describe.each(SERVERS)("users of FreeRADIUS on $name", ({ name, start }) => {
     });
   });
 
+  test("rows whose attribute differs in case alone are replaced, not doubled", async () => {
+    await server.query(`${INSERT_CHECKS} ('fiber1', 'expiration', ':=', '2026-12-10 10:00:00'),
+      ('fiber1', 'AUTH-TYPE', ':=', 'reject'), ('fiber1', 'Expiration', ':=', '1 Jan 2020'),
+      ('fiber2', 'EXPIRATION', ':=', '01 Dec 2026 12:00:00'), ('fiber2', 'auth-type', ':=', 'PAP')`);
+    const users = open(server.url);
+    await users.settle(userWith({ rejected: true }));
+    await users.settle(userWith({ username: "fiber2", rejected: true }));
+    expect((await rows()).checks).toEqual([
+      "fiber1 Expiration := 01 Dec 2026 12:00:00",
+      "fiber1 Auth-Type := Reject",
+      "fiber2 EXPIRATION := 01 Dec 2026 12:00:00",
+      "fiber2 auth-type := PAP",
+      "fiber2 Auth-Type := Reject",
+    ]);
+    await users.settle(userWith());
+    expect((await rows()).checks).not.toContain("fiber1 Auth-Type := Reject");
+  });
+
+  // MariaDB takes names in other case for the same user, as FreeRADIUS does on it.
+  test.skipIf(name !== "PostgreSQL")(
+    "a user whose name exists in other case alone is found, and not added",
+    async () => {
+      await server.query(`${INSERT_CHECKS} ('Fiber1', 'Cleartext-Password', ':=', 'pw'),
+      ('FIBER3', 'Cleartext-Password', ':=', 'pw'), ('fiber3', 'Cleartext-Password', ':=', 'pw')`);
+      await server.query("INSERT INTO radusergroup VALUES ('FIBER2', '60M', 1)");
+      const before = await rows();
+      const users = open(server.url);
+      const named = ["fiber1", "fiber2"].map((username) => userWith({ username }));
+      const differences = await users.compare(named);
+      expect(differences.map(({ kind, found, wanted }) => [kind, found.map(({ value }) => value), wanted])).toEqual([
+        ["username", ["Fiber1"], "fiber1"],
+        ["username", ["FIBER2"], "fiber2"],
+      ]);
+      await users.write(differences);
+      const failure = new RadiusFailed("the RADIUS database has this username in other case only", true);
+      for (const user of named) await expect(users.settle(user)).rejects.toThrow(failure);
+      expect(await rows()).toEqual(before);
+      // A name that exists as it is written is a user, whatever others are named.
+      await users.settle(userWith({ username: "fiber3" }));
+      await users.settle(userWith({ username: "Fiber1" }));
+      expect((await rows()).checks).toHaveLength(before.checks.length + 2);
+      // Who would get no row is not looked for.
+      expect(await users.compare([userWith({ username: "fiber1", group: undefined, expiration: undefined })])).toEqual(
+        [],
+      );
+    },
+  );
+
   test("a user is in one of the groups alone", async () => {
     const users = open(server.url);
     await server.query(

@@ -93,16 +93,19 @@ export async function reconcileRadius(
     return { users, last: page.at(-1)?.cuid };
   };
   const compare = async (users: readonly RadiusUser[], after: string | undefined) => {
-    let differences = await radius.compare(users);
+    const found = await radius.compare(users);
     compared += users.length;
-    differing += new Set(differences.map(({ username }) => username)).size;
-    for (const difference of differences) onDifference(difference);
+    differing += new Set(found.map(({ username }) => username)).size;
+    for (const difference of found) onDifference(difference);
+    // Staff decide which case of a name is right.
+    const isFixable = ({ kind }: RadiusDifference) => kind !== "username";
+    let differences = found.filter(isFixable);
     for (let round = 1; !isPreview && differences.length > 0 && round <= MOST_CORRECTED; round += 1) {
       await radius.write(differences);
       // A top-up may have been recorded, and its event written, meanwhile.
       const written = new Set(differences.map(({ username }) => username));
       const again = (await readPage(after)).users.filter(({ username }) => written.has(username));
-      differences = await radius.compare(again);
+      differences = (await radius.compare(again)).filter(isFixable);
     }
   };
   try {

@@ -69,6 +69,16 @@ describe("topupd target reconcile", () => {
     expect((await line.rows("target", "reconcile", "network"))[0]).toEqual(row);
   });
 
+  test("ends with 3 where RADIUS has a username in other case, which it does not correct", async () => {
+    const name = { username: "sita", kind: "username", found: [{ value: "Sita" }], wanted: "sita" };
+    const line = await withRadius([name, difference([], "1 Feb 2026")]);
+    const words = "topupd: RADIUS has 1 username in other case only: correct it there, or here\n";
+    expect(await line.run("target", "reconcile", "network")).toEqual({
+      ...{ code: 3, stderr: `3 users compared, 1 fixed\n${words}` },
+      stdout: "corrected sita  username: Sita -> sita\ncorrected sita  Expiration: nothing -> 1 Feb 2026\n",
+    });
+  });
+
   test("ends with 0 where nothing differs, and with 1 where the server does not take part", async () => {
     const same = await withRadius([]);
     expect(await same.run("target", "reconcile", "network", "--preview")).toMatchObject({ code: 0, stdout: "" });

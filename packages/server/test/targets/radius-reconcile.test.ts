@@ -79,6 +79,27 @@ describe("reconciling RADIUS", () => {
     expect(await reconcile(world)).toEqual({ compared: 3, differing: 0, told: [] });
   });
 
+  test("a username in other case alone is found each time, and the others are corrected", async () => {
+    const world = await openWorld();
+    await world.importCustomers([
+      customer("1", { end: "2026-12-01 00:00:00" }),
+      customer("2", { end: "2026-12-01 00:00:00" }),
+    ]);
+    await server.query(
+      "INSERT INTO radcheck (username, attribute, op, value) VALUES ('NET-1', 'Cleartext-Password', ':=', 'pw')",
+    );
+    const name = "net-1 username: NET-1 -> net-1";
+    expect(await reconcile(world)).toEqual({
+      ...{ compared: 2, differing: 2 },
+      told: [name, "net-2 Expiration:  -> 01 Dec 2026 00:00:00", "net-2 group:  -> 100M"],
+    });
+    expect(await reconcile(world)).toEqual({ compared: 2, differing: 1, told: [name] });
+    expect((await checks()).toSorted()).toEqual([
+      "NET-1 Cleartext-Password pw",
+      "net-2 Expiration 01 Dec 2026 00:00:00",
+    ]);
+  });
+
   test("a user whose subscriptions are all gone ends now, once", async () => {
     const world = await openWorld();
     await world.importCustomers([customer("1", { end: "2026-12-01 00:00:00" })]);

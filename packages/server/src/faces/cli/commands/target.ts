@@ -122,10 +122,15 @@ async function reconcile(session: Session, name: string, preview: boolean): Prom
   const { runtime, isJson } = session;
   runtime.lowerPriority();
   const office = officeOf(shellDesk(session), { preview });
-  const { compared, differing } = await reconcileTarget(office, name, (difference) =>
-    runtime.stdout(isJson ? jsonLine(differenceData(difference)) : differenceLine(difference)),
-  );
-  runtime.stderr(`${count(compared, "user")} compared, ${differing} ${preview ? "differ" : "fixed"}\n`);
+  let inOtherCase = 0;
+  const { compared, differing } = await reconcileTarget(office, name, (difference) => {
+    if (difference.kind === "username") inOtherCase += 1;
+    runtime.stdout(isJson ? jsonLine(differenceData(difference)) : differenceLine(difference));
+  });
+  const result = preview ? `${differing} differ` : `${differing - inOtherCase} fixed`;
+  runtime.stderr(`${count(compared, "user")} compared, ${result}\n`);
+  if (inOtherCase > 0)
+    throw new FoundWrong(`RADIUS has ${count(inOtherCase, "username")} in other case only: correct it there, or here`);
   if (preview && differing > 0)
     throw new FoundWrong("RADIUS differs from the records, and nothing was fixed: run it without --preview");
 }
