@@ -15,6 +15,7 @@ export const targets = {
     radius: "topupd writes to the tables of FreeRADIUS which customers may be online.",
   },
   states: {
+    gone: "Paused: 410 Gone",
     paused: "Paused",
     setAside: "Set aside",
     failing: "Failing",
@@ -72,6 +73,7 @@ export const targets = {
   createdAt: "Added",
   isBilling: "Is our billing",
   notes: {
+    gone: "It answered 410 Gone: it wants no more events, so topupd paused it. Resume it if that was a mistake.",
     paused: "It is paused and gets no events until you resume it.",
     setAside: "Some events failed for three days and are set aside. Fix the target, then try all again.",
     failing: "Some events are refused or not answered. topupd retries them for three days, less and less often.",

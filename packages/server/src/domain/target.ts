@@ -10,6 +10,8 @@ export interface Target {
   /** Whether the target is the provider's billing, which gets every event. */
   readonly billing: boolean;
   readonly paused: boolean;
+  /** Whether it is paused because it answered 410 Gone. */
+  readonly gone: boolean;
   readonly createdAt: Instant;
   /** Time of the last `resend`; undefined if there was none. */
   readonly resentAt: Instant | undefined;
@@ -103,6 +105,19 @@ export const MOST_LOGGED = 50;
 export const LOG_KEPT_MS = 7 * DAY_MS;
 
 const RETRY_SECONDS = [1, 5, 30, 120, 600, 3600] as const;
+/** How long a target can ask topupd to wait. */
+const MOST_WAITING_MS = 3_600_000;
+
+/**
+ * Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date, which is in GMT in each of its forms.
+ * @returns time before which the target wants nothing, an hour from now at most; undefined if it names none.
+ */
+export function retryAfter(value = "", now: Instant): Instant | undefined {
+  const isSeconds = /^\d+$/.test(value);
+  const until = isSeconds ? now + Number(value) * 1000 : Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
+  return until > now ? Math.min(until, now + MOST_WAITING_MS) : undefined;
+}
+
 const SET_ASIDE_AFTER_MS = 3 * DAY_MS;
 
 /** Time of the next attempt. From the sixth failure on, it comes an hour later, plus up to a tenth. @param random 0 to 1. */
@@ -140,15 +155,20 @@ export interface Sender {
   close(): Promise<void>;
 }
 
+type FailureOptions = ErrorOptions & Partial<Pick<DeliveryFailed, "isAnswer" | "retryAt">>;
+
 /** A failed delivery. The target may have received the event. */
 export class DeliveryFailed extends Error {
   override readonly name = "DeliveryFailed";
   /** Whether the target itself refused: it is reachable, and may accept other events. */
   readonly isAnswer: boolean;
+  /** Time before which the target wants nothing; Infinity if it is gone, undefined if it names none. */
+  readonly retryAt: Instant | undefined;
 
-  constructor(message: string, { isAnswer = false, ...options }: ErrorOptions & { readonly isAnswer?: boolean } = {}) {
+  constructor(message: string, { isAnswer = false, retryAt, ...options }: FailureOptions = {}) {
     super(message, options);
     this.isAnswer = isAnswer;
+    this.retryAt = retryAt;
   }
 }
 

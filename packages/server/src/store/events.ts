@@ -137,6 +137,7 @@ export function toTarget({ place: _, ...row }: TargetRow): Target {
     secrets: JSON.parse(row.secrets),
     billing: row.billing === 1,
     paused: row.paused === 1,
+    gone: row.gone === 1,
     resentAt: row.resentAt ?? undefined,
   };
 }

@@ -18,6 +18,7 @@ import {
   putDelivery,
   toWaiting,
 } from "./events.ts";
+import { flag } from "./rows.ts";
 import { putOnlyRow } from "./settings.ts";
 
 /* The outbox: events are written in the transactions of their changes if there is a target, and kept until all have them. */
@@ -39,6 +40,8 @@ export interface SavedProgress extends HeldLease {
   readonly waiting: readonly WaitingDelivery[];
   /** The numbers of events that no longer wait. */
   readonly done: readonly number[];
+  /** Whether the target wants no more events: it is paused. */
+  readonly isGone?: boolean;
   /** The last attempts since the previous save. */
   readonly logged: readonly LoggedAttempt[];
 }
@@ -112,11 +115,12 @@ async function holdLease(engine: Engine, name: string, holder: string, now: Inst
 /** Records how far a target is. @returns false, and writes nothing, if another process has the lease by now. */
 function saveProgress(
   engine: Engine,
-  { targetId, place, waiting, done, logged, lease, holder }: SavedProgress,
+  { targetId, place, waiting, done, logged, isGone, lease, holder }: SavedProgress,
 ): Promise<boolean> {
   return engine.transact(async (tx) => {
     if ((await engine.holderOf(tx, lease)) !== holder) return false;
-    const moved = await tx.updateTable("target").set({ place }).where("id", "=", targetId).executeTakeFirst();
+    const values = { place, ...(isGone === true && { paused: flag(true), gone: flag(true) }) };
+    const moved = await tx.updateTable("target").set(values).where("id", "=", targetId).executeTakeFirst();
     // The target was removed meanwhile.
     if (Number(moved.numUpdatedRows) === 0) return false;
     for (const some of portionsOf(done, ROWS_AT_ONCE))

@@ -31,6 +31,7 @@ export const STAFF_TABLES = {
       secrets: text(),
       billing: flag(),
       paused: flag(),
+      gone: flag(),
       created_at: number(),
       resent_at: orNull(number()),
       place: number(),

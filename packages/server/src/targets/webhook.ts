@@ -1,9 +1,11 @@
 import { createHmac } from "node:crypto";
-import { type Dispatcher, Pool } from "undici";
+import * as http from "node:http";
+import * as https from "node:https";
 import { eventId, eventMessage } from "../domain/event.ts";
 import type { CurrencyExponent } from "../domain/money.ts";
 import {
   DeliveryFailed,
+  retryAfter,
   SENDING_LIMIT_MS,
   type Sender,
   type TargetConfig,
@@ -17,6 +19,8 @@ import type { AddressGuard } from "./address-guard.ts";
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 const MOST_CONNECTIONS = 32;
+/** An idle connection is closed before most receivers close it. */
+const IDLE_MS = 4_000;
 /** A longer answer closes the connection. */
 const MOST_ANSWER_BYTES = 16_384;
 /** Bytes of an answer that staff see. */
@@ -30,7 +34,6 @@ const CONNECTING_MS = 2000;
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection closed",
-  UND_ERR_SOCKET: "connection closed",
   ENOTFOUND: "the host has no address",
 };
 
@@ -62,15 +65,10 @@ export function createWebhookSender(
   { zone, currencyExponent, clock, guard, limitMs = SENDING_LIMIT_MS }: WebhookPorts,
 ): Sender {
   const parsed = new URL(url);
-  const path = parsed.pathname + parsed.search;
-  const pool = new Pool(parsed.origin, {
-    connections: MOST_CONNECTIONS,
-    connect: {
-      lookup: guard.lookup,
-      timeout: limitMs,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: CONNECTING_MS,
-    },
+  const { request, Agent } = parsed.protocol === "https:" ? https : http;
+  const agent = new Agent({
+    ...{ keepAlive: true, maxSockets: MOST_CONNECTIONS, timeout: IDLE_MS, lookup: guard.lookup },
+    ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: CONNECTING_MS },
   });
 
   return {
@@ -83,16 +81,20 @@ export function createWebhookSender(
         limit.clear();
         throw error;
       });
-      const { statusCode: status, body } = response;
+      const { statusCode: status = 0, headers } = response;
       exchange.status = status;
-      exchange.answer = await readBeginning(body, limit.clear);
+      exchange.answer = await readBeginning(response, limit.clear);
       // The status is the whole answer: errors in the body do not matter.
-      if (status < 200 || status > 299) throw new DeliveryFailed(`status ${status}`, { isAnswer: true });
+      if (status >= 200 && status <= 299) return;
+      const isBusy = status === 429 || status === 503;
+      const retryAt = isBusy ? retryAfter(headers["retry-after"], clock()) : status === 410 ? Infinity : undefined;
+      throw new DeliveryFailed(`status ${status}`, { isAnswer: true, retryAt });
     },
-    close: () => pool.destroy(),
+    close: async () => agent.destroy(),
   };
 
-  async function post(id: string, body: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  /** Resolves with the final answer: node:http skips 1xx. */
+  function post(id: string, body: string, signal: AbortSignal): Promise<http.IncomingMessage> {
     const now = clock();
     const timestamp = String(Math.floor(now / 1000));
     const signatures = secrets
@@ -105,16 +107,17 @@ export function createWebhookSender(
       "content-type": "application/json",
       "user-agent": "topupd",
     };
-    try {
-      return await pool.request({ method: "POST", path, headers, body, signal });
-    } catch (error) {
-      throw error instanceof DeliveryFailed ? error : new DeliveryFailed(reasonOf(error));
-    }
+    return new Promise((resolve, reject) => {
+      request(parsed, { method: "POST", agent, headers, signal })
+        .on("response", resolve)
+        .on("error", (error) => reject(error instanceof DeliveryFailed ? error : new DeliveryFailed(reasonOf(error))))
+        .end(body);
+    });
   }
 }
 
 /** @param onClosed called when the whole answer is there, or is given up. */
-function readBeginning(body: Dispatcher.ResponseData["body"], onClosed: () => void): Promise<string> {
+function readBeginning(body: http.IncomingMessage, onClosed: () => void): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

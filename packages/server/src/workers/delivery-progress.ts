@@ -2,12 +2,14 @@ import { type LoggedAttempt, MOST_LOGGED, untried, type WaitingDelivery } from "
 import type { Instant } from "../domain/wall-time.ts";
 import type { SavedProgress } from "../store/outbox.ts";
 
-export type ProgressChanges = Pick<SavedProgress, "place" | "waiting" | "done" | "logged">;
+export type ProgressChanges = Pick<SavedProgress, "place" | "waiting" | "done" | "logged" | "isGone">;
 
 /** Progress through the events that were read, and the changes not saved yet. */
 export class DeliveryProgress {
   /** Number of attempts that ended since the last save. */
   ended = 0;
+  /** Whether the target wants no more events, and this is not saved yet. */
+  isGone = false;
   /** Events that were read and are neither done nor waiting: time by number, in order. */
   readonly #open = new Map<number, Instant>();
   readonly #changed = new Map<number, WaitingDelivery>();
@@ -75,13 +77,15 @@ export class DeliveryProgress {
 
   /** Undefined if nothing changed. */
   changes(): ProgressChanges | undefined {
-    const { place } = this;
-    const isSaved = place === this.#savedPlace && this.#changed.size === 0 && this.#done.size === 0;
+    const { place, isGone } = this;
+    const isSaved = !isGone && place === this.#savedPlace && this.#changed.size === 0 && this.#done.size === 0;
     if (isSaved && this.#logged.length === 0) return undefined;
-    return { place, waiting: [...this.#changed.values()], done: [...this.#done], logged: this.#logged.slice() };
+    return { place, isGone, waiting: [...this.#changed.values()], done: [...this.#done], logged: this.#logged.slice() };
   }
 
-  saved({ place, waiting, done, logged }: ProgressChanges): void {
+  saved({ place, waiting, done, logged, isGone }: ProgressChanges): void {
+    // Staff may resume the target from now on.
+    if (isGone) this.isGone = false;
     this.#savedPlace = place;
     for (const row of waiting) if (this.#changed.get(row.seq) === row) this.#changed.delete(row.seq);
     for (const seq of done) this.#done.delete(seq);

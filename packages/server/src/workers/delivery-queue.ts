@@ -17,7 +17,7 @@ const FEW_FRESH = 250;
 /** How far reading may be ahead of the place, so that one hanging event does not delay the others. */
 const MOST_AHEAD = 10_000;
 
-type Failure = Pick<DeliveryFailed, "message" | "isAnswer">;
+type Failure = Pick<DeliveryFailed, "message" | "isAnswer"> & Partial<Pick<DeliveryFailed, "retryAt">>;
 
 /** An event to send now. */
 export interface Attempt {
@@ -69,6 +69,8 @@ export class DeliveryQueue {
   #lastSuccess: Instant | undefined;
   #nextProbe = 0;
   #probedEvery = PROBED_EVERY_MS;
+  /** Time before which nothing is sent at all; Infinity if the target is gone. */
+  #heldUntil: Instant = 0;
 
   constructor(billing: boolean, { place, waiting }: QueueState, random: () => number) {
     this.#billing = billing;
@@ -112,7 +114,8 @@ export class DeliveryQueue {
 
   /** @returns the next new event. The caller sends it and reports the result. */
   next(now: Instant): Attempt | undefined {
-    if (this.#underWay >= MOST_UNDER_WAY || (this.isUnavailable && now < this.#nextProbe)) return undefined;
+    const isTooEarly = now < this.#heldUntil || (this.isUnavailable && now < this.#nextProbe);
+    if (isTooEarly || this.#underWay >= MOST_UNDER_WAY) return undefined;
     for (;;) {
       const connection = this.#ready.shift();
       if (connection === undefined) return undefined;
@@ -130,7 +133,7 @@ export class DeliveryQueue {
 
   /** @returns the numbers of due events, as many as may be retried now. */
   due(now: Instant): number[] {
-    const room = Math.min(MOST_RETRIES - this.#retries, MOST_UNDER_WAY - this.#underWay);
+    const room = now < this.#heldUntil ? 0 : Math.min(MOST_RETRIES - this.#retries, MOST_UNDER_WAY - this.#underWay);
     const found: number[] = [];
     let earliest: WaitingDelivery | undefined;
     for (const connection of this.#failing) {
@@ -147,11 +150,11 @@ export class DeliveryQueue {
   }
 
   /** @returns an attempt for a due event, unless the queue has changed. */
-  retry(event: RecordedEvent): Attempt | undefined {
+  retry(event: RecordedEvent, now: Instant): Attempt | undefined {
+    if (now < this.#heldUntil || this.#underWay >= MOST_UNDER_WAY) return undefined;
     const connection = this.#connections.get(sequenceOf(event));
     const row = connection?.waiting[0]?.row;
     if (connection === undefined || row?.seq !== event.seq || !this.#mayRetry(connection, row)) return undefined;
-    if (this.#underWay >= MOST_UNDER_WAY) return undefined;
     this.#retries += 1;
     return this.#begin({ event, connection, isRetry: true, number: row.attempts + 1 });
   }
@@ -178,8 +181,8 @@ export class DeliveryQueue {
   }
 
   /** @returns the consequence, if it must be logged. */
-  failed(attempt: Attempt, failure: Failure, now: Instant): "unavailable" | "set_aside" | undefined {
-    const { message: problem, isAnswer } = failure;
+  failed(attempt: Attempt, failure: Failure, now: Instant): "gone" | "unavailable" | "set_aside" | undefined {
+    const { message: problem, isAnswer, retryAt = 0 } = failure;
     const { event, connection, isRetry } = attempt;
     this.#probedEvery = isAnswer ? ANSWERING_PROBED_EVERY_MS : PROBED_EVERY_MS;
     const was = isRetry ? connection.waiting[0] : undefined;
@@ -188,7 +191,10 @@ export class DeliveryQueue {
     // A failure while nothing is delivered is the target's fault, not the event's.
     const gotThrough = !this.isUnavailable && this.#lastSuccess !== undefined && this.#lastSuccess >= failedAt;
     const setAside = gotThrough && isHopeless(failedAt, now);
-    const nextAt = nextAttempt(attempts, now, this.#random());
+    const isGone = retryAt === Infinity && this.#heldUntil < Infinity;
+    this.progress.isGone ||= isGone;
+    this.#heldUntil = Math.max(this.#heldUntil, retryAt);
+    const nextAt = Math.max(nextAttempt(attempts, now, this.#random()), retryAt === Infinity ? 0 : retryAt);
     const row = { seq: event.seq, attempts, failedAt, nextAt, setAside, problem };
     this.progress.put(row);
     // After a graceful stop a later event may wait too: drop this one.
@@ -202,7 +208,7 @@ export class DeliveryQueue {
     }
     this.progress.ended += 1;
     this.#end(attempt);
-    if (setAside) return "set_aside";
+    if (isGone || setAside) return isGone ? "gone" : "set_aside";
     // A failed retry is no news.
     return !isRetry && this.#failedInARow === UNAVAILABLE_AFTER ? "unavailable" : undefined;
   }

@@ -196,7 +196,7 @@ class TargetDelivery {
     const kept = new Set(events.map(({ seq }) => seq));
     queue.forget(({ seq }) => due.includes(seq) && !kept.has(seq));
     for (const event of events) {
-      const attempt = this.#mayBegin() ? queue.retry(event) : undefined;
+      const attempt = this.#mayBegin() ? queue.retry(event, this.#ports.clock()) : undefined;
       if (attempt !== undefined) this.#begin(attempt);
     }
   }
@@ -286,6 +286,8 @@ class TargetDelivery {
       if (queue.succeeded(attempt, clock())) log("info", { target }, "the target takes events again");
     } else {
       const consequence = queue.failed(attempt, failure, clock());
+      if (consequence === "gone")
+        log("warn", { target }, "the target answered 410 and is paused until staff resume it");
       if (consequence === "unavailable") log("warn", { target, cause: failure.message }, "the target takes no events");
       if (consequence === "set_aside") log("warn", { target, cause: failure.message }, "an event is tried no more");
     }

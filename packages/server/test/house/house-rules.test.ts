@@ -66,7 +66,7 @@ const OUTSIDE_LAW: readonly (readonly [room: RegExp, allowed: readonly string[]]
   [/^store\/migrations\.ts$/, ["node:crypto", "node:fs"]],
   [SHARED_STORE, ["kysely", "node:crypto", "node:fs", "node:util"]],
   [/^metrics\//, ["node:events", "node:fs", "node:http", "node:net", "node:path", "node:perf_hooks"]],
-  [/^targets\//, ["@topupd/radius", "node:crypto", "node:dns", "node:net", "undici"]],
+  [/^targets\//, ["@topupd/radius", "node:crypto", "node:dns", "node:http", "node:https", "node:net"]],
 ];
 
 /** Where a program begins, and what both share: only there may anybody know the time, make randomness or touch the process. */

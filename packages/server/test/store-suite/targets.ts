@@ -15,6 +15,7 @@ import {
   rotateTargetSecret,
   showTarget,
 } from "../../src/office/targets/operations.ts";
+import { detailLines, targetLines } from "../../src/office/targets/presenter.ts";
 import { lastEvent } from "../../src/store/events.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import { by } from "../support/by.ts";
@@ -29,13 +30,17 @@ const RADIUS = { database: "mysql://radius:hush@10.0.0.9/radius", groups: { Fibe
 const NOT_THERE = { code: "not_found", words: "there is no target named other: see the list of targets" };
 
 /** Saves a target's progress, as the delivering service does. */
-async function deliver({ store, now }: OpenedProvider, targetId: number, waiting: readonly WaitingDelivery[]) {
+async function deliver(
+  { store, now }: OpenedProvider,
+  targetId: number,
+  waiting: readonly WaitingDelivery[],
+  isGone = false,
+) {
   const held = { lease: `target:${targetId}`, holder: "test" };
   const place = await lastEvent(store.engine.db);
   await outboxOf(store.engine).hold(held.lease, held.holder, now, now + 20_000);
-  expect(await outboxOf(store.engine).saveProgress({ ...held, targetId, place, waiting, done: [], logged: [] })).toBe(
-    true,
-  );
+  const progress = { ...held, targetId, place, waiting, done: [], logged: [], isGone };
+  expect(await outboxOf(store.engine).saveProgress(progress)).toBe(true);
 }
 
 function failing(seq: number, now: number, setAside = false): WaitingDelivery {
@@ -46,6 +51,22 @@ const iso = (at: number) => new Date(at).toISOString();
 
 /** Staff set up targets, and see how far each is. */
 export function testTargets(makeDatabase: MakeDatabase): void {
+  test("a target that answered 410 is paused and says so, also after another pause, until it is resumed", async () => {
+    const opened = await openProvider(makeDatabase);
+    const desk = opened.desk();
+    const { target } = await run(desk, addTarget, { name: "tv", ...WEBHOOK });
+    await deliver(opened, target.id, [], true);
+    const gone = { ...target, paused: true, gone: true };
+    expect(await run(desk, pauseTarget, { name: "tv", paused: true })).toEqual(gone);
+    expect((await run(desk, listTargets, {})).items).toEqual([gone]);
+    const detail = await run(desk, showTarget, { name: "tv" });
+    expect(targetLines([gone]).out).toMatch(/ PAUSED .*\n.* 410 Gone /);
+    expect(detailLines(detail).out).toContain("paused, since it answered 410 Gone");
+    expect(await run(desk, pauseTarget, { name: "tv", paused: false })).toEqual(target);
+    await deliver(opened, target.id, []);
+    expect((await run(desk, listTargets, {})).items).toEqual([target]);
+  });
+
   test("targets are added once, paused, rotated and removed, with an entry in the audit trail for each", async () => {
     const opened = await openProvider(makeDatabase);
     const desk = opened.desk();
@@ -56,6 +77,7 @@ export function testTargets(makeDatabase: MakeDatabase): void {
       ...{
         billing: false,
         paused: false,
+        gone: false,
         createdAt: iso(opened.now),
         behind: 0,
         failing: 0,

@@ -78,6 +78,10 @@ export class MemoryOutbox implements Outbox {
     if (!this.#isHeld(progress)) return false;
     this.calls.saveProgress.push(progress);
     this.places.set(progress.targetId, progress.place);
+    if (progress.isGone === true)
+      this.targetList = this.targetList.map((target) =>
+        target.id === progress.targetId ? { ...target, paused: true, gone: true } : target,
+      );
     for (const seq of progress.done) this.deliveries.delete(seq);
     for (const row of progress.waiting) this.deliveries.set(row.seq, row);
     return true;
@@ -142,7 +146,7 @@ export function keyOf(cuid: string): ConnectionKey {
 /** A webhook that was there before anything happened. */
 export function targetWith(changes: Partial<Target> = {}): Target {
   return {
-    ...{ id: 1, name: "tv", billing: false, paused: false, createdAt: 0, resentAt: undefined },
+    ...{ id: 1, name: "tv", billing: false, paused: false, gone: false, createdAt: 0, resentAt: undefined },
     config: { kind: "webhook", url: "https://tv.example/hook" },
     secrets: [{ secret: "whsec_MQ==", until: undefined }],
     ...changes,

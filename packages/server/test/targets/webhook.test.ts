@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AddressList } from "../../src/domain/address-list.ts";
@@ -35,13 +37,28 @@ function senderTo(url: string, options: SenderOptions = {}) {
 }
 
 /** The failure of a delivery. */
-async function failureOf(delivery: Promise<void>): Promise<string> {
+async function errorOf(delivery: Promise<void>): Promise<DeliveryFailed> {
   const error = await delivery.then(
     () => undefined,
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(DeliveryFailed);
-  return (error as DeliveryFailed).message;
+  return error as DeliveryFailed;
+}
+
+async function failureOf(delivery: Promise<void>): Promise<string> {
+  return (await errorOf(delivery)).message;
+}
+
+/** A receiver that answers with bytes, one piece after the other. */
+function answerBytes(...pieces: readonly string[]) {
+  const write = async (socket: Socket | null) => {
+    for (const piece of pieces) {
+      await new Promise((written) => socket?.write(piece, written));
+      await setImmediate();
+    }
+  };
+  return startReceiver(({ socket }) => void write(socket));
 }
 
 /** The body, verified by the specification's own library. */
@@ -98,6 +115,56 @@ describe("a delivery", () => {
     expect(receiver.deliveries.length).toBe(5);
     // A connection may still be busy when the next delivery begins.
     expect(receiver.connections()).toBeLessThan(3);
+  });
+});
+
+describe("informational answers", () => {
+  const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
+  const HINTS = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
+  const WELL = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+  test.each([
+    ["100 in the same piece", [`${CONTINUE}${WELL}`]],
+    ["100 in a piece of its own", [CONTINUE, WELL]],
+    ["several, cut anywhere", [`${CONTINUE}${HINTS.slice(0, 9)}`, `${HINTS.slice(9)}${CONTINUE}`, WELL]],
+  ])("are skipped before the final one: %s", async (_, pieces) => {
+    const receiver = await answerBytes(...pieces);
+    const exchange: OpenExchange = {};
+    await senderTo(receiver.url).send(eventWith(), never, exchange);
+    expect([exchange.status, receiver.deliveries.length]).toEqual([200, 1]);
+  });
+
+  test("do not hide a failure", async () => {
+    const receiver = await answerBytes(`${CONTINUE}HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n`);
+    expect(await failureOf(senderTo(receiver.url).send(eventWith(), never))).toBe("status 503");
+  });
+});
+
+describe("an answer says when the next attempt may come:", () => {
+  const NOW = Date.parse("2026-11-20T09:00:00.500Z");
+  const MINUTE_MS = 60_000;
+  const NONE: Record<string, string> = {};
+
+  test.each([
+    [429, { "retry-after": "120" }, NOW + 2 * MINUTE_MS],
+    [503, { "Retry-After": "120" }, NOW + 2 * MINUTE_MS],
+    [503, { "retry-after": "7200" }, NOW + 60 * MINUTE_MS],
+    [429, { "retry-after": "Fri, 20 Nov 2026 09:02:00 GMT" }, NOW + 2 * MINUTE_MS - 500],
+    [429, { "retry-after": "Friday, 20-Nov-26 09:02:00 GMT" }, NOW + 2 * MINUTE_MS - 500],
+    [429, { "retry-after": "Fri Nov 20 09:02:00 2026" }, NOW + 2 * MINUTE_MS - 500],
+    [503, { "retry-after": "Sat, 21 Nov 2026 09:02:00 GMT" }, NOW + 60 * MINUTE_MS],
+    [503, { "retry-after": "Fri, 20 Nov 2026 08:59:00 GMT" }, undefined],
+    [503, { "retry-after": "0" }, undefined],
+    [503, { "retry-after": "-120" }, undefined],
+    [503, { "retry-after": "soon" }, undefined],
+    [503, NONE, undefined],
+    [500, { "retry-after": "120" }, undefined],
+    [302, { "retry-after": "120" }, undefined],
+    [410, { "retry-after": "120" }, Infinity],
+  ])("%i with %j", async (status, headers, retryAt) => {
+    const receiver = await startReceiver(answerWith(status, headers));
+    const error = await errorOf(senderTo(receiver.url, { clock: () => NOW }).send(eventWith(), never));
+    expect([error.message, error.isAnswer, error.retryAt]).toEqual([`status ${status}`, true, retryAt]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EVENTS_KEPT_MS } from "../../src/domain/event.ts";
+import { DeliveryFailed } from "../../src/domain/target.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { deliveryScene, fail, START } from "../support/delivery-scene.ts";
@@ -121,6 +122,26 @@ describe("attempts are logged", () => {
     const saved = scene.outbox.calls.saveProgress.map(({ logged }) => logged.map(({ request }) => request));
     expect(saved).toEqual([names(50, 70)]);
   });
+});
+
+test("a target that answers 410 is paused, which the log says once, and gets all events where staff resume it", async () => {
+  const scene = deliveryScene();
+  scene.answer = async () => {
+    throw new DeliveryFailed("status 410", { isAnswer: true, retryAt: Infinity });
+  };
+  scene.add("c1", "c2");
+  scene.start();
+  await scene.time.pass(5_000);
+  const others = scene.add("c3");
+  await scene.time.pass(DAY_MS);
+  expect(scene.outbox.targetList).toMatchObject([{ paused: true, gone: true }]);
+  expect(scene.logged).toEqual(["warn tv: the target answered 410 and is paused until staff resume it"]);
+  expect(scene.seqs()).toEqual([1, 2]);
+  scene.answer = async () => {};
+  scene.outbox.targetList = [scene.target];
+  await scene.time.pass(5_000);
+  expect(scene.seqs().slice(2)).toEqual([1, 2, ...others]);
+  expect(scene.outbox.targetList).toMatchObject([{ paused: false, gone: false }]);
 });
 
 describe("an event that fails", () => {

@@ -27,7 +27,7 @@ function scene(billing = false) {
     place: 0,
     ...{ rows, events, tried },
     takes: (_event: Recorded<ConnectionEvent>): boolean => true,
-    failure: { message: "status 500", isAnswer: false },
+    failure: { message: "status 500", isAnswer: false } as Parameters<DeliveryQueue["failed"]>[1],
     /** @param cuids of whom there is an event each. */
     add: (...cuids: string[]) => events.push(...cuids.map((cuid, index) => eventOf(events.length + 1 + index, cuid))),
     pass,
@@ -48,7 +48,7 @@ function scene(billing = false) {
 
   function round(now: Instant): void {
     const { queue } = all;
-    for (const seq of queue.due(now)) attempt(queue.retry(events[seq - 1] as Recorded<ConnectionEvent>), now);
+    for (const seq of queue.due(now)) attempt(queue.retry(events[seq - 1] as Recorded<ConnectionEvent>, now), now);
     if (queue.wantsMore()) queue.add(events.slice(queue.progress.lastRead, queue.progress.lastRead + 500), now);
     for (let next = queue.next(now); next !== undefined; next = queue.next(now)) attempt(next, now);
     const changes = queue.progress.changes();
@@ -107,6 +107,74 @@ describe("an event that fails", () => {
     all.pass(5 * DAY_MS, 10_000);
     expect(all.queue.figures()).toMatchObject({ waiting: 1, setAside: 0 });
   });
+});
+
+describe("a target that names a time for the next attempt", () => {
+  test("gets nothing before it, neither retries nor other events, and everything from then on", () => {
+    const all = scene();
+    all.add("c1", "c2");
+    all.takes = ({ key }) => key.cuid !== "c1";
+    all.failure = { message: "status 429", isAnswer: true, retryAt: START + 2 * MINUTE_MS };
+    all.pass(STEP_MS);
+    // The attempts at both events began before the answer.
+    expect(all.rows.get(1)).toMatchObject({ nextAt: START + 2 * MINUTE_MS });
+    all.add("c1", "c3");
+    all.takes = () => true;
+    all.pass(2 * MINUTE_MS - STEP_MS);
+    expect(all.tried.filter(({ seconds }) => seconds > 0)).toEqual([]);
+    all.pass(STEP_MS);
+    expect(all.triesOf(3)).toEqual([120]);
+    expect([all.triesOf(4), all.triesOf(1)]).toEqual([[120], [0]]);
+  });
+
+  test("is held by the latest time of all answers, and retried later where the usual time is later", () => {
+    const all = scene();
+    all.add("c1");
+    all.takes = () => false;
+    all.failure = { message: "status 503", isAnswer: true, retryAt: START + 3_000 };
+    all.pass(3_000 + 4 * STEP_MS);
+    // The second failure names a time that is past: five seconds are the usual pause.
+    expect(all.triesOf(1)).toEqual([0, 3]);
+    all.pass(MINUTE_MS);
+    expect(all.triesOf(1).slice(0, 3)).toEqual([0, 3, 8]);
+  });
+
+  test("keeps it for the failed event where another process continues", () => {
+    const all = scene();
+    all.add("c1");
+    all.takes = () => false;
+    all.failure = { message: "status 429", isAnswer: true, retryAt: START + 2 * MINUTE_MS };
+    all.pass(STEP_MS);
+    all.goOn();
+    all.pass(2 * MINUTE_MS);
+    expect(all.triesOf(1)).toEqual([0, 120]);
+  });
+
+  test("is not asked by a probe either, while it is unavailable", () => {
+    const all = scene();
+    all.add(...Array.from({ length: 40 }, (_, index) => `c${index}`));
+    all.takes = () => false;
+    all.failure = { message: "status 503", isAnswer: true, retryAt: START + 2 * MINUTE_MS };
+    all.pass(2 * MINUTE_MS);
+    expect(all.tried.filter(({ seconds }) => seconds > 0)).toEqual([]);
+  });
+});
+
+test("a target that is gone gets nothing more, and its events wait", () => {
+  const all = scene();
+  all.add("c1");
+  all.takes = () => false;
+  all.failure = { message: "status 410", isAnswer: true, retryAt: Infinity };
+  const { queue } = all;
+  queue.add(all.events, START);
+  expect(queue.failed(queue.next(START) as Attempt, all.failure, START)).toBe("gone");
+  const saving = queue.progress.changes();
+  expect(saving).toMatchObject({ isGone: true, waiting: [{ seq: 1, attempts: 1, nextAt: START + 1_000 }] });
+  if (saving !== undefined) queue.progress.saved(saving);
+  expect(queue.progress.changes()).toBeUndefined();
+  all.add("c1", "c2");
+  all.pass(DAY_MS, MINUTE_MS);
+  expect(all.tried).toEqual([]);
 });
 
 describe("a target that is away for a day", () => {
@@ -168,7 +236,7 @@ test("an event is not retried while a newer one of its connection is ready, also
   queue.add(all.events.slice(32), all.now);
   const later = all.now + MINUTE_MS;
   expect(queue.due(later)).not.toContain(1);
-  expect(queue.retry(all.events[0] as Recorded<ConnectionEvent>)).toBeUndefined();
+  expect(queue.retry(all.events[0] as Recorded<ConnectionEvent>, later)).toBeUndefined();
   expect(queue.next(later)?.event.seq).toBe(33);
 });
 
@@ -181,7 +249,7 @@ test("what changes while progress is saved is saved the next time", () => {
   const first = queue.next(START);
   if (first !== undefined) queue.failed(first, { message: "status 500", isAnswer: false }, START);
   const saving = queue.progress.changes();
-  const second = queue.retry(all.events[0] as Recorded<ConnectionEvent>);
+  const second = queue.retry(all.events[0] as Recorded<ConnectionEvent>, START + 1000);
   if (second !== undefined) queue.failed(second, { message: "status 503", isAnswer: false }, START + 1000);
   expect(saving?.waiting).toMatchObject([{ seq: 1, attempts: 1 }]);
   if (saving !== undefined) queue.progress.saved(saving);

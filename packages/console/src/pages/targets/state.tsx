@@ -6,6 +6,7 @@ import { texts } from "../../texts/index.ts";
 type TargetState = keyof typeof texts.targets.states;
 
 const TONES: Readonly<Record<TargetState, Tone>> = {
+  gone: "danger",
   setAside: "danger",
   failing: "warning",
   paused: "warning",
@@ -14,8 +15,8 @@ const TONES: Readonly<Record<TargetState, Tone>> = {
 };
 
 /** The worst state of a target. */
-export function stateOf({ paused, setAside, failing, behind }: Target): TargetState {
-  if (paused) return "paused";
+export function stateOf({ paused, gone, setAside, failing, behind }: Target): TargetState {
+  if (paused) return gone ? "gone" : "paused";
   if (setAside > 0) return "setAside";
   if (failing > 0) return "failing";
   return behind > 0 ? "behind" : "upToDate";

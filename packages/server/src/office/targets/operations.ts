@@ -1,8 +1,9 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import * as audited from "../../domain/audit.ts";
 import { Refused } from "../../domain/refused.ts";
 import { rotateSecrets, type Target } from "../../domain/target.ts";
 import { isoTime } from "../../domain/wall-time.ts";
+import { flag } from "../../store/rows.ts";
 import { onePage, pageOf } from "../common.ts";
 import { type Change, decide } from "../decide.ts";
 import type { Office } from "../office.ts";
@@ -18,8 +19,8 @@ import {
   MOST_FAILED,
   rotatedLines,
   statusesOf,
-  TARGET_COLUMNS,
   targetData,
+  targetLines,
 } from "./presenter.ts";
 import { configOf, refuseSameDatabase } from "./radius.ts";
 import * as schemas from "./schemas.ts";
@@ -38,7 +39,13 @@ export const listTargets = operation({
   summary: "List targets with their progress",
   input: Type.Object({}),
   answer: pageOf(schemas.TargetSchema),
-  cli: [{ words: "target list", show: TARGET_COLUMNS, examples: ["topupd target list", "topupd target list --json"] }],
+  cli: [
+    {
+      words: "target list",
+      show: ({ items }) => targetLines(items),
+      examples: ["topupd target list", "topupd target list --json"],
+    },
+  ],
   run: async ({ store }) => onePage((await statusesOf(store.engine.db)).map(targetData)),
 });
 
@@ -82,8 +89,8 @@ export const addTarget = operation({
       const taken = new Refused("conflict", `there is a target named ${name} already`);
       if ((await sql.findTarget(tx, name)) !== undefined) throw taken;
       await refuseSameDatabase(tx, config);
-      const times = { createdAt: by.at, resentAt: undefined };
-      const target = { id: await sql.newTargetId(tx, by.at), name, config, billing, paused: false, secrets, ...times };
+      const state = { paused: false, gone: false, createdAt: by.at, resentAt: undefined };
+      const target = { id: await sql.newTargetId(tx, by.at), name, config, billing, secrets, ...state };
       return changed(target, () => sql.insertTarget(tx, target), audited.targetAdded(target));
     });
     // A batch that began earlier may still commit, without an event for this target.
@@ -106,7 +113,7 @@ export const pauseTarget = operation({
     ...BY_NAME,
     words: `target ${verb}`,
     given: { paused: verb === "pause" },
-    show: TARGET_COLUMNS,
+    show: (target: Static<typeof schemas.TargetSchema>) => targetLines([target]),
     summary:
       verb === "pause"
         ? "send a target nothing until it is resumed: events are kept for it, 30 days at most unless it is billing"
@@ -117,8 +124,8 @@ export const pauseTarget = operation({
     const after = await decide(office, "reference", async (tx) => {
       const target = await sql.targetNamed(tx, name);
       if (target.paused === paused) return { answer: target };
-      const write = () => sql.updateTarget(tx, target, { paused: paused ? 1 : 0 });
-      return changed({ ...target, paused }, write, audited.targetPausedSet(target, paused));
+      const write = () => sql.updateTarget(tx, target, { paused: flag(paused), gone: flag(false) });
+      return changed({ ...target, paused, gone: false }, write, audited.targetPausedSet(target, paused));
     });
     return shown(office, after);
   },

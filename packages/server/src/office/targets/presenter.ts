@@ -14,6 +14,7 @@ import type {
   FailedDeliverySchema,
   RotatedSecretSchema,
   TargetDetailSchema,
+  TargetSchema,
   TestedSchema,
 } from "./schemas.ts";
 import { type Delivery, type FailedDelivery, readProgress, type TargetProgress } from "./sql.ts";
@@ -31,10 +32,10 @@ export async function statusesOf(db: Db): Promise<TargetStatus[]> {
 
 /** A target without its secrets. */
 export function targetData({ target, progress }: TargetStatus) {
-  const { id, name, config, billing, paused, createdAt } = target;
+  const { id, name, config, billing, paused, gone, createdAt } = target;
   const { behind, failing, setAside, oldestAt } = progress;
   const service = config.kind === "radius" ? config.service : null;
-  const shown = { id, name, kind: config.kind, service, address: addressOf(config) ?? null, billing, paused };
+  const shown = { id, name, kind: config.kind, service, address: addressOf(config) ?? null, billing, paused, gone };
   return { ...shown, createdAt: isoTime(createdAt), behind, failing, setAside, oldestAt: isoTimeOrNull(oldestAt) };
 }
 
@@ -95,9 +96,27 @@ export function failedData({ event, attempts, failedAt, nextAt, setAside, proble
   };
 }
 
-export const TARGET_COLUMNS = [
-  ...["name", "kind", "service", "address", "billing", "paused", "behind", "failing", "setAside", "oldestAt"],
+const COLUMNS = [
+  "name",
+  "kind",
+  "service",
+  "address",
+  "billing",
+  "paused",
+  "behind",
+  "failing",
+  "setAside",
+  "oldestAt",
 ];
+
+export function targetLines(targets: readonly Static<typeof TargetSchema>[]): Shown {
+  return {
+    out: table(
+      COLUMNS,
+      targets.map((each) => ({ ...each, paused: each.gone ? "410 Gone" : each.paused })),
+    ),
+  };
+}
 
 const SHOWN_ONCE = "This is the only time that the secret is shown.";
 
@@ -115,7 +134,7 @@ export function rotatedLines({ secret, formerUntil }: Static<typeof RotatedSecre
 }
 
 export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
-  const { name, kind, service, address, billing, paused, behind, failing, setAside, oldestAt } = shown;
+  const { name, kind, service, address, billing, paused, gone, behind, failing, setAside, oldestAt } = shown;
   const { timeZone, groups, acknowledgedUntil: until } = shown;
   const out = fieldLines([
     ["name", name],
@@ -124,7 +143,7 @@ export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
     ["address", address ?? undefined],
     ["time zone", timeZone ?? undefined],
     ...Object.entries(groups ?? {}).map(([plan, group]) => ["group", `${plan} ${group}`] as const),
-    ["state", paused ? "paused" : "runs"],
+    ["state", paused ? `paused${gone ? ", since it answered 410 Gone" : ""}` : "runs"],
     ["behind", count(behind, "event")],
     ["failing", count(failing, "event")],
     ["set aside", count(setAside, "event")],

@@ -23,6 +23,7 @@ export const TargetSchema = Type.Object(
     address: orNull(Type.String({ description: "Address without password and query; null for a feed." })),
     billing: Type.Boolean({ description: "Whether it is the provider's billing." }),
     paused: Type.Boolean(),
+    gone: Type.Boolean({ description: "Whether it is paused because it answered 410 Gone." }),
     createdAt: InstantSchema,
     behind: Type.Integer({ description: "Number of events not sent yet." }),
     failing: Type.Integer(),

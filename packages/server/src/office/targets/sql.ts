@@ -31,7 +31,7 @@ export async function insertTarget(tx: Db, target: Target): Promise<void> {
   const { id, name, createdAt } = target;
   const [config, secrets] = [JSON.stringify(target.config), JSON.stringify(target.secrets)];
   const [billing, place] = [flag(target.billing), await lastEvent(tx)];
-  const row = { id, name, config, secrets, billing, paused: flag(false), createdAt, place };
+  const row = { id, name, config, secrets, billing, paused: flag(false), gone: flag(false), createdAt, place };
   await tx.insertInto("target").values(row).execute();
 }
 

@@ -380,6 +380,8 @@ CREATE TABLE target (
   secrets    TEXT    NOT NULL,
   billing    INTEGER NOT NULL CHECK (billing IN (0, 1)),
   paused     INTEGER NOT NULL CHECK (paused IN (0, 1)),
+  -- Whether it is paused because it answered 410.
+  gone       INTEGER NOT NULL CHECK (gone IN (0, paused)),
   created_at INTEGER NOT NULL,
   -- Time of the last resend by staff: the delivering process then reads the failed events again.
   resent_at  INTEGER,
