@@ -10,7 +10,8 @@ final class Client
     private const HEADERS = [
         'content-type', 'date', 'idempotent-replayed', 'retry-after', 'www-authenticate', 'x-request-id',
     ];
-    private readonly string $url;
+    private readonly string $base;
+    private readonly string $version;
     private readonly Redactor $redactor;
     private readonly \Closure $transport;
     private readonly \Closure $random;
@@ -20,23 +21,21 @@ final class Client
      * @param callable|null $random gives a number from 0 to 1, without 1
      */
     public function __construct(
-        string $baseUrl,
+        string $base,
         #[\SensitiveParameter] private readonly string $token,
-        private readonly string $version = 'v1.0.1',
-        string $prefix = '/staging/api/third-party',
         private readonly int $timeoutMs = 30_000,
         private readonly bool $repeatsAreSafe = false,
         ?callable $transport = null,
         private readonly Clock $clock = new Clock(),
         ?callable $random = null,
     ) {
-        self::require(in_array($version, ['v1.0.1', 'v1.0.0'], true), 'version must be v1.0.1 or v1.0.0');
         self::require(preg_match('/^[!-~]+$/D', $token), 'token must be the access token alone');
-        self::require(preg_match('~^(/[\w.\~-]+)*$~D', $prefix), 'prefix must be a path, without a slash at its end');
         self::require($timeoutMs > 0, 'timeoutMs must be more than 0');
-        $isUrl = preg_match('~^https?://[^/?#@\s]+(/[^?#@\s]*)?$~D', $baseUrl) && parse_url($baseUrl);
-        self::require($isUrl, 'baseUrl must be http or https, without user or query');
-        $this->url = rtrim($baseUrl, '/') . "$prefix/";
+        $isUrl = preg_match('~^https?://[^/?#@\s]+(/[^?#@\s]*)?$~D', $base) && parse_url($base);
+        self::require($isUrl, 'base must be http or https, without user or query');
+        $this->base = rtrim($base, '/');
+        $this->version = basename($this->base);
+        self::require(in_array($this->version, ['v1.0.1', 'v1.0.0'], true), 'base must end with v1.0.1 or v1.0.0');
         $this->redactor = new Redactor($token);
         $this->transport = ($transport ?? StreamTransport::send(...))(...);
         $this->random = ($random ?? static fn (): float => random_int(0, 999_999) / 1_000_000)(...);
@@ -45,7 +44,7 @@ final class Client
     /** A dump does not show the access token. */
     public function __debugInfo(): array
     {
-        return ['url' => $this->url];
+        return ['base' => $this->base];
     }
 
     /** Finds a customer by mobile number, customer id, set-top box number or username. */
@@ -168,11 +167,11 @@ final class Client
         $headers = ['Authorization' => "Bearer $this->token", 'Content-Type' => 'application/json'];
         try {
             $body = json_encode($request, JSON_THROW_ON_ERROR);
-            $path = "$this->version/$operation";
+            $url = "$this->base/$operation";
             if (str_starts_with($operation, 'partner/')) {
-                [$path, $body] = [rtrim("$operation?" . http_build_query($request), '?'), null];
+                [$url, $body] = [rtrim("$url?" . http_build_query($request), '?'), null];
             }
-            [$status, $received, $text] = ($this->transport)($this->url . $path, $headers, $body, $timeoutMs);
+            [$status, $received, $text] = ($this->transport)($url, $headers, $body, $timeoutMs);
         } catch (\Throwable $error) {
             $isLate = $error->getCode() === StreamTransport::TIMED_OUT;
             $message = $isLate ? 'No answer came in time.' : 'The connection failed before a whole answer came.';

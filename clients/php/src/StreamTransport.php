@@ -13,7 +13,7 @@ final class StreamTransport
     private const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
     /**
-     * Sends a POST once, or a GET if the body is null. Follows no redirection: the token is for one base URL, and a
+     * Sends a POST once, or a GET if the body is null. Follows no redirection: the token is for one host, and a
      * redirected POST may arrive twice.
      *
      * @return array{int, array<string, string>, string} status, headers by their lower-case names, body

@@ -1,6 +1,6 @@
 """Tops up each connection of the practice customer, and prints the list for the provider's report.
 
-Set BASE_URL and TOKEN (a trial token). It takes about three minutes, since some faults take time.
+Set BASE and TOKEN (a trial token). It takes about three minutes, since some faults take time.
 """
 import os
 import sys
@@ -11,7 +11,7 @@ from topupd_client import Client, Purchase
 LISTED = {"topped_up": "paid", "refused": "refunded", "never_topped_up": "refunded", "undecided": "open"}
 REVERSED_AFTER_SECONDS = 15
 
-client = Client(os.environ["BASE_URL"], os.environ["TOKEN"])
+client = Client(os.environ["BASE"], os.environ["TOKEN"])
 
 
 def value_of(answer):

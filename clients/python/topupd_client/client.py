@@ -22,24 +22,21 @@ class Client:
 
     def __init__(
         self,
-        base_url: str,
+        base: str,
         token: str,
         *,
-        version: str = "v1.0.1",
-        prefix: str = "/staging/api/third-party",
         timeout_ms: int = 30_000,
         repeats_are_safe: bool = False,
         transport: Transport = send,
         clock: Optional[Clock] = None,
         random: Callable[[], float] = system_random.random,
     ) -> None:
-        _require(version in ("v1.0.1", "v1.0.0"), "version must be v1.0.1 or v1.0.0")
         _require(re.fullmatch("[!-~]+", token), "token must be the access token alone: visible ASCII without blanks")
-        _require(re.fullmatch("(/[A-Za-z0-9_.~-]+)*", prefix), "prefix must be a path, without a slash at its end")
         _require(timeout_ms > 0, "timeout_ms must be more than 0")
-        _require_url(base_url)
-        self._url = f"{base_url.rstrip('/')}{prefix}/"
-        self._version = version
+        _require_url(base)
+        self._base = base.rstrip("/")
+        self._version = self._base.rpartition("/")[2]
+        _require(self._version in ("v1.0.1", "v1.0.0"), "base must end with v1.0.1 or v1.0.0")
         self._timeout_ms = timeout_ms
         self._repeats_are_safe = repeats_are_safe
         self._transport = transport
@@ -141,9 +138,9 @@ class Client:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         try:
             is_report = operation.startswith("partner/")
-            path = f"{operation}?{urlencode(request)}".rstrip("?") if is_report else f"{self._version}/{operation}"
+            path = f"{operation}?{urlencode(request)}".rstrip("?") if is_report else operation
             body = None if is_report else json.dumps(request).encode()
-            status, received, content = self._transport(self._url + path, headers, body, timeout_ms)
+            status, received, content = self._transport(f"{self._base}/{path}", headers, body, timeout_ms)
             kept = {name: self._redactor.text(received[name]) for name in _HELPFUL_HEADERS if name in received}
         except Exception as error:
             is_late = isinstance(error, (TimeoutError, socket.timeout))
@@ -177,7 +174,7 @@ def _require(holds: object, message: str) -> None:
 def _require_url(text: str) -> None:
     parts = urlsplit(text)
     is_plain = re.fullmatch("https?://[!-~]+", text) and not re.search("[?#@]", text)
-    _require(is_plain and parts.hostname and parts.port != 0, "base_url must be http or https, without user or query")
+    _require(is_plain and parts.hostname and parts.port != 0, "base must be http or https, without user or query")
 
 
 def _checked(request: Mapping[str, str]) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ Transport = Callable[[str, Mapping[str, str], Optional[bytes], int], Received]
 
 
 def send(url: str, headers: Mapping[str, str], body: Optional[bytes], timeout_ms: int) -> Received:
-    """Follows no redirection: the token is for one base URL, and a redirected POST may arrive changed, or twice."""
+    """Follows no redirection: the token is for one host, and a redirected POST may arrive changed, or twice."""
     ends_at = time.monotonic() + timeout_ms / 1000
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection

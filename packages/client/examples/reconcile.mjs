@@ -1,4 +1,4 @@
-// node reconcile.mjs DAY, such as 2026-11-20, with BASE_URL and TOKEN set, in the folder with the orders of top-up.mjs.
+// node reconcile.mjs DAY, such as 2026-11-20, with BASE and TOKEN set, in the folder with the orders of top-up.mjs.
 import { readdirSync, readFileSync } from "node:fs";
 import { createClient } from "@topupd/client";
 /** Returns a line for each thing to do. Run it on the next day: a day is complete 30 seconds after its end. */
@@ -32,7 +32,7 @@ function itemsOf(answer) {
   return answer.value.items;
 }
 if (process.argv[1]?.endsWith("reconcile.mjs")) {
-  const client = createClient({ baseUrl: process.env.BASE_URL, token: process.env.TOKEN });
+  const client = createClient({ base: process.env.BASE, token: process.env.TOKEN });
   const files = readdirSync(".").filter((name) => /^order-.*\.json$/.test(name));
   const orders = files.map((name) => JSON.parse(readFileSync(name, "utf8")));
   for (const line of await reconcile(client, process.argv[2], orders)) console.log(line);

@@ -1,4 +1,4 @@
-// node top-up.mjs ORDER CODE BOUQUET, with BASE_URL and TOKEN set. Stopped? Start it again, one at a time for each ORDER.
+// node top-up.mjs ORDER CODE BOUQUET, with BASE and TOKEN set. Stopped? Start it again, one at a time for each ORDER.
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { createClient } from "@topupd/client";
@@ -33,6 +33,6 @@ async function prepare(client, code, bouquetId) {
   return { ...connection, checkoutId: listed.value.checkoutId, bouquetId, amt: bouquet.price }; // and pays this
 }
 if (process.argv[1]?.endsWith("top-up.mjs")) {
-  const client = createClient({ baseUrl: process.env.BASE_URL, token: process.env.TOKEN });
+  const client = createClient({ base: process.env.BASE, token: process.env.TOKEN });
   console.log(await topUpOrder(client, `order-${process.argv[2]}.json`, process.argv[3], process.argv[4]));
 }

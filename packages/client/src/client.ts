@@ -72,10 +72,9 @@ export interface Client {
 
 /** @throws TypeError that names the missing or wrong option. */
 export function createClient(options: ClientOptions): Client {
-  const { baseUrl, prefix, version, token, repeatsAreSafe, ...settings } = readOptions(options);
+  const { base, version, token, repeatsAreSafe, ...settings } = readOptions(options);
   const redact = redactor(token);
-  const url = (operation: OperationName) =>
-    `${baseUrl}${prefix}/${isReport(operation) ? "" : `${version}/`}${operation}`;
+  const url = (operation: OperationName) => `${base}/${operation}`;
   const line: Line = { url, token, fetch: settings.fetch, clock: settings.clock, redact };
 
   const limitsOf = ({ signal, timeoutMs }: CallOptions = {}): Limits => {

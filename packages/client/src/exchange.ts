@@ -79,7 +79,7 @@ async function fetchWhole(line: Line, operation: OperationName, body: object, si
     method: isGet ? "GET" : "POST",
     headers: { authorization: `Bearer ${line.token}`, "content-type": "application/json", accept: "application/json" },
     ...(isGet ? {} : { body: JSON.stringify(body) }),
-    // The token is for one base URL, and a redirected POST may arrive changed, or twice.
+    // The token is for one host, and a redirected POST may arrive changed, or twice.
     redirect: "error",
     credentials: "omit",
     signal,

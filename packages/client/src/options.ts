@@ -3,14 +3,10 @@ import type { Fetch } from "./exchange.ts";
 import type { Version } from "./read-values.ts";
 
 export interface ClientOptions {
-  /** The base URL from the provider, such as `https://topup.provider.example`. */
-  readonly baseUrl: string;
+  /** The provider's `BASE`: it ends with the version, `v1.0.1` or `v1.0.0`. */
+  readonly base: string;
   /** The access token, without `Bearer`. */
   readonly token: string;
-  /** Default `v1.0.1`. */
-  readonly version?: Version | undefined;
-  /** The path before the version, in every URL. Default `/staging/api/third-party`. */
-  readonly prefix?: string | undefined;
   /** Milliseconds to wait for one answer. Default 30,000: an interrupted top-up needs a query. */
   readonly timeoutMs?: number | undefined;
   /**
@@ -26,20 +22,18 @@ export interface ClientOptions {
   readonly random?: (() => number) | undefined;
 }
 
-export type Settings = { readonly [Name in keyof ClientOptions]-?: NonNullable<ClientOptions[Name]> };
-
-const VERSIONS: readonly Version[] = ["v1.0.1", "v1.0.0"];
+export interface Settings
+  extends Required<{ readonly [Name in keyof ClientOptions]: NonNullable<ClientOptions[Name]> }> {
+  /** The last part of `base`. */
+  readonly version: Version;
+}
 
 /** Checks the options and adds the defaults. @throws TypeError that names the option, never its value. */
 export function readOptions(options: ClientOptions): Settings {
   if (typeof options !== "object" || options === null) throw new TypeError("createClient takes an object of options");
-  const { version = "v1.0.1", prefix = "/staging/api/third-party", timeoutMs = 30_000, clock = systemClock } = options;
+  const { timeoutMs = 30_000, clock = systemClock } = options;
   // Looked up at each call, so that a later replacement, such as a tracer, is used.
   const { fetch = (url, init) => globalThis.fetch(url, init), random = Math.random } = options;
-  if (!VERSIONS.includes(version)) throw new TypeError(`version must be ${VERSIONS.join(" or ")}`);
-  if (typeof prefix !== "string" || !/^(?:\/[\w.~-]+)*$/.test(prefix)) {
-    throw new TypeError("prefix must be a path such as /staging/api/third-party, without a slash at its end");
-  }
   if (typeof fetch !== "function") throw new TypeError("fetch must be a function");
   if (typeof random !== "function") throw new TypeError("random must be a function");
   if (typeof clock?.now !== "function" || typeof clock.sleep !== "function") {
@@ -49,10 +43,8 @@ export function readOptions(options: ClientOptions): Settings {
     throw new TypeError("clock.monotonic must be a function, or not be there");
   }
   return {
-    baseUrl: requireBaseUrl(options.baseUrl),
+    ...readBase(options.base),
     token: requireToken(options.token),
-    version,
-    prefix,
     timeoutMs: requireMs("timeoutMs", timeoutMs),
     repeatsAreSafe: requireBoolean("repeatsAreSafe", options.repeatsAreSafe ?? false),
     fetch,
@@ -71,12 +63,15 @@ export function requireBoolean(name: string, value: unknown): boolean {
   throw new TypeError(`${name} must be true or false`);
 }
 
-function requireBaseUrl(value: unknown): string {
-  const wrong = new TypeError("baseUrl must be an http or https address without user, query or fragment");
+function readBase(value: unknown): Pick<Settings, "base" | "version"> {
+  const wrong = new TypeError("base must be an http or https address without user, query or fragment");
   if (typeof value !== "string" || !URL.canParse(value)) throw wrong;
   const { protocol, username, password, search, hash, origin, pathname } = new URL(value);
   if (!["http:", "https:"].includes(protocol) || `${username}${password}${search}${hash}` !== "") throw wrong;
-  return origin + pathname.replace(/\/+$/, "");
+  const path = pathname.replace(/\/+$/, "");
+  const version = (["v1.0.1", "v1.0.0"] as const).find((each) => path.endsWith(`/${each}`));
+  if (version === undefined) throw new TypeError("base must end with v1.0.1 or v1.0.0");
+  return { base: origin + path, version };
 }
 
 function requireToken(value: unknown): string {

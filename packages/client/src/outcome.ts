@@ -50,7 +50,7 @@ export interface TopUpUndecided {
  * The next action for an undecided top-up.
  *
  * - `query_again`: call topUp with the same purchase and `resumed: true`, after `afterMs`.
- * - `fix_request`: the deployment refuses all your calls now. Fix the access token, IP address or base URL, then do the same.
+ * - `fix_request`: the deployment refuses all your calls now. Fix the access token, IP address or `base`, then do the same.
  * - `ask_provider`: no program can decide it. A person asks the provider about the checkoutId.
  */
 export interface Next {

@@ -2,7 +2,18 @@ import { describe, expect, test } from "vitest";
 import { FAILURES, type FailureReason } from "../../server/src/partner/failures.ts";
 import { KNOWN_FAILURES, type Service } from "../src/index.ts";
 import { scene } from "./support/scripted.ts";
-import { failure, otherFailure, PURCHASE, page, RESULT, type Reply, recorded, reply, START } from "./support/wire.ts";
+import {
+  BASE_1_0_0,
+  failure,
+  otherFailure,
+  PURCHASE,
+  page,
+  RESULT,
+  type Reply,
+  recorded,
+  reply,
+  START,
+} from "./support/wire.ts";
 
 const PROFILE = { cuid: "1000001", first_name: "Asha", last_name: "Trial", status: "active" };
 const CONNECTIONS = {
@@ -37,13 +48,13 @@ describe("a customer", () => {
 
   test("is the same from both versions", async () => {
     const newer = scene([lookedUp({ customer: { ...PROFILE, connections: CONNECTIONS } })]).client;
-    const older = scene([lookedUp({ customer: PROFILE, connection: CONNECTIONS })], { version: "v1.0.0" }).client;
+    const older = scene([lookedUp({ customer: PROFILE, connection: CONNECTIONS })], { base: BASE_1_0_0 }).client;
     expect(await newer.lookUpCustomer("9800000001")).toMatchObject({ ok: true, value: customer });
     expect(await older.lookUpCustomer("9800000001")).toMatchObject({ ok: true, value: customer });
   });
 
   test("may lack the list of a service that the deployment does not have", async () => {
-    const { client } = scene([lookedUp({ customer: PROFILE, connection: { internet: [] } })], { version: "v1.0.0" });
+    const { client } = scene([lookedUp({ customer: PROFILE, connection: { internet: [] } })], { base: BASE_1_0_0 });
     expect(await client.lookUpCustomer("x")).toMatchObject({
       value: { connections: { tv: [], internet: [], iptv: [] } },
     });
@@ -60,7 +71,11 @@ describe("a customer", () => {
 
 describe("a listing", () => {
   const list = async (answer: Reply, service: Service, version: "v1.0.1" | "v1.0.0") =>
-    scene([answer], { version }).client.listPackages({ cuid: PROFILE.cuid, service, reqId: "r" });
+    scene([answer], { base: `https://topup.example/${version}` }).client.listPackages({
+      cuid: PROFILE.cuid,
+      service,
+      reqId: "r",
+    });
 
   test("has the price of both versions under one name", async () => {
     const value = {

@@ -8,7 +8,7 @@ import { reverseTransaction } from "../../server/src/office/corrections/reversal
 import { deskOf, run } from "../../server/test/support/desk.ts";
 import { partnersOf } from "../../server/test/support/partners.ts";
 import { topUp } from "../../server/test/support/reports.ts";
-import { startTestService, temporaryFolder } from "../../server/test/support/service.ts";
+import { PREFIX, startTestService, temporaryFolder } from "../../server/test/support/service.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../examples/reconcile.mjs", import.meta.url));
 
@@ -51,8 +51,8 @@ test("the example names each difference between a day's orders and the provider'
   save("open", open, "1130", false);
   save("other", other, "1129");
   save("missing", { ...fine, orderId: "c-1", txnId: "T-1" } as never, "1130");
-  const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
-  const env = { ...process.env, BASE_URL: baseUrl, TOKEN: service.trialToken };
+  const BASE = `${await service.app.listen({ host: "127.0.0.1", port: 0 })}${PREFIX}/v1.0.1`;
+  const env = { ...process.env, BASE, TOKEN: service.trialToken };
   const reconcile = async (day: string) =>
     (await promisify(execFile)(process.execPath, [EXAMPLE, day], { cwd, env })).stdout.trim().split("\n");
   expect(await reconcile("2026-11-21")).toEqual([

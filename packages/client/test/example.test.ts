@@ -59,7 +59,7 @@ async function place(answers: readonly Reply[]) {
   const env = {
     ...process.env,
     NODE_OPTIONS,
-    BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    BASE: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1.0.1`,
     TOKEN,
   };
   const run = () =>

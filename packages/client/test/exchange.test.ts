@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ClientOptions, createClient } from "../src/index.ts";
 import { asResponse } from "./support/scripted.ts";
-import { failure, otherFailure, PURCHASE, page, recorded, reply, TOKEN } from "./support/wire.ts";
+import { BASE, failure, otherFailure, PREFIX, PURCHASE, page, recorded, reply, TOKEN } from "./support/wire.ts";
 
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
@@ -17,9 +17,14 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 /** Asks for a transaction at a server that answers so. */
-async function ask(listener: RequestListener, options: Partial<ClientOptions> = {}) {
-  const baseUrl = await serve(listener);
-  return createClient({ baseUrl, token: TOKEN, ...options }).queryTransaction(PURCHASE.checkoutId);
+async function ask(
+  listener: RequestListener,
+  { version = "v1.0.1", ...options }: Partial<ClientOptions> & { readonly version?: string } = {},
+) {
+  const origin = await serve(listener);
+  return createClient({ base: `${origin}${PREFIX}/${version}`, token: TOKEN, ...options }).queryTransaction(
+    PURCHASE.checkoutId,
+  );
 }
 
 const body = recorded().text;
@@ -42,7 +47,7 @@ describe("over a real connection", () => {
     expect(answer.ok).toBe(true);
     const [request] = requests;
     expect(request?.method).toBe("POST");
-    expect(request?.url).toBe(`/staging/api/third-party/${version}/txn-status`);
+    expect(request?.url).toBe(`${PREFIX}/${version}/txn-status`);
     expect(request?.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, ...JSON_HEAD });
     expect(JSON.parse(sent)).toEqual({ checkoutId: PURCHASE.checkoutId });
   });
@@ -84,11 +89,11 @@ describe("over a real connection", () => {
   test("the caller's signal ends the request at the server too", async () => {
     const controller = new AbortController();
     let closed: Promise<unknown> | undefined;
-    const baseUrl = await serve((request) => {
+    const origin = await serve((request) => {
       closed = new Promise((resolve) => request.socket.once("close", resolve));
       controller.abort(new Error("enough"));
     });
-    const client = createClient({ baseUrl, token: TOKEN });
+    const client = createClient({ base: `${origin}${PREFIX}/v1.0.1`, token: TOKEN });
     const answer = await client.lookUpCustomer("x", { signal: controller.signal });
     expect(answer).toMatchObject({ failure: { kind: "no_answer", why: "aborted", cause: { message: "enough" } } });
     await closed;
@@ -97,7 +102,7 @@ describe("over a real connection", () => {
   test("a connection that is refused is a network failure with the system's code", async () => {
     const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: refused }));
-    const answer = await createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch }).lookUpCustomer("x");
+    const answer = await createClient({ base: BASE, token: TOKEN, fetch }).lookUpCustomer("x");
     const cause = { name: "Error", message: "connect ECONNREFUSED", code: "ECONNREFUSED" };
     expect(answer).toMatchObject({ failure: { kind: "no_answer", why: "network", cause } });
   });
@@ -150,7 +155,7 @@ describe("the access token", () => {
   ];
 
   test.each(leaks)("is taken out of %s that repeats it", async (_, fetch) => {
-    const client = createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch });
+    const client = createClient({ base: BASE, token: TOKEN, fetch });
     const answer = await client.queryTransaction("c-1");
     const outcome = await client.topUp(PURCHASE, { giveUpAfterMs: 1 });
     expect(answer.ok).toBe(false);
@@ -168,13 +173,11 @@ describe("the access token", () => {
 
   test("may be any word without changing what an answer means", async () => {
     const fetch = async () => asResponse(failure("400ac002"));
-    const { failure: read } = (await createClient({ baseUrl: "https://x", token: "refused", fetch }).lookUpCustomer(
-      "x",
-    )) as {
+    const { failure: read } = (await createClient({ base: BASE, token: "refused", fetch }).lookUpCustomer("x")) as {
       failure: object;
     };
     expect(read).toMatchObject({ kind: "refused", retry: "no", reason: "unknown_token" });
-    const success = createClient({ baseUrl: "https://x", token: "1", fetch: async () => asResponse(recorded()) });
+    const success = createClient({ base: BASE, token: "1", fetch: async () => asResponse(recorded()) });
     expect(await success.queryTransaction(PURCHASE.checkoutId)).toMatchObject({ value: { amt: "1290" } });
   });
 });
@@ -185,7 +188,7 @@ test("a fetch that throws at once, or follows a redirection, is a network failur
   };
   const follows = async () => Object.assign(asResponse(otherFailure(400)), { redirected: true });
   for (const fetch of [throws, follows]) {
-    const client = createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch });
+    const client = createClient({ base: BASE, token: TOKEN, fetch });
     expect(await client.lookUpCustomer("x")).toMatchObject({ failure: { kind: "no_answer", why: "network" } });
   }
 });

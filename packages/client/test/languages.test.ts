@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { readFences } from "../../server/test/support/markdown.ts";
-import { startTestService, temporaryFolder } from "../../server/test/support/service.ts";
+import { PREFIX, startTestService, temporaryFolder } from "../../server/test/support/service.ts";
 import { KNOWN_FAILURES } from "../src/index.ts";
 import { isInstalled } from "./support/drivers.ts";
 
@@ -87,12 +87,12 @@ describe.each(CLIENTS)("$folder", ({ language, folder, sources, versions, failur
   test.skipIf(!isInstalled(language))("has an example that tops up once, however often it is started", async () => {
     const fence = readFences(read(`${folder}/README.md`)).find((each) => each.language === language.toLowerCase());
     const service = await startTestService();
-    const BASE_URL = await service.app.listen({ host: "127.0.0.1", port: 0 });
+    const BASE = `${await service.app.listen({ host: "127.0.0.1", port: 0 })}${PREFIX}/v1.0.1`;
     const cwd = temporaryFolder();
     mkdirSync(join(cwd, "vendor"));
     writeFileSync(join(cwd, "vendor/autoload.php"), AUTOLOAD);
     const start = async () => {
-      const more = { BASE_URL, TOKEN: service.trialToken };
+      const more = { BASE, TOKEN: service.trialToken };
       return (await execute(example(fence?.lines.join("\n") ?? ""), cwd, more)).stdout.trim();
     };
     expect([await start(), await start()]).toEqual(["topped_up", "topped_up"]);

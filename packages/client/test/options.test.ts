@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { type ClientOptions, createClient, type Purchase } from "../src/index.ts";
 import { scene } from "./support/scripted.ts";
-import { PURCHASE, recorded, reply, TOKEN } from "./support/wire.ts";
+import { BASE, PREFIX, PURCHASE, recorded, reply, TOKEN } from "./support/wire.ts";
 
-const good: ClientOptions = { baseUrl: "https://topup.example", token: TOKEN };
+const good: ClientOptions = { base: BASE, token: TOKEN };
 
 describe("an option", () => {
   test.each<[string, object]>([
-    ["baseUrl", { baseUrl: undefined }],
-    ["baseUrl", { baseUrl: "topup.example" }],
-    ["baseUrl", { baseUrl: "ftp://topup.example" }],
-    ["baseUrl", { baseUrl: `https://user:${TOKEN}@topup.example` }],
-    ["baseUrl", { baseUrl: `https://topup.example/?token=${TOKEN}` }],
+    ["base", { base: undefined }],
+    ["base", { base: "topup.example/v1.0.1" }],
+    ["base", { base: "ftp://topup.example/v1.0.1" }],
+    ["base", { base: `https://user:${TOKEN}@topup.example/v1.0.1` }],
+    ["base", { base: `https://topup.example/v1.0.1?token=${TOKEN}` }],
+    ["base", { base: "https://topup.example" }],
+    ["base", { base: "https://topup.example/xv1.0.1" }],
+    ["base", { base: `${BASE}/txn-status` }],
     ["token", { token: undefined }],
     ["token", { token: "" }],
     ["token", { token: `Bearer ${TOKEN}` }],
     ["token", { token: `${TOKEN}\n` }],
     ["token", { token: `${TOKEN}é` }],
-    ["version", { version: "v1" }],
-    ["prefix", { prefix: "/api/" }],
-    ["prefix", { prefix: "api" }],
     ["timeoutMs", { timeoutMs: 0 }],
     ["timeoutMs", { timeoutMs: 2 ** 31 }],
     ["timeoutMs", { timeoutMs: "30000" }],
@@ -35,23 +35,23 @@ describe("an option", () => {
   });
 
   test.each([
-    ["https://topup.example", undefined, "https://topup.example/staging/api/third-party/v1.0.1/txn-status"],
-    ["https://topup.example/", "", "https://topup.example/v1.0.1/txn-status"],
-    ["http://localhost:8080/behind/", "/api", "http://localhost:8080/behind/api/v1.0.1/txn-status"],
-  ])("baseUrl %s with prefix %s leads to %s", async (baseUrl, prefix, address) => {
+    [BASE, `${BASE}/txn-status`],
+    ["https://topup.example/v1.0.0/", "https://topup.example/v1.0.0/txn-status"],
+    ["http://localhost:8080/behind/api/v1.0.1", "http://localhost:8080/behind/api/v1.0.1/txn-status"],
+  ])("base %s leads to %s", async (base, address) => {
     const urls: string[] = [];
     const fetch = async (url: string) => {
       urls.push(url);
       return Promise.reject(new Error("enough"));
     };
-    await createClient({ ...good, baseUrl, prefix, fetch }).queryTransaction("c-1");
+    await createClient({ ...good, base, fetch }).queryTransaction("c-1");
     expect(urls).toEqual([address]);
   });
 });
 
 describe("a purchase", () => {
   const refusal = async (changes: object, version: "v1.0.1" | "v1.0.0" = "v1.0.1") => {
-    const { client, sent } = scene([recorded()], { version });
+    const { client, sent } = scene([recorded()], { base: `https://topup.example${PREFIX}/${version}` });
     const error: unknown = await client
       .topUp({ ...PURCHASE, ...changes } as Purchase)
       .catch((thrown: unknown) => thrown);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { FAULTS, PRACTICE_CUID, type TrialCall } from "../../server/src/domain/practice.ts";
 import { practiceReport } from "../../server/src/domain/practice-report.ts";
-import { START, startTestService } from "../../server/test/support/service.ts";
+import { PREFIX, START, startTestService } from "../../server/test/support/service.ts";
 import type { Client } from "../src/index.ts";
 import { DRIVERS } from "./support/drivers.ts";
 
@@ -44,11 +44,11 @@ for (const [language, isHere, start] of DRIVERS) {
       },
     };
     const service = await startTestService({ lateMs: 500, trialCalls });
-    const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
+    const base = `${await service.app.listen({ host: "127.0.0.1", port: 0 })}${PREFIX}/v1.0.1`;
     const driver = start();
     onTestFinished(driver.stop);
     const call = (action: keyof Client, values: object) => {
-      const options = { baseUrl, token: service.trialToken, timeoutMs: 300 };
+      const options = { base, token: service.trialToken, timeoutMs: 300 };
       return driver.call({ do: action, with: values, options, nowMs: START });
     };
 

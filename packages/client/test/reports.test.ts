@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { partnersOf, setAccount } from "../../server/test/support/partners.ts";
 import { FIBER, fill } from "../../server/test/support/reports.ts";
-import { prepareTopUp, START, startTestService } from "../../server/test/support/service.ts";
+import { PREFIX, prepareTopUp, START, startTestService } from "../../server/test/support/service.ts";
 import type { Client } from "../src/index.ts";
 import { DRIVERS, type Driver } from "./support/drivers.ts";
 
@@ -12,11 +12,11 @@ const CLIENTS = DRIVERS.filter(([, isHere]) => isHere);
 async function place(start: () => Driver) {
   const service = await startTestService();
   const { id: partnerId = 0 } = (await partnersOf(service.store).find("wallet")) ?? {};
-  const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
+  const base = `${await service.app.listen({ host: "127.0.0.1", port: 0 })}${PREFIX}/v1.0.1`;
   const driver = start();
   onTestFinished(driver.stop);
   const call = async (action: keyof Client, values: object = {}) => {
-    const options = { baseUrl, token: service.trialToken };
+    const options = { base, token: service.trialToken };
     return (await driver.call({ do: action, with: values, options, nowMs: START })).outcome;
   };
   return { service, partnerId, call };

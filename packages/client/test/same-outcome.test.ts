@@ -36,7 +36,7 @@ test("random answers bring all clients to the same outcome", async () => {
       const told: object[] = [];
       for (const driver of drivers) {
         const arrived = server.begin(script.map(scripted));
-        const options = { baseUrl: server.url, token, repeatsAreSafe };
+        const options = { base: `${server.url}/v1.0.1`, token, repeatsAreSafe };
         const answer = await driver.call({ do: "topUp", with: purchase, resumed, giveUpAfterMs, options, nowMs });
         told.push(essence(answer, arrived));
       }

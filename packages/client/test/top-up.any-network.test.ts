@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createClient, type TopUpOutcome } from "../src/index.ts";
 import { fate, type World, world } from "./support/model-world.ts";
 import { type VirtualClock, virtualClock } from "./support/virtual-clock.ts";
-import { PURCHASE, START, TOKEN } from "./support/wire.ts";
+import { BASE, PURCHASE, START, TOKEN } from "./support/wire.ts";
 
 const RUNS = 400;
 const purchase = { ...PURCHASE, amt: "1290" };
@@ -33,8 +33,7 @@ async function tell(kind: "topupd" | "foreign", { fates, startMs, price, stopsMs
   const made = world(clock, kind, fates, { issuedAt: START, price });
   let drawn = 0;
   const random = () => randoms[drawn++ % randoms.length] as number;
-  const client = () =>
-    createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch: made.fetch, clock, random });
+  const client = () => createClient({ base: BASE, token: TOKEN, fetch: made.fetch, clock, random });
   if (startMs > 0) await clock.run(clock.sleep(startMs));
   const outcomes: TopUpOutcome[] = [];
   for (const stopMs of [...stopsMs, undefined]) {

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { readRetryAfter } from "../src/clock.ts";
 import { createClient } from "../src/index.ts";
 import { virtualClock } from "./support/virtual-clock.ts";
-import { failure, PURCHASE, type Reply, recorded, START, TOKEN } from "./support/wire.ts";
+import { BASE, failure, PURCHASE, type Reply, recorded, START, TOKEN } from "./support/wire.ts";
 
 /** Tops up with a `fetch` that gives whatever it is told to. */
 async function topUpWith(response: () => unknown, random: () => number = () => 0.5) {
   const clock = virtualClock();
   const fetch = async () => response() as Response;
-  const client = createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch, clock, random });
+  const client = createClient({ base: BASE, token: TOKEN, fetch, clock, random });
   return clock.run(client.topUp(PURCHASE));
 }
 
@@ -73,7 +73,7 @@ describe("the access token is hidden", () => {
   ])("%s", async (_, text, token) => {
     const fetch = async () =>
       like({ status: 502, text, headers: { "content-type": "text/html" } }) as unknown as Response;
-    const client = createClient({ baseUrl: "https://topup.example", token, fetch, clock: virtualClock() });
+    const client = createClient({ base: BASE, token, fetch, clock: virtualClock() });
     const answer = await client.queryTransaction("c");
     expect(JSON.stringify(answer)).toContain("[access token]");
     expect(JSON.stringify(answer)).not.toMatch(/topup_trial_01|u002Babc|amp;.*lt;x/);

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Clock, createClient, type TopUpOptions } from "../src/index.ts";
 import { scene } from "./support/scripted.ts";
 import { virtualClock } from "./support/virtual-clock.ts";
-import { failure, otherFailure, PURCHASE, recorded, reply, TOKEN } from "./support/wire.ts";
+import { BASE, failure, otherFailure, PURCHASE, recorded, reply, TOKEN } from "./support/wire.ts";
 
 const TOP_UP = "subscription-package-topup";
 const QUERY = "txn-status";
@@ -149,7 +149,7 @@ describe("time", () => {
     vi.spyOn(Date, "now").mockImplementation(() => real() + (performance.now() - startedAt > 100 ? byMs : 0));
     onTestFinished(() => void vi.restoreAllMocks());
     const fetch = () => Promise.reject(new TypeError("fetch failed"));
-    const client = createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch, random: () => 0 });
+    const client = createClient({ base: BASE, token: TOKEN, fetch, random: () => 0 });
     const outcome = await client.topUp(PURCHASE, { giveUpAfterMs: 600 });
     expect(outcome).toMatchObject({ outcome: "undecided", next: { do: "query_again" } });
     // The third wait ends after 350 ms; the fourth, of 400 ms, would not end in time.
@@ -169,7 +169,7 @@ describe("time", () => {
       setBackMs += DAY_MS;
       return Promise.reject(new TypeError("fetch failed"));
     };
-    const client = createClient({ baseUrl: "https://topup.example", token: TOKEN, fetch, clock });
+    const client = createClient({ base: BASE, token: TOKEN, fetch, clock });
     const startedAt = time.now();
     expect(await time.run(client.topUp(PURCHASE))).toMatchObject({ outcome: "undecided" });
     expect(time.now() - startedAt).toBeLessThanOrEqual(480_000);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DRIVERS, type Driver } from "./support/drivers.ts";
 import { type ScriptedServer, scriptedServer } from "./support/scripted-server.ts";
-import { scripted, VECTORS, type Vector } from "./support/vectors.ts";
+import { requestOf, scripted, VECTORS } from "./support/vectors.ts";
+import { PREFIX } from "./support/wire.ts";
 
 /* The clients in all languages do the same: each makes the calls of one file against a server that answers by script. */
 
-const TOP_UP = "subscription-package-topup";
 const { nowMs, token, purchase, vectors } = VECTORS;
 
 for (const [language, isHere, start] of DRIVERS) {
@@ -23,8 +23,8 @@ for (const [language, isHere, start] of DRIVERS) {
     test.each(vectors.map((vector) => [vector.name, vector] as const))("%s", async (_, vector) => {
       const arrived = server.begin(vector.answers.map(scripted));
       const values = vector.do === undefined ? { ...purchase, ...vector.with } : { ...vector.with };
-      const { calls, outcome, resumed, giveUpAfterMs } = vector;
-      const options = { baseUrl: server.url, token, ...vector.options };
+      const { calls, outcome, resumed, giveUpAfterMs, version = "v1.0.1" } = vector;
+      const options = { base: `${server.url}${PREFIX}/${version}`, token, ...vector.options };
       const call = { do: vector.do ?? ("topUp" as const), with: values, resumed, giveUpAfterMs, options, nowMs };
       const startedAt = performance.now();
       const answer = await driver.call(call);
@@ -39,16 +39,4 @@ for (const [language, isHere, start] of DRIVERS) {
       if (language !== "TypeScript") expect(answer.shown).not.toContain("Asha");
     });
   });
-}
-
-/** The expected request: always of the same purchase. */
-function requestOf({ do: action, options }: Vector, operation: string, values: Readonly<Record<string, string>>) {
-  const isQueryOfTopUp = action === undefined && operation !== TOP_UP;
-  const common = { authorization: `Bearer ${token}`, contentType: "application/json" };
-  if (operation.startsWith("partner/")) return { line: `GET /staging/api/third-party/${operation}`, ...common };
-  return {
-    ...common,
-    line: `POST /staging/api/third-party/${options?.version ?? "v1.0.1"}/${operation}`,
-    body: isQueryOfTopUp ? { checkoutId: values["checkoutId"] } : values,
-  };
 }

@@ -48,9 +48,8 @@ function probesFor({ code, cuid, isActive, checkoutId, asked }: Known): readonly
     ["customer_not_found", lookUp, { code: "no-such-customer" }],
     ["checkout_unknown", "txn-status", { checkoutId: UNKNOWN_CHECKOUT_ID }],
     ["code_trimmed", lookUp, { code: ` ${code.trim()} ` }],
-    // No version has them.
-    ["account", lookUp, "", { method: "GET", operation: "../partner/account" }],
-    ["own_top_ups", lookUp, "", { method: "GET", operation: "../partner/top-ups" }],
+    ["account", lookUp, "", { method: "GET", operation: "partner/account" }],
+    ["own_top_ups", lookUp, "", { method: "GET", operation: "partner/top-ups" }],
     ["extra_fields", lookUp, { code, "x-of-no-meaning": { a: [1] } }],
   ];
   const ofCustomer: readonly Probe[] = cuid === undefined ? [] : [["leading_zero", lookUp, { code: `0${cuid}` }]];

@@ -154,7 +154,7 @@ const QUERIES = [
 
 /** Makes the request a GET of a report, with or without a body. */
 function askReport(draft: Draft, choices: Choices): void {
-  draft.head = draft.head.replace(/^POST \S+/, `GET ${PREFIX}/partner/top-ups${choices.of(QUERIES)}`);
+  draft.head = draft.head.replace(/^POST \S+/, `GET ${PREFIX}/v1.0.1/partner/top-ups${choices.of(QUERIES)}`);
   if (choices.below(2) === 0) return;
   draft.head = draft.head.replace(/\r\nContent-(?:Type|Length):[^\r]*/gi, "");
   draft.body = "";

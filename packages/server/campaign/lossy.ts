@@ -9,7 +9,7 @@ import {
   type TopUpOptions,
   type TopUpOutcome,
 } from "../../client/src/index.ts";
-import { openTestService, type TestService } from "../test/support/open-service.ts";
+import { openTestService, PREFIX, type TestService } from "../test/support/open-service.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
 import { BOUQUETS, CUSTOMERS, connectionOf, customerRow, verifyTotals } from "./partner.ts";
 import { Choices } from "./random.ts";
@@ -112,9 +112,8 @@ async function playRound(
   let tries = 0;
   for (let life = 0; life < MOST_LIVES; life += 1) {
     const client = createClient({
-      baseUrl: url,
+      base: `${url}${PREFIX}/${choices.of(["v1.0.1", "v1.0.0"])}`,
       token: service.liveToken,
-      version: choices.of(["v1.0.1", "v1.0.0"]),
       timeoutMs: TIMEOUT_MS,
       clock,
       random: () => choices.below(1_000) / 1_000,

@@ -50,10 +50,13 @@ export function isInstalled(language: keyof typeof OTHERS): boolean {
   return false;
 }
 
-/** One process for all calls. */
-function childDriver(language: keyof typeof OTHERS): Driver {
-  const [program, file] = OTHERS[language].command;
-  const child: ChildProcessWithoutNullStreams = spawn(program, [file], { stdio: ["pipe", "pipe", "pipe"] });
+/** One process for all calls. @param words of its command line; by default, those of the client. */
+export function childDriver(
+  language: keyof typeof OTHERS,
+  words: readonly string[] = OTHERS[language].command.slice(1),
+): Driver {
+  const [program] = OTHERS[language].command;
+  const child: ChildProcessWithoutNullStreams = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"] });
   let errors = "";
   child.stderr.on("data", (piece) => {
     errors += piece;

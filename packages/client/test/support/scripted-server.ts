@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ScriptedAnswer } from "./vectors.ts";
 
@@ -17,10 +17,10 @@ export interface ScriptedServer {
   readonly close: () => void;
 }
 
-/** A deployment on a real socket that answers by a script. */
+/** A deployment on a real socket that answers by a script, and another host: what arrives there is seen too. */
 export async function scriptedServer(): Promise<ScriptedServer> {
   let [answers, arrived]: [readonly ScriptedAnswer[], Arrived[]] = [[], []];
-  const server = createServer((request, response) => {
+  const answering: RequestListener = (request, response) => {
     let text = "";
     request.setEncoding("utf8").on("data", (piece: string) => {
       text += piece;
@@ -31,16 +31,28 @@ export async function scriptedServer(): Promise<ScriptedServer> {
       const body: unknown = text === "" ? undefined : JSON.parse(text);
       arrived.push({ line: `${request.method} ${request.url}`, authorization, contentType, body });
       if (answer === undefined) request.socket.destroy();
-      else give(answer, response);
+      else give(answer, response, elsewhere.url);
     });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  };
+  const [server, elsewhere] = [await listen(answering), await listen(answering)];
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     begin(script) {
       [answers, arrived] = [script, []];
       return arrived;
     },
+    close() {
+      server.close();
+      elsewhere.close();
+    },
+  };
+}
+
+async function listen(answering: RequestListener) {
+  const server = createServer(answering);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close() {
       server.closeAllConnections();
       server.close();
@@ -48,8 +60,15 @@ export async function scriptedServer(): Promise<ScriptedServer> {
   };
 }
 
-function give({ way, status, headers, body }: ScriptedAnswer, response: ServerResponse): void {
+function give(
+  { way, status, headers: named, body }: ScriptedAnswer,
+  response: ServerResponse,
+  elsewhere: string,
+): void {
   const half = body.subarray(0, body.length >> 1);
+  const headers = Object.fromEntries(
+    Object.entries(named).map(([name, value]) => [name, value.replace("ELSEWHERE", elsewhere)]),
+  );
   switch (way) {
     case "hang":
       return;

@@ -1,6 +1,6 @@
 import { type Client, type ClientOptions, createClient } from "../../src/index.ts";
 import { type VirtualClock, virtualClock } from "./virtual-clock.ts";
-import { type Reply, START, TOKEN } from "./wire.ts";
+import { BASE, type Reply, START, TOKEN } from "./wire.ts";
 
 /** `reset`: the connection breaks. `hang`: nothing ever comes. A function may look at the moment, and act. */
 export type Scripted = Reply | "reset" | "hang" | (() => Reply | "reset" | "hang");
@@ -32,7 +32,7 @@ export function scene(script: readonly Scripted[], options: Partial<ClientOption
     if (now !== "hang") return Promise.resolve(asResponse(now));
     return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
   };
-  const base = { baseUrl: "https://topup.example", token: TOKEN, fetch, clock, random: () => 0.999_999 };
+  const base = { base: BASE, token: TOKEN, fetch, clock, random: () => 0.999_999 };
   return { client: createClient({ ...base, ...options }), clock, sent, bodies, times };
 }
 

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import type { Client } from "../../src/index.ts";
+import { PREFIX } from "./wire.ts";
 
 /** One call, the answers to it, and its outcome. The file describes the fields. */
 export interface Vector {
   readonly name: string;
   readonly do?: Exclude<keyof Client, "topUp">;
   readonly with?: Readonly<Record<string, string>>;
-  readonly options?: { readonly version?: string; readonly [name: string]: unknown };
+  /** `v1.0.1` if it is not given. */
+  readonly version?: string;
+  readonly options?: object;
   readonly resumed?: boolean | undefined;
   readonly giveUpAfterMs?: number | undefined;
   readonly answers: readonly VectorAnswer[];
@@ -54,6 +57,23 @@ export function scripted(answer: VectorAnswer): ScriptedAnswer {
     status: named.status,
     headers: { "content-type": "application/json", ...named.headers },
     body: bodyOf(named),
+  };
+}
+
+/** The expected request: always of the same purchase. */
+export function requestOf(
+  { do: action, version = "v1.0.1" }: Vector,
+  operation: string,
+  values: Readonly<Record<string, string>>,
+) {
+  const isQueryOfTopUp = action === undefined && operation !== "subscription-package-topup";
+  const common = { authorization: `Bearer ${VECTORS.token}`, contentType: "application/json" };
+  const path = `${PREFIX}/${version}/${operation}`;
+  if (operation.startsWith("partner/")) return { line: `GET ${path}`, ...common };
+  return {
+    ...common,
+    line: `POST ${path}`,
+    body: isQueryOfTopUp ? { checkoutId: values["checkoutId"] } : values,
   };
 }
 

@@ -26,6 +26,10 @@ export const RESULT: TransactionResult = {
   service: "tv",
 };
 
+export const PREFIX = "/staging/api/third-party";
+export const BASE = `https://topup.example${PREFIX}/v1.0.1`;
+export const BASE_1_0_0 = `https://topup.example${PREFIX}/v1.0.0`;
+
 /** What comes back from the network, or does not. */
 export interface Reply {
   readonly status: number;

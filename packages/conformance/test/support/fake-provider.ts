@@ -56,7 +56,7 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
     readText(incoming).then(
       (text) => {
         const [, version = "", operation = ""] =
-          /^\/staging\/api\/third-party\/([^/]+)\/([^/]+)$/.exec(incoming.url ?? "") ?? [];
+          /^\/staging\/api\/third-party\/([^/]+)\/(.+)$/.exec(incoming.url ?? "") ?? [];
         const request = {
           method: incoming.method ?? "",
           version,
@@ -70,7 +70,7 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
         const wrong = refusalOf(request, incoming, options.isTopupd === true);
         const reason = wrong !== undefined && options.isLenient?.(wrong, request) === true ? undefined : wrong;
         const ruled = reason === undefined ? rules.run(version, operation, request.fields) : rules.refuse(reason);
-        const report = options.isTopupd === true ? REPORTS[`${version}/${operation}`] : undefined;
+        const report = options.isTopupd === true ? REPORTS[operation] : undefined;
         const answer = report === undefined ? ruled : { status: 200, headers: {}, json: structuredClone(report) };
         if (options.isTopupd === true) addRequestId(answer, `fake-${requests.length}`);
         options.rewrite?.(answer, request);

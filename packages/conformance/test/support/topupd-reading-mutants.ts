@@ -35,14 +35,14 @@ export const TOPUPD_READING_MUTANTS: readonly Mutant[] = [
   {
     name: "an account without a balance",
     caught: ["own-reports"],
-    change: on("account", ({ body }) => {
+    change: on("partner/account", ({ body }) => {
       delete body.balance;
     }),
   },
   {
     name: "top-ups that are no list",
     caught: ["own-reports"],
-    change: on("top-ups", ({ body }) => {
+    change: on("partner/top-ups", ({ body }) => {
       body.items = {};
     }),
   },

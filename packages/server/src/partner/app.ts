@@ -106,7 +106,7 @@ export function buildApp(options: AppOptions): App {
   };
   const operations = operationsOf({ ports, prefix, lapsedDays, headersOf });
   const health = healthPages({ store, state, log, isDraining: () => phase() !== "serving" });
-  const reports = reportRoutes({ ports, prefix, currency: options.currency });
+  const reports = reportRoutes({ ports, prefix, currency: options.currency, headersOf });
   const routes = [...operations, ...reports, ...health, ...contractPages({ ...options, provider: store.provider })];
   const answerText = new AnswerText(clock);
   const server = createServer({

@@ -174,12 +174,12 @@ test("reports are GET and HEAD; other methods and unknown paths are refused as f
   const send = (method: "GET" | "HEAD" | "POST" | "DELETE", path: string) =>
     service.inject({ method, url: `${PREFIX}/${path}`, headers });
   for (const method of ["POST", "DELETE"] as const) {
-    const { statusCode, headers: sent, json } = await send(method, "partner/top-ups");
+    const { statusCode, headers: sent, json } = await send(method, "v1.0.1/partner/top-ups");
     expect([statusCode, sent["allow"], json().code]).toEqual([405, "GET, HEAD", "400ad004"]);
   }
   const { statusCode, headers: sent } = await send("GET", "v1.0.1/txn-status");
   expect([statusCode, sent["allow"]]).toEqual([405, "POST"]);
-  for (const path of ["partner", "partner/", "partner/top-ups/", "v1.0.1/partner/top-ups"])
+  for (const path of ["v1.0.1/partner", "v1.0.1/partner/", "v1.0.1/partner/top-ups/", ...NAMES])
     expect((await send("GET", path)).json().code, path).toBe("400ad003");
 });
 
@@ -187,9 +187,9 @@ test("reports share one connection with operations, and ignore a body", async ()
   const service = await startTestService();
   const { socket, received } = await openSocket(service);
   const head = `Host: x\r\nAuthorization: Bearer ${service.trialToken}\r\n`;
-  socket.write(`GET ${PREFIX}/partner/top-ups HTTP/1.1\r\n${head}Content-Length: 2\r\n\r\n{}`);
-  socket.write(`GET ${PREFIX}/partner/top-ups?from=x HTTP/1.1\r\n${head}\r\n`);
-  socket.write(`HEAD ${PREFIX}/partner/top-ups HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
+  socket.write(`GET ${PREFIX}/v1.0.1/partner/top-ups HTTP/1.1\r\n${head}Content-Length: 2\r\n\r\n{}`);
+  socket.write(`GET ${PREFIX}/v1.0.1/partner/top-ups?from=x HTTP/1.1\r\n${head}\r\n`);
+  socket.write(`HEAD ${PREFIX}/v1.0.1/partner/top-ups HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
   await expect
     .poll(() => received().match(/HTTP\/1\.1 \d+/g))
     .toEqual(["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 200"]);
@@ -212,13 +212,13 @@ test.each(NAMES)("%s is admitted, limited, logged, counted and noted as an opera
   const code = async (token?: string) => (await ask(service, name, "?from=2026-11-20&to=2026-11-20", token)).json.code;
   const before = service.logs.length;
   expect([await code(), await code("x"), await code("")]).toEqual(["400ac010", "400ac002", "400ac001"]);
-  const operation = { name, version: "" };
+  const operation = { name, version: "v1.0.1" };
   expect(counted).toEqual([
     [operation, "wallet", "success"],
     [operation, undefined, "unknown_token"],
     [operation, undefined, "missing_token"],
   ]);
-  expect(JSON.parse(service.logs[before] as string)).toMatchObject({ route: `${PREFIX}/${name}`, status: 200 });
+  expect(JSON.parse(service.logs[before] as string)).toMatchObject({ route: `${PREFIX}/v1.0.1/${name}`, status: 200 });
   expect(service.logs.join("")).not.toContain("from=");
   await partnersOf(service.store).setLimits("wallet", { rate: 1, burst: 1 }, by(service.now));
   time.ms += 10_000;
@@ -231,8 +231,8 @@ test.each(NAMES)("%s is admitted, limited, logged, counted and noted as an opera
     [name, "partner_suspended", undefined],
   ]);
   expect(trials.map(({ operation: called, version, outcome }) => [called, version, outcome])).toEqual([
-    [name, "", "success"],
-    [name, "", "success"],
-    [name, "", "rate_limited"],
+    [name, "v1.0.1", "success"],
+    [name, "v1.0.1", "success"],
+    [name, "v1.0.1", "rate_limited"],
   ]);
 });

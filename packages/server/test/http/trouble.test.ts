@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { StoreContended, StoreUnavailable } from "../../src/store/errors.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
-import { prepareTopUp, startTestService } from "../support/service.ts";
+import { PREFIX, prepareTopUp, startTestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
 
@@ -160,8 +160,11 @@ describe("the end of v1.0.0", () => {
       expect(headers["sunset"]).toBe("Fri, 31 Dec 2027 00:00:00 GMT");
       expect(headers["link"]).toBe('</staging/api/third-party/v1.0.1/>; rel="successor-version"');
     }
-    const { headers } = await service.call("get-customer-information", { code: "1000001" });
-    expect(headers["deprecation"]).toBeUndefined();
+    const headers = { authorization: `Bearer ${service.trialToken}` };
+    const report = (version: string) => service.inject({ url: `${PREFIX}/${version}/partner/account`, headers });
+    expect((await report("v1.0.0")).headers["deprecation"]).toBe("@1798761600");
+    for (const current of [await service.call("get-customer-information", { code: "1000001" }), await report("v1.0.1")])
+      expect(current.headers["deprecation"]).toBeUndefined();
     const plain = await (await startTestService()).call("txn-status", {}, { version: "v1.0.0" });
     expect(["deprecation", "sunset", "link"].filter((name) => name in plain.headers)).toEqual([]);
   });

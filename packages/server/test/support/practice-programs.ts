@@ -42,7 +42,7 @@ export class PracticePartner {
   }
 
   get access() {
-    return { baseUrl: this.#url, token: this.#token, fetch: this.#sent };
+    return { base: `${this.#url}${PREFIX}/v1.0.1`, token: this.#token, fetch: this.#sent };
   }
 
   /** Number of calls that were sent. */

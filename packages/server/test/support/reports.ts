@@ -17,7 +17,7 @@ export async function ask(service: TestService, name: ReportName, query: Query =
   const text = typeof query === "string" ? query : `?${new URLSearchParams(query).toString()}`;
   const response = await service.inject({
     method: "GET",
-    url: `${PREFIX}/${name}${text}`,
+    url: `${PREFIX}/v1.0.1/${name}${text}`,
     headers: { authorization: `Bearer ${token}` },
   });
   const { statusCode: status, headers } = response;

@@ -1,8 +1,20 @@
+import type { CurrencyExponent } from "../../domain/money.ts";
+
 /** Any part of an OpenAPI document. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 /** Schemas by name, as a document's `components.schemas`. */
 export type Components = Record<string, Json>;
+
+/** What the operations of a document share. */
+export interface Shared {
+  readonly exponent: CurrencyExponent;
+  /** Further headers of every answer of the version. */
+  readonly announced: readonly string[];
+  /** Each operation adds its schemas here. */
+  readonly components: Components;
+  readonly publicUrl: string;
+}
 
 /**
  * Moves every part with a title into `components` and leaves a reference in its place.

@@ -1,11 +1,10 @@
 import type { TSchema } from "typebox";
-import type { CurrencyExponent } from "../../domain/money.ts";
 import { FAULTS, PRACTICE_CUID, TOP_UP_OPERATION } from "../../domain/practice.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { headerNames } from "../call.ts";
 import { contractOf, type OperationContract } from "../operations.ts";
 import { NOT_RETIRED, type Retirement, retirementHeaders, type Version } from "../versions/version.ts";
-import { type Components, describeHeaders, hoist, type Json, jsonContent } from "./components.ts";
+import { type Components, describeHeaders, hoist, type Json, jsonContent, type Shared } from "./components.ts";
 import { failureResponses, success } from "./envelopes.ts";
 import { type Example, makeExamples } from "./examples.ts";
 import { describeReports } from "./reports.ts";
@@ -30,14 +29,12 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
   const shared: Shared = { exponent: provider.currencyExponent, announced, components, publicUrl };
   const contract = contractOf(version);
   const examples = makeExamples(provider.currencyExponent);
-  const reports = version.successor === undefined;
   const paths = {
     [`/${contract.lookUp.name}`]: describe("getCustomerInformation", contract.lookUp, examples.lookUp, shared),
     [`/${contract.listing.name}`]: describe("getSubscriptionPackage", contract.listing, examples.listing, shared),
     [`/${contract.topUp.name}`]: describe("subscriptionPackageTopup", contract.topUp, examples.topUp, shared),
     [`/${contract.query.name}`]: describe("txnStatus", contract.query, examples.query, shared),
-    // Reports have no version: the current document describes them.
-    ...(reports && describeReports(`${publicUrl}${prefix}`, publicUrl, components)),
+    ...describeReports(shared),
   };
   return {
     openapi: "3.1.0",
@@ -47,7 +44,7 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
     ],
     externalDocs: { url: `${publicUrl}/docs/partner-guide`, description: "The partner's guide." },
     security: [{ accessToken: [] }],
-    tags: Object.entries({ ...TAGS, ...(reports && EXTENSION) }).map(([name, description]) => ({
+    tags: Object.entries(TAGS).map(([name, description]) => ({
       name,
       description,
       externalDocs: { url: `${publicUrl}/docs/failures`, description: "Every failure, and what to do." },
@@ -60,15 +57,6 @@ export function openApiDocument(version: Version, options: DocumentOptions): Ope
       schemas: components,
     },
   };
-}
-
-interface Shared {
-  readonly exponent: CurrencyExponent;
-  /** Further headers of every answer of the version. */
-  readonly announced: readonly string[];
-  /** Each operation adds its schemas here. */
-  readonly components: Components;
-  readonly publicUrl: string;
 }
 
 function describe<Request, Answer>(
@@ -125,7 +113,7 @@ function introduce({ name, successor }: Version, { zone, currencyExponent }: Pro
         : `An older version. Its successor is ${successor}; both stay, and a checkoutId of one works on the other.`,
       "1. `get-customer-information` finds the customer and the connections.\n2. `get-subscription-package` lists what can be bought for one of them, and gives a `checkoutId`: store it with your order before you go on.\n3. `subscription-package-topup` buys, and answers when that is safely on disk.\n4. `txn-status` says what became of it. Call it after every top-up, and whenever an answer was lost.",
       `Amounts are in major units with at most ${currencyExponent} decimals. Timestamps are in the time zone ${zone.name}.`,
-      "A failure says in `body.retry` what a program does next. Paths that do not exist are answered with 404 `unknown_operation`, other methods than POST with 405 `method_not_allowed`.",
+      "A failure says in `body.retry` what a program does next. Paths that do not exist are answered with 404 `unknown_operation`, other methods with 405 `method_not_allowed`.",
       `In the trial environment, practise lost and late answers with customer \`${PRACTICE_CUID}\`. Each of its internet connections has one fault: ${FAULTS.map(({ name }) => `\`${name}\``).join(", ")}.`,
       "Put questions to the provider, with the `X-Request-Id` of the answer.",
     ].join("\n\n"),
@@ -138,10 +126,8 @@ function introduce({ name, successor }: Version, { zone, currencyExponent }: Pro
 const TAGS = {
   Customers: "Who the customer is, and what can be bought.",
   "Top-ups": "Buying it, and asking what became of it.",
-} as const;
-const EXTENSION = {
   Extension: "What you sold, and your account. Only topupd has this: it is no part of the interface.",
-};
+} as const;
 
 /** The fields of an example that the version's request has. */
 function only(request: object, schema: TSchema): Json {

@@ -1,17 +1,14 @@
 import { REPORTS } from "../extension/report.ts";
 import { REPORTED, type Report } from "../extension/shape.ts";
-import { type Components, describeHeaders, hoist, type Json, jsonContent } from "./components.ts";
+import { describeHeaders, hoist, type Json, jsonContent, type Shared } from "./components.ts";
 import { failureResponses, success } from "./envelopes.ts";
 
-/** The path items of the reports. @param base the URL before their paths. */
-export function describeReports(base: string, publicUrl: string, components: Components): Record<string, Json> {
-  const servers = [{ url: base, description: "Reports have no version in their path." }];
-  return Object.fromEntries(
-    REPORTS.map((report) => [`/${report.name}`, { servers, get: describe(report, publicUrl, components) }]),
-  );
+/** The path items of the reports. */
+export function describeReports(shared: Shared): Record<string, Json> {
+  return Object.fromEntries(REPORTS.map((report) => [`/${report.name}`, { get: describe(report, shared) }]));
 }
 
-function describe(report: Report, publicUrl: string, components: Components): Json {
+function describe(report: Report, { publicUrl, components, announced }: Shared): Json {
   const { operationId, summary, description, parameters, body, example } = report;
   const title = operationId.charAt(0).toUpperCase() + operationId.slice(1);
   const answer = { success: true, code: REPORTED, body: example };
@@ -20,7 +17,7 @@ function describe(report: Report, publicUrl: string, components: Components): Js
     refusals: ["partner_suspended"],
     isTopUp: false,
     hasBody: false,
-    announced: [],
+    announced,
   } as const;
   return {
     operationId,
@@ -28,6 +25,7 @@ function describe(report: Report, publicUrl: string, components: Components): Js
     description,
     tags: ["Extension"],
     externalDocs: { url: `${publicUrl}/docs/interface#extension`, description: "Every field." },
+    ...(announced.length > 0 && { deprecated: true }),
     parameters: Object.entries(parameters).map(([name, schema]) => ({
       name,
       in: "query",
@@ -36,7 +34,7 @@ function describe(report: Report, publicUrl: string, components: Components): Js
     responses: {
       "200": {
         description: "It was done.",
-        headers: describeHeaders(["x-request-id", "cache-control"]),
+        headers: describeHeaders(["x-request-id", "cache-control", ...announced]),
         content: jsonContent(hoist(success(REPORTED, body, `${title}Answer`), components), [
           ["an answer", answer as Json],
         ]),
