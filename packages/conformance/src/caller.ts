@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Exchange } from "./exchange.ts";
 import type { Operation, Version } from "./facts.ts";
-import { type ConformanceOptions, DEFAULT_PREFIX, DEFAULT_TIMEOUT_MS, readBaseUrl } from "./options.ts";
+import { type ConformanceOptions, DEFAULT_TIMEOUT_MS, readBase } from "./options.ts";
 import { type Outgoing, send } from "./send.ts";
 
 /** Changes to a request, to test the answer to a wrong one. */
@@ -29,14 +29,14 @@ const TOP_UP_PATIENCE = 4;
 const TOP_UP = "subscription-package-topup";
 
 export function createCaller(options: ConformanceOptions, version: Version, allowance: Allowance): Caller {
-  const { token, prefix = DEFAULT_PREFIX, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { token, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const { wait = (durationMs) => pause(durationMs) } = options;
-  const base = readBaseUrl(options.baseUrl).href.replace(/\/+$/, "");
+  const base = new URL(version, readBase(options.base)).href;
   const exchanges: Exchange[] = [];
   const sendOnce = async (operation: Operation, body: object | string, departure: Departure) => {
     const exchange = await send({
       method: departure.method ?? "POST",
-      url: new URL(`${base}${prefix}/${version}/${departure.operation ?? operation}`),
+      url: new URL(`${base}/${departure.operation ?? operation}`),
       headers: headersOf(token, departure),
       body: typeof body === "string" ? body : JSON.stringify(body),
       timeoutMs: operation === TOP_UP ? timeoutMs * TOP_UP_PATIENCE : timeoutMs,

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Service, Version } from "./facts.ts";
-import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, type Purchase, WrongOption } from "./options.ts";
+import { type ConformanceOptions, checkOptions, type Purchase, WrongOption } from "./options.ts";
 import { checkDestinations, onFile, openOutputs, writeOutputs } from "./outputs.ts";
 import { runConformance, ServiceUnreachable, TokenRefused } from "./run.ts";
 
@@ -19,7 +19,7 @@ export interface Runtime {
 }
 
 interface Flags {
-  readonly baseUrl: string;
+  readonly base: string;
   readonly code: string;
   readonly token?: string;
   readonly tokenFile?: string;
@@ -30,7 +30,6 @@ interface Flags {
   readonly reqId?: string;
   readonly bouquet?: string;
   readonly profile?: "topupd";
-  readonly prefix: string;
   readonly timeout: string;
   readonly json?: string;
   readonly junit?: string;
@@ -46,11 +45,13 @@ Exit code: 0 all holds, 1 something fails or too little could be judged,
 
 Example:
   CONFORMANCE_TOKEN=... conformance \\
-    --base-url https://topup.provider.example --code 1000001
+    --base https://topup.provider.example/staging/api/third-party/v1.0.1 \\
+    --code 1000001
 `;
 
 const EXAMPLE = `For example:
-  conformance --base-url https://topup.provider.example --code 1000001
+  conformance --base https://topup.provider.example/staging/api/third-party/v1.0.1 \\
+    --code 1000001
 Add --help for all it takes.`;
 
 /** Runs one command line, without the program's own name. @returns the exit code. */
@@ -77,7 +78,7 @@ function createProgram({ version, stdout, stderr }: Runtime): Command {
       "Checks a service against the Subscription Top-up Service Interface.\nSpends nothing without --top-up.",
     )
     .version(version)
-    .requiredOption("--base-url <url>", "where the service is")
+    .requiredOption("--base <url>", "the provider's BASE, with a version at its end")
     .requiredOption("--code <code>", "a customer to look at: id, mobile number, STB number or username")
     .option("--token <token>", "the access token")
     .option("--token-file <file>", "a file that holds the access token")
@@ -87,7 +88,6 @@ function createProgram({ version, stdout, stderr }: Runtime): Command {
     .option("--service <service>", "what to top up: tv, internet or iptv")
     .option("--req-id <reqId>", "what to top up: an STB number or username")
     .option("--bouquet <code>", "what to buy; by default the cheapest")
-    .option("--prefix <path>", "what stands before the version in paths", DEFAULT_PREFIX)
     .addOption(new Option("--profile <name>", "check topupd's own decisions too").choices(["topupd"]))
     .option("--timeout <seconds>", "for one request; four times for a top-up", "10")
     .option("--json <file>", "write the report as JSON; - is stdout")
@@ -113,11 +113,10 @@ function optionsOf(flags: Flags, runtime: Runtime): ConformanceOptions {
     ...(flags.bouquet === undefined ? {} : { bouquetId: flags.bouquet }),
   };
   return {
-    baseUrl: flags.baseUrl,
+    base: flags.base,
     token: readToken(flags, runtime),
     code: flags.code,
     versions: flags.api.split(",") as Version[],
-    prefix: flags.prefix,
     ...(flags.profile === undefined ? {} : { profile: flags.profile }),
     topUp: flags.topUp === true,
     expiry: flags.expiry === true,

@@ -1,19 +1,16 @@
 import { SERVICES, type Service, VERSIONS, type Version } from "./facts.ts";
 
-export const DEFAULT_PREFIX = "/staging/api/third-party";
 export const DEFAULT_TIMEOUT_MS = 10_000;
 
 export interface ConformanceOptions {
-  /** The base URL of the service, such as `https://topup.provider.example`. */
-  readonly baseUrl: string;
+  /** The provider's `BASE`. Its version, the last part, is replaced by each of `versions`. */
+  readonly base: string;
   /** The access token, sent only to the service. */
   readonly token: string;
   /** The code of a customer to look up and, with `topUp`, to top up. */
   readonly code: string;
   /** The versions to check; both by default. */
   readonly versions?: readonly Version[];
-  /** The path before the version; `/staging/api/third-party` by default. */
-  readonly prefix?: string;
   /** `topupd` also checks topupd's decisions on points that the interface leaves open. */
   readonly profile?: "topupd";
   /** Makes one top-up per version. Without it, no top-up is sent. */
@@ -41,13 +38,10 @@ export class WrongOption extends Error {}
 
 /** @throws WrongOption */
 export function checkOptions(options: ConformanceOptions): void {
-  const { token, code, prefix = DEFAULT_PREFIX, versions = VERSIONS, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-  readBaseUrl(options.baseUrl);
+  const { token, code, versions = VERSIONS, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  readBase(options.base);
   if (!/^[\x21-\x7e]+$/.test(token)) throw new WrongOption("the access token must be one word of visible characters");
   if (code.trim() === "") throw new WrongOption("the code must name a customer, such as a customer id");
-  if (!/^(\/[\w.~%-]+)*$/.test(prefix)) {
-    throw new WrongOption(`the prefix must look like ${DEFAULT_PREFIX}, beginning with "/" and not ending with it`);
-  }
   if (versions.length === 0 || versions.some((version) => !VERSIONS.includes(version))) {
     throw new WrongOption(`the versions must be among ${VERSIONS.join(",")}`);
   }
@@ -68,14 +62,18 @@ export function checkOptions(options: ConformanceOptions): void {
 }
 
 /** @throws WrongOption */
-export function readBaseUrl(text: string): URL {
+export function readBase(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new WrongOption("the base URL must look like https://topup.provider.example");
+    throw new WrongOption("the base must look like https://topup.provider.example/staging/api/third-party/v1.0.1");
   }
   // Credentials would appear in reports, and a query would get lost.
   if (url.username !== "" || url.password !== "" || /[?#]/.test(text)) {
-    throw new WrongOption("the base URL must have no user, password, query or fragment");
+    throw new WrongOption("the base must have no user, password, query or fragment");
+  }
+  url.pathname = url.pathname.replace(/\/+$/, "");
+  if (!VERSIONS.some((version) => url.pathname.endsWith(`/${version}`))) {
+    throw new WrongOption(`the base must end with ${VERSIONS.join(" or ")}`);
   }
   return url;
 }

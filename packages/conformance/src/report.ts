@@ -44,8 +44,7 @@ export interface Report {
   readonly format: "topupd-conformance-1";
   /** Whether nothing failed and everything essential was judged. */
   readonly ok: boolean;
-  readonly baseUrl: string;
-  readonly prefix: string;
+  readonly base: string;
   readonly profile: "interface" | "topupd";
   readonly topUp: boolean;
   readonly counts: { readonly holds: number; readonly fails: number; readonly noted: number; readonly skipped: number };
@@ -56,8 +55,7 @@ export interface Report {
 }
 
 export interface Scope {
-  readonly baseUrl: string;
-  readonly prefix: string;
+  readonly base: string;
   readonly profile: "interface" | "topupd";
   readonly topUp: boolean;
 }

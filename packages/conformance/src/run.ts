@@ -3,7 +3,7 @@ import { type Caller, createAllowance, createCaller } from "./caller.ts";
 import type { Answer } from "./exchange.ts";
 import { explore } from "./explore.ts";
 import { type Plan, VERSIONS, type Version, type VersionFacts } from "./facts.ts";
-import { type ConformanceOptions, checkOptions, DEFAULT_PREFIX, readBaseUrl } from "./options.ts";
+import { type ConformanceOptions, checkOptions, readBase } from "./options.ts";
 import { announce, planTopUp } from "./plan.ts";
 import { announcePractice, planPractice, practiseAll } from "./practice.ts";
 import { checkoutIdsOf } from "./read.ts";
@@ -13,7 +13,7 @@ import { notSpent, spend } from "./spend.ts";
 
 const UNAUTHORIZED = 401;
 
-/** Nothing answers at the base URL. */
+/** Nothing answers at the base. */
 export class ServiceUnreachable extends Error {}
 
 /** The service refuses the access token, so no check is possible. */
@@ -29,7 +29,7 @@ export class TokenRefused extends Error {}
  */
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
   checkOptions(options);
-  const { versions = VERSIONS, prefix = DEFAULT_PREFIX, profile = "interface" } = options;
+  const { versions = VERSIONS, profile = "interface" } = options;
   // Only `true` buys: an untyped program may pass another value.
   const topUp = options.topUp === true;
   const allowance = createAllowance();
@@ -37,8 +37,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const explored: Spent[] = [];
   for (const caller of versions.map(open)) explored.push({ caller, facts: await exploreOrGiveUp(caller, options) });
   const facts = topUp ? await spendAll(explored, options, open) : explored.map((each) => each.facts);
-  const baseUrl = readBaseUrl(options.baseUrl).href;
-  return judge({ versions: withEarlier(facts) }, { baseUrl, prefix, profile, topUp });
+  const base = readBase(options.base).href;
+  return judge({ versions: withEarlier(facts) }, { base, profile, topUp });
 }
 
 /** Gives each version the checkoutIds of the versions before it: a checkoutId is unique across versions. */
@@ -51,14 +51,14 @@ async function exploreOrGiveUp(caller: Caller, options: ConformanceOptions): Pro
   const { lookUp } = facts;
   if (lookUp.answered && lookUp.status === UNAUTHORIZED) throw new TokenRefused(describeRefusal(lookUp));
   if (lookUp.answered || lookUp.connected) return facts;
-  throw new ServiceUnreachable(`${readBaseUrl(options.baseUrl).origin} cannot be reached: ${lookUp.problem}`);
+  throw new ServiceUnreachable(`${readBase(options.base).origin} cannot be reached: ${lookUp.problem}`);
 }
 
 /** The message with topupd's reason, such as `unknown_token`; no other text is shown. */
 function describeRefusal(lookUp: Answer): string {
   const reason = member(asObject(member(lookUp.json, "body")), "reason");
   const named = typeof reason === "string" && /^[a-z]+_token$/.test(reason) ? `, ${reason}` : "";
-  return `the service refuses the access token (HTTP ${lookUp.status}${named}). Check the token and --base-url.`;
+  return `the service refuses the access token (HTTP ${lookUp.status}${named}). Check the token and --base.`;
 }
 
 /** Makes one top-up per version, after the cost of all is announced. */

@@ -15,7 +15,7 @@ export interface Outgoing {
 
 /**
  * Sends one request on its own connection, so that one broken answer does not affect the next. Redirects are not followed:
- * the token is for one base URL. Never rejects.
+ * the token is for one host. Never rejects.
  */
 export function send({ method, url, headers, body, timeoutMs, maxBytes }: Outgoing): Promise<Exchange> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startTestService } from "../../server/test/support/service.ts";
+import { PREFIX, startTestService } from "../../server/test/support/service.ts";
 import { runConformance } from "../src/index.ts";
 import { check, failedIn, notedIn, type Settings, skippedIn } from "./support/conformance.ts";
 import type { FakeOptions } from "./support/fake-provider.ts";
@@ -69,9 +69,9 @@ describe("an expired checkoutId", () => {
 
   test.each([undefined, "topupd"] as const)("buys nothing at topupd, with the profile %s", async (profile) => {
     const service = await startTestService();
-    const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
+    const base = `${await service.app.listen({ host: "127.0.0.1", port: 0 })}${PREFIX}/v1.0.1`;
     const report = await runConformance({
-      baseUrl,
+      base,
       token: service.trialToken,
       code: "1000001",
       topUp: true,

@@ -4,11 +4,11 @@ import { CODE, CUSTOMER, MOBILE, TOKEN } from "./support/fake-data.ts";
 import { type FakeOptions, startFakeProvider } from "./support/fake-provider.ts";
 import { freeUrl } from "./support/server.ts";
 
-const COMPLETE = ["--base-url", "http://127.0.0.1:1", "--code", CODE, "--token", TOKEN];
+const COMPLETE = ["--base", "http://127.0.0.1:1/v1.0.1", "--code", CODE, "--token", TOKEN];
 
 async function runOn(fake: FakeOptions, ...words: string[]): Promise<Outcome> {
-  const { baseUrl } = await startFakeProvider(fake);
-  return run(["--base-url", baseUrl, "--code", MOBILE, ...words], { env: { CONFORMANCE_TOKEN: TOKEN } });
+  const { base } = await startFakeProvider(fake);
+  return run(["--base", base, "--code", MOBILE, ...words], { env: { CONFORMANCE_TOKEN: TOKEN } });
 }
 
 /** A service of which much is wrong, in each version. */
@@ -51,55 +51,59 @@ describe("the exit code", () => {
   });
 
   test("is 2 if the access token is wrong, and says so in one line with topupd's reason", async () => {
-    const { baseUrl } = await startFakeProvider({ isTopupd: true });
-    const { code, stdout, stderr } = await run(["--base-url", baseUrl, "--code", CODE, "--token", "made-up"]);
+    const { base } = await startFakeProvider({ isTopupd: true });
+    const { code, stdout, stderr } = await run(["--base", base, "--code", CODE, "--token", "made-up"]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr.trim().split("\n").at(-1)).toBe(
-      "conformance: the service refuses the access token (HTTP 401, unknown_token). Check the token and --base-url.",
+      "conformance: the service refuses the access token (HTTP 401, unknown_token). Check the token and --base.",
     );
   });
 
   test("is 3 where nobody answers", async () => {
     const url = await freeUrl();
-    const { code, stdout, stderr } = await run(["--base-url", url, "--code", CODE, "--token", TOKEN]);
+    const { code, stdout, stderr } = await run(["--base", url, "--code", CODE, "--token", TOKEN]);
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toMatch(
-      new RegExp(`^conformance: ${url} cannot be reached: the connection failed \\(ECONNREFUSED\\)$`, "m"),
+      new RegExp(
+        `^conformance: ${new URL(url).origin} cannot be reached: the connection failed \\(ECONNREFUSED\\)$`,
+        "m",
+      ),
     );
   });
 });
 
 describe("a look-up that fails", () => {
   test("is said to be the cause, and what may be wrong", async () => {
-    const { baseUrl } = await startFakeProvider();
-    const { code, stdout } = await run(["--base-url", baseUrl, "--code", "nobody", "--token", TOKEN]);
+    const { base } = await startFakeProvider();
+    const { code, stdout } = await run(["--base", base, "--code", "nobody", "--token", TOKEN]);
     expect(code).toBe(1);
     expect(stdout).toContain("  - tv-items                 skipped: the look-up brought nothing to go on with\n");
-    expect(stdout).toContain("are --code, the access token and --prefix right?");
+    expect(stdout).toContain("are --code, the access token and --base right?");
   });
 });
 
 describe("wrong usage", () => {
   test.each([
-    [["--code", CODE, "--token", TOKEN], "--base-url <url>"],
-    [["--base-url", "http://127.0.0.1:1", "--token", TOKEN], "--code <code>"],
-    [["--base-url", "http://127.0.0.1:1", "--code", CODE], "set CONFORMANCE_TOKEN"],
-    [[...COMPLETE, "--base-url", "topup.example"], "must look like https://"],
-    [[...COMPLETE, "--base-url", "https://me:word@topup.example"], "no user, password"],
-    [[...COMPLETE, "--base-url", "https://topup.example/?a=1"], "no user, password, query"],
-    [[...COMPLETE, "--base-url", "ftp://topup.example"], "must look like https://"],
+    [["--code", CODE, "--token", TOKEN], "--base <url>"],
+    [["--base", "http://127.0.0.1:1/v1.0.1", "--token", TOKEN], "--code <code>"],
+    [["--base", "http://127.0.0.1:1/v1.0.1", "--code", CODE], "set CONFORMANCE_TOKEN"],
+    [[...COMPLETE, "--base", "topup.example"], "must look like https://"],
+    [[...COMPLETE, "--base", "https://me:word@topup.example"], "no user, password"],
+    [[...COMPLETE, "--base", "https://topup.example/?a=1"], "no user, password, query"],
+    [[...COMPLETE, "--base", "ftp://topup.example"], "must look like https://"],
     [[...COMPLETE, "--token", "two words"], "one word"],
     [[...COMPLETE, "--token", "a\nb"], "one word"],
     [[...COMPLETE, "--code", " "], "must name a customer"],
     [[...COMPLETE, "--expiry"], "--expiry needs --top-up"],
     [[...COMPLETE, "--api", "v1.0.2"], "among v1.0.1,v1.0.0"],
     [[...COMPLETE, "--api", "v1.0.1,v1.0.1"], "each version can be given once"],
-    [[...COMPLETE, "--prefix", "staging/"], 'beginning with "/"'],
+    [[...COMPLETE, "--base", "https://topup.example"], "must end with v1.0.1 or v1.0.0"],
+    [[...COMPLETE, "--base", "https://topup.example/v1.0.1/txn-status"], "must end with v1.0.1 or v1.0.0"],
     [[...COMPLETE, "--timeout", "soon"], "seconds, such as 10"],
     [[...COMPLETE, "--timeout", "0"], "from 1 to 600 seconds"],
     [[...COMPLETE, "--timeout", "0.001"], "from 1 to 600 seconds"],
-    [[...COMPLETE, "--base-url", "http://topup.example?"], "no user, password, query"],
-    [[...COMPLETE, "--base-url", "http://topup.example/#"], "no user, password, query"],
+    [[...COMPLETE, "--base", "http://topup.example?"], "no user, password, query"],
+    [[...COMPLETE, "--base", "http://topup.example/#"], "no user, password, query"],
     [[...COMPLETE, "--json", "report", "--junit", "./report"], "need a file each"],
     [[...COMPLETE, "--profile", "other"], "Allowed choices are topupd"],
     [[...COMPLETE, "--bouquet", "NET-1M"], "with --top-up only"],
@@ -108,18 +112,18 @@ describe("wrong usage", () => {
     [[...COMPLETE, "--json", "-", "--junit", "-"], "only one of"],
     [[...COMPLETE, "--topup"], "Did you mean --top-up?"],
     [[...COMPLETE, "more"], "too many arguments"],
-    [["--base-url", "http://127.0.0.1:1", "--code", CODE, "--token-file", "none.txt"], "--token-file: ENOENT"],
+    [["--base", "http://127.0.0.1:1/v1.0.1", "--code", CODE, "--token-file", "none.txt"], "--token-file: ENOENT"],
   ])("of %j ends with 2, and is told what to do", async (words, said) => {
     const { code, stdout, stderr } = await run(words);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(said);
     expect(stderr).toContain("--help");
-    expect(stderr).toMatch(/^conformance: .+\n(.+\n)?For example:\n {2}conformance --base-url /);
+    expect(stderr).toMatch(/^conformance: .+\n(.+\n)?For example:\n {2}conformance --base /);
   });
 
   test("of a file for the report that cannot be written ends with 2, before anything is sent", async () => {
-    const { baseUrl, requests } = await startFakeProvider();
-    const words = ["--base-url", baseUrl, "--code", CODE, "--token", TOKEN, "--top-up"];
+    const { base, requests } = await startFakeProvider();
+    const words = ["--base", base, "--code", CODE, "--token", TOKEN, "--top-up"];
     const { code, stdout, stderr } = await run([...words, "--json", "/nowhere/report.json", "--junit", "-"]);
     expect([code, stdout, requests]).toEqual([2, "", []]);
     expect(stderr).toContain("/nowhere/report.json: ENOENT; give another file");
@@ -139,12 +143,12 @@ describe("wrong usage", () => {
     [["--profile", `${TOKEN}'\n'`], "argument is invalid. Allowed choices are topupd."],
     [["--token-file", TOKEN], "--token-file: ENOENT"],
     [[TOKEN], "too many arguments"],
-    [["--base-url", TOKEN], "must look like https://"],
+    [["--base", TOKEN], "must look like https://"],
     [["--api", TOKEN], "among v1.0.1,v1.0.0"],
     [["--timeout", TOKEN], "seconds, such as 10"],
-    [["--prefix", TOKEN], "the prefix must look like"],
+    [["--base", `https://topup.example/${TOKEN}`], "must end with"],
   ])("of %j does not repeat a token in the wrong place", async (words, said) => {
-    const { code, stdout, stderr } = await run(["--base-url", "http://127.0.0.1:1", "--code", CODE, ...words], {
+    const { code, stdout, stderr } = await run(["--base", "http://127.0.0.1:1/v1.0.1", "--code", CODE, ...words], {
       env: { CONFORMANCE_TOKEN: "another-one" },
     });
     expect([code, stdout]).toEqual([2, ""]);
@@ -157,8 +161,8 @@ describe("what goes wrong after everything was sent", () => {
   const WORDS = ["--code", CODE, "--token", TOKEN, "--json", "report.json", "--junit", "report.xml"];
 
   test("in one file ends with 2, and leaves the other outputs written", async () => {
-    const { baseUrl } = await startFakeProvider();
-    const { code, stdout, stderr, files } = await run(["--base-url", baseUrl, ...WORDS], { full: ["report.json"] });
+    const { base } = await startFakeProvider();
+    const { code, stdout, stderr, files } = await run(["--base", base, ...WORDS], { full: ["report.json"] });
     expect(code).toBe(2);
     expect(stderr).toContain("report.json: ENOSPC; give another file");
     expect(stdout).toContain("0 fail");
@@ -166,11 +170,11 @@ describe("what goes wrong after everything was sent", () => {
   });
 
   test("in the kit ends with 4, and leaves the other outputs written", async () => {
-    const { baseUrl } = await startFakeProvider();
+    const { base } = await startFakeProvider();
     const onStdout = () => {
       throw new TypeError(`${CUSTOMER.first_name} is no function`);
     };
-    const { code, stderr, files } = await run(["--base-url", baseUrl, ...WORDS], { onStdout });
+    const { code, stderr, files } = await run(["--base", base, ...WORDS], { onStdout });
     expect(code).toBe(4);
     expect(stderr).toMatch(/^conformance: the kit itself broke down, .*: TypeError\n {4}at /m);
     expect(stderr).not.toContain(CUSTOMER.first_name);
@@ -184,8 +188,8 @@ describe("the access token", () => {
     ["a file", ["--token-file", "token.txt"], { files: { "token.txt": `${TOKEN}\n` } }],
     ["the environment", [], { env: { CONFORMANCE_TOKEN: `${TOKEN}\n` } }],
   ])("is taken from %s", async (_, words, world) => {
-    const { baseUrl } = await startFakeProvider();
-    expect((await run(["--base-url", baseUrl, "--code", CODE, ...words], world)).code).toBe(0);
+    const { base } = await startFakeProvider();
+    expect((await run(["--base", base, "--code", CODE, ...words], world)).code).toBe(0);
   });
 });
 
@@ -255,7 +259,7 @@ describe("what is printed and written", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
     for (const word of [
-      "--base-url",
+      "--base",
       "--token-file",
       "--top-up",
       "--expiry",

@@ -10,15 +10,15 @@ const OPTIONS = { token: TOKEN, code: CODE, timeoutMs: 60_000 };
 const OK = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 const TOP_UP = "subscription-package-topup";
 
-function requestTo(baseUrl: string, timeoutMs: number): Outgoing {
-  return { method: "POST", url: new URL(baseUrl), headers: {}, body: "{}", timeoutMs, maxBytes: 1000 };
+function requestTo(base: string, timeoutMs: number): Outgoing {
+  return { method: "POST", url: new URL(base), headers: {}, body: "{}", timeoutMs, maxBytes: 1000 };
 }
 
 describe("a service that cannot be reached", () => {
   test("is not judged", async () => {
-    const baseUrl = await freeUrl();
-    await expect(runConformance({ ...OPTIONS, baseUrl })).rejects.toThrow(ServiceUnreachable);
-    await expect(runConformance({ ...OPTIONS, baseUrl })).rejects.toThrow(`${baseUrl} cannot be reached`);
+    const base = await freeUrl();
+    await expect(runConformance({ ...OPTIONS, base })).rejects.toThrow(ServiceUnreachable);
+    await expect(runConformance({ ...OPTIONS, base })).rejects.toThrow(`${new URL(base).origin} cannot be reached`);
   });
 });
 
@@ -38,10 +38,10 @@ describe("a service that answers badly", () => {
       "HTTP 302 with no JSON",
     ],
   ])("fails, and is not asked for more than a look-up: it %s", async (_, answer, came) => {
-    const baseUrl = await startSocketServer((socket) => {
+    const base = await startSocketServer((socket) => {
       socket.once("data", () => socket.end(answer));
     });
-    const report = await runConformance({ ...OPTIONS, baseUrl, topUp: true });
+    const report = await runConformance({ ...OPTIONS, base, topUp: true });
     expect(failedIn(report)).toEqual(["lookup-json"]);
     expect(report.results.find(({ id }) => id === "lookup-json")?.came).toContain(came);
     expect(report.unjudged).toContain("v1.0.1 listing-json");
@@ -49,15 +49,15 @@ describe("a service that answers badly", () => {
 
   test("is right to end an answer with the connection", async () => {
     const answer = '{"success": true, "code": "400aa010", "body": {"customer": 7}}';
-    const baseUrl = await startSocketServer((socket) => {
+    const base = await startSocketServer((socket) => {
       socket.once("data", () => socket.end(`${OK}\r\n${answer}`));
     });
-    expect(failedIn(await runConformance({ ...OPTIONS, baseUrl }))).toEqual(["customer-object", "connections-place"]);
+    expect(failedIn(await runConformance({ ...OPTIONS, base }))).toEqual(["customer-object", "connections-place"]);
   });
 
   test("is given up after its time", async () => {
-    const baseUrl = await startSocketServer(() => {});
-    const exchange = await send(requestTo(baseUrl, 50));
+    const base = await startSocketServer(() => {});
+    const exchange = await send(requestTo(base, 50));
     expect(exchange).toMatchObject({
       answered: false,
       problem: "no whole answer within the kit's own time limit of 0.05 s",
@@ -65,12 +65,12 @@ describe("a service that answers badly", () => {
   });
 
   test("is given up after its time although bytes keep coming", async () => {
-    const baseUrl = await startSocketServer((socket) => {
+    const base = await startSocketServer((socket) => {
       socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`);
       const timer = setInterval(() => socket.write("1\r\n \r\n"), 5);
       socket.once("close", () => clearInterval(timer));
     });
-    const exchange = await send(requestTo(baseUrl, 100));
+    const exchange = await send(requestTo(base, 100));
     expect(exchange).toMatchObject({
       answered: false,
       problem: "no whole answer within the kit's own time limit of 0.1 s",
@@ -78,7 +78,7 @@ describe("a service that answers badly", () => {
   });
 
   test("is cut off when it does not stop sending", async () => {
-    const baseUrl = await startSocketServer((socket) => {
+    const base = await startSocketServer((socket) => {
       socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`);
       const more = () => {
         while (!socket.destroyed && socket.write(`10000\r\n${" ".repeat(65_536)}\r\n`));
@@ -86,7 +86,7 @@ describe("a service that answers badly", () => {
       socket.on("drain", more);
       more();
     });
-    const report = await runConformance({ ...OPTIONS, baseUrl });
+    const report = await runConformance({ ...OPTIONS, base });
     expect([failedIn(report), report.ok]).toEqual([[], false]);
     expect(report.results.find(({ id }) => id === "lookup-json")?.reason).toBe("an answer of more than 4194304 bytes");
   });
@@ -103,10 +103,10 @@ describe("a service that answers badly", () => {
   test("does not end the run with an answer nested without end", async () => {
     const deep = 50_000;
     const text = `{"success":true,"code":"400aa010","body":{"customer":${'{"connections":'.repeat(deep)}1${"}".repeat(deep)}}}`;
-    const baseUrl = await startSocketServer((socket) => {
+    const base = await startSocketServer((socket) => {
       socket.once("data", () => socket.end(`${OK}Content-Length: ${text.length}\r\n\r\n${text}`));
     });
-    const report = await runConformance({ ...OPTIONS, baseUrl, profile: "topupd" });
+    const report = await runConformance({ ...OPTIONS, base, profile: "topupd" });
     expect(failedIn(report)).toEqual(expect.arrayContaining(["customer-cuid", "versions-same-customer"]));
   });
 

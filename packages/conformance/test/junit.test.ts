@@ -64,8 +64,7 @@ function reportOf(sentence: string, came: string): Report {
   return {
     format: "topupd-conformance-1",
     ok: false,
-    baseUrl: "",
-    prefix: "",
+    base: "",
     profile: "interface",
     topUp: false,
     counts: { holds: 0, fails: 1, noted: 0, skipped: 0 },

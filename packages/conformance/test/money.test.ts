@@ -242,8 +242,8 @@ describe("what a program without types gives", () => {
   });
 
   test("is refused for a profile that there is not", async () => {
-    const { baseUrl, requests } = await startFakeProvider();
-    const options = { baseUrl, token: TOKEN, code: CODE, profile: "Topupd" as "topupd" };
+    const { base, requests } = await startFakeProvider();
+    const options = { base, token: TOKEN, code: CODE, profile: "Topupd" as "topupd" };
     await expect(runConformance(options)).rejects.toThrow("the profile can only be topupd");
     expect(requests).toEqual([]);
   });

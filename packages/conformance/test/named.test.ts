@@ -13,10 +13,10 @@ const NOT_FOUND = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html; charset=ut
 
 /** What the first check came to, what the checks behind it were skipped for, and what the user is told at the end. */
 async function told(answer: string | undefined) {
-  const baseUrl = await startSocketServer((socket) => {
+  const base = await startSocketServer((socket) => {
     if (answer !== undefined) socket.once("data", () => socket.end(answer));
   });
-  const report = await runConformance({ ...options, baseUrl, timeoutMs: answer === undefined ? 1000 : 60_000 });
+  const report = await runConformance({ ...options, base, timeoutMs: answer === undefined ? 1000 : 60_000 });
   const of = (wanted: string) => report.results.find(({ id }) => id === wanted);
   expect([failedIn(report), report.ok]).toEqual([["lookup-json"], false]);
   return { came: of("lookup-json")?.came, reason: of("lookup-success")?.reason, table: renderTable(report) };
@@ -27,7 +27,7 @@ describe("what is not the service's doing has a name of its own:", () => {
     const { came, reason, table } = await told(NOT_FOUND);
     expect(came).toBe("HTTP 404 with an HTML page, not an answer of the interface");
     expect(reason).toBe(`the look-up brought ${came}`);
-    expect(table).toContain("A web server answered in place of the service: are --base-url and");
+    expect(table).toContain("A web server answered in place of the service: is --base");
   });
 
   test("the kit's own time limit", async () => {

@@ -20,7 +20,7 @@ function start(...words: string[]): Promise<{ code: number | null; stdout: strin
 }
 
 test("the program checks a service, with a token and reports in files", async () => {
-  const { baseUrl } = await startFakeProvider({ isTopupd: true });
+  const { base } = await startFakeProvider({ isTopupd: true });
   const folder = mkdtempSync(join(tmpdir(), "topupd-conformance-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [token, json, junit] = ["token", "report.json", "report.xml"].map((name) => join(folder, name)) as [
@@ -29,7 +29,7 @@ test("the program checks a service, with a token and reports in files", async ()
     string,
   ];
   writeFileSync(token, `${TOKEN}\n`);
-  const words = ["--base-url", baseUrl, "--code", CODE, "--token-file", token, "--json", json, "--junit", junit];
+  const words = ["--base", base, "--code", CODE, "--token-file", token, "--json", json, "--junit", junit];
   const { code, stdout } = await start(...words, "--api", "v1.0.1", "--top-up", "--profile", "topupd");
   expect(code).toBe(0);
   expect(stdout).toContain("0 fail, 11 skipped");
@@ -41,7 +41,7 @@ test("the program tells its version, and wrong usage by its exit code", async ()
   expect((await start("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   const { code, stderr } = await start();
   expect(code).toBe(2);
-  expect(stderr).toContain("For example:\n  conformance --base-url");
+  expect(stderr).toContain("For example:\n  conformance --base");
 });
 
 /** Runs the program with the report on one descriptor and the progress on another. @returns its exit code. */
@@ -63,30 +63,18 @@ function openFull(): number {
 }
 
 test("a top-up is reported although nobody reads the progress", async () => {
-  const { baseUrl, charged } = await startFakeProvider();
+  const { base, charged } = await startFakeProvider();
   const folder = mkdtempSync(join(tmpdir(), "topupd-conformance-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const json = join(folder, "report.json");
-  const words = [
-    "--base-url",
-    baseUrl,
-    "--code",
-    CODE,
-    "--token",
-    TOKEN,
-    "--api",
-    "v1.0.1",
-    "--top-up",
-    "--json",
-    json,
-  ];
+  const words = ["--base", base, "--code", CODE, "--token", TOKEN, "--api", "v1.0.1", "--top-up", "--json", json];
   expect(await startOn("ignore", "pipe", words)).toBe(0);
   expect([charged(), JSON.parse(readFileSync(json, "utf8"))]).toMatchObject([1, { ok: true }]);
 });
 
 test.skipIf(!existsSync("/dev/full"))("results that cannot be written end with 2, and progress does not", async () => {
-  const { baseUrl } = await startFakeProvider();
-  const words = ["--base-url", baseUrl, "--code", CODE, "--token", TOKEN];
+  const { base } = await startFakeProvider();
+  const words = ["--base", base, "--code", CODE, "--token", TOKEN];
   const folder = mkdtempSync(join(tmpdir(), "topupd-conformance-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const progress = openSync(join(folder, "progress"), "w");

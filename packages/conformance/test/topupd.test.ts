@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startTestService } from "../../server/test/support/service.ts";
+import { PREFIX, startTestService } from "../../server/test/support/service.ts";
 import { runConformance } from "../src/index.ts";
 import { failedIn, skippedIn } from "./support/conformance.ts";
 
@@ -19,9 +19,9 @@ const TRIAL = [
 
 test.each(TRIAL)("topupd keeps to the interface and to its decisions, for %s without %s", async (code, _, unjudged) => {
   const service = await startTestService();
-  const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
+  const base = `${await service.app.listen({ host: "127.0.0.1", port: 0 })}${PREFIX}/v1.0.1`;
   const report = await runConformance({
-    baseUrl,
+    base,
     token: service.trialToken,
     code,
     topUp: true,
@@ -39,9 +39,9 @@ test.each(TRIAL)("topupd keeps to the interface and to its decisions, for %s wit
 
 test("an iptv connection of topupd can be topped up", async () => {
   const service = await startTestService();
-  const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
+  const base = `${await service.app.listen({ host: "127.0.0.1", port: 0 })}${PREFIX}/v1.0.1`;
   const purchase = { service: "iptv" } as const;
-  const options = { baseUrl, token: service.trialToken, code: "1000004", topUp: true, purchase, wait };
+  const options = { base, token: service.trialToken, code: "1000004", topUp: true, purchase, wait };
   expect(failedIn(await runConformance(options))).toEqual([]);
   const report = await runConformance({ ...options, profile: "topupd" });
   expect([failedIn(report), report.ok]).toEqual([[], true]);
@@ -49,8 +49,8 @@ test("an iptv connection of topupd can be topped up", async () => {
 
 test.each(["1000002", "1000005"])("too little can be judged of %s, or it holds, and nothing fails", async (code) => {
   const service = await startTestService();
-  const baseUrl = await service.app.listen({ host: "127.0.0.1", port: 0 });
-  const report = await runConformance({ baseUrl, token: service.trialToken, code, profile: "topupd" });
+  const base = `${await service.app.listen({ host: "127.0.0.1", port: 0 })}${PREFIX}/v1.0.1`;
+  const report = await runConformance({ base, token: service.trialToken, code, profile: "topupd" });
   expect(failedIn(report)).toEqual([]);
   // A lapsed connection can be listed; an inactive customer's cannot.
   expect(report.ok).toBe(code === "1000002");

@@ -129,10 +129,10 @@ test("a service is asked for answers as they are, so that it may compress others
 });
 
 test("a service that compresses all the same cannot be judged, and is told so", async () => {
-  const { baseUrl } = await startFakeProvider({
+  const { base } = await startFakeProvider({
     rewrite: (answer) => Object.assign(answer, { json: undefined, headers: { "content-encoding": "gzip" } }),
   });
-  const { code, stdout } = await run(["--base-url", baseUrl, "--code", CODE, "--token", TOKEN]);
+  const { code, stdout } = await run(["--base", base, "--code", CODE, "--token", TOKEN]);
   expect(code).toBe(1);
   expect(stdout).toContain("skipped: a compressed answer, not asked for");
   expect(stdout).toContain("0 fail");
@@ -194,7 +194,7 @@ describe("a service that limits requests", () => {
 describe("a service that stops offering what was bought", () => {
   const runOn = async (...words: string[]): Promise<Outcome> => {
     const bought = new Set<unknown>();
-    const { baseUrl } = await startFakeProvider({
+    const { base } = await startFakeProvider({
       rewrite: ({ json }, { operation, fields: { bouquetId } }) => {
         if (operation === TOP_UP && json.success === true) bought.add(bouquetId);
         const packages = operation === LISTING ? json.body.internet : undefined;
@@ -202,7 +202,7 @@ describe("a service that stops offering what was bought", () => {
         if (packages !== undefined) packages.bouquets = packages.bouquets.filter(({ code }: any) => !bought.has(code));
       },
     });
-    return run(["--base-url", baseUrl, "--code", CODE, "--token", TOKEN, "--top-up", ...words]);
+    return run(["--base", base, "--code", CODE, "--token", TOKEN, "--top-up", ...words]);
   };
 
   test("is not blamed, and the advice is what helps", async () => {

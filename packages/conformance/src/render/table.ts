@@ -78,11 +78,11 @@ function listUnjudged({ unjudged, results }: Report): string[] {
 /** Advice if the command line may be wrong, not the service. */
 function adviseOn({ results, unjudged, counts }: Report): string | undefined {
   const isPage = results.some(({ id, came }) => id === "lookup-json" && came?.includes(HTML_PAGE));
-  if (isPage) return "A web server answered in place of the service: are --base-url and --prefix right?";
+  if (isPage) return "A web server answered in place of the service: is --base right?";
   const isTimeUp = results.some(({ came }) => came?.includes(TIME_LIMIT));
   if (isTimeUp) return "The kit did not wait longer: give the service more time, with --timeout.";
   const isLost = results.some(({ id, outcome }) => id === "lookup-success" && outcome === "fails");
-  if (isLost) return "The look-up failed: are --code, the access token and --prefix right?";
+  if (isLost) return "The look-up failed: are --code, the access token and --base right?";
   if (unjudged.length === 0 || counts.fails > 0) return undefined;
   const reasons = results.filter(({ group, id }) => unjudged.includes(`${group} ${id}`)).map(({ reason }) => reason);
   if (reasons.includes(ASKS_TO_WAIT)) return "The service is busy: try again later.";

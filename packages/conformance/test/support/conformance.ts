@@ -2,7 +2,7 @@ import { type ConformanceOptions, type Report, runConformance } from "../../src/
 import { CODE, TOKEN } from "./fake-data.ts";
 import { type FakeOptions, type FakeProvider, startFakeProvider } from "./fake-provider.ts";
 
-export type Settings = Omit<Partial<ConformanceOptions>, "baseUrl">;
+export type Settings = Omit<Partial<ConformanceOptions>, "base">;
 
 /** No slow machine decides a test. */
 const TIMEOUT_MS = 60_000;
@@ -14,7 +14,7 @@ export async function check(
 ): Promise<{ report: Report; provider: FakeProvider }> {
   const provider = await startFakeProvider(fake);
   const report = await runConformance({
-    baseUrl: provider.baseUrl,
+    base: provider.base,
     token: TOKEN,
     code: CODE,
     timeoutMs: TIMEOUT_MS,

@@ -39,7 +39,7 @@ export interface FakeOptions extends Omit<Behaviour, "practiceNames"> {
 }
 
 export interface FakeProvider {
-  readonly baseUrl: string;
+  readonly base: string;
   /** Every request so far. */
   readonly requests: readonly Request[];
   /** How many top-ups have been charged. */
@@ -92,7 +92,12 @@ export async function startFakeProvider(options: FakeOptions = {}): Promise<Fake
     await new Promise((resolve) => server.close(resolve));
   });
   const { port } = server.address() as AddressInfo;
-  return { baseUrl: `http://127.0.0.1:${port}`, requests, charged: rules.charged, pass: rules.pass };
+  return {
+    base: `http://127.0.0.1:${port}/staging/api/third-party/v1.0.1`,
+    requests,
+    charged: rules.charged,
+    pass: rules.pass,
+  };
 }
 
 async function readText(incoming: IncomingMessage): Promise<string> {

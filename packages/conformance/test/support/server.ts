@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A bare socket server, closed after the test with all its sockets. @returns its base URL. */
+/** A bare socket server, closed after the test with all its sockets. @returns its base. */
 export async function startSocketServer(onSocket: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -14,15 +14,15 @@ export async function startSocketServer(onSocket: (socket: Socket) => void): Pro
     for (const socket of sockets) socket.destroy();
     await close(server);
   });
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${port}/v1.0.1`;
 }
 
-/** A base URL where nobody listens any more. */
+/** A base where nobody listens any more. */
 export async function freeUrl(): Promise<string> {
   const server = createServer();
   const port = await listen(server);
   await close(server);
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${port}/v1.0.1`;
 }
 
 async function listen(server: Server): Promise<number> {
