@@ -1,18 +1,15 @@
 import { clearingScript, testScript } from "./checks.ts";
 import { BRUNO } from "./dialect.ts";
-import { type Flow, SETTINGS, type Step } from "./flow.ts";
+import type { Flow, Step } from "./flow.ts";
 import type { Introduction } from "./introduction.ts";
 
-/** A Bruno collection with a folder for each flow: the text of each file by its path. */
-export function brunoCollection(introduction: Introduction, flows: readonly Flow[]): ReadonlyMap<string, string> {
+/** A Bruno collection: the text of each file by its path. */
+export function brunoCollection(introduction: Introduction, { settings, steps }: Flow): ReadonlyMap<string, string> {
   return new Map([
     ["bruno.json", manifest(introduction)],
     ["collection.bru", collection(introduction)],
-    ["environments/demo.bru", environment()],
-    ...flows.flatMap(({ version, description, steps }, index) => [
-      [`${version}/folder.bru`, folder(version, description, index + 1)] as const,
-      ...steps.map((step, at) => [`${version}/${step.file}.bru`, request(step, at + 1)] as const),
-    ]),
+    ["environments/demo.bru", environment(settings)],
+    ...steps.map((step, at) => [`${step.file}.bru`, request(step, at + 1)] as const),
   ]);
 }
 
@@ -31,25 +28,16 @@ function collection({ description }: Introduction): string {
 }
 
 /** The token is a secret: Bruno keeps its value beside the collection and never in this file. */
-function environment(): string {
-  const { token: _, ...open } = SETTINGS;
+function environment({ token: _, ...open }: Flow["settings"]): string {
   const lines = Object.entries(open).map(([name, value]) => `${name}: ${value}`);
   return `${block("vars", lines)}\nvars:secret [\n  token\n]\n`;
-}
-
-function folder(name: string, description: string, seq: number): string {
-  return file(
-    block("meta", [`name: ${name}`, `seq: ${seq}`]),
-    block("auth", ["mode: inherit"]),
-    block("docs", description.split("\n")),
-  );
 }
 
 function request({ name, description, path, body, gives, checks }: Step, seq: number): string {
   const clearing = clearingScript(gives, BRUNO);
   return file(
     block("meta", [`name: ${name}`, "type: http", `seq: ${seq}`]),
-    block("post", [`url: {{baseUrl}}${path}`, "body: json", "auth: inherit"]),
+    block("post", [`url: {{base}}${path}`, "body: json", "auth: inherit"]),
     block("body:json", JSON.stringify(body, null, 2).split("\n")),
     ...(clearing.length === 0 ? [] : [block("script:pre-request", clearing)]),
     block("tests", testScript(checks, BRUNO)),

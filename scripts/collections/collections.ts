@@ -5,13 +5,14 @@ import type { OpenApi } from "./openapi.ts";
 import { postmanCollection } from "./postman.ts";
 
 /**
- * The files of the Postman and of the Bruno collection: the text of each by its path.
- * @param documents of the versions, the current one first.
- * @throws Error that says what a document lacks.
+ * The files of the Postman and of the Bruno collection of a version: the text of each by its path.
+ * @throws Error that says what the document lacks.
  */
-export function collectionFiles(documents: readonly [OpenApi, ...OpenApi[]]): ReadonlyMap<string, string> {
-  const introduction = introduce(documents[0]);
-  const flows = documents.map(flowOf);
-  const bruno = [...brunoCollection(introduction, flows)].map(([path, text]) => [`bruno/${path}`, text] as const);
-  return new Map([["postman.json", postmanCollection(introduction, flows)], ...bruno]);
+export function collectionFiles(document: OpenApi): ReadonlyMap<string, string> {
+  const [introduction, flow] = [introduce(document), flowOf(document)];
+  const files = [
+    ["postman.json", postmanCollection(introduction, flow)] as const,
+    ...[...brunoCollection(introduction, flow)].map(([path, text]) => [`bruno/${path}`, text] as const),
+  ];
+  return new Map(files.map(([path, text]) => [`v${document.info.version}/${path}`, text]));
 }

@@ -13,12 +13,7 @@ import {
 } from "./openapi.ts";
 
 /** Variables that the user of a collection sets. No token is written into a collection. */
-export const SETTINGS = {
-  baseUrl: "http://127.0.0.1:8080",
-  token: "",
-  code: "1000001",
-  service: "internet",
-} as const;
+const SETTINGS = { base: "http://127.0.0.1:8080", token: "", code: "1000001", service: "internet" } as const;
 
 /** One request of the flow. */
 export interface Step {
@@ -27,7 +22,7 @@ export interface Step {
   readonly file: string;
   /** Markdown. */
   readonly description: string;
-  /** After the base address. */
+  /** After `base`. */
   readonly path: string;
   /** The body: constants of the document's example, and variables in double braces. */
   readonly body: Readonly<Record<string, string>>;
@@ -38,9 +33,8 @@ export interface Step {
 
 /** The flow of one version. */
 export interface Flow {
-  readonly version: string;
-  /** Markdown. */
-  readonly description: string;
+  /** Values from the start. */
+  readonly settings: Readonly<Record<keyof typeof SETTINGS, string>>;
   readonly steps: readonly Step[];
 }
 
@@ -102,8 +96,7 @@ export function flowOf(document: OpenApi): Flow {
   ];
   const variables = [...Object.keys(SETTINGS), ...steps.flatMap(({ gives = [] }) => gives)];
   return {
-    version: `v${document.info.version}`,
-    description: document.info.description,
+    settings: { ...SETTINGS, base: SETTINGS.base + document.servers[0].url },
     steps: steps.map((draft, index) => finish(document, draft, index + 1, variables)),
   };
 }

@@ -9,11 +9,12 @@ export interface Introduction {
 
 export function introduce({ info }: OpenApi): Introduction {
   return {
-    title: info.title,
+    title: `${info.title} ${info.version}`,
     description: [
       info.summary,
-      "Set `baseUrl` to the service and `token` to your access token; `code` is any code of a customer, and `service` is `tv`, `internet` or `iptv`. Then send the requests of a version from the first to the last: each takes what it needs from the answers before it.",
-      "The third request of each version tops up for real. Use a trial token, which reaches trial customers only.",
+      "Set `base` to the `BASE` from your provider and `token` to your access token; `code` is any code of a customer, and `service` is `tv`, `internet` or `iptv`. Then send the requests from the first to the last: each takes what it needs from the answers before it.",
+      "The third request tops up for real. Use a trial token, which reaches trial customers only.",
+      info.description,
     ].join("\n\n"),
   };
 }

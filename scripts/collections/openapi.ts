@@ -46,12 +46,12 @@ export interface OpenApi {
 }
 
 /**
- * The operation of that operationId, and its path after the base address.
+ * The operation of that operationId, and its path after the server's URL.
  * @throws Error if the document has none.
  */
 export function operationOf(document: OpenApi, id: string): { readonly path: string; readonly operation: Operation } {
   for (const [path, { post }] of Object.entries(document.paths))
-    if (post?.operationId === id) return { path: `${document.servers[0].url}${path}`, operation: post };
+    if (post?.operationId === id) return { path, operation: post };
   throw new Error(`the document has no operation ${id}`);
 }
 

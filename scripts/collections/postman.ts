@@ -1,17 +1,17 @@
 import { clearingScript, testScript } from "./checks.ts";
 import { POSTMAN } from "./dialect.ts";
-import { type Flow, SETTINGS, type Step } from "./flow.ts";
+import type { Flow, Step } from "./flow.ts";
 import type { Introduction } from "./introduction.ts";
 
 const SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
 
-/** A Postman collection (format v2.1) with a folder for each flow, as the text of its file. */
-export function postmanCollection({ title, description }: Introduction, flows: readonly Flow[]): string {
-  const chained = new Set(flows.flatMap(({ steps }) => steps.flatMap(({ gives }) => gives)));
-  const variables = [...Object.entries(SETTINGS), ...[...chained].map((name) => [name, ""] as const)];
+/** A Postman collection (format v2.1), as the text of its file. */
+export function postmanCollection({ title, description }: Introduction, { settings, steps }: Flow): string {
+  const chained = new Set(steps.flatMap(({ gives }) => gives));
+  const variables = [...Object.entries(settings), ...[...chained].map((name) => [name, ""] as const)];
   const collection = {
     info: { name: title, description, schema: SCHEMA },
-    item: flows.map(({ version, description, steps }) => ({ name: version, description, item: steps.map(item) })),
+    item: steps.map(item),
     auth: { type: "bearer", bearer: [{ key: "token", value: "{{token}}", type: "string" }] },
     variable: variables.map(([key, value]) => ({ key, value, type: "string" })),
   };
@@ -30,7 +30,7 @@ function item({ name, description, path, body, gives, checks }: Step): object {
       method: "POST",
       header: [{ key: "Content-Type", value: "application/json" }],
       body: { mode: "raw", raw: JSON.stringify(body, null, 2), options: { raw: { language: "json" } } },
-      url: { raw: `{{baseUrl}}${path}`, host: ["{{baseUrl}}"], path: path.split("/").slice(1) },
+      url: { raw: `{{base}}${path}`, host: ["{{base}}"], path: path.split("/").slice(1) },
       description,
     },
     response: [],

@@ -7,4 +7,4 @@ import { documentOf } from "../support/contract.ts";
 export const FOLDER = fileURLToPath(new URL("../../../../contract/collections/", import.meta.url));
 
 /** What the collections are made of: the documents of all versions, the current one first. */
-export const documents = VERSIONS.map(({ name }) => documentOf(name) as unknown as OpenApi) as [OpenApi, ...OpenApi[]];
+export const documents = VERSIONS.map(({ name }) => documentOf(name) as unknown as OpenApi);

@@ -33,10 +33,10 @@ export type Settings = Readonly<Record<string, string>>;
 /** The exit code of a program that tried to reach another machine. */
 export const STRAYED = 99;
 
-export async function runPostman(settings: Settings): Promise<Run> {
+export async function runPostman(version: string, settings: Settings): Promise<Run> {
   const report = join(temporaryFolder(), "report.json");
   const words = ["run", "postman.json", "--reporters", "cli,json", "--reporter-json-export", report, "--color", "off"];
-  const ended = await run(NEWMAN, FOLDER, [...words, ...asFlags(settings)]);
+  const ended = await run(NEWMAN, join(FOLDER, version), [...words, ...asFlags(settings)]);
   const { run: ran } = readReport<PostmanReport>(report) ?? { run: { executions: [] } };
   const verdicts = ran.executions.flatMap(({ item: { name: request }, assertions = [] }) =>
     assertions.map(({ assertion: title, error }) => ({ request, title, isPassed: error === undefined })),
@@ -53,11 +53,11 @@ interface PostmanReport {
   };
 }
 
-export async function runBruno(settings: Settings): Promise<Run> {
+export async function runBruno(version: string, settings: Settings): Promise<Run> {
   const report = join(temporaryFolder(), "report.json");
   // Without --noproxy it asks the desktop for a proxy.
   const words = ["run", "--env", "demo", "--sandbox", "safe", "--noproxy", "--reporter-json", report];
-  const ended = await run(BRU, join(FOLDER, "bruno"), [...words, ...asFlags(settings)]);
+  const ended = await run(BRU, join(FOLDER, version, "bruno"), [...words, ...asFlags(settings)]);
   const results = (readReport<BrunoReport>(report) ?? []).flatMap((iteration) => iteration.results);
   const verdicts = results.flatMap(({ name: request, testResults = [] }) =>
     testResults.map(({ description: title, status }) => ({ request, title, isPassed: status === "pass" })),
