@@ -34,7 +34,7 @@ const VISIBLE_TEXT = `^${PRINTABLE}*${VISIBLE}${PRINTABLE}*$`;
 /** The same. Blanks around the text do not count towards its length. */
 const TYPED_TEXT = `^\\s*${VISIBLE}(?:${PRINTABLE}{0,${IDENTIFIER_MAX_LENGTH - 2}}${VISIBLE})?\\s*$`;
 /** Length of udf1 and udf2 in characters. */
-const FREE_FIELD_MAX_LENGTH = 30;
+export const FREE_FIELD_MAX_LENGTH = 30;
 
 const CONNECTION: RequestFields<PackagesRequest> = {
   cuid: identifierField("cuid", "The customer id."),

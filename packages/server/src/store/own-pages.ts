@@ -1,26 +1,28 @@
-import type { AccountEntry, AccountKey } from "../domain/account.ts";
+import type { AccountKey } from "../domain/account.ts";
 import { settledRange } from "../domain/settlement.ts";
 import type { Transaction } from "../domain/transaction.ts";
-import { dayAfter, type WallTime, type Zone } from "../domain/wall-time.ts";
-import { type EntriesRest, placeOf, readEntries } from "./account-entries.ts";
+import { dayAfter, type Instant, type WallTime, type Zone } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { TopUpRow } from "./tables.ts";
-import { inRange, ofAccount, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
+import { inRange, rangeOf, type TopUps, topUps } from "./top-up-ranges.ts";
 
 /*
- * Pages of one partner's rows, oldest first. The top-ups of all partners share an index, so a page reads those of one day at
- * most. A page of a limited number of them would tell the partner how many others make.
+ * Pages of one partner's rows, oldest first. Each query begins with an index of partner and environment, so that its time
+ * tells nothing of other partners.
  */
 
-const PAGE_ITEMS = 200;
-/** Top-ups that a step reads: other requests wait for a step only. */
-const STEP_ROWS = 1_000;
+export const PAGE_ITEMS = 200;
 
 /** Days of the provider's clock, both included. */
 export interface OwnDays {
   readonly from: string;
   readonly to: string;
+}
+
+/** A text that the partner sent with its top-ups. */
+export interface OwnReference {
+  readonly udf1: string;
 }
 
 export interface OwnTopUp {
@@ -31,40 +33,48 @@ export interface OwnTopUp {
 
 export interface OwnTopUpPage {
   readonly topUps: readonly OwnTopUp[];
-  /** Undefined if there is no rest. */
-  readonly rest: OwnTopUpsRest | undefined;
+  /** The txnId of the last one; undefined if no top-ups follow. */
+  readonly rest: string | undefined;
 }
 
-/** The first day of the rest, and the least txnId of it. */
-export interface OwnTopUpsRest {
-  readonly day: string;
-  readonly least: string;
-}
-
-/** @param place the rest of the previous page. */
+/**
+ * A page of the partner's top-ups of some days, or of all days with a reference.
+ * @param after goes on after this txnId: the rest of the previous page.
+ */
 export async function readOwnTopUps(
   db: Db,
   zone: Zone,
   key: AccountKey,
-  { from, to }: OwnDays,
-  { day, least }: OwnTopUpsRest = { day: from, least: "" },
+  asked: OwnDays | OwnReference,
+  after = "",
 ): Promise<OwnTopUpPage> {
-  const times = settledRange(day, zone);
-  const ofDay = rangeOf(times?.from, times?.until);
-  const range = { least: least > ofDay.least ? least : ofDay.least, beyond: ofDay.beyond };
-  const found: TopUpRow[] = [];
-  for await (const step of stepsOf(db, range, "asc", "txnId", STEP_ROWS, key)) {
-    const own = ofAccount(inRange(topUps(db), step), key)
-      .where("t.txnDate", ">=", day)
-      .where("t.txnDate", "<", dayAfter(day));
-    const left = PAGE_ITEMS + 1 - found.length;
-    found.push(...(await own.selectAll("t").orderBy("t.txnId").limit(left).execute()));
-    const beyond = found[PAGE_ITEMS];
-    if (beyond !== undefined)
-      return { topUps: await withReversals(db, found.slice(0, -1)), rest: { day, least: beyond.txnId } };
-  }
-  const rest = day < to ? { day: dayAfter(day), least: "" } : undefined;
-  return { topUps: await withReversals(db, found), rest };
+  const own = "udf1" in asked ? ofAccount(db, key).where("t.udf1", "=", asked.udf1) : ownTopUps(db, zone, key, asked);
+  const found = await own
+    .where("t.txnId", ">", after)
+    .selectAll("t")
+    .limit(PAGE_ITEMS + 1)
+    .execute();
+  const rows = found.slice(0, PAGE_ITEMS);
+  return { topUps: await withReversals(db, rows), rest: found.length > rows.length ? rows.at(-1)?.txnId : undefined };
+}
+
+/** The time range of days, `until` excluded. The days must exist. */
+export function timesOf(zone: Zone, { from, to }: OwnDays): { readonly from: Instant; readonly until: Instant } {
+  const [first, last] = [settledRange(from, zone), settledRange(to, zone)];
+  if (first === undefined || last === undefined) throw new Error("the calendar has no such day");
+  return { from: first.from, until: last.until };
+}
+
+/** The top-ups of an account and of some days, oldest first. */
+export function ownTopUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays): TopUps {
+  const times = timesOf(zone, days);
+  const own = inRange(ofAccount(db, key), rangeOf(times.from, times.until));
+  return own.where("t.txnDate", ">=", days.from).where("t.txnDate", "<", dayAfter(days.to));
+}
+
+function ofAccount(db: Db, { partnerId, environment }: AccountKey): TopUps {
+  const own = topUps(db).where("t.partnerId", "=", partnerId).where("t.environment", "=", environment);
+  return own.orderBy("t.txnId");
 }
 
 async function withReversals(db: Db, rows: readonly TopUpRow[]): Promise<OwnTopUp[]> {
@@ -72,35 +82,4 @@ async function withReversals(db: Db, rows: readonly TopUpRow[]): Promise<OwnTopU
   const reversals = db.selectFrom("reversal").select(["txnId", "wall"]).where("txnId", "in", txnIds);
   const times = new Map((txnIds.length === 0 ? [] : await reversals.execute()).map(({ txnId, wall }) => [txnId, wall]));
   return rows.map((row) => ({ transaction: transactionOfRow(row), reversedAt: times.get(row.txnId) }));
-}
-
-export interface OwnEntryPage {
-  readonly entries: readonly AccountEntry[];
-  /** Undefined if there is no rest. */
-  readonly rest: EntriesRest | undefined;
-}
-
-/**
- * @param after the rest of the previous page.
- * @param isOfDay whether a page has the entries of one day at most, as for partners.
- */
-export async function readOwnEntries(
-  db: Db,
-  zone: Zone,
-  key: AccountKey,
-  { from, to }: OwnDays,
-  after: EntriesRest | undefined,
-  isOfDay: boolean,
-): Promise<OwnEntryPage> {
-  const found: AccountEntry[] = [];
-  const firstDay = after?.day ?? from;
-  for await (const { day, least, entries } of readEntries(db, zone, key, { from, to }, after, STEP_ROWS)) {
-    const isOver = isOfDay && day > firstDay;
-    if (!isOver) found.push(...entries);
-    if (!isOver && found.length <= PAGE_ITEMS) continue;
-    const page = found.slice(0, PAGE_ITEMS);
-    const last = page.at(-1);
-    return { entries: page, rest: { day, least, last: last === undefined ? after?.last : placeOf(last) } };
-  }
-  return { entries: found, rest: undefined };
 }

@@ -1,4 +1,3 @@
-import type { AccountKey } from "../domain/account.ts";
 import { firstTransactionId } from "../domain/transaction.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
@@ -23,9 +22,6 @@ export interface Range {
 /** A column whose index divides top-ups into ranges. The table itself is in the order of checkoutIds. */
 type Id = "txnId" | "checkoutId";
 
-/** The beginning of a txnId that is its time. */
-export const TIME_DIGITS = firstTransactionId(0).length;
-
 export type Order = "asc" | "desc";
 
 export function rangeOf(from: Instant | undefined, until: Instant | undefined, before = BEYOND_ALL): Range {
@@ -36,32 +32,22 @@ export function rangeOf(from: Instant | undefined, until: Instant | undefined, b
   };
 }
 
-/** Divides a range into ranges of about `rows` top-ups each, in order. @param of only the top-ups of an account count. */
-export async function* stepsOf(
-  db: Db,
-  range: Range,
-  order: Order = "desc",
-  id: Id = "txnId",
-  rows = STEP_ROWS,
-  of?: AccountKey,
-): AsyncGenerator<Range> {
+/** Divides a range into ranges of some thousand top-ups each, in order. */
+export async function* stepsOf(db: Db, range: Range, order: Order = "desc", id: Id = "txnId"): AsyncGenerator<Range> {
   for (let rest = range; ; ) {
-    const boundary = await ofAccount(inRange(topUps(db), rest, id), of)
+    const boundary = await inRange(topUps(db), rest, id)
       .select(`t.${id} as id`)
       .orderBy(`t.${id}`, order)
-      .offset(rows - 1)
+      .offset(STEP_ROWS - 1)
       .limit(1)
       .executeTakeFirst();
     if (boundary === undefined) {
       yield rest;
       return;
     }
-    // An ascending step ends between two times: top-ups of the same time stay together, and a cursor has nobody's txnId.
-    const time = boundary.id.slice(0, TIME_DIGITS);
-    const between = order === "asc" && time > rest.least ? time : boundary.id;
     const [older, newer] = [
-      { least: rest.least, beyond: between },
-      { least: between, beyond: rest.beyond },
+      { least: rest.least, beyond: boundary.id },
+      { least: boundary.id, beyond: rest.beyond },
     ];
     yield order === "asc" ? older : newer;
     rest = order === "asc" ? newer : older;
@@ -76,9 +62,4 @@ export type TopUps = ReturnType<typeof topUps>;
 
 export function inRange(query: TopUps, { least, beyond }: Range, id: Id = "txnId"): TopUps {
   return query.where(`t.${id}`, ">=", least).where(`t.${id}`, "<", beyond);
-}
-
-export function ofAccount(query: TopUps, key: AccountKey | undefined): TopUps {
-  if (key === undefined) return query;
-  return query.where("t.partnerId", "=", key.partnerId).where("t.environment", "=", key.environment);
 }

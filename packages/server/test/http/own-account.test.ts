@@ -148,8 +148,8 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     const among = items.slice(201, 241).map(({ reference, txnId }) => reference ?? txnId);
     expect(among).toEqual(txnIds.slice(0, 20).flatMap((txnId, nth) => [`cash ${nth}`, txnId]));
     expect(items.slice(241)).toMatchObject([{ txnId: txnIds[20], balance: 221 - 21 * 1120 }]);
-    // The number of pages depends on the days and on the own entries alone.
+    // The number of pages depends on the own entries alone.
     expect(pages).toBe(2);
-    expect((await askAll(service, ENTRIES, { from: "2026-11-18", to: "2027-01-01" }, token)).pages).toBe(4);
+    expect(await askAll(service, ENTRIES, { from: "2026-01-01", to: "2027-01-01" }, token)).toEqual({ items, pages });
   });
 });

@@ -18,6 +18,10 @@ const LATE = Date.UTC(2026, 10, 20, 23, 59);
 
 const NAMES: readonly ReportName[] = ["partner/account", "partner/account/entries", "partner/top-ups"];
 
+interface Named {
+  readonly field: string;
+}
+
 const list = (service: TestService, query: Readonly<Record<string, string>> | string = "", token?: string) =>
   ask(service, "partner/top-ups", query, token);
 
@@ -72,11 +76,37 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     const token = await service.issue(rare, "trial");
     await fill(service, busy.id, START, 12_000);
     const own = [...(await fill(service, rare.id, START, 1)), ...(await fill(service, rare.id, START + 11_999, 1))];
-    const { items, pages } = await askAll(service, "partner/top-ups", { from: "2026-11-20", to: "2026-11-20" }, token);
-    expect(items.map(({ txnId }) => txnId)).toEqual(own);
-    // The number of pages depends on the days alone.
-    expect(pages).toBe(1);
-    expect((await askAll(service, "partner/top-ups", { from: "2026-11-18", to: "2027-01-01" }, token)).pages).toBe(3);
+    own.push(...(await fill(service, rare.id, START + 40 * DAY, 1)));
+    // The number of pages depends on the own top-ups alone: days without any cost no call.
+    const { items, pages } = await askAll(service, "partner/top-ups", { from: "2026-02-01", to: "2027-01-31" }, token);
+    expect([items.map(({ txnId }) => txnId), pages]).toEqual([own, 1]);
+  });
+
+  test("a partner finds its top-ups of any day by its own reference, page by page", async () => {
+    const service = await startTestService(openStore());
+    const [wallet, busy] = [await service.addPartner("many"), await service.addPartner("busy")];
+    const token = await service.issue(wallet, "trial");
+    const other = await service.issue(busy, "trial");
+    const reference = { udf1: " चालान 1+1" };
+    const one = await topUp(service, token, reference);
+    const theirs = await topUp(service, other, reference);
+    await topUp(service, token, { udf1: "INV-2" });
+    service.now += 6 * DAY;
+    await run(deskOf(service.ports), reverseTransaction, { id: one.txnId, reason: "twice" });
+    const { json } = await list(service, reference, token);
+    const found = [{ txnId: one.txnId, ...reference, status: "reversed", txnDate: "2026-11-20 09:00:00" }];
+    expect(json.body).toMatchObject({ from: null, to: null, items: found, next: null });
+    expect((await list(service, reference, other)).json.body.items).toMatchObject([{ txnId: theirs.txnId }]);
+    expect((await list(service, { udf1: "INV-3" }, token)).json.body).toMatchObject({ items: [], next: null });
+    const same = await fill(service, wallet.id, START, 401, "app");
+    const { items, pages } = await askAll(service, "partner/top-ups", { udf1: "app" }, token);
+    expect([items.map(({ txnId }) => txnId), pages]).toEqual([same, 3]);
+    const { next } = (await list(service, { udf1: "app" }, token)).json.body;
+    const fields = async (query: Readonly<Record<string, string>>) =>
+      (await list(service, { cursor: next, ...query }, token)).json.body.fields?.map(({ field }: Named) => field);
+    expect(await fields({ udf1: "app" })).toBeUndefined();
+    expect(await fields({ udf1: "INV-2" })).toEqual(["udf1"]);
+    expect(await fields({ from: "2026-11-20" })).toContain("from");
   });
 
   test("pages have 200 top-ups, each once", async () => {
@@ -118,7 +148,7 @@ test.each(NAMES.slice(1))("a bad query of %s is refused with its fields, and nev
   ];
   for (const [query, ...fields] of bad) {
     const { status, json } = await send(query);
-    expect([status, json.code, json.body.fields?.map(({ field }: { field: string }) => field)], query).toEqual([
+    expect([status, json.code, json.body.fields?.map(({ field }: Named) => field)], query).toEqual([
       400,
       "400ad002",
       fields,
@@ -130,6 +160,19 @@ test.each(NAMES.slice(1))("a bad query of %s is refused with its fields, and nev
     { field: "from", problem: "must be after 2026-11-20: older history was deleted" },
   ]);
   expect((await send("?from=2026-11-21&to=2026-11-21")).status).toBe(200);
+});
+
+test.each([
+  ["?udf1=", "udf1"],
+  ["?udf1=a&udf1=b", "udf1"],
+  [`?udf1=${"x".repeat(31)}`, "udf1"],
+  ["?udf1=%00", "udf1"],
+  ["?udf1=a&from=2026-11-20", "udf1"],
+  ["?udf1=a&to=2026-11-20", "udf1"],
+])("the query %s is refused with its field", async (query, field) => {
+  const service = await startTestService();
+  const { status, json } = await list(service, query);
+  expect([status, json.code, json.body.fields]).toMatchObject([400, "400ad002", [{ field }]]);
 });
 
 test("the cursor of another partner, environment or list is as good as none", async () => {

@@ -6,9 +6,10 @@ import type { SettledTopUp, TopUpCommand } from "../../src/domain/top-up.ts";
 import type { Transaction } from "../../src/domain/transaction.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listAccountEntries } from "../../src/office/accounts/entries.ts";
-import { readEntries } from "../../src/store/account-entries.ts";
+import { type EntryPlace, readEntries } from "../../src/store/account-entries.ts";
 import { sumBalance } from "../../src/store/account-sums.ts";
 import { findAccount, readBalance } from "../../src/store/accounts.ts";
+import type { OwnDays } from "../../src/store/own-pages.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { run } from "../support/desk.ts";
@@ -139,14 +140,10 @@ export class AccountBook {
   }
 
   async #list(from: string, to: string): Promise<ModelEntry[]> {
-    const { engine, provider } = this.opened.store;
-    const found: ModelEntry[] = [];
-    for await (const { entries } of readEntries(engine.db, provider.zone, this.#key, { from, to }))
-      for (const entry of entries) {
-        const name = "of" in entry ? entry.of.txnId : entry.reference;
-        found.push({ kind: entry.kind, amount: entry.amount, name });
-      }
-    return found;
+    return (await pageThrough(this.opened.store, this.#key, { from, to })).map((entry) => {
+      const name = "of" in entry ? entry.of.txnId : entry.reference;
+      return { kind: entry.kind, amount: entry.amount, name };
+    });
   }
 
   get #today(): string {
@@ -188,4 +185,15 @@ function rankOf({ kind }: ModelEntry): number {
 
 export function textOf(amount: Money): string {
   return formatMoneyInFull(amount, 2);
+}
+
+/** All entries of some days after a place, read in short pages. */
+export async function pageThrough({ engine, provider }: Store, key: AccountKey, days: OwnDays, after?: EntryPlace) {
+  const found: AccountEntry[] = [];
+  for (let place = after; ; ) {
+    const { entries, rest } = await readEntries(engine.db, provider.zone, key, days, place, 3);
+    found.push(...entries);
+    if (rest === undefined) return found;
+    place = rest;
+  }
 }

@@ -1,21 +1,17 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  ACCOUNT_ENTRY_KINDS,
-  type AccountEntry,
-  type AccountKey,
-  type StaffEntryKind,
-} from "../../src/domain/account.ts";
+import { ACCOUNT_ENTRY_KINDS, type AccountKey, type StaffEntryKind } from "../../src/domain/account.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
-import { type EntriesRest, placeOf, readEntries } from "../../src/store/account-entries.ts";
+import { type EntryPlace, placeOf } from "../../src/store/account-entries.ts";
 import { sumBalance } from "../../src/store/account-sums.ts";
 import { addToBalance, findAccount, readBalance } from "../../src/store/accounts.ts";
+import type { OwnDays } from "../../src/store/own-pages.ts";
 import { readSales } from "../../src/store/sales.ts";
 import { RUNS } from "../domain/builders.ts";
 import { by } from "../support/by.ts";
 import { partnersOf, setAccount } from "../support/partners.ts";
-import { AccountBook } from "./account-book.ts";
+import { AccountBook, pageThrough } from "./account-book.ts";
 import { takeStep } from "./account-history.ts";
 import { steps } from "./account-steps.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
@@ -49,16 +45,11 @@ export async function openAccount(makeDatabase: MakeDatabase, creditLimit?: bigi
     const outcome = await on.settleTopUp(command);
     return outcome.kind === "refused" ? outcome.refusal : outcome.kind;
   };
-  const entries = async (days: { from: string; to: string }, after?: EntriesRest) => {
-    const found: AccountEntry[] = [];
-    for await (const step of readEntries(engine.db, provider.zone, key, days, after)) found.push(...step.entries);
-    return found;
-  };
   return Object.assign(opened, {
     key,
     enter,
     settle,
-    entries,
+    entries: (days: OwnDays, after?: EntryPlace) => pageThrough(store, key, days, after),
     balance: (on = store) => readBalance(on.engine.db, key),
     summed: () => sumBalance(engine.db, key),
     buy: (code = "NET-1M", of = SITA_NET) => settle(opened.command(of, code)),
@@ -172,17 +163,14 @@ export function testAccounts(makeDatabase: MakeDatabase): void {
     expect(new Set(kinds)).toEqual(new Set(ACCOUNT_ENTRY_KINDS));
     const sum = all.reduce((balance, { amount }) => balance + amount, 0n);
     expect(sum).toBe(await opened.balance());
-    for (const [index, entry] of all.entries()) {
-      const after = { day: entry.wall.slice(0, 10), least: "", last: placeOf(entry) };
-      expect(await opened.entries(days, after)).toEqual(all.slice(index + 1));
-    }
+    for (const [index, entry] of all.entries())
+      expect(await opened.entries(days, placeOf(entry))).toEqual(all.slice(index + 1));
     const other = (await partnersOf(store).add("bank", by(opened.now))).id;
     for (const of of [
       { ...key, partnerId: other },
       { ...key, environment: "trial" as const },
     ])
-      for await (const step of readEntries(store.engine.db, store.provider.zone, of, days))
-        expect(step.entries).toEqual([]);
+      expect(await pageThrough(store, of, days)).toEqual([]);
   });
 
   test("a stored balance or sum that is not that of its entries is found", async () => {

@@ -48,14 +48,20 @@ export async function topUp(service: TestService, token = service.trialToken, mo
 }
 
 /** Writes trial top-ups of a partner straight into the table, a millisecond apart from each other. */
-export async function fill({ store }: TestService, partnerId: number, from: number, count: number): Promise<string[]> {
+export async function fill(
+  { store }: TestService,
+  partnerId: number,
+  from: number,
+  count: number,
+  udf1: string | null = null,
+): Promise<string[]> {
   const rows = Array.from({ length: count }, (_, index): TopUpRow => {
     const at = from + index;
     const txnId = `${firstTransactionId(at)}${String(partnerId).padStart(8, "0")}${String(index).padStart(8, "0")}`;
     return {
       ...{ checkoutId: `filled-${txnId}`, txnId, partnerId, environment: "trial", ...FIBER },
       ...{ bouquetCode: "TRIAL-NET-1M", amount: 113_000, commission: 1_000, at, status: "success" },
-      ...{ txnDate: store.provider.zone.wallTime(at), udf1: null, udf2: null },
+      ...{ txnDate: store.provider.zone.wallTime(at), udf1, udf2: null },
     };
   });
   await store.engine.transact(async (tx) => {

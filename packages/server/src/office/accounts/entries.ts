@@ -2,9 +2,8 @@ import { balanceOfSums } from "../../domain/account.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { Refused } from "../../domain/refused.ts";
 import { DAY_MS, dayBefore, firstOfMonth, lastOfMonth, wallMsBetween } from "../../domain/wall-time.ts";
-import type { EntriesRest } from "../../store/account-entries.ts";
+import { type EntryPlace, readEntries } from "../../store/account-entries.ts";
 import { sumAccount, sumBalance } from "../../store/account-sums.ts";
-import { readOwnEntries } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { cursorOf, daysOf, textsOfCursor } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
@@ -37,8 +36,7 @@ export const listAccountEntries = operation({
     const opening = await sumBalance(engine.db, key, { to: dayBefore(from) });
     const sums = await sumAccount(engine.db, key, { from, to });
     const place = readPlace(input.cursor);
-    const days = { from: pruned ?? from, to };
-    const { entries, rest } = await readOwnEntries(engine.db, zone, key, days, place?.after, false);
+    const { entries, rest } = await readEntries(engine.db, zone, key, { from: pruned ?? from, to }, place?.after);
     const start = pruned === null ? opening : await sumBalance(engine.db, key, { to: dayBefore(pruned) });
     let balance = place?.balance ?? start;
     const items = entries.map((entry) => {
@@ -58,18 +56,17 @@ export const listAccountEntries = operation({
 });
 
 /** A cursor has the balance, so that no page adds up the earlier ones again. */
-function writePlace({ day, least, last }: EntriesRest, balance: Money): string {
-  const { at = 0, rank = 0, id = "" } = last ?? {};
-  return cursorOf([String(balance), day, least, String(at), String(rank), id]);
+function writePlace({ at, rank, id }: EntryPlace, balance: Money): string {
+  return cursorOf([String(balance), String(at), String(rank), id]);
 }
 
 function readPlace(cursor: string | undefined) {
-  const texts = textsOfCursor(cursor, 6);
+  const texts = textsOfCursor(cursor, 4);
   if (texts === undefined) return undefined;
-  const [balance = "", day = "", least = "", at = "", rank = "", id = ""] = texts;
-  if (!/^-?[0-9]{1,20} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9A-Z]{0,26} [0-9]{1,15} [0-2]$/.test(texts.slice(0, 5).join(" ")))
+  const [balance = "", at = "", rank = "", id = ""] = texts;
+  if (!/^-?[0-9]{1,20} [0-9]{1,15} [0-2]$/.test(texts.slice(0, 3).join(" ")))
     throw Refused.field("cursor", "must be the cursor of a page");
-  return { balance: BigInt(balance), after: { day, least, last: { at: Number(at), rank: Number(rank), id } } };
+  return { balance: BigInt(balance), after: { at: Number(at), rank: Number(rank), id } };
 }
 
 export const operations: readonly Operation[] = [listAccountEntries];

@@ -5,7 +5,7 @@ import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { settlementNumber } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { dayBefore, firstOfMonth, lastOfMonth } from "../../domain/wall-time.ts";
-import { readEntries } from "../../store/account-entries.ts";
+import { type EntryPlace, readEntries } from "../../store/account-entries.ts";
 import { sumAccount, sumBalance } from "../../store/account-sums.ts";
 import { daysOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
@@ -91,16 +91,22 @@ export const exportStatement = operation({
 
 type Month = Awaited<ReturnType<typeof monthMeant>>;
 
+const ENTRIES_AT_ONCE = 5_000;
+
 /** Days of which history was deleted are left out. */
 async function* exported(office: Office, { key, days, start }: Month): Rows<Static<typeof EntrySchema>> {
   const { engine, provider } = office.store;
   const from = (await prunedBefore(office, start)) ?? days.from;
   let balance = await sumBalance(engine.db, key, { to: dayBefore(from) });
-  for await (const { entries } of readEntries(engine.db, provider.zone, key, { ...days, from }))
-    yield entries.map((entry) => {
+  let after: EntryPlace | undefined;
+  do {
+    const page = await readEntries(engine.db, provider.zone, key, { ...days, from }, after, ENTRIES_AT_ONCE);
+    yield page.entries.map((entry) => {
       balance += entry.amount;
       return entryData(entry, balance, provider.currencyExponent);
     });
+    after = page.rest;
+  } while (after !== undefined);
   return undefined;
 }
 

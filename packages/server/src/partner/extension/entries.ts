@@ -2,12 +2,10 @@ import { type Static, Type } from "typebox";
 import { ACCOUNT_ENTRY_KINDS, type AccountEntry } from "../../domain/account.ts";
 import { type CurrencyExponent, type Money, moneyToJson } from "../../domain/money.ts";
 import { dayBefore } from "../../domain/wall-time.ts";
-import type { EntriesRest } from "../../store/account-entries.ts";
+import { type EntryPlace, readEntries } from "../../store/account-entries.ts";
 import { sumBalance } from "../../store/account-sums.ts";
-import { readOwnEntries } from "../../store/own-pages.ts";
-import { momentOf } from "../../store/ports.ts";
 import { timestamp } from "../versions/v1_0_1.ts";
-import { PERIOD_PARAMETERS, readPeriod, untilToday, writeCursor } from "./period.ts";
+import { PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
 import { listFields, money, orNull } from "./schemas.ts";
 import type { Report } from "./shape.ts";
 
@@ -34,10 +32,10 @@ const EntriesBody = Type.Object(
   { description: "A page of your account." },
 );
 
-/** The place after a page, with the balance there, so that the next page need not sum the day again. */
+/** The place after a page, with the balance there, so that the next page need not sum up earlier days again. */
 interface Place {
   readonly balance: string;
-  readonly after: EntriesRest;
+  readonly after: EntryPlace;
 }
 
 export const ENTRIES: Report = {
@@ -45,7 +43,7 @@ export const ENTRIES: Report = {
   operationId: "listAccountEntries",
   summary: "List the entries of your account",
   description:
-    "Lists deposits, withdrawals, adjustments, top-ups and reversals of some days, oldest first, each with the balance after it. A page has at most 200, of one day, and can have none: continue until `next` is null.",
+    "Lists deposits, withdrawals, adjustments, top-ups and reversals of some days, oldest first, each with the balance after it. A page has at most 200.",
   parameters: PERIOD_PARAMETERS,
   body: EntriesBody,
   example: {
@@ -83,28 +81,20 @@ export const ENTRIES: Report = {
     const owner = { ...caller, list: "partner/account/entries" };
     const reading = await readPeriod<Place>(ports, owner, query);
     if (!reading.ok) return reading;
-    const { days, place } = reading.value;
-    const today = momentOf(ports).wall.slice(0, 10);
-    const eve = dayBefore(days.from);
+    const { of: days, place } = reading.value;
     const opening =
-      place === undefined
-        ? await sumBalance(engine.db, caller, { to: eve < today ? eve : today })
-        : BigInt(place.balance);
-    const read = untilToday(days, today);
-    const { entries, rest } = await readOwnEntries(engine.db, provider.zone, caller, read, place?.after, true);
+      place === undefined ? await sumBalance(engine.db, caller, { to: dayBefore(days.from) }) : BigInt(place.balance);
+    const { entries, rest } = await readEntries(engine.db, provider.zone, caller, days, place?.after);
     let balance = opening;
     const items = entries.map((entry) => {
       balance += entry.amount;
       return render(entry, balance, provider.currencyExponent);
     });
+    const next = rest && { of: days, place: { balance: String(balance), after: rest } satisfies Place };
     const value: Static<typeof EntriesBody> = {
-      from: days.from,
-      to: days.to,
+      ...days,
       items,
-      next:
-        rest === undefined
-          ? null
-          : await writeCursor(ports, owner, days, { balance: String(balance), after: rest } satisfies Place),
+      next: next === undefined ? null : await writeCursor(ports, owner, next),
       opening: moneyToJson(opening, provider.currencyExponent),
     };
     return { ok: true, value };

@@ -4,14 +4,15 @@ import { CURSOR_NONCE_BYTES, type CursorOwner, openCursor, sealCursor } from "..
 import { FieldReader, type Reading } from "../../domain/fields.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { settledRange } from "../../domain/settlement.ts";
-import type { OwnDays } from "../../store/own-pages.ts";
+import type { OwnDays, OwnReference } from "../../store/own-pages.ts";
 import { momentOf } from "../../store/ports.ts";
 import { readHorizon } from "../../store/settings.ts";
 import type { Ports } from "../ports.ts";
+import { FREE_FIELD_MAX_LENGTH } from "../requests.ts";
 
-/** The days of a list, and the place where the asked page begins. */
-interface Period<Place> {
-  readonly days: OwnDays;
+/** What a list is of, and the place where the asked page begins. */
+interface Asked<Of, Place> {
+  readonly of: Of;
   /** Undefined for the first page. */
   readonly place: Place | undefined;
 }
@@ -22,58 +23,76 @@ const CURSOR_MAX_LENGTH = 1_000;
 export const PERIOD_PARAMETERS = {
   from: Type.String({ pattern: DAY, description: "The first day, of the provider's clock. Default: that of `to`." }),
   to: Type.String({ pattern: DAY, description: "The last day. Default: today." }),
-  cursor: Type.String({ maxLength: CURSOR_MAX_LENGTH, description: "`next` of the previous page. It keeps the days." }),
+  cursor: Type.String({
+    maxLength: CURSOR_MAX_LENGTH,
+    description: "`next` of the previous page. It keeps the other parameters.",
+  }),
+};
+
+export const REFERENCE_PARAMETER = {
+  udf1: Type.String({
+    minLength: 1,
+    maxLength: FREE_FIELD_MAX_LENGTH,
+    description: "The `udf1` of your top-up. Finds it on any day: `from` and `to` must be left out.",
+  }),
 };
 
 /** Makes the cursor of the next page. */
-export async function writeCursor(
+export async function writeCursor<Of, Place>(
   { store, clock, random }: Ports,
   owner: CursorOwner,
-  { from, to }: OwnDays,
-  place: unknown,
+  asked: Asked<Of, Place>,
 ): Promise<string> {
   const secret = sealingSecret(await store.checkoutSecrets(), clock());
-  return sealCursor(secret, owner, { from, to, place }, random(CURSOR_NONCE_BYTES));
+  return sealCursor(secret, owner, asked, random(CURSOR_NONCE_BYTES));
 }
 
-/** Reads the query of a list. Its cursors have places of the type that {@link writeCursor} got. */
-export async function readPeriod<Place>(
+/**
+ * Reads the query of a list. Its cursors have places of the type that {@link writeCursor} got. A list without the parameter
+ * `udf1` is always of days.
+ */
+export async function readPeriod<Place, Of extends OwnDays | OwnReference = OwnDays>(
   ports: Ports,
   owner: CursorOwner,
   query: JsonObject,
-): Promise<Reading<Period<Place>>> {
+): Promise<Reading<Asked<Of, Place>>> {
   const { zone } = ports.store.provider;
   const fields = new FieldReader(query);
-  const read = (name: keyof typeof PERIOD_PARAMETERS) =>
-    Array.isArray(query[name])
-      ? fields.problem(name, "must be sent once")
-      : fields.optionalText(name, { maxLength: CURSOR_MAX_LENGTH });
+  const read = (name: string, maxLength = CURSOR_MAX_LENGTH) =>
+    Array.isArray(query[name]) ? fields.problem(name, "must be sent once") : fields.optionalText(name, { maxLength });
   const cursor = read("cursor");
   const opened = cursor === undefined ? undefined : openCursor(await ports.store.checkoutSecrets(), owner, cursor);
-  const continued = opened as { readonly from: string; readonly to: string; readonly place: Place } | undefined;
+  const continued = opened as Asked<Partial<OwnDays & OwnReference>, Place> | undefined;
   if (cursor !== undefined && continued === undefined) fields.problem("cursor", "must be next of a page of this list");
+  const readSame = (name: "from" | "to" | "udf1", maxLength?: number) => {
+    const given = read(name, maxLength);
+    if (continued === undefined) return given;
+    if (given !== undefined && given !== continued.of[name]) fields.problem(name, "must be the same for all pages");
+    return continued.of[name];
+  };
+  const udf1 = readSame("udf1", FREE_FIELD_MAX_LENGTH);
+  const days = { to: readSame("to"), from: readSame("from") };
+  const asked = (of: OwnDays | OwnReference) => fields.finish({ of: of as Of, place: continued?.place });
+  if (udf1 !== undefined) {
+    if (days.from !== undefined || days.to !== undefined) fields.problem("udf1", "must be sent without from and to");
+    return asked({ udf1 });
+  }
 
-  const day = (name: "from" | "to", fallback: string) => {
-    const given = read(name);
-    const text = continued?.[name] ?? given ?? fallback;
-    if (given !== undefined && given !== text) fields.problem(name, "must be the same for all pages");
+  const readRange = (name: "from" | "to", text: string) => {
     const range = settledRange(text, zone);
     if (range === undefined) fields.problem(name, "must be a day such as 2026-11-20");
-    return { text, range };
+    return range;
   };
   const today = momentOf(ports).wall.slice(0, 10);
-  const to = day("to", today);
-  const from = day("from", to.range === undefined ? today : to.text);
-  if (from.range !== undefined && to.range !== undefined) {
-    if (from.text > to.text) fields.problem("to", "must not be before from");
+  const to = days.to ?? today;
+  const end = readRange("to", to);
+  const from = days.from ?? (end === undefined ? today : to);
+  const begin = readRange("from", from);
+  if (begin !== undefined && end !== undefined) {
+    if (from > to) fields.problem("to", "must not be before from");
     const horizon = await readHorizon(ports.store.engine.db);
     const deleted = horizon === undefined ? "" : zone.wallTime(horizon - 1).slice(0, 10);
-    if (from.text <= deleted) fields.problem("from", `must be after ${deleted}: older history was deleted`);
+    if (from <= deleted) fields.problem("from", `must be after ${deleted}: older history was deleted`);
   }
-  return fields.finish({ days: { from: from.text, to: to.text }, place: continued?.place });
-}
-
-/** Later days have no items, and each would be an empty page. */
-export function untilToday({ from, to }: OwnDays, today: string): OwnDays {
-  return { from, to: to < today ? to : today };
+  return asked({ from, to });
 }

@@ -2,14 +2,15 @@ import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import { type CurrencyExponent, moneyToJson } from "../../domain/money.ts";
 import { TRANSACTION_STATUSES } from "../../domain/transaction.ts";
-import { type OwnTopUp, type OwnTopUpsRest, readOwnTopUps } from "../../store/own-pages.ts";
-import { momentOf } from "../../store/ports.ts";
+import { type OwnDays, type OwnReference, type OwnTopUp, readOwnTopUps } from "../../store/own-pages.ts";
 import { amount, timestamp } from "../versions/v1_0_1.ts";
-import { PERIOD_PARAMETERS, readPeriod, untilToday, writeCursor } from "./period.ts";
+import { PERIOD_PARAMETERS, REFERENCE_PARAMETER, readPeriod, writeCursor } from "./period.ts";
 import { listFields, orNull } from "./schemas.ts";
 import type { Report } from "./shape.ts";
 
 const udf = orNull(Type.String(), "Your own text; null if you sent none.");
+
+const dayOrNull = (description: string) => orNull(Type.String(), `${description}; null if you asked by \`udf1\`.`);
 
 const OwnTopUpItem = Type.Object(
   {
@@ -38,9 +39,12 @@ export const TOP_UPS: Report = {
   operationId: "listTopUps",
   summary: "List your top-ups",
   description:
-    "Lists your top-ups of some days, oldest first, with their reversals. A page has at most 200, of one day, and can have none: continue until `next` is null.",
-  parameters: PERIOD_PARAMETERS,
-  body: Type.Object(listFields(OwnTopUpItem), { description: "A page of your top-ups." }),
+    "Lists your top-ups of some days, or those with a `udf1`, oldest first, with their reversals. A page has at most 200.",
+  parameters: { ...PERIOD_PARAMETERS, ...REFERENCE_PARAMETER },
+  body: Type.Object(
+    { ...listFields(OwnTopUpItem), from: dayOrNull("The first day"), to: dayOrNull("The last day") },
+    { description: "A page of your top-ups." },
+  ),
   example: {
     from: "2026-11-20",
     to: "2026-11-20",
@@ -66,26 +70,16 @@ export const TOP_UPS: Report = {
   async run(ports, caller, query) {
     const { engine, provider } = ports.store;
     const owner = { ...caller, list: "partner/top-ups" };
-    const reading = await readPeriod<OwnTopUpsRest>(ports, owner, query);
+    const reading = await readPeriod<string, OwnDays | OwnReference>(ports, owner, query);
     if (!reading.ok) return reading;
-    const { days, place } = reading.value;
-    const { topUps, rest } = await readOwnTopUps(
-      engine.db,
-      provider.zone,
-      caller,
-      untilToday(days, momentOf(ports).wall.slice(0, 10)),
-      place,
-    );
-    const items = topUps.map((topUp) => render(topUp, provider.currencyExponent));
-    return {
-      ok: true,
-      value: {
-        from: days.from,
-        to: days.to,
-        items,
-        next: rest === undefined ? null : await writeCursor(ports, owner, days, rest),
-      },
+    const { of, place } = reading.value;
+    const { topUps, rest } = await readOwnTopUps(engine.db, provider.zone, caller, of, place);
+    const value = {
+      ...("udf1" in of ? { from: null, to: null } : of),
+      items: topUps.map((topUp) => render(topUp, provider.currencyExponent)),
+      next: rest === undefined ? null : await writeCursor(ports, owner, { of, place: rest }),
     };
+    return { ok: true, value };
   },
 };
 

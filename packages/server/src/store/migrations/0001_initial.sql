@@ -248,7 +248,7 @@ CREATE TABLE top_up (
 -- A txnId begins with its time, so that this index grows at its end too.
 CREATE UNIQUE INDEX top_up_by_txn_id ON top_up (txn_id);
 CREATE INDEX top_up_by_partner ON top_up (partner_id, environment, txn_id);
-CREATE INDEX top_up_by_udf1 ON top_up (udf1, partner_id, environment) WHERE udf1 IS NOT NULL;
+CREATE INDEX top_up_by_udf1 ON top_up (udf1, partner_id, environment, txn_id) WHERE udf1 IS NOT NULL;
 
 -- Time, author and reason of a reversed top-up. The top-up's own row contains only its status.
 CREATE TABLE reversal (
@@ -263,7 +263,7 @@ CREATE TABLE reversal (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX reversal_by_wall ON reversal (wall);
-CREATE INDEX reversal_by_partner ON reversal (partner_id, environment, wall);
+CREATE INDEX reversal_by_partner ON reversal (partner_id, environment, at, txn_id);
 
 -- Author, time and reason of a connection's last block: valid while connection.blocked is 1.
 CREATE TABLE connection_block (

@@ -1,0 +1,147 @@
+import { PostgresQueryCompiler, type RootOperationNode, SqliteQueryCompiler } from "kysely";
+import { expect, test } from "vitest";
+import { firstTransactionId } from "../../src/domain/transaction.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makePostgresDatabase, withClient } from "../support/postgres-database.ts";
+import { ask, fill, type ReportName } from "../support/reports.ts";
+import { START, startTestService, type TestService } from "../support/service.ts";
+import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/* The reports of a partner read rows of this partner only, whatever others sold. */
+
+const OTHERS = { topUps: 100_000, reversals: 10_000, sums: 2_000, entries: 2_000 };
+/** The tables of all partners, and what finds rows of one partner or one top-up. */
+const SHARED = ["account", "account_entry", "reversal", "sales_day", "top_up"];
+const DAYS = "from=2025-11-21&to=2026-11-20";
+const REPORTS: readonly (readonly [ReportName, string])[] = [
+  ["partner/account", ""],
+  ["partner/account/entries", `?${DAYS}`],
+  ["partner/account/entries", ""],
+  ["partner/top-ups", `?${DAYS}`],
+  ["partner/top-ups", ""],
+  ["partner/top-ups", "?udf1=INV-1"],
+];
+
+/** Rows of others at the time of the partner's own. Both engines know this SQL. */
+function sold(partnerId: number): string[] {
+  const times = (count: number) => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
+  const [txnId, wall] = [`'${firstTransactionId(START)}X' || (1000000 + i)`, "'2026-11-20 09:00:00'"];
+  const account = `${partnerId}, 'trial'`;
+  return [
+    `${times(OTHERS.topUps)} INSERT INTO top_up SELECT 'other-' || i, ${txnId}, ${account}, '1000001', 'internet', 'trial1',
+      'TRIAL-NET-1M', 113000, 1000, ${START}, ${wall}, CASE WHEN i > ${OTHERS.reversals} THEN 'success' ELSE 'reversed' END,
+      'INV-1', NULL FROM n`,
+    `${times(OTHERS.reversals)} INSERT INTO reversal SELECT ${txnId}, ${account}, ${START}, ${wall}, 'x', 'x' FROM n`,
+    `${times(OTHERS.sums)} INSERT INTO sales_day SELECT ${account}, '2026-11-20', 'tv', 'B' || i, 0, 50, 50, 0, 0, 0, 0 FROM n`,
+    `${times(OTHERS.entries)} INSERT INTO account_entry SELECT ${account}, 'R' || i, 'deposit', 1, 'x', 'x', ${START}, ${wall}
+      FROM n`,
+  ];
+}
+
+/** Notes the statements of the reports. */
+function noted(store: Store, nodes: RootOperationNode[]): Store {
+  const db = store.engine.db.withPlugin({
+    transformQuery: ({ node }) => {
+      nodes.push(node);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  return new Proxy(store, {
+    get: (target, name) => (name === "engine" ? { ...target.engine, db } : Reflect.get(target, name)),
+  });
+}
+
+/** Rows of the partner: three top-ups of other days, one of which is reversed, and a deposit. */
+async function ownRows(service: TestService): Promise<string> {
+  const rare = await service.addPartner("rare");
+  const { engine, provider } = service.store;
+  const key = { partnerId: rare.id, environment: "trial" } as const;
+  const [first = ""] = [
+    ...(await fill(service, rare.id, START - 300 * 86_400_000, 1)),
+    ...(await fill(service, rare.id, START, 2)),
+  ];
+  const made = { at: START, wall: provider.zone.wallTime(START), author: "x", reason: "x" };
+  await engine.transact(async (tx) => {
+    await tx.updateTable("topUp").set({ status: "reversed" }).where("txnId", "=", first).execute();
+    await tx
+      .insertInto("reversal")
+      .values({ ...key, ...made, txnId: first })
+      .execute();
+    await tx
+      .insertInto("accountEntry")
+      .values({ ...key, ...made, reference: "R1", kind: "deposit", amount: 5 })
+      .execute();
+  });
+  return service.issue(rare, "trial");
+}
+
+/** Asks for each report, and gives the statements that it took. */
+async function statementsOf(service: TestService, nodes: RootOperationNode[]) {
+  const token = await ownRows(service);
+  const found: { report: string; node: RootOperationNode }[] = [];
+  for (const [name, query] of REPORTS) {
+    nodes.length = 0;
+    const { status, json } = await ask(service, name, query, token);
+    expect(status).toBe(200);
+    if (query.includes("from=")) expect(json.body.items).toHaveLength(name === "partner/top-ups" ? 3 : 5);
+    found.push(...nodes.map((node) => ({ report: name + query, node })));
+  }
+  return found;
+}
+
+test("on PostgreSQL, no statement of a report reads more rows of a table than the partner has there", async () => {
+  const database = makePostgresDatabase();
+  const nodes: RootOperationNode[] = [];
+  const wrapStore = (store: Store) => noted(store, nodes);
+  const service = await startTestService({ openStore: database.open, wrapStore });
+  const { id } = await service.addPartner("busy");
+  for (const sql of sold(id)) await database.tamper(sql);
+  await database.tamper("ANALYZE");
+  const statements = await statementsOf(service, nodes);
+  const own = { account: 0, account_entry: 1, reversal: 1, sales_day: 3, top_up: 3 };
+  await withClient(database.url, async (client) => {
+    for (const { report, node } of statements) {
+      const { sql, parameters } = new PostgresQueryCompiler().compileQuery(node, { queryId: "1" });
+      const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, [...parameters]);
+      for (const { table, read } of readsOf(rows[0]["QUERY PLAN"][0].Plan))
+        if (SHARED.includes(table))
+          expect(read, `${report}: ${sql}`).toBeLessThanOrEqual(own[table as keyof typeof own]);
+    }
+  });
+});
+
+interface Plan {
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Index Recheck"?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+function readsOf(plan: Plan): { readonly table: string; readonly read: number }[] {
+  const rows =
+    plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Index Recheck"] ?? 0);
+  const [table, read] = [plan["Relation Name"] ?? "", rows * plan["Actual Loops"]];
+  return [{ table, read }, ...(plan.Plans ?? []).flatMap(readsOf)];
+}
+
+test("on SQLite, each statement of a report finds its rows by partner and environment", async () => {
+  const path = `${temporaryFolder()}/topupd.db`;
+  const nodes: RootOperationNode[] = [];
+  const service = await startTestService({ path, wrapStore: (store) => noted(store, nodes) });
+  const { id } = await service.addPartner("busy");
+  for (const sql of sold(id)) await makeSqliteDatabase(path).tamper(sql);
+  const connection = rawConnection(path);
+  for (const { report, node } of await statementsOf(service, nodes)) {
+    const { sql, parameters } = new SqliteQueryCompiler().compileQuery(node, { queryId: "1" });
+    const plan = connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters as string[]));
+    for (const { detail } of plan as { detail: string }[])
+      if (/^(SCAN|SEARCH) /.test(detail) && !detail.includes("retention"))
+        expect(detail, `${report}: ${sql}`).toMatch(
+          /^SEARCH .*\((partner_id=\? AND environment=\?|udf1=\? AND |txn_id=\?)/,
+        );
+  }
+});
