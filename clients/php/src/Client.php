@@ -86,6 +86,12 @@ final class Client
         return $this->list('partner/top-ups', compact('from', 'to'));
     }
 
+    /** Finds your top-ups of any day with this udf1, oldest first: all pages as items, or a failure. */
+    public function findTopUps(string $udf1): Answer
+    {
+        return $this->list('partner/top-ups', compact('udf1'));
+    }
+
     /**
      * Tops up, and asks txn-status if the answer is lost. topupd always gives the outcome in the default time. Save the
      * purchase first. After a restart, call this with the same purchase, and $resumed true.
@@ -124,10 +130,11 @@ final class Client
         }
     }
 
-    private function list(string $operation, array $days): Answer
+    private function list(string $operation, array $asked): Answer
     {
         $items = [];
-        for ($query = $days; true; $query = ['cursor' => $page['next']]) {
+        $days = ['from' => $asked['from'] ?? null, 'to' => $asked['to'] ?? null];
+        for ($query = $asked; true; $query = ['cursor' => $page['next']]) {
             $read = static fn (array $body): array => Shapes::page($body, $days, $query['cursor'] ?? '');
             $answer = $this->ask($operation, $query, $read);
             if ($answer->failure !== null) {

@@ -64,11 +64,15 @@ class Client:
 
     def list_account_entries(self, from_day: str, to_day: str) -> Answer[Listed[AccountEntry]]:
         """Lists the entries of your account of some days, oldest first: all pages, or a failure."""
-        return self._list("partner/account/entries", from_day, to_day, AccountEntry)
+        return self._list("partner/account/entries", {"from": from_day, "to": to_day}, AccountEntry)
 
     def list_top_ups(self, from_day: str, to_day: str) -> Answer[Listed[OwnTopUp]]:
         """Lists your top-ups of some days, oldest first: all pages, or a failure."""
-        return self._list("partner/top-ups", from_day, to_day, OwnTopUp)
+        return self._list("partner/top-ups", {"from": from_day, "to": to_day}, OwnTopUp)
+
+    def find_top_ups(self, udf1: str) -> Answer[Listed[OwnTopUp]]:
+        """Finds your top-ups of any day with this udf1, oldest first: all pages, or a failure."""
+        return self._list("partner/top-ups", {"udf1": udf1}, OwnTopUp)
 
     def top_up(self, purchase: Purchase, *, resumed: bool = False, give_up_after_ms: int = 480_000) -> TopUpOutcome:
         """Tops up, and asks txn-status if the answer is lost. topupd always gives the outcome in the default time.
@@ -101,12 +105,12 @@ class Client:
             if not slept_before(ends_at, self._clock, max(wait_ms, back_off_ms(waits, self._random))):
                 return order.give_up(max(wait_ms, LONGEST_BACK_OFF_MS))
 
-    def _list(self, operation: str, from_day: str, to_day: str, kind: Type[Value]) -> Answer[Listed[Value]]:
-        query = days = {"from": from_day, "to": to_day}
+    def _list(self, operation: str, asked: Mapping[str, str], kind: Type[Value]) -> Answer[Listed[Value]]:
+        query = asked
         items: List[Value] = []
         opening = None
         while True:
-            answer = self._ask(operation, query, lambda body: read_page(kind, body, days, query.get("cursor")))
+            answer = self._ask(operation, query, lambda body: read_page(kind, body, asked, query.get("cursor")))
             if answer.value is None:
                 return Answer(failure=answer.failure)
             page, cursor = answer.value

@@ -82,10 +82,10 @@ def read_as(kind: Type[Value], item: Json) -> Value:
     return kind(**{each.name: _READERS[each.type](item, name) for each, name in names.items()})
 
 
-def read_page(kind: Type[Value], body: Json, days: Json, cursor: Optional[str]) -> Tuple[Listed[Value], Optional[str]]:
+def read_page(kind: Type[Value], body: Json, asked: Json, cursor: Optional[str]) -> Tuple[Listed[Value], Optional[str]]:
     """A page of other days, or one that leads to itself, is refused: a proxy may have stored it."""
     after = _or_none(_text)(body, "next")
-    if any(body.get(name) != day for name, day in days.items()) or after == (cursor or ""):
+    if any(body.get(name) != asked.get(name) for name in ("from", "to")) or after == (cursor or ""):
         raise WrongShape("from, to, next: this is another page")
     opening = _signed(body, "opening") if "opening" in body else None
     return Listed([read_as(kind, item) for item in _list(body, "items")], opening), after

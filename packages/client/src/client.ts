@@ -68,6 +68,8 @@ export interface Client {
   listAccountEntries(days: Days, options?: CallOptions): Promise<Answer<AccountEntries>>;
   /** Lists your top-ups of some days, oldest first: all pages, or a failure. */
   listTopUps(days: Days, options?: CallOptions): Promise<Answer<Listed<OwnTopUp>>>;
+  /** Finds your top-ups of any day with this udf1, oldest first: all pages, or a failure. */
+  findTopUps(udf1: string, options?: CallOptions): Promise<Answer<Listed<OwnTopUp>>>;
 }
 
 /** @throws TypeError that names the missing or wrong option. */
@@ -105,18 +107,18 @@ export function createClient(options: ClientOptions): Client {
   /** Gets all pages of a list, with what its first page says of the whole. */
   const list = async <Item, Whole>(
     name: ReportName,
-    { from, to }: Days,
+    asked: Days | { readonly udf1: string },
     options: CallOptions | undefined,
     readItem: (item: JsonObject) => Item,
     readWhole: (body: JsonObject) => Whole,
   ): Promise<Answer<Whole & Listed<Item>>> => {
-    const days = { from: requireText("from", from), to: requireText("to", to) };
+    const query = Object.fromEntries(Object.entries(asked).map(([key, value]) => [key, requireText(key, value)]));
     const limits = limitsOf(options);
     const items: Item[] = [];
     let whole: Whole | undefined;
     for (let cursor: string | undefined; ; ) {
-      const answer = await ask(name, cursor === undefined ? days : { cursor }, limits, (body) => ({
-        ...readPage(body, days, cursor, readItem),
+      const answer = await ask(name, cursor === undefined ? query : { cursor }, limits, (body) => ({
+        ...readPage(body, query, cursor, readItem),
         whole: readWhole(body),
       }));
       if (!answer.ok) return answer;
@@ -164,12 +166,15 @@ export function createClient(options: ClientOptions): Client {
     async getAccount(options) {
       return ask("partner/account", {}, limitsOf(options), readAccount);
     },
-    async listAccountEntries(days, options) {
+    async listAccountEntries({ from, to }, options) {
       const readWhole = (body: JsonObject) => ({ opening: signedAt(body, "opening") });
-      return list("partner/account/entries", days, options, readEntry, readWhole);
+      return list("partner/account/entries", { from, to }, options, readEntry, readWhole);
     },
-    async listTopUps(days, options) {
-      return list("partner/top-ups", days, options, readOwnTopUp, () => ({}));
+    async listTopUps({ from, to }, options) {
+      return list("partner/top-ups", { from, to }, options, readOwnTopUp, () => ({}));
+    },
+    async findTopUps(udf1, options) {
+      return list("partner/top-ups", { udf1 }, options, readOwnTopUp, () => ({}));
     },
   });
 }

@@ -13,14 +13,16 @@ interface Page<Item> extends Listed<Item> {
 /**
  * Reads a page. A page of other days, or one that leads to itself, is refused: a proxy may have stored it.
  *
+ * @param asked the days; a list by udf1 has none.
  * @param cursor the cursor of the request; undefined for the first page.
  */
 export function readPage<Item>(
   body: JsonObject,
-  { from, to }: Days,
+  asked: { readonly [Day in keyof Days]?: string },
   cursor: string | undefined,
   read: (item: JsonObject) => Item,
 ): Page<Item> {
+  const { from = null, to = null } = asked;
   if (own(body, "from") !== from || own(body, "to") !== to) throw new WrongShape("from, to: the list is of other days");
   const next = orNull(textAt)(body, "next");
   if (next === cursor) throw new WrongShape("next: the same page again");

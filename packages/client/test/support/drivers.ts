@@ -96,6 +96,7 @@ const ownDriver: Driver = {
         getAccount: () => client.getAccount(),
         listAccountEntries: () => client.listAccountEntries(values as Days),
         listTopUps: () => client.listTopUps(values as Days),
+        findTopUps: () => client.findTopUps((values as { readonly udf1: string }).udf1),
       };
       const outcome = await calls[action]();
       return { outcome: camel(outcome) as DriverAnswer["outcome"], waitsMs, shown: inspect([outcome, client]) };
