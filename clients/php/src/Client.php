@@ -89,7 +89,7 @@ final class Client
     /** Finds your top-ups of any day with this udf1, oldest first: all pages as items, or a failure. */
     public function findTopUps(string $udf1): Answer
     {
-        return $this->list('partner/top-ups', compact('udf1'));
+        return $this->list('partner/top-ups', compact('udf1'), ['from' => null, 'to' => null]);
     }
 
     /**
@@ -130,12 +130,11 @@ final class Client
         }
     }
 
-    private function list(string $operation, array $asked): Answer
+    private function list(string $operation, array $asked, ?array $days = null): Answer
     {
         $items = [];
-        $days = ['from' => $asked['from'] ?? null, 'to' => $asked['to'] ?? null];
         for ($query = $asked; true; $query = ['cursor' => $page['next']]) {
-            $read = static fn (array $body): array => Shapes::page($body, $days, $query['cursor'] ?? '');
+            $read = static fn (array $body): array => Shapes::page($body, $days ?? $asked, $query['cursor'] ?? '');
             $answer = $this->ask($operation, $query, $read);
             if ($answer->failure !== null) {
                 return $answer;
@@ -192,10 +191,8 @@ final class Client
 
     private function wire(array $purchase): array
     {
-        $wire = [];
-        foreach (['cuid', 'service', 'reqId', 'checkoutId', 'bouquetId', 'amt'] as $name) {
-            $wire[$name] = $purchase[$name] ?? '';
-        }
+        $names = array_fill_keys(['cuid', 'service', 'reqId', 'checkoutId', 'bouquetId', 'amt'], '');
+        $wire = array_intersect_key($purchase, $names) + $names;
         self::require(Amount::shortest(self::checked($wire)['amt']), 'amt must be plain decimal text');
         foreach (['udf1', 'udf2'] as $name) {
             $text = $purchase[$name] ?? null;

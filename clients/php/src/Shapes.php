@@ -60,9 +60,8 @@ final class Shapes
         // An iptv connection may have both names, and the request may use either; the interface does not show them.
         $names = array_intersect_key($shown, array_flip(self::NAMES[$service]));
         $isAnother = self::connection($shown, $service) !== null && !in_array($reqId, $names, true);
-        if ($customer['cuid'] !== $cuid || $isAnother) {
-            throw new \UnexpectedValueException('the listing is of another customer or connection');
-        }
+        $isAsked = $customer['cuid'] === $cuid && !$isAnother;
+        $isAsked || throw new \UnexpectedValueException('the listing is of another customer or connection');
         $price = $version === 'v1.0.1' ? 'price' : 'amt';
         $subscriptions = self::items($listing, 'subscriptions', self::SUBSCRIPTION);
         $bouquets = [];
@@ -93,9 +92,8 @@ final class Shapes
     public static function page(array $body, array $days, string $cursor): array
     {
         $next = self::field($body, 'next', '?text');
-        if (array_intersect_key($body, $days) != $days || $next === $cursor) {
-            throw new \UnexpectedValueException('this is another page');
-        }
+        $isAsked = array_intersect_key($body, $days) == $days && $next !== $cursor;
+        $isAsked || throw new \UnexpectedValueException('this is another page');
         // Only the entries of an account have an opening balance.
         $opening = isset($body['opening']) ? self::field($body, 'opening', 'signed') : null;
         $items = self::items($body, 'items', $opening === null ? self::TOP_UP : self::ENTRY);
