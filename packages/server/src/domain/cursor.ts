@@ -3,8 +3,7 @@ import type { AccountKey } from "./account.ts";
 import type { CheckoutSecret } from "./checkout.ts";
 
 /*
- * Cursors of lists for partners. They are encrypted: a place between the rows of all partners tells of other partners, and a
- * URL can stay in logs.
+ * Cursors of lists for partners. They are encrypted: a place contains a balance, and a URL can stay in logs.
  */
 
 const ALGORITHM = "aes-256-gcm";
