@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { type AccountEntry, type AccountKey, chargeOf } from "../domain/account.ts";
 import { firstTransactionId } from "../domain/transaction.ts";
 import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
@@ -75,7 +76,7 @@ async function byStaff(db: Db, key: AccountKey, { from, to }: OwnDays, after: En
 async function topUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays, after: EntryPlace, most: number) {
   const { at, rank, id } = after;
   const least = rank === TOP_UP ? id : firstTransactionId(rank < TOP_UP ? at : at + 1);
-  const rows = await ownTopUps(db, zone, key, days).where("t.txnId", ">", least).selectAll("t").limit(most).execute();
+  const rows = await ownTopUps(db, zone, key, days, least, most);
   return rows.map((row): AccountEntry => {
     const of = transactionOfRow(row);
     const { partnerId, environment } = of;
@@ -84,25 +85,27 @@ async function topUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays, after:
 }
 
 async function reversals(db: Db, zone: Zone, key: AccountKey, days: OwnDays, after: EntryPlace, most: number) {
-  const place = [after.at, after.rank === REVERSAL ? after.id : ""] as const;
+  const { partnerId, environment } = key;
+  const id = after.rank === REVERSAL ? after.id : "";
+  // An expression, so that PostgreSQL cannot choose the index of all partners' reversals.
+  const day = sql<string>`substr(r.wall, 1, 10)`;
   const rows = await db
     .selectFrom("reversal as r")
     .innerJoin("topUp as t", "t.txnId", "r.txnId")
     .selectAll("t")
     .select(["r.at as reversedAt", "r.wall as reversedWall"])
-    .where("r.partnerId", "=", key.partnerId)
-    .where("r.environment", "=", key.environment)
-    .where((eb) => eb(eb.refTuple("r.at", "r.txnId"), ">", eb.tuple(...place)))
+    .where("r.partnerId", "=", partnerId)
+    .where("r.environment", "=", environment)
+    .where((eb) => eb(eb.refTuple("r.at", "r.txnId"), ">", eb.tuple(after.at, id)))
     .where("r.at", "<", timesOf(zone, days).until)
-    .where("r.wall", ">=", days.from)
-    .where("r.wall", "<", dayAfter(days.to))
+    .where(day, ">=", days.from)
+    .where(day, "<=", days.to)
     .orderBy("r.at")
     .orderBy("r.txnId")
     .limit(most)
     .execute();
   return rows.map(({ reversedAt: at, reversedWall: wall, ...row }): AccountEntry => {
     const of = transactionOfRow(row);
-    const { partnerId, environment } = of;
     return { kind: "reversal", partnerId, environment, amount: chargeOf(of), of, at, wall };
   });
 }

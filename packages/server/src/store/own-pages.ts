@@ -5,11 +5,11 @@ import { dayAfter, type Instant, type WallTime, type Zone } from "../domain/wall
 import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { TopUpRow } from "./tables.ts";
-import { inRange, rangeOf, type TopUps, topUps } from "./top-up-ranges.ts";
+import { rangeOf, topUps } from "./top-up-ranges.ts";
 
 /*
- * Pages of one partner's rows, oldest first. Each query begins with an index of partner and environment, so that its time
- * tells nothing of other partners.
+ * Pages of one partner's rows, oldest first. Each query reads an index that begins with partner and environment, so that its
+ * time tells nothing of other partners.
  */
 
 export const PAGE_ITEMS = 200;
@@ -48,12 +48,7 @@ export async function readOwnTopUps(
   asked: OwnDays | OwnReference,
   after = "",
 ): Promise<OwnTopUpPage> {
-  const own = "udf1" in asked ? ofAccount(db, key).where("t.udf1", "=", asked.udf1) : ownTopUps(db, zone, key, asked);
-  const found = await own
-    .where("t.txnId", ">", after)
-    .selectAll("t")
-    .limit(PAGE_ITEMS + 1)
-    .execute();
+  const found = await ownTopUps(db, zone, key, asked, after, PAGE_ITEMS + 1);
   const rows = found.slice(0, PAGE_ITEMS);
   return { topUps: await withReversals(db, rows), rest: found.length > rows.length ? rows.at(-1)?.txnId : undefined };
 }
@@ -65,16 +60,31 @@ export function timesOf(zone: Zone, { from, to }: OwnDays): { readonly from: Ins
   return { from: first.from, until: last.until };
 }
 
-/** The top-ups of an account and of some days, oldest first. */
-export function ownTopUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays): TopUps {
-  const times = timesOf(zone, days);
-  const own = inRange(ofAccount(db, key), rangeOf(times.from, times.until));
-  return own.where("t.txnDate", ">=", days.from).where("t.txnDate", "<", dayAfter(days.to));
-}
-
-function ofAccount(db: Db, { partnerId, environment }: AccountKey): TopUps {
-  const own = topUps(db).where("t.partnerId", "=", partnerId).where("t.environment", "=", environment);
-  return own.orderBy("t.txnId");
+/** The top-ups of an account after a txnId, oldest first, `most` at most. */
+export function ownTopUps(
+  db: Db,
+  zone: Zone,
+  { partnerId, environment }: AccountKey,
+  asked: OwnDays | OwnReference,
+  after: string,
+  most: number,
+): Promise<TopUpRow[]> {
+  const times = "udf1" in asked ? undefined : timesOf(zone, asked);
+  const { least, beyond } = rangeOf(times?.from, times?.until);
+  const place = after > least ? after : least;
+  let own = topUps(db)
+    .selectAll("t")
+    .where("t.partnerId", "=", partnerId)
+    .where("t.environment", "=", environment)
+    .where("t.txnId", ">", place)
+    .where("t.txnId", "<", beyond)
+    // The same again: PostgreSQL then finds the index of all partners' txnIds dearer, even if it knows one partner only.
+    .where((eb) =>
+      eb(eb.refTuple("t.partnerId", "t.environment", "t.txnId"), ">", eb.tuple(partnerId, environment, place)),
+    );
+  if ("udf1" in asked) own = own.where("t.udf1", "=", asked.udf1);
+  else own = own.where("t.txnDate", ">=", asked.from).where("t.txnDate", "<", dayAfter(asked.to));
+  return own.orderBy("t.txnId").limit(most).execute();
 }
 
 async function withReversals(db: Db, rows: readonly TopUpRow[]): Promise<OwnTopUp[]> {
