@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { type AccountEntry, type AccountKey, chargeOf } from "../domain/account.ts";
 import { firstTransactionId } from "../domain/transaction.ts";
 import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
@@ -87,8 +86,6 @@ async function topUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays, after:
 async function reversals(db: Db, zone: Zone, key: AccountKey, days: OwnDays, after: EntryPlace, most: number) {
   const { partnerId, environment } = key;
   const id = after.rank === REVERSAL ? after.id : "";
-  // An expression, so that PostgreSQL cannot choose the index of all partners' reversals.
-  const day = sql<string>`substr(r.wall, 1, 10)`;
   const rows = await db
     .selectFrom("reversal as r")
     .innerJoin("topUp as t", "t.txnId", "r.txnId")
@@ -98,8 +95,12 @@ async function reversals(db: Db, zone: Zone, key: AccountKey, days: OwnDays, aft
     .where("r.environment", "=", environment)
     .where((eb) => eb(eb.refTuple("r.at", "r.txnId"), ">", eb.tuple(after.at, id)))
     .where("r.at", "<", timesOf(zone, days).until)
-    .where(day, ">=", days.from)
-    .where(day, "<=", days.to)
+    .where("r.wall", ">=", days.from)
+    .where("r.wall", "<", dayAfter(days.to))
+    // The same again, for PostgreSQL: see own-pages.ts.
+    .where((eb) =>
+      eb(eb.refTuple("r.partnerId", "r.environment", "r.at"), ">=", eb.tuple(partnerId, environment, after.at)),
+    )
     .orderBy("r.at")
     .orderBy("r.txnId")
     .limit(most)

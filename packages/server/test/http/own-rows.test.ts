@@ -11,8 +11,8 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 /* The reports of a partner read rows of this partner only, whatever others sold. */
 
 const OTHERS = { topUps: 100_000, reversals: 10_000, sums: 2_000, entries: 2_000 };
-/** The tables of all partners, and what finds rows of one partner or one top-up. */
-const SHARED = ["account", "account_entry", "reversal", "sales_day", "top_up"];
+/** The most rows of a table that a statement may read. */
+type Most = Readonly<Record<string, number>>;
 const DAYS = "from=2025-11-21&to=2026-11-20";
 const REPORTS: readonly (readonly [ReportName, string])[] = [
   ["partner/account", ""],
@@ -84,7 +84,8 @@ async function statementsOf(service: TestService, token: string, nodes: RootOper
     nodes.length = 0;
     const { status, json } = await ask(service, name, query, token);
     expect(status).toBe(200);
-    if (query.includes("from=")) expect(json.body.items).toHaveLength(name === "partner/top-ups" ? 3 : 5);
+    if (query.includes("from="))
+      expect(json.body.items.length).toBeGreaterThanOrEqual(name === "partner/top-ups" ? 3 : 5);
     found.push(...nodes.map((node) => ({ report: name + query, node })));
   }
   return found;
@@ -95,11 +96,11 @@ test("on PostgreSQL, no statement of a report reads more rows of a table than th
   const nodes: RootOperationNode[] = [];
   const wrapStore = (store: Store) => noted(store, nodes);
   const service = await startTestService({ openStore: database.open, wrapStore });
-  const { id } = await service.addPartner("busy");
+  const busy = await service.addPartner("busy");
   const token = await ownRows(service);
-  const own: Readonly<Record<string, number>> = { account: 0, account_entry: 1, reversal: 1, sales_day: 3, top_up: 3 };
-  const expectOwn = async (tables: readonly string[]) => {
-    const statements = await statementsOf(service, token, nodes);
+  const rare: Most = { account: 0, account_entry: 1, reversal: 1, sales_day: 3, top_up: 3 };
+  const expectOwn = async (own: Most, tables = Object.keys(own), of = token) => {
+    const statements = await statementsOf(service, of, nodes);
     await withClient(database.url, async (client) => {
       for (const { report, node } of statements) {
         const { sql, parameters } = new PostgresQueryCompiler().compileQuery(node, { queryId: "1" });
@@ -111,10 +112,12 @@ test("on PostgreSQL, no statement of a report reads more rows of a table than th
   };
   // The statistics say that all rows are of the partner.
   await database.tamper("ANALYZE");
-  for (const sql of sold(id)) await database.tamper(sql);
-  await expectOwn(["reversal", "top_up"]);
+  for (const sql of sold(busy.id)) await database.tamper(sql);
+  await expectOwn(rare, ["reversal", "top_up"]);
   await database.tamper("ANALYZE");
-  await expectOwn(SHARED);
+  await expectOwn(rare);
+  // Almost all rows are of this partner, which reads a row more than a page has.
+  await expectOwn({ reversal: 201, top_up: 201 }, undefined, await service.issue(busy, "trial"));
 });
 
 interface Plan {
