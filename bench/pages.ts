@@ -7,7 +7,7 @@ import { temporaryFolder } from "./clean-up.ts";
 import { CUID, fillDesk, IDLE_PARTNER, TARGET } from "./desk.ts";
 import { TOP_UP } from "./operations.ts";
 import { readCount } from "./options.ts";
-import { freePort, runTopupd, startServer, TOPUPD } from "./processes.ts";
+import { freePort, runTopupd, SERVE, startServer } from "./processes.ts";
 import { report } from "./report.ts";
 import { type Figure, say } from "./results.ts";
 import { median } from "./rounds.ts";
@@ -22,7 +22,7 @@ const MOST_MS = 300;
 const LONGEST_MS = 300_000;
 const DAY_MS = 86_400_000;
 
-const SERVE = [TOPUPD, "serve", "--port", "0", "--workers", "1"];
+const ONE_WORKER = [...SERVE, "--workers", "1"];
 
 interface Asked {
   readonly page: string;
@@ -30,7 +30,7 @@ interface Asked {
 }
 
 /** `npm run bench -- console pages`: how soon each page of the console has its first rows, at a million customers. */
-export async function measurePages(words: readonly string[]): Promise<void> {
+export async function reportPages(words: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...words],
     options: {
@@ -40,9 +40,15 @@ export async function measurePages(words: readonly string[]): Promise<void> {
   });
   const [customers, each] = [readCount("customers", values.customers), readCount("each", values.each)];
   say(`a database of ${customers} customers and ${customers * each} top-ups`);
-  const { folder, token, target } = await fillDesk(join(temporaryFolder("pages"), "desk"), customers, each);
+  const figures = await measurePages(join(temporaryFolder("pages"), "desk"), customers, each);
+  await report({ comparisons: [], figures }, undefined, []);
+}
+
+/** @param folder a new folder for the database. @param each number of top-ups of each customer. */
+export async function measurePages(folder: string, customers: number, each: number): Promise<Figure[]> {
+  const { token, target } = await fillDesk(folder, customers, each);
   const key = (await runTopupd(["staff", "key", "add", "bench", "--role", "admin"], { cwd: folder })).trim();
-  const first = await startServer(SERVE, {}, folder);
+  const first = await startServer(ONE_WORKER, {}, folder);
   try {
     for (const body of topUps({ ...target, customers: 1 }, MORE))
       await call({ server: first, operation: TOP_UP, token, body });
@@ -50,10 +56,9 @@ export async function measurePages(words: readonly string[]): Promise<void> {
     await first.stop();
   }
   const port = String(await freePort());
-  const server = await startServer([...SERVE, "--console-port", port], {}, folder);
+  const server = await startServer([...ONE_WORKER, "--console-port", port], {}, folder);
   try {
-    const person = new Person(`http://127.0.0.1:${port}/api/v1`, key);
-    await report({ comparisons: [], figures: await measureAll(person) }, undefined, []);
+    return await measureAll(new Person(`http://127.0.0.1:${port}/api/v1`, key));
   } finally {
     await server.stop();
   }
