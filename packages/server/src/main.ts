@@ -28,7 +28,7 @@ import { shellWord } from "./office/text.ts";
 import type { SettlerData } from "./store/sqlite/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
 import { accountTools } from "./system/account-tools.ts";
-import { createTemporaryFile, writeWholeFile } from "./system/files.ts";
+import { createTemporaryFile, notRegular, writeWholeFile } from "./system/files.ts";
 import { ENOUGH_BYTES, gatherLines, relayLines, WHOLE_IN_A_PIPE_BYTES } from "./system/log.ts";
 import { poolRandom } from "./system/random-pool.ts";
 import { targetTools } from "./targets/tools.ts";
@@ -277,7 +277,7 @@ function openRegularFile(path: string): AsyncIterable<Uint8Array> {
   if (path === STDIO)
     throw Object.assign(new Error("stdin cannot be used here: name a file"), { syscall: "open", path });
   if (statSync(path).isFile()) return createReadStream(path);
-  throw Object.assign(new Error("it is not a regular file"), { syscall: "open", path });
+  throw notRegular(path);
 }
 
 try {

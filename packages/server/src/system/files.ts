@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { type FileHandle, open, rename, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 const PIECE_BYTES = 64 * 1024;
@@ -35,7 +35,7 @@ const NO_FLUSH = ["EINVAL", "EISDIR", "EPERM", "EACCES", "ENOTSUP"];
 
 interface WholeFileOptions {
   /** Whether an existing file is replaced; otherwise an existing file is an error. */
-  readonly overwrite: boolean;
+  readonly replace: boolean;
   /** Ending of the temporary name, unique in the folder. */
   readonly suffix: string;
 }
@@ -47,8 +47,9 @@ interface WholeFileOptions {
 export async function writeWholeFile(
   path: string,
   pieces: AsyncIterable<Uint8Array>,
-  { overwrite, suffix }: WholeFileOptions,
+  { replace, suffix }: WholeFileOptions,
 ): Promise<number> {
+  if (replace) await refuseDevice(path);
   const unfinished = `${path}.${suffix}.part`;
   const file = await open(unfinished, "wx", 0o600);
   try {
@@ -63,7 +64,7 @@ export async function writeWholeFile(
       await file.close();
     }
     // Renaming alone would replace a file created since the check.
-    if (!overwrite) await (await open(path, "wx", 0o600)).close();
+    if (!replace) await (await open(path, "wx", 0o600)).close();
     await rename(unfinished, path);
     await flushFolder(dirname(path));
     return bytes;
@@ -71,6 +72,17 @@ export async function writeWholeFile(
     await unlink(unfinished).catch(() => {});
     throw error;
   }
+}
+
+/** A file may not replace a device such as /dev/null. @throws the error of {@link notRegular} */
+async function refuseDevice(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() === false) throw notRegular(path);
+}
+
+/** The error of a path that is no regular file, in the form of the system's errors. */
+export function notRegular(path: string): Error {
+  return Object.assign(new Error("it is not a regular file"), { syscall: "open", path });
 }
 
 /** Flushes the file's name, which is stored in the folder: a power cut could otherwise undo the renaming. */

@@ -93,16 +93,16 @@ describe("topupd backup", () => {
     await line.mustRun("backup", FILE);
     const former = readFileSync(join(line.folder, FILE));
     expect(await line.run("backup", FILE)).toEqual(
-      failed(`${FILE} exists already: name another file, or use --overwrite`),
+      failed(`${FILE} exists already: name another file, or use --replace`),
     );
     expect(readFileSync(join(line.folder, FILE))).toEqual(former);
     line.now += 1_000;
-    await line.mustRun("backup", FILE, "--overwrite");
+    await line.mustRun("backup", FILE, "--replace");
     expect(readFileSync(join(line.folder, FILE))).not.toEqual(former);
     writeFileSync(join(line.folder, "notes"), "notes");
     for (const name of ["topupd.db", "notes"])
-      expect(await line.run("backup", "--overwrite", name)).toEqual(
-        failed(`${name} is not a backup of topupd, so --overwrite does not replace it: name another file`),
+      expect(await line.run("backup", "--replace", name)).toEqual(
+        failed(`${name} is not a backup of topupd, so --replace does not replace it: name another file`),
       );
     expect((await line.run("backup", "none/x.backup")).stderr).toMatch(
       /^topupd: none\/x\.backup cannot be written: ENOENT/,

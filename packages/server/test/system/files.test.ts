@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createTemporaryFile, writeWholeFile } from "../../src/system/files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const NEW = { overwrite: false, suffix: "abc" };
-const INSTEAD = { overwrite: true, suffix: "abc" };
+const NEW = { replace: false, suffix: "abc" };
+const INSTEAD = { replace: true, suffix: "abc" };
 
 describe("a file that is written whole or not at all", () => {
   test("holds all pieces, and is for its owner alone", async () => {
@@ -31,10 +31,10 @@ describe("a file that is written whole or not at all", () => {
 
   test.each([NEW, INSTEAD])("leaves nothing behind where its pieces fail: %j", async (options) => {
     const folder = temporaryFolder();
-    if (options.overwrite) writeFileSync(join(folder, "file"), "former");
+    if (options.replace) writeFileSync(join(folder, "file"), "former");
     await expect(writeWholeFile(join(folder, "file"), failing(), options)).rejects.toThrow("gone");
-    expect(readdirSync(folder)).toEqual(options.overwrite ? ["file"] : []);
-    if (options.overwrite) expect(readFileSync(join(folder, "file"), "utf8")).toBe("former");
+    expect(readdirSync(folder)).toEqual(options.replace ? ["file"] : []);
+    if (options.replace) expect(readFileSync(join(folder, "file"), "utf8")).toBe("former");
   });
 
   test("does not take the place of another, even of one that has come meanwhile", async () => {
@@ -57,6 +57,14 @@ describe("a file that is written whole or not at all", () => {
     expect(statSync(join(folder, "file")).mode & 0o777).toBe(0o600);
   });
 
+  test("does not take the place of a device", async () => {
+    const folder = temporaryFolder();
+    symlinkSync("/dev/null", join(folder, "device"));
+    const written = writeWholeFile(join(folder, "device"), pieces("a"), INSTEAD);
+    await expect(written).rejects.toThrow("it is not a regular file");
+    expect(readdirSync(folder)).toEqual(["device"]);
+  });
+
   test("cannot be made in a folder that is not there, or in the place of one", async () => {
     const folder = temporaryFolder();
     await expect(writeWholeFile(join(folder, "none", "file"), pieces("a"), NEW)).rejects.toMatchObject({
@@ -64,7 +72,9 @@ describe("a file that is written whole or not at all", () => {
     });
     mkdirSync(join(folder, "taken"));
     for (const options of [NEW, INSTEAD])
-      await expect(writeWholeFile(join(folder, "taken"), pieces("a"), options)).rejects.toThrow(/EEXIST|EISDIR/);
+      await expect(writeWholeFile(join(folder, "taken"), pieces("a"), options)).rejects.toThrow(
+        /EEXIST|not a regular file/,
+      );
     expect(readdirSync(folder)).toEqual(["taken"]);
     expect(existsSync(join(folder, "none"))).toBe(false);
   });

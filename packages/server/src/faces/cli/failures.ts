@@ -52,7 +52,7 @@ export async function withFile<Result>(file: string, cannot: string, work: () =>
     return await work();
   } catch (error) {
     if (!isFileError(error)) throw error;
-    if (error.code === "EEXIST") throw new CommandFailed(`${file} exists already: name another file`);
+    if (error.code === "EEXIST") throw new CommandFailed(`${file} exists already: name another file, or use --replace`);
     throw new CommandFailed(`${file} cannot ${cannot}: ${error.message}`);
   }
 }

@@ -46,12 +46,18 @@ interface Page {
   readonly csv: () => readonly (readonly string[])[];
 }
 
-/** Writes pages of rows to a new file or to stdout. The trailer is the last row of NDJSON; with CSV it goes to stderr. */
+export interface Output {
+  readonly output?: string;
+  /** Whether an existing file is replaced, once the new one is complete. */
+  readonly replace?: boolean;
+}
+
+/** Writes pages of rows to a file or to stdout. The trailer is the last row of NDJSON; with CSV it goes to stderr. */
 export async function writeExport(
   runtime: Runtime,
   header: readonly string[],
   pages: AsyncGenerator<Page, Trailer | undefined>,
-  output: string | undefined,
+  { output, replace = false }: Output,
 ): Promise<void> {
   const asCsv = isCsv(output);
   let [summary, rows] = ["", 0];
@@ -74,6 +80,6 @@ export async function writeExport(
   if (output === undefined || output === STDIO) {
     // The reader closed the pipe: print nothing more.
     if (!(await runtime.streamOut(pieces()))) return;
-  } else await withFile(output, "be written", () => runtime.writeFile(output, pieces(), { overwrite: false }));
+  } else await withFile(output, "be written", () => runtime.writeFile(output, pieces(), { replace }));
   runtime.stderr(`${rows} exported\n${summary}`);
 }

@@ -10,12 +10,12 @@ import { csvIn, pagesOf } from "../rows.ts";
 import { addStoreCommand, type Session } from "./command.ts";
 import { shellDesk } from "./desk.ts";
 import { CommandFailed, FoundWrong, flagOf, namingOf, placeholderOf, refusalOf, withFile } from "./failures.ts";
-import { fileAt, writeExport } from "./files.ts";
+import { fileAt, type Output, writeExport } from "./files.ts";
 import type { Runtime } from "./runtime.ts";
 
 type Given = Record<string, unknown>;
 
-const OUTPUT = "new file that only its owner can read; CSV if it ends in .csv, else NDJSON (default: -, stdout)";
+const OUTPUT = "file that only its owner can read; CSV if it ends in .csv, else NDJSON (default: -, stdout)";
 
 /** Adds the command of an operation. Each field of the input is an argument or a flag. */
 export function addOperation(group: Command, runtime: Runtime, operation: Operation, cli: Cli<Given, unknown>): void {
@@ -34,7 +34,9 @@ export function addOperation(group: Command, runtime: Runtime, operation: Operat
     arguments: names.map((field) => argumentOf(field, input.properties[field] as Said, isNeeded(field))),
     options: [
       ...flagged.map(([field, schema]) => optionOf(field, schema, isNeeded(field))),
-      ...(csv === undefined ? [] : [new Option("--output <FILE>", OUTPUT)]),
+      ...(csv === undefined
+        ? []
+        : [new Option("--output <FILE>", OUTPUT), new Option("--replace", "replace an existing file")]),
     ],
     json: csv === undefined,
     changes: permission !== "read" || csv !== undefined,
@@ -53,7 +55,7 @@ export function addOperation(group: Command, runtime: Runtime, operation: Operat
       });
       if (typed["preview"] === true) runtime.stderr("This is a preview: nothing was changed.\n");
       if (csv === undefined) return print(session, done, show);
-      return writeExport(runtime, csv.header, pagesOf(csv, done as Rows<Given>), typed["output"] as string | undefined);
+      return writeExport(runtime, csv.header, pagesOf(csv, done as Rows<Given>), typed as Output);
     },
   });
 }

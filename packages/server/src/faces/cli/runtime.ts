@@ -44,7 +44,7 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly writeFile: (
     path: string,
     pieces: AsyncIterable<Uint8Array>,
-    options: { readonly overwrite: boolean },
+    options: { readonly replace: boolean },
   ) => Promise<number>;
   /** Makes a file without a name, for uploads of staff and for stdin that is read twice. */
   readonly createTemporaryFile: () => TemporaryFile;

@@ -49,19 +49,19 @@ export function addCopyCommand(program: Command, runtime: Runtime): void {
 
 /** Adds `topupd backup`. */
 export function addBackupCommand(program: Command, runtime: Runtime): void {
-  addStoreCommand<{ readonly overwrite?: boolean }>(program, runtime, {
+  addStoreCommand<{ readonly replace?: boolean }>(program, runtime, {
     name: "backup",
     description: "write everything to one file that topupd can restore; the service keeps running",
     arguments: [
       new Argument("<FILE>", "the new file; only its owner can read it, and it gets its name when it is complete"),
     ],
-    options: [new Option("--overwrite", "replace an existing backup")],
-    examples: ["topupd backup /var/backups/topupd/2026-11-20.backup", "topupd backup --overwrite last.backup"],
-    run: (session, [file = ""], { overwrite = false }) =>
+    options: [new Option("--replace", "replace an existing backup")],
+    examples: ["topupd backup /var/backups/topupd/2026-11-20.backup", "topupd backup --replace last.backup"],
+    run: (session, [file = ""], { replace = false }) =>
       withFile(file, "be written", async () => {
         if (file === STDIO) throw new WrongUsage("a backup cannot go to stdout: name a file");
-        await refuseTaken(runtime, file, overwrite);
-        await backUp(session, file, overwrite);
+        await refuseTaken(runtime, file, replace);
+        await backUp(session, file, replace);
       }),
   });
 }
@@ -134,26 +134,24 @@ function readAddress(flag: string, text: string, { env }: Runtime): DatabaseAddr
   }
 }
 
-/** Refuses an existing file before the database is read. `overwrite` may replace only a backup. */
-async function refuseTaken({ openFile }: Runtime, file: string, overwrite: boolean): Promise<void> {
+/** Refuses an existing file before the database is read. `replace` may replace only a backup. */
+async function refuseTaken({ openFile }: Runtime, file: string, replace: boolean): Promise<void> {
   try {
     const isOldBackup = await isBackup(openFile(file));
-    if (!overwrite) throw new CommandFailed(`${file} exists already: name another file, or use --overwrite`);
+    if (!replace) throw new CommandFailed(`${file} exists already: name another file, or use --replace`);
     if (!isOldBackup)
-      throw new CommandFailed(
-        `${file} is not a backup of topupd, so --overwrite does not replace it: name another file`,
-      );
+      throw new CommandFailed(`${file} is not a backup of topupd, so --replace does not replace it: name another file`);
   } catch (error) {
     if (!isFileError(error) || error.code !== "ENOENT") throw error;
   }
 }
 
-async function backUp(session: Session, file: string, overwrite: boolean): Promise<void> {
+async function backUp(session: Session, file: string, replace: boolean): Promise<void> {
   const { runtime, store, config } = session;
   // Names are read before the file gets its name: a later failure would look as if there were no backup.
   const partners = await partnerNamesOf(store);
   const signal = stopSignal(runtime);
-  const write = (pieces: AsyncIterable<Uint8Array>) => runtime.writeFile(file, pieces, { overwrite });
+  const write = (pieces: AsyncIterable<Uint8Array>) => runtime.writeFile(file, pieces, { replace });
   const line = progressLine(runtime);
   const onRows = (rows: number) => line.show(`writing ... ${rows} rows`);
   const request = { version: runtime.version, kind: config.database.store, write, signal, onRows };

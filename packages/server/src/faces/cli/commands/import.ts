@@ -18,7 +18,7 @@ import { withFileAt } from "../files.ts";
 import type { Runtime } from "../runtime.ts";
 import { progressLine } from "../terminal.ts";
 
-type Flags = Omit<CustomersImport, "file"> & { readonly preview?: boolean };
+type Flags = Omit<CustomersImport, "file"> & { readonly preview?: boolean; readonly each?: boolean };
 
 const EXIT_CODES = `
 Exit codes: 0 all lines were imported; 1 nothing was written; 2 wrong usage;
@@ -50,7 +50,8 @@ export function addImportCustomers(program: Command, runtime: Runtime): void {
         "--allow-large-change",
         "accept a file that would change very many customers, as one with a missing column does",
       ),
-      new Option("--preview", "show the changes without making them"),
+      new Option("--preview", "count the changes without making them"),
+      new Option("--each", "print each change (JSON: the first 1000)"),
       flags.list("--allow-shorter <CUID>", "let the file shorten this customer's paid time", "nobody"),
       flags.number(
         "--tolerance-days <N>",
@@ -65,11 +66,11 @@ export function addImportCustomers(program: Command, runtime: Runtime): void {
     changes: true,
     makesDatabase: ({ preview }) => preview !== true,
     async run(session, [path = ""], given) {
-      const { preview = false, ...request } = given;
-      const output = new ImportOutput(session, preview);
+      const { preview = false, each = false, ...request } = given;
+      const output = new ImportOutput(session, preview, each);
       const hooks: CustomersHooks = {
         ...output.hooks,
-        onChange: (change) => output.change(change, () => customerWords(change)),
+        ...(each && { onChange: (change: ChangedCustomer) => output.change(change) }),
         onHeldBack: (held) => output.say("held back", heldBackWords(held)),
         onWarning: (warning) => output.say("warnings", warningWords(warning)),
       };
@@ -98,20 +99,22 @@ function conclude(output: ImportOutput, { report }: CustomersImported): void {
   if (left.length > 0) throw new FoundWrong(left.join(", "));
 }
 
-/** Shows an import while it runs: problems on stderr, changes of a preview on stdout. */
+/** Shows an import while it runs: problems on stderr, changes on stdout. */
 class ImportOutput {
   readonly hooks: ImportHooks;
   readonly progress: ReturnType<typeof progressLine>;
   readonly #session: Session;
   readonly #isPreview: boolean;
-  /** Changes of a preview, for JSON. */
-  readonly #changes: object[] = [];
+  readonly #isEach: boolean;
+  /** The first changes, for JSON. */
+  readonly #changes: ChangedCustomer[] = [];
   readonly #said = new Map<string, number>();
   #isWriting = false;
 
-  constructor(session: Session, isPreview: boolean) {
+  constructor(session: Session, isPreview: boolean, isEach: boolean) {
     this.#session = session;
     this.#isPreview = isPreview;
+    this.#isEach = isEach;
     this.progress = progressLine(session.runtime);
     this.hooks = {
       onRejected: (line) => this.say("rejected", rejectedWords(line)),
@@ -131,18 +134,20 @@ class ImportOutput {
     this.#session.runtime.stderr(words);
   }
 
-  /** @param words called only if they are printed. */
-  change(data: object, words: () => string): void {
-    if (!this.#isPreview) return;
+  change(change: ChangedCustomer): void {
     this.progress.clear();
-    if (!this.#session.isJson) this.#session.runtime.stdout(words());
-    else if (this.#changes.length < MOST_SAID) this.#changes.push(data);
+    if (!this.#session.isJson) this.#session.runtime.stdout(customerWords(change));
+    else if (this.#changes.length < MOST_SAID) this.#changes.push(change);
   }
 
   /** @param report the JSON. @param summary the same in words. */
   conclude(report: object, summary: string): void {
     this.#countUnprinted();
-    const data = this.#isPreview ? { ...report, preview: true, changes: this.#changes } : report;
+    const data = {
+      ...report,
+      ...(this.#isPreview && { preview: true }),
+      ...(this.#isEach && { changes: this.#changes }),
+    };
     this.#session.show(data, `${this.#isPreview ? "would be: " : ""}${summary}\n`);
   }
 
