@@ -71,6 +71,16 @@ describe("topupd serve", () => {
     expect(logLines(stderr()).filter(({ level }) => level !== "info")).toEqual([]);
   });
 
+  test("restores the trial customers of yesterday, once", async () => {
+    const line = commandLine();
+    await line.mustRun("trial", "reset");
+    const database = rawConnection(join(line.folder, "topupd.db"));
+    database.exec(`UPDATE customer SET as_of = as_of - ${24 * 3_600_000}`);
+    await line.start("serve", "--workers", "2");
+    const resets = () => database.prepare("SELECT author FROM audit_entry WHERE action = 'trial.reset'").all();
+    await expect.poll(resets).toMatchObject([{}, { author: "practice" }]);
+  });
+
   test.each([
     // Its metrics are served by then, and must not keep it.
     ["port", "host", ["--metrics-port", "0"]],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FAULTS, PRACTICE_CUID } from "../../src/domain/practice.ts";
-import { resetTrial, TRIAL_CUIDS } from "../../src/faces/cli/demo/trial.ts";
+import { resetTrial, restoreTrial, TRIAL_CUIDS } from "../../src/faces/cli/demo/trial.ts";
 import { listPackages, lookUpCustomer } from "../../src/partner/customers.ts";
 import { trialCatalogue } from "../../src/partner/openapi/examples.ts";
 import { topUp } from "../../src/partner/top-ups.ts";
@@ -130,6 +130,43 @@ describe("resetting the trial environment", () => {
     });
     await resetTrial(trial.ports, ACTOR);
     expect((await trial.store.currentCatalogue("trial"))?.bouquets).toEqual(trialCatalogue(2));
+  });
+
+  test("happens again on each day, and at once if a connection is paid far ahead", async () => {
+    const trial = await openTrial();
+    const { ports, caller } = trial;
+    const connection = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
+    const find = () => subscriptionsOf(trial, connection.cuid, connection.service, connection.reqId);
+    const buy = async () => {
+      const { checkoutId } = await find();
+      const request = { ...connection, checkoutId, bouquetCode: "TRIAL-NET-12M", amount: 1_152_000n };
+      expect(await topUp(ports, caller, request)).toMatchObject({ ok: true });
+    };
+    const codes = async () => {
+      await restoreTrial(ports);
+      return (await find()).codes;
+    };
+    await buy();
+    expect(await codes()).toEqual(["TRIAL-NET-12M"]);
+    trial.world.now += DAY_MS;
+    expect(await codes()).toEqual(["TRIAL-NET-1M"]);
+    const far = { code: "TRIAL-NET-12M", startdate: "2026-11-20 09:00:00", enddate: "5000-11-20 09:00:00" };
+    const internet = [{ username: "trial1", status: "active", subscriptions: [far] }];
+    const paid = customer("1000001", { mobile: "9800000001", connections: { internet } });
+    await trial.world.importCustomers([paid], { environment: "trial" });
+    expect(await codes()).toEqual(["TRIAL-NET-1M"]);
+  });
+
+  test("happens again only if it happened before, and unless another trial catalogue was published", async () => {
+    const world = await openWorld();
+    await restoreTrial(world.ports);
+    expect(await world.store.currentCatalogue("trial")).toBe(undefined);
+    const trial = await openTrial();
+    const others = trialCatalogue(2).slice(1);
+    await publish(trial.store, "trial", others, { author: ACTOR.name, authority: undefined, at: trial.world.now });
+    trial.world.now += DAY_MS;
+    await restoreTrial(trial.ports);
+    expect((await trial.store.currentCatalogue("trial"))?.bouquets).toEqual(others);
   });
 
   test("touches no production customer, and leaves a database that is in order", async () => {

@@ -13,7 +13,7 @@ import { type CommissionRule, commissionOf } from "../../src/domain/commission.t
 import { PRACTICE_CUID } from "../../src/domain/practice.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { MONTHLY, QUARTERLY, RUNS } from "./builders.ts";
-import { checkoutFor, commandWith, decide, GOOD_TOKEN, NOW, snapshotWith } from "./purchase.ts";
+import { checkoutFor, commandWith, decide, FIBER, GOOD_TOKEN, NOW, snapshotWith } from "./purchase.ts";
 
 const TODAY = "2026-11-20";
 const percentOf = (percent: number): CommissionRule => ({
@@ -166,6 +166,14 @@ describe("a top-up", () => {
     expect(ends("2026-12-20 09:01:00")).toMatchObject({ kind: "recorded" });
     expect(ends("2026-12-20 09:00:59")).toMatchObject(limited("paid_ahead"));
     expect(ends("2027-02-20 09:00:59", QUARTERLY)).toMatchObject(limited("paid_ahead"));
+  });
+
+  test("is never too far ahead in the trial environment, whose connections all partners share", () => {
+    const environment = "trial" as const;
+    const command = commandWith({ environment, ...checkoutFor({ ...FIBER, environment }) });
+    expect(decide(snapshotWith(), command, undefined, { latestEnd: "2026-12-20 09:00:59" })).toMatchObject({
+      kind: "recorded",
+    });
   });
 
   test("that was recorded is answered again whatever the balance and the limits are", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../../client/src/index.ts";
+import { FAULTS } from "../../src/domain/practice.ts";
 import { listAudit } from "../../src/office/audit/operations.ts";
 import { listPartners } from "../../src/office/partners/operations.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
@@ -75,6 +76,19 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     expect(await verdicts("wallet")).toEqual([]);
     expect(await refusal(run(desk, showPractice, { partner: "Nobody" }))).toMatchObject({ code: "not_found" });
   });
+});
+
+test("a hundred top-ups by one partner do not stop another's certificate", async () => {
+  const { partnerNamed, storeCalls } = await start({ lateMs: 20 });
+  const [busy, partner] = [await partnerNamed("Busy"), await partnerNamed("Bank")];
+  const recording = FAULTS.filter(({ failing, refusal }) => failing?.records ?? refusal === undefined);
+  for (let round = 0; round < 15; round += 1)
+    for (const { name } of recording) await busy.topUp(await busy.quote(name, -1));
+  await storeCalls(busy);
+  expect((await busy.report()).topUps).toBe(105);
+  for (const fault of FAULT_NAMES) await partner.handle(client, fault);
+  await storeCalls(partner);
+  expect((await partner.report()).certifiedAt).not.toBe(null);
 });
 
 describe("the report names the broken rule of a program, and no other", () => {

@@ -60,12 +60,13 @@ export class PracticePartner {
     this.#service.now += ms;
   }
 
-  async quote(reqId: string): Promise<Purchase> {
+  /** @param at place of the bouquet in the listing. */
+  async quote(reqId: string, at = 0): Promise<Purchase> {
     const connection = { cuid: PRACTICE_CUID, service: "internet", reqId } as const;
     const { body } = (await (await this.#fetch("get-subscription-package", connection)).json()) as {
-      body: { checkoutId: string; internet: { bouquets: [{ code: string; price: number }] } };
+      body: { checkoutId: string; internet: { bouquets: { code: string; price: number }[] } };
     };
-    const [{ code, price }] = body.internet.bouquets;
+    const { code = "", price } = body.internet.bouquets.at(at) ?? {};
     return { ...connection, checkoutId: body.checkoutId, bouquetId: code, amt: String(price) };
   }
 

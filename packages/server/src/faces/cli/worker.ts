@@ -93,7 +93,16 @@ export async function serveWorker(
     work: alertWatch({ store, clock, lease, mailer: mailerOf(config, { clock }), log: workerPorts.log }),
     failure: "alerts are late",
   });
-  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing, alerting];
+  const trialLease = new Lease(workerPorts.store.outbox, workerPorts, "trial");
+  const restoring = startRepeating(workerPorts, {
+    everyMs: 60_000,
+    async work() {
+      const { restoreTrial } = await import("./demo/trial.ts");
+      if (await trialLease.take()) await restoreTrial({ store, clock, random });
+    },
+    failure: "the trial customers are restored late",
+  });
+  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing, restoring, alerting];
   // One failed connection must not end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return {

@@ -11,12 +11,15 @@ import { issueToken } from "../../../office/partners/tokens.ts";
 import { addStaff } from "../../../office/staff/operations.ts";
 import { changeAccount, readStaff } from "../../../office/staff/sql.ts";
 import { asRow, expectGood, trialCatalogue } from "../../../partner/openapi/examples.ts";
+import type { Db } from "../../../store/engine.ts";
 import type { Ports } from "../../../store/ports.ts";
 import type { DeskSession } from "../command.ts";
 import { shellDesk } from "../desk.ts";
 
 /** The customers without faults. */
 export const TRIAL_CUIDS = ["1000001", "1000002", "1000003", "1000004", "1000005"] as const;
+
+const FAR_AHEAD = "5000-01-01 00:00:00";
 
 /**
  * Resets the trial environment to its first state: its catalogue and its six customers without top-ups. Dates are
@@ -28,9 +31,7 @@ export async function resetTrial(ports: Ports, actor: Actor): Promise<void> {
   const office = officeOf({ ...ports, actor });
   const now = zone.moment(office.by.at);
   const bouquets = trialCatalogue(currencyExponent);
-  const current = await store.currentCatalogue("trial");
-  if (current === undefined || !isSame(current.bouquets, bouquets))
-    await publishBouquets(office, "trial", { bouquets });
+  if (!(await hasTrialCatalogue(store))) await publishBouquets(office, "trial", { bouquets });
   const rows = trialCustomers(bouquets, zone, now.instant).map((stated) => ({ stated, asOf: now }));
   await store.importCustomers("trial", rows, office.by, {
     now,
@@ -38,6 +39,33 @@ export async function resetTrial(ports: Ports, actor: Actor): Promise<void> {
     toleranceDays: 1,
     allowShorter: new Set(),
   });
+}
+
+/**
+ * Resets the trial environment again on each day: partners share its customers. Does nothing if it was never reset, or if
+ * the provider has published another trial catalogue.
+ */
+export async function restoreTrial(ports: Ports): Promise<void> {
+  const { engine, provider } = ports.store;
+  const ofPractice = engine.db
+    .selectFrom("customer")
+    .where("environment", "=", "trial")
+    .where("cuid", "=", PRACTICE_CUID);
+  const customer = await ofPractice.select("asOf").executeTakeFirst();
+  if (customer === undefined) return;
+  const dayOf = (at: Instant) => provider.zone.wallTime(at).slice(0, "YYYY-MM-DD".length);
+  const isOfToday = dayOf(customer.asOf ?? 0) === dayOf(ports.clock());
+  if (isOfToday && !(await isPaidFarAhead(engine.db))) return;
+  if (await hasTrialCatalogue(ports.store)) await resetTrial(ports, { name: "practice" });
+}
+
+/** Whether top-ups of a shared connection may soon reach the year 9999, the last one. */
+async function isPaidFarAhead(db: Db): Promise<boolean> {
+  const shared = db
+    .selectFrom("subscription")
+    .where("environment", "=", "trial")
+    .where("cuid", "in", [...TRIAL_CUIDS, PRACTICE_CUID]);
+  return (await shared.select("seq").where("endTime", ">", FAR_AHEAD).limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Secrets that are shown once. */
@@ -115,8 +143,9 @@ function trialRows(zone: Zone, now: Instant): object[] {
   ];
 }
 
-function isSame(a: readonly Bouquet[], b: readonly Bouquet[]): boolean {
-  const text = (bouquets: readonly Bouquet[]) =>
+async function hasTrialCatalogue({ currentCatalogue, provider }: Ports["store"]): Promise<boolean> {
+  const text = (bouquets: readonly Bouquet[] = []) =>
     JSON.stringify(bouquets, (_, value) => (typeof value === "bigint" ? `${value}` : value));
-  return text(a) === text(b);
+  const current = await currentCatalogue("trial");
+  return text(current?.bouquets) === text(trialCatalogue(provider.currencyExponent));
 }
