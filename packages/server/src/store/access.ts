@@ -66,7 +66,11 @@ export function toTokenState(row: TokenStateRow): TokenState {
   return { expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined, partner };
 }
 
-export function toPartner({ allowedAddresses: allowed, certifiedAt, ...row }: PartnerRow): Partner {
+export function toPartner({
+  allowedAddresses: allowed,
+  certifiedAt,
+  ...row
+}: Omit<PartnerRow, "certificate">): Partner {
   const { id, name, status, createdAt } = row;
   const allowedAddresses = allowed === null ? undefined : new AddressList(JSON.parse(allowed) as string[]);
   const { rate, burst, newLookUps } = { ...DEFAULT_LIMITS, ...storedLimits(row) };

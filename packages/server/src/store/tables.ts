@@ -41,6 +41,7 @@ export const TABLES = {
       created_at: number(),
       allowed_addresses: orNull(text()),
       certified_at: orNull(number()),
+      certificate: orNull(text()),
       limits: orNull(text()),
       commission: orNull(text()),
     },

@@ -547,11 +547,15 @@ test("an admin certifies a partner by its list, and prints the certificate", asy
   await main.getByText(/^Certified 2026-11-/).waitFor();
   await row("lost-before").getByText("Passed").waitFor();
   expect(await findViolations(page)).toEqual([]);
+  await service.store.recordTrialCalls(calls.map((each) => ({ ...each, checkoutId: `later-${each.checkoutId}` })));
+  await page.reload();
+  await row("lost-before").locator("[title^=later-]").first().waitFor();
   await page.setViewportSize({ width: A4_WIDTH, height: 990 });
   await page.emulateMedia({ media: "print" });
   const printed = await page.innerText("body");
   expect(printed).toMatch(/^Blue Cable\n/);
-  for (const fact of ["Practice certificate", "Moon Pay", "v1.0.1", ...FAULTS.map(({ name }) => name)])
+  expect(printed).not.toContain("later-");
+  for (const fact of ["Practice certificate", "Moon Pay", "v1.0.1", ...FAULTS.map(({ name }) => name), "order-0"])
     expect(printed).toContain(fact);
   for (const control of ["Check", "Access", "Print"]) expect(printed).not.toMatch(new RegExp(`^${control}$`, "m"));
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(A4_WIDTH);

@@ -43,18 +43,26 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     for (const fault of FAULT_NAMES) await partner.handle(client, fault);
     await storeCalls(partner);
     const withoutList = await partner.report(false);
-    expect(withoutList).toMatchObject({ passed: false, hasList: false, certifiedAt: null });
+    expect(withoutList).toMatchObject({ passed: false, hasList: false, certificate: null });
     const report = await partner.report();
     const failed = report.faults.filter(({ verdict }) => verdict !== "passed");
     expect(failed).toEqual([]);
     expect(report).toMatchObject({ passed: true, topUps: 10, versions: ["v1.0.1"] });
     const certifiedAt = new Date(service.now).toISOString();
-    expect(report.certifiedAt).toBe(certifiedAt);
-    service.now += HOUR;
-    expect(await partner.report()).toMatchObject({ certifiedAt });
-    // A later failure does not take the certificate back.
+    const { certificate } = report;
+    const faults = report.faults.map(({ fault, checkoutId }) => ({ fault, checkoutId }));
+    expect(certificate).toEqual({ certifiedAt, versions: ["v1.0.1"], faults });
+    service.now += 24 * HOUR;
+    expect(await partner.report()).toMatchObject({ passed: true, certificate });
+    // Later failures do not change the certificate.
     partner.list.clear();
-    expect(await partner.report()).toMatchObject({ passed: false, certifiedAt });
+    for (const fault of FAULT_NAMES) await partner.topUp(await partner.quote(fault));
+    await storeCalls(partner);
+    const later = await partner.report();
+    expect(later.passed).toBe(false);
+    expect(later.faults.map(({ checkoutId }) => checkoutId)).not.toContain(faults[0]?.checkoutId);
+    expect(later.certificate).toEqual(certificate);
+    expect((await run(desk, showPractice, { partner: "Bank" })).certificate).toEqual(certificate);
     expect((await run(desk, listPartners, {})).items).toMatchObject([
       { certifiedAt: null },
       { name: "Bank", certifiedAt },
@@ -88,7 +96,7 @@ test("a hundred top-ups by one partner do not stop another's certificate", async
   expect((await busy.report()).topUps).toBe(105);
   for (const fault of FAULT_NAMES) await partner.handle(client, fault);
   await storeCalls(partner);
-  expect((await partner.report()).certifiedAt).not.toBe(null);
+  expect((await partner.report()).certificate).not.toBe(null);
 });
 
 describe("the report names the broken rule of a program, and no other", () => {
@@ -98,8 +106,8 @@ describe("the report names the broken rule of a program, and no other", () => {
     for (const fault of FAULT_NAMES) await partner.handle(program, fault);
     if (rule === "given_up") partner.wait(HOUR);
     await storeCalls(partner);
-    const { faults, certifiedAt } = await partner.report();
-    expect(certifiedAt).toBe(null);
+    const { faults, certificate } = await partner.report();
+    expect(certificate).toBe(null);
     const broken = faults.flatMap(({ broken: each }) => each.map((one) => one.rule));
     expect([...new Set(broken)]).toEqual([rule]);
     for (const { calls } of faults.flatMap(({ broken: each }) => each)) expect(calls).not.toEqual([]);

@@ -1,6 +1,6 @@
 import { useApi, useUpload } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { PracticeCall, PracticeReport, PracticeResult } from "../../api/staff-api.d.ts";
+import type { PracticeCall, PracticeCertificate, PracticeReport, PracticeResult } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { FileInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -40,41 +40,66 @@ export function Practice({ partner }: { partner: string }) {
   );
 }
 
+/** The report, and the certificate: once there is one, only that is printed. */
 function Report({ report }: { report: PracticeReport }) {
-  const { partner, at, versions, calls, topUps, hasList, passed, certifiedAt, faults } = report;
+  const { partner, at, versions, calls, topUps, hasList, certificate, faults } = report;
+  const isCertified = certificate !== null;
   return (
     <>
-      <PaperHead title={passed ? t.certificate : t.practiceReport}>
+      {isCertified && <Certificate partner={partner} of={certificate} />}
+      <div className={isCertified ? "no-print" : "stack"}>
+        {!isCertified && (
+          <PaperHead title={t.practiceReport}>
+            <Fact label={texts.settlement.partner} value={partner} />
+            <Fact label={t.reported} value={<Time of={at} />} />
+            <Fact label={t.versions} value={versions.join(", ")} />
+            <Fact label={t.calls} value={formatCount(calls)} />
+            <Fact label={t.topUps} value={formatCount(topUps)} />
+          </PaperHead>
+        )}
+        <Card title={t.faults} actions={!isCertified && <Print />}>
+          {!hasList && !isCertified && <Note>{t.withoutList}</Note>}
+          <DataTable label={t.practiceReport} columns={COLUMNS} rows={faults} rowKey={({ fault }) => fault} />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function Certificate({ partner, of: { certifiedAt, versions, faults } }: { partner: string; of: PracticeCertificate }) {
+  return (
+    <>
+      <PaperHead title={t.certificate}>
         <Fact label={texts.settlement.partner} value={partner} />
-        <Fact label={t.reported} value={<Time of={at} />} />
         <Fact label={t.certified} value={<Time of={certifiedAt} />} />
         <Fact label={t.versions} value={versions.join(", ")} />
-        <Fact label={t.calls} value={formatCount(calls)} />
-        <Fact label={t.topUps} value={formatCount(topUps)} />
       </PaperHead>
-      <Card
-        title={t.faults}
-        actions={
-          <span className="no-print">
-            <Button onClick={() => window.print()}>{texts.common.print}</Button>
-          </span>
-        }
-      >
-        {certifiedAt !== null && (
-          <div className="no-print">
-            <Note tone="success">
-              <p>
-                {t.certified} <Time of={certifiedAt} />
-              </p>
-            </Note>
-          </div>
-        )}
-        {!hasList && <Note>{t.withoutList}</Note>}
-        <DataTable label={t.practiceReport} columns={COLUMNS} rows={faults} rowKey={({ fault }) => fault} />
+      <Card title={t.certificate} actions={<Print />}>
+        <div className="no-print">
+          <Note tone="success">
+            <p>
+              {t.certified} <Time of={certifiedAt} />
+            </p>
+          </Note>
+        </div>
+        <DataTable label={t.certificate} columns={CERTIFIED} rows={faults} rowKey={({ fault }) => fault} />
       </Card>
     </>
   );
 }
+
+function Print() {
+  return (
+    <span className="no-print">
+      <Button onClick={() => window.print()}>{texts.common.print}</Button>
+    </span>
+  );
+}
+
+const CERTIFIED: readonly Column<PracticeCertificate["faults"][number]>[] = [
+  { header: t.fault, cell: ({ fault }) => <Code>{fault}</Code> },
+  { header: texts.transactions.checkoutId, cell: ({ checkoutId }) => <Code>{checkoutId}</Code> },
+];
 
 const TONES = { not_tried: "neutral", open: "info", passed: "success", failed: "danger" } as const;
 

@@ -34,7 +34,7 @@ export async function updatePartner(tx: Db, partner: Partner): Promise<void> {
   await tx.updateTable("partner").set(values).where("id", "=", id).execute();
 }
 
-function partnerRow(partner: Partner): PartnerRow {
+function partnerRow(partner: Partner): Omit<PartnerRow, "certificate"> {
   const { id, name, status, createdAt, allowedAddresses: allowed, certifiedAt = null } = partner;
   const allowedAddresses = allowed === undefined ? null : JSON.stringify(allowed.ranges);
   return { id, name, status, createdAt, allowedAddresses, certifiedAt, ...termColumns(partner) };

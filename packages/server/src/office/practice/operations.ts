@@ -3,17 +3,17 @@ import type { Partner } from "../../domain/access-token.ts";
 import { partnerCertified } from "../../domain/audit.ts";
 import type { TrialCall } from "../../domain/practice.ts";
 import { type ListedOutcome, PRACTICE_RULES, practiceReport } from "../../domain/practice-report.ts";
-import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import { isoTime } from "../../domain/wall-time.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { decide } from "../decide.ts";
 import { fileOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { noPartner, PartnerName } from "../partners/presenter.ts";
-import { findPartner, updatePartner } from "../partners/sql.ts";
+import { findPartner } from "../partners/sql.ts";
 import { count, printable, table } from "../text.ts";
 import { PracticeReportSchema } from "./schemas.ts";
-import { readPracticeCalls, readPracticeTopUps } from "./sql.ts";
+import { findCertificate, readPracticeCalls, readPracticeTopUps, writeCertificate } from "./sql.ts";
 
 /* The report on a partner's practice with faults, and its certificate. */
 
@@ -57,7 +57,7 @@ export const certifyPractice = operation({
     // The CSV reader is loaded only if it is needed.
     const { readPracticeList } = await import("../../csv/reading.ts");
     const report = await reportOn(office, partner, await readPracticeList(file.open()));
-    return report.passed ? certified(office, report) : report;
+    return report.passed && report.certificate === null ? certified(office, report) : report;
   },
 });
 
@@ -65,11 +65,14 @@ export const certifyPractice = operation({
 function certified(office: Office, report: Report): Promise<Report> {
   return decide(office, "reference", async (tx) => {
     const before = (await findPartner(tx, report.partner)) ?? noPartner(report.partner);
-    if (before.certifiedAt !== undefined) return { answer: report };
+    const former = await findCertificate(tx, before.id);
+    if (former !== undefined) return { answer: { ...report, certificate: former } };
     const { at } = office.by;
-    const write = () => updatePartner(tx, { ...before, certifiedAt: at });
+    const faults = report.faults.map(({ fault, checkoutId }) => ({ fault, checkoutId: checkoutId ?? "" }));
+    const certificate = { certifiedAt: isoTime(at), versions: report.versions, faults };
+    const write = () => writeCertificate(tx, before.id, at, certificate);
     return {
-      answer: { ...report, certifiedAt: isoTime(at) },
+      answer: { ...report, certificate },
       change: { write, audit: [partnerCertified(before, at)] },
     };
   });
@@ -81,7 +84,7 @@ async function partnerNamed({ store }: Office, name: string): Promise<Partner> {
 
 async function reportOn(
   { store: { engine }, by: { at: now }, giveWay }: Office,
-  { id, name, certifiedAt }: Partner,
+  { id, name }: Partner,
   list?: ReadonlyMap<string, ListedOutcome>,
 ): Promise<Report> {
   giveWay();
@@ -98,7 +101,7 @@ async function reportOn(
     ...{ partner: name, at: isoTime(now), versions: [...new Set(calls.map(({ version }) => version))].sort() },
     ...{ calls: calls.length, topUps: topUps.length, hasList: list !== undefined },
     passed: list !== undefined && faults.every(({ verdict }) => verdict === "passed"),
-    certifiedAt: isoTimeOrNull(certifiedAt),
+    certificate: (await findCertificate(engine.db, id)) ?? null,
     faults,
   };
 }
@@ -110,7 +113,7 @@ function callData({ at, operation: called, checkoutId = "", outcome }: TrialCall
 const COLUMNS = ["fault", "verdict", "recorded", "listed", "checkoutId"] as const;
 
 function reportLines(report: Report, { zone }: ProviderSettings): Shown {
-  const { faults, passed, certifiedAt, hasList } = report;
+  const { faults, passed, certificate, hasList } = report;
   const rows = faults.map(({ fault, verdict, recorded, listed, checkoutId }) => {
     return { fault, verdict: verdict.replace("_", " "), recorded, listed, checkoutId };
   });
@@ -124,13 +127,14 @@ function reportLines(report: Report, { zone }: ProviderSettings): Shown {
   const proofs = failed.flatMap(({ fault, broken }) =>
     broken.map(({ rule, problem, calls }) => `\n${fault}: ${ruleWords(rule)}. ${problem}\n${timed(calls)}`),
   );
-  const since = certifiedAt === null ? "" : ` ${zone.wallTime(Date.parse(certifiedAt))}`;
-  const certificate = since === "" ? "not certified" : `certified since${since}`;
-  const missing =
-    passed || hasList || certifiedAt !== null ? "" : " A certificate needs the partner's list: add --list.";
+  const since = certificate && `certified since ${zone.wallTime(Date.parse(certificate.certifiedAt))}`;
+  const missing = passed || hasList || certificate ? "" : " A certificate needs the partner's list: add --list.";
+  const certified = certificate
+    ? `\nCertificate, ${since}, ${certificate.versions.join(", ")}:\n${table(["fault", "checkoutId"], certificate.faults)}`
+    : "";
   return {
-    out: table(COLUMNS, rows) + proofs.join(""),
-    note: `${printable(report.partner)} is ${certificate}.${missing}\n`,
+    out: table(COLUMNS, rows) + proofs.join("") + certified,
+    note: `${printable(report.partner)} is ${since ?? "not certified"}.${missing}\n`,
     wrong: failed.length === 0 ? undefined : `the partner failed ${count(failed.length, "fault")}`,
   };
 }

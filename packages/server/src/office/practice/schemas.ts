@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { LISTED_OUTCOMES, PRACTICE_RULES, PRACTICE_VERDICTS, type PracticeRule } from "../../domain/practice-report.ts";
 import { InstantSchema, oneOf, orNull } from "../common.ts";
 
@@ -31,16 +31,30 @@ const PracticeResultSchema = Type.Object(
   { title: "PracticeResult" },
 );
 
+const VersionsSchema = Type.Array(Type.String(), {
+  description: "Versions of the interface that the partner practised.",
+});
+
+const CertificateSchema = Type.Object(
+  {
+    certifiedAt: InstantSchema,
+    versions: VersionsSchema,
+    faults: Type.Array(Type.Object({ fault: Type.String(), checkoutId: Type.String() }, { title: "CertifiedFault" })),
+  },
+  { title: "PracticeCertificate", description: "The first report with all faults passed. It never changes." },
+);
+export type Certificate = Static<typeof CertificateSchema>;
+
 export const PracticeReportSchema = Type.Object(
   {
     partner: Type.String(),
     at: InstantSchema,
-    versions: Type.Array(Type.String(), { description: "Versions of the interface that the partner practised." }),
+    versions: VersionsSchema,
     calls: Type.Integer({ description: "Calls about the practice customer's top-ups, of the last 30 days." }),
     topUps: Type.Integer({ description: "Recorded top-ups of the practice customer, of the last 30 days." }),
     hasList: Type.Boolean({ description: "Whether the partner's list is part of the report." }),
     passed: Type.Boolean({ description: "Whether each fault is passed, with the partner's list." }),
-    certifiedAt: orNull(InstantSchema),
+    certificate: orNull(CertificateSchema),
     faults: Type.Array(PracticeResultSchema),
   },
   { title: "PracticeReport" },

@@ -1,9 +1,10 @@
 import { PRACTICE_CUID, TOP_UP_OPERATION, type TrialCall } from "../../domain/practice.ts";
 import type { Transaction } from "../../domain/transaction.ts";
-import type { Instant } from "../../domain/wall-time.ts";
+import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { CALLS_KEPT_MS } from "../../store/calls.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { readTransactions } from "../transactions/sql.ts";
+import type { Certificate } from "./schemas.ts";
 
 /** Limits the memory of a report. */
 const MOST_ROWS = 20_000;
@@ -29,6 +30,19 @@ export async function readPracticeCalls(db: Db, partnerId: number): Promise<Tria
 
 function callsOf(db: Db, partnerId: number) {
   return db.selectFrom("trialCall").where("partnerId", "=", partnerId);
+}
+
+/** What a partner's certificate certifies; undefined if the partner has none. */
+export async function findCertificate(db: Db, partnerId: number): Promise<Certificate | undefined> {
+  const found = db.selectFrom("partner").select(["certifiedAt", "certificate"]).where("id", "=", partnerId);
+  const { certifiedAt, certificate } = await found.executeTakeFirstOrThrow();
+  if (certifiedAt === null || certificate === null) return undefined;
+  return { certifiedAt: isoTime(certifiedAt), ...(JSON.parse(certificate) as Omit<Certificate, "certifiedAt">) };
+}
+
+export async function writeCertificate(tx: Db, partnerId: number, at: Instant, { versions, faults }: Certificate) {
+  const values = { certifiedAt: at, certificate: JSON.stringify({ versions, faults }) };
+  await tx.updateTable("partner").set(values).where("id", "=", partnerId).execute();
 }
 
 /** Reads a partner's recorded top-ups of the practice customer, as long as their calls are kept. */

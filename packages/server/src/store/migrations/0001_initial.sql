@@ -38,6 +38,8 @@ CREATE TABLE partner (
   allowed_addresses TEXT,
   -- The first practice report without a complaint.
   certified_at INTEGER,
+  -- What it certified, as JSON: versions, and the checkoutId of each fault.
+  certificate TEXT,
   -- A JSON object of limits; null means the defaults.
   limits     TEXT,
   -- A JSON list of CommissionRule in domain/account.ts; null means no commission.
