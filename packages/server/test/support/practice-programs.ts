@@ -60,14 +60,13 @@ export class PracticePartner {
     this.#service.now += ms;
   }
 
-  /** @param at place of the bouquet in the listing. */
-  async quote(reqId: string, at = 0): Promise<Purchase> {
+  async quote(reqId: string, bouquetId = "TRIAL-NET-1M"): Promise<Purchase> {
     const connection = { cuid: PRACTICE_CUID, service: "internet", reqId } as const;
     const { body } = (await (await this.#fetch("get-subscription-package", connection)).json()) as {
       body: { checkoutId: string; internet: { bouquets: { code: string; price: number }[] } };
     };
-    const { code = "", price } = body.internet.bouquets.at(at) ?? {};
-    return { ...connection, checkoutId: body.checkoutId, bouquetId: code, amt: String(price) };
+    const { price } = body.internet.bouquets.find(({ code }) => code === bouquetId) ?? {};
+    return { ...connection, checkoutId: body.checkoutId, bouquetId, amt: String(price) };
   }
 
   topUp(purchase: Purchase): Promise<Seen> {

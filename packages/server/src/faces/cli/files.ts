@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { Option } from "commander";
 import { csvText } from "../../csv/writing.ts";
 import type { GivenFile, Trailer } from "../../office/fields.ts";
 import { withFile } from "./failures.ts";
@@ -50,6 +51,11 @@ export interface Output {
   readonly output?: string;
   /** Whether an existing file is replaced, once the new one is complete. */
   readonly replace?: boolean;
+}
+
+export function outputOptions(): Option[] {
+  const file = "file that only its owner can read; CSV if it ends in .csv, else NDJSON (default: -, stdout)";
+  return [new Option("--output <FILE>", file), new Option("--replace", "replace an existing file")];
 }
 
 /** Writes pages of rows to a file or to stdout. The trailer is the last row of NDJSON; with CSV it goes to stderr. */

@@ -10,12 +10,10 @@ import { csvIn, pagesOf } from "../rows.ts";
 import { addStoreCommand, type Session } from "./command.ts";
 import { shellDesk } from "./desk.ts";
 import { CommandFailed, FoundWrong, flagOf, namingOf, placeholderOf, refusalOf, withFile } from "./failures.ts";
-import { fileAt, type Output, writeExport } from "./files.ts";
+import { fileAt, type Output, outputOptions, writeExport } from "./files.ts";
 import type { Runtime } from "./runtime.ts";
 
 type Given = Record<string, unknown>;
-
-const OUTPUT = "file that only its owner can read; CSV if it ends in .csv, else NDJSON (default: -, stdout)";
 
 /** Adds the command of an operation. Each field of the input is an argument or a flag. */
 export function addOperation(group: Command, runtime: Runtime, operation: Operation, cli: Cli<Given, unknown>): void {
@@ -34,9 +32,7 @@ export function addOperation(group: Command, runtime: Runtime, operation: Operat
     arguments: names.map((field) => argumentOf(field, input.properties[field] as Said, isNeeded(field))),
     options: [
       ...flagged.map(([field, schema]) => optionOf(field, schema, isNeeded(field))),
-      ...(csv === undefined
-        ? []
-        : [new Option("--output <FILE>", OUTPUT), new Option("--replace", "replace an existing file")]),
+      ...(csv === undefined ? [] : outputOptions()),
     ],
     json: csv === undefined,
     changes: permission !== "read" || csv !== undefined,

@@ -143,9 +143,9 @@ function trialRows(zone: Zone, now: Instant): object[] {
   ];
 }
 
-async function hasTrialCatalogue({ currentCatalogue, provider }: Ports["store"]): Promise<boolean> {
+async function hasTrialCatalogue(store: Ports["store"]): Promise<boolean> {
   const text = (bouquets: readonly Bouquet[] = []) =>
     JSON.stringify(bouquets, (_, value) => (typeof value === "bigint" ? `${value}` : value));
-  const current = await currentCatalogue("trial");
-  return text(current?.bouquets) === text(trialCatalogue(provider.currencyExponent));
+  const current = await store.currentCatalogue("trial");
+  return text(current?.bouquets) === text(trialCatalogue(store.provider.currencyExponent));
 }
