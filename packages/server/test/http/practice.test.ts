@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FAULTS, PRACTICE_CUID, type TrialCall } from "../../src/domain/practice.ts";
+import { resetTrial } from "../../src/faces/cli/demo/trial.ts";
 import { listAudit } from "../../src/office/audit/operations.ts";
 import { reversePractised } from "../../src/office/practice/reversals.ts";
 import { deskOf, run } from "../support/desk.ts";
@@ -133,6 +134,8 @@ test("the provider reverses the top-up of one connection after 10 seconds, once"
   const request = await list({ ...client, service }, "reversed");
   await send({ ...client, service }, TOP_UP, request);
   const ask = async () => (await send({ ...client, service }, "txn-status", request)).json.body.result.status;
+  // The customers are restored between the top-up and its reversal.
+  await resetTrial(service.ports, service.actor);
   const pass = async (ms: number) => {
     service.now += ms;
     await Promise.all([reversePractised(service.ports), reversePractised(service.ports)]);
