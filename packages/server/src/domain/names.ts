@@ -3,7 +3,7 @@ import {
   getCountryCallingCode,
   isSupportedCountry,
   parsePhoneNumberFromString,
-} from "libphonenumber-js/mobile";
+} from "libphonenumber-js/min";
 
 /**
  * Valid new name of a partner, person or system: 1 to 64 characters, no blank at either end. The space is the only
@@ -38,8 +38,8 @@ export function foldName(reqId: string): string {
 }
 
 /**
- * Normalises a mobile number to E.164: `98...`, `977-98...` and `+977 98...` become one form. Undefined for other
- * texts, such as the number of a set-top box.
+ * Normalises a telephone number to E.164: `98...`, `977-98...` and `+977 98...` become one form. A number counts if its
+ * country allows the length: ranges that the library does not know yet, and landlines, too. Undefined for other texts.
  */
 export type NormaliseMobile = (text: string) => string | undefined;
 
@@ -101,5 +101,5 @@ function withPlainDigits(text: string): string {
 
 function readNumber(text: string, defaultCountry: CountryCode): string | undefined {
   const found = parsePhoneNumberFromString(withPlainDigits(text), { defaultCountry, extract: false });
-  return found?.isValid() === true ? found.number : undefined;
+  return found?.isPossible() === true ? found.number : undefined;
 }

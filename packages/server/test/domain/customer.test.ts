@@ -111,7 +111,18 @@ describe("a mobile number", () => {
   test("of another country is that country's", () => {
     expect(normalise("+44 7400 123456")).toBe("+447400123456");
     expect(mobileNumbersOf("GB")("07400 123456")).toBe("+447400123456");
-    expect(mobileNumbersOf("GB")("9841000000")).toBeUndefined();
+    expect(mobileNumbersOf("GB")("98410000")).toBeUndefined();
+  });
+
+  test.each([
+    ["9731000501", "a range that the library does not know"],
+    ["7200000001", "another"],
+    ["14412345", "a landline"],
+    ["77123456", "one of a range that the library does not know"],
+  ])("%s, %s, is the same one in every spelling", (digits) => {
+    const spellings = [digits, `0${digits}`, `977${digits}`, `00977${digits}`, `+977-${digits}`];
+    const split = `0${digits.slice(0, -7)}-${digits.slice(-7)}`;
+    for (const text of [...spellings, split]) expect(normalise(text), text).toBe(`+977${digits}`);
   });
 
   test("is nothing else that looks like a number or holds one", () => {
