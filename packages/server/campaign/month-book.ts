@@ -1,4 +1,4 @@
-import type { TheirRow, TheirStatus, Verdict } from "../src/domain/settlement.ts";
+import type { TheirRow, TheirStatus, Verdict } from "../src/domain/reconciliation.ts";
 import type { Transaction } from "../src/domain/transaction.ts";
 import type { Choices } from "./random.ts";
 

@@ -1,13 +1,13 @@
-import { Readable } from "node:stream";
-import { CsvError, parse } from "csv-parse";
 import { SERVICES, type Service } from "../domain/bouquet.ts";
 import { CONNECTION_TEXTS } from "../domain/customer.ts";
 import type { FieldProblem } from "../domain/fields.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { type CurrencyExponent, parseMoney } from "../domain/money.ts";
 import { LISTED_OUTCOMES, type ListedOutcome } from "../domain/practice-report.ts";
+import type { TheirRow, TheirStatus, UnreadableRow } from "../domain/reconciliation.ts";
 import { Refused } from "../domain/refused.ts";
-import type { TheirRow, TheirStatus, UnreadableRow } from "../domain/settlement.ts";
+import { identifierProblem } from "../domain/written-value.ts";
+import { type ParsedRow, readRows } from "./parsing.ts";
 import type { SourceRow } from "./rows.ts";
 import { CATALOGUE_HEADER, CONNECTION_COLUMNS, PROFILE_COLUMNS, SUBSCRIPTION_COLUMNS, unguardCell } from "./writing.ts";
 
@@ -95,96 +95,51 @@ interface CsvLine {
   readonly hasSubscriptions: boolean;
 }
 
-/** @throws Refused if the file is no CSV, or its header has an unknown or a repeated column. */
+/** @throws Refused if the header is no CSV, or has an unknown or a repeated column. */
 async function* readCsvLines(pieces: AsyncIterable<Uint8Array>, columns: readonly string[]): AsyncGenerator<CsvLine> {
   let header: readonly string[] | undefined;
   for await (const row of readRows(pieces, ",")) {
-    if (header === undefined) header = readHeader(row.cells, columns);
+    if (header === undefined) header = readHeader(row, columns);
     else yield readLine(row, header);
   }
 }
 
-function readHeader(cells: readonly string[], columns: readonly string[]): readonly string[] {
-  const names = cells.map((cell) => cell.trim());
+function readHeader(row: ParsedRow, columns: readonly string[]): readonly string[] {
+  const names = namesOf(row);
   const wrong = names.find((name, index) => !columns.includes(name) || names.indexOf(name) !== index);
   if (wrong === undefined) return names;
   const known = `the first line must name columns out of ${columns.join(",")}, with commas between them, each once`;
   throw new Refused("invalid", `${known}, but has ${JSON.stringify(wrong.slice(0, 64))}`);
 }
 
-/** A long number in a spreadsheet column that is not text. Its last digits are lost. */
-const SHORTENED = /^[0-9](?:[.,][0-9]+)?E\+[0-9]{2,3}$/;
+/** The names of a file's columns. @throws Refused if its first line is no CSV. */
+function namesOf({ cells, line, problem }: ParsedRow): string[] {
+  if (problem !== undefined) throw new Refused("invalid", `line ${line} ${problem}`);
+  return cells.map((cell) => cell.trim());
+}
 
-function readLine({ cells: row, line }: NumberedRow, header: readonly string[]): CsvLine {
+function readLine({ cells: row, line, problem: noRow }: ParsedRow, header: readonly string[]): CsvLine {
   const cells = new Map<string, string>();
   const problems: FieldProblem[] = [];
-  if (row.length !== header.length)
+  if (noRow !== undefined) problems.push({ field: "(line)", problem: noRow });
+  else if (row.length !== header.length)
     problems.push({ field: "(line)", problem: `has ${row.length} cells, and the header ${header.length}` });
   for (const [index, field] of header.entries()) {
     const cell = unguardCell(row[index] ?? "");
     if (cell !== "") cells.set(field, cell);
     if (cell.includes("\ufffd"))
       problems.push({ field, problem: 'is not UTF-8: in a spreadsheet, save the file as "CSV UTF-8"' });
-    if (SHORTENED.test(cell))
-      problems.push({ field, problem: "is a number that a spreadsheet has shortened: make the column text there" });
   }
   return { line, cells, problems, hasSubscriptions: SUBSCRIPTION_COLUMNS.some((name) => header.includes(name)) };
-}
-
-/** A row and the number of its first line in the file, from 1. */
-interface NumberedRow {
-  readonly cells: readonly string[];
-  readonly line: number;
-}
-
-/** Longest row: an unclosed quote would otherwise swallow the rest of the file. */
-const ROW_MAX_CHARACTERS = 256 * 1024;
-
-/** The rows of a CSV file (RFC 4180) without empty ones. @throws Refused if the file is no CSV. */
-async function* readRows(pieces: AsyncIterable<Uint8Array>, delimiter: string): AsyncGenerator<NumberedRow> {
-  const parser = parse({
-    delimiter,
-    record_delimiter: "\n",
-    max_record_size: ROW_MAX_CHARACTERS,
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-  });
-  const source = Readable.from(textOf(pieces));
-  source.on("error", (error) => parser.destroy(error));
-  try {
-    for await (const { record, info } of source.pipe(parser) as AsyncIterable<ParsedRow>)
-      yield { cells: record, line: info.lines - record.join("").split("\n").length + 1 };
-  } catch (error) {
-    throw error instanceof CsvError ? new Refused("invalid", `the file is no CSV: ${error.message}`) : error;
-  } finally {
-    source.destroy();
-  }
-}
-
-/** A row from the parser with the option `info`. */
-interface ParsedRow {
-  readonly record: readonly string[];
-  /** Number of the row's last line. */
-  readonly info: { readonly lines: number };
-}
-
-/**
- * Decodes UTF-8, with U+FFFD for errors. Carriage returns are removed: inside quotes, the parser would count them as
- * lines.
- */
-async function* textOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  for await (const piece of pieces) yield decoder.decode(piece, { stream: true }).replaceAll("\r", "");
-  yield decoder.decode();
 }
 
 /** Reads a partner's list of practice orders: their outcomes, by checkoutId. @throws Refused if a line is wrong. */
 export async function readPracticeList(bytes: AsyncIterable<Uint8Array>): Promise<Map<string, ListedOutcome>> {
   const list = new Map<string, ListedOutcome>();
   let columns: readonly number[] | undefined;
-  for await (const { cells, line } of readRows(bytes, ",")) {
-    const texts = cells.map((cell) => cell.trim());
+  for await (const row of readRows(bytes, ",")) {
+    const { line } = row;
+    const texts = namesOf(row).map(unguardCell);
     if (columns === undefined) {
       columns = ["checkoutId", "outcome"].map((name) => texts.indexOf(name));
       if (columns.includes(-1)) throw new Refused("invalid", "the first line must name order,checkoutId,outcome");
@@ -194,6 +149,8 @@ export async function readPracticeList(bytes: AsyncIterable<Uint8Array>): Promis
     const outcome = LISTED_OUTCOMES.find((each) => each === word.toLowerCase());
     if (outcome === undefined)
       throw new Refused("invalid", `the outcome on line ${line} must be one of ${LISTED_OUTCOMES.join(", ")}`);
+    const problem = identifierProblem(checkoutId);
+    if (problem !== undefined) throw new Refused("invalid", `the checkoutId on line ${line} ${problem}`);
     if (checkoutId === "" || list.has(checkoutId))
       throw new Refused("invalid", `line ${line} must have a checkoutId that is on no other line`);
     list.set(checkoutId, outcome);
@@ -218,25 +175,25 @@ type Theirs = TheirRow | UnreadableRow;
 
 /**
  * Reads the rows of a partner's CSV. An unreadable row is yielded with its problem.
- * @throws Refused if the file is no CSV or lacks a column.
+ * @throws Refused if the file lacks a column.
  */
 export async function* readPartnerFile(
   bytes: AsyncIterable<Uint8Array>,
   format: PartnerFileFormat,
 ): AsyncGenerator<Theirs> {
-  let read: ((row: NumberedRow) => Theirs) | undefined;
+  let read: ((row: ParsedRow) => Theirs) | undefined;
   for await (const row of readRows(bytes, format.delimiter)) {
-    if (read === undefined) read = rowReader(row.cells, format);
+    if (read === undefined) read = rowReader(namesOf(row), format);
+    else if (row.problem !== undefined) yield { line: row.line, key: undefined, problem: row.problem };
     else if (row.cells.some((cell) => cell.trim() !== "")) yield read(row);
   }
   if (read === undefined)
     throw new Refused("invalid", "the file is empty: it must begin with the names of its columns");
 }
 
-/** @param header names of the columns. */
-function rowReader(header: readonly string[], format: PartnerFileFormat): (row: NumberedRow) => Theirs {
+/** @param names of the columns. */
+function rowReader(names: readonly string[], format: PartnerFileFormat): (row: ParsedRow) => Theirs {
   const { keyColumn, amountColumn, statusColumn, statuses, currencyExponent } = format;
-  const names = header.map((name) => name.trim());
   const indexOf = (field: string, name: string) => {
     const index = names.indexOf(name);
     if (index !== -1 && names.lastIndexOf(name) === index) return index;
@@ -250,19 +207,24 @@ function rowReader(header: readonly string[], format: PartnerFileFormat): (row: 
   const statusIndex = statusColumn === undefined ? undefined : indexOf("statusColumn", statusColumn);
 
   return ({ cells, line }) => {
-    const cell = (index: number) => cells[index]?.trim() ?? "";
+    const cell = (index: number) => unguardCell(cells[index]?.trim() ?? "");
     // An extra comma, in a name or an amount, has moved the later cells: none can be trusted.
     if (cells.slice(names.length).some((text) => text.trim() !== ""))
       return { line, key: undefined, problem: `it has ${cells.length} cells, and the header has ${names.length}` };
     const key = cell(keyIndex);
     if (key === "") return { line, key: undefined, problem: `${keyColumn} is empty` };
     if (/[\ufffd\0]/.test(key)) return { line, key: undefined, problem: `${keyColumn} is not UTF-8, or holds a NUL` };
+    const wrongKey = identifierProblem(key);
+    if (wrongKey !== undefined) return { line, key: undefined, problem: `${keyColumn} ${wrongKey}` };
     const [amountText, statusText] = [cell(amountIndex), statusIndex === undefined ? "" : cell(statusIndex)];
-    const amount = parseMoney(amountText, currencyExponent);
+    const status = statusIndex === undefined ? "success" : statuses.get(statusText.toLowerCase());
+    const isTakenBack = amountText.startsWith("-");
+    const amount = parseMoney(isTakenBack ? amountText.slice(1) : amountText, currencyExponent);
+    // Nothing is owed for a failed attempt, whatever its amount.
+    if (status === "failed") return { line, key, amount: amount ?? 0n, status };
     if (amount === undefined)
       return { line, key, problem: `${amountColumn} is ${quote(amountText)}, and no amount such as 1130 or 1130.50` };
-    const status = statusIndex === undefined ? "success" : statuses.get(statusText.toLowerCase());
-    if (status !== undefined) return { line, key, amount, status };
+    if (status !== undefined) return { line, key, amount, status: isTakenBack ? "reversed" : status };
     return {
       line,
       key,

@@ -8,15 +8,19 @@ import { printable } from "../domain/names.ts";
  * apostrophe, which reading removes.
  */
 const FORMULA = "'*\\s*[=+\\-@\\t\\r＝＋－＠]";
-const START = new RegExp(`(^|;)(?=${FORMULA})`, "g");
-const GUARDED_START = new RegExp(`(^|;)'(?=${FORMULA})`, "g");
+/** An apostrophe before a digit gets another one: reading removes it as a spreadsheet's text marker. */
+const START = new RegExp(`(^|;)(?=${FORMULA})|^(?='+[0-9])`, "g");
+const GUARDED_START = new RegExp(`(^|;)'(?=${FORMULA})|^'(?='*[0-9])`, "g");
+/** The other text marker of spreadsheets. */
+const AS_FORMULA = /^="(\+?[0-9][^"]*)"$/;
 
 export function guardCell(text: string): string {
   return text.replace(START, "$1'");
 }
 
+/** Removes what guards a cell, and a spreadsheet's text marker (`'00123`, `="00123"`) before a digit. */
 export function unguardCell(cell: string): string {
-  return cell.replace(GUARDED_START, "$1");
+  return cell.startsWith("=") ? cell.replace(AS_FORMULA, "$1") : cell.replace(GUARDED_START, "$1");
 }
 
 /** Numbers are not guarded against formulas: a negative amount begins with a minus sign. */

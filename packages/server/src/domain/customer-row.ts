@@ -13,6 +13,7 @@ import { GOODWILL_READINGS, type GoodwillReading } from "./ledger.ts";
 import { foldName } from "./names.ts";
 import type { StatedSubscription } from "./subscription.ts";
 import { isWallTime, type WallTime } from "./wall-time.ts";
+import { isPlaceholder, isWrittenNumber } from "./written-value.ts";
 
 const WIRE_STATUSES: readonly WireStatus[] = ["active", "inactive"];
 const CONNECTION_STATUSES: readonly ConnectionStatus[] = ["active", "inactive", "blocked"];
@@ -39,9 +40,6 @@ export interface RowContext {
   readonly goodwill?: GoodwillReading | undefined;
 }
 
-/** A decimal as spreadsheets and data frames write a number in a column with gaps. */
-const DECIMAL = /^[0-9]+\.0$/;
-
 /** `cuid`: customer id of the row; empty if it is missing or wrong. */
 type CustomerContext = RowContext & { readonly cuid: string };
 
@@ -55,9 +53,7 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   const cuid = fields.statedIdentifier("cuid");
   const firstName = fields.text("first_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
   const lastName = fields.text("last_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
-  const mobile = fields.optionalStatedIdentifier("mobile");
-  if (mobile !== undefined && DECIMAL.test(mobile))
-    fields.problem("mobile", "ends with .0: it was made a number on its way, so export it as a text");
+  const mobile = hasPlaceholderMobile(row) ? void fields.has("mobile") : readMobile(fields);
   const status = fields.oneOf("status", WIRE_STATUSES);
   const asOf = fields.optionalText("asOf", { maxLength: IDENTIFIER_MAX_LENGTH });
   const goodwill = fields.has("goodwill") ? fields.oneOf("goodwill", GOODWILL_READINGS) : context.goodwill;
@@ -70,6 +66,21 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   fields.refuseOthers();
   const records = { asOf, goodwill, connections: connections ?? [] };
   return fields.finish({ cuid, firstName, lastName, mobile, status, ...records });
+}
+
+/** Whether a row has a placeholder as its mobile number, which reads as none. */
+export function hasPlaceholderMobile({ mobile }: JsonObject): boolean {
+  return typeof mobile === "string" && isPlaceholder(mobile);
+}
+
+/** The problem does not name the number of a person. */
+function readMobile(fields: FieldReader): string | undefined {
+  const mobile = fields.optionalText("mobile", { maxLength: IDENTIFIER_MAX_LENGTH, isTight: true });
+  if (mobile === undefined || !isWrittenNumber(mobile)) return mobile;
+  return fields.problem(
+    "mobile",
+    "is a number that a spreadsheet or another program has changed: make the column text",
+  );
 }
 
 function readConnections(

@@ -1,5 +1,6 @@
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from "./json.ts";
 import { type CurrencyExponent, type Money, parseMoney } from "./money.ts";
+import { identifierProblem } from "./written-value.ts";
 
 /** Longest identifier, in characters; a checkoutId is exactly as long. */
 export const IDENTIFIER_MAX_LENGTH = 64;
@@ -8,7 +9,8 @@ export const IDENTIFIER_MAX_LENGTH = 64;
 export const NAME_MAX_LENGTH = 200;
 
 /**
- * An error in one field, for partners and operators. It never contains a value of a request, a name or a mobile number.
+ * An error in one field, for partners and operators. It never contains a value of a request, a name or a mobile number;
+ * of a file it may name an identifier.
  */
 export interface FieldProblem {
   readonly field: string;
@@ -25,6 +27,8 @@ interface TextRule {
   readonly mayBeEmpty?: boolean;
   /** Refuses blanks and invisible characters at both ends. */
   readonly isTight?: boolean;
+  /** Refuses what {@link identifierProblem} finds. */
+  readonly isOfFile?: boolean;
   /**
    * Accepts a JSON integer as its digits, since partners send ids as numbers (docs/decisions.md, "Identifiers and
    * text").
@@ -40,7 +44,7 @@ const BLANK_END = /^[\s\p{Cf}]|[\s\p{Cf}]$/u;
 const DIGITS = /^[0-9]+$/;
 
 const IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, takesInteger: true };
-const STATED_IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, isTight: true };
+const STATED_IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, isTight: true, isOfFile: true };
 
 /**
  * Reads the fields of one JSON object and collects all their errors, so that a caller can fix them in one go. A wrong
@@ -66,7 +70,7 @@ export class FieldReader {
 
   /**
    * An identifier in a provider's file. Outer blanks are refused: fixed-width columns add them, and look-ups, which
-   * trim their input, would never match.
+   * trim their input, would never match. Placeholders and numbers that a program wrote would bring strangers together.
    */
   statedIdentifier(name: string): string {
     return this.text(name, STATED_IDENTIFIER);
@@ -196,7 +200,8 @@ export class FieldReader {
 
   #text(name: string, value: JsonValue, rule: TextRule): string | undefined {
     // Fast path: almost every text is plain, and then no path is built.
-    if (typeof value === "string" && value.length <= rule.maxLength && PLAIN_TEXT.test(value)) return value;
+    if (typeof value === "string" && value.length <= rule.maxLength && PLAIN_TEXT.test(value) && !isWrong(value, rule))
+      return value;
     return this.#textAt(this.#path + name, value, rule);
   }
 
@@ -211,8 +216,12 @@ export class FieldReader {
     if (!text.isWellFormed()) return this.#report(path, "must be well-formed Unicode");
     if (rule.isTight === true && BLANK_END.test(text))
       return this.#report(path, "must not begin or end with a blank or an unseen sign");
-    return text;
+    return isWrong(text, rule) ? this.#report(path, identifierProblem(text) ?? "") : text;
   }
+}
+
+function isWrong(text: string, { isOfFile }: TextRule): boolean {
+  return isOfFile === true && identifierProblem(text) !== undefined;
 }
 
 /** Counts characters, not UTF-16 units, as JSON Schema's maxLength does. */

@@ -164,12 +164,6 @@ describe("a customer's row is refused", () => {
     },
   );
 
-  test("for a mobile number that was made a decimal", () => {
-    expect(problemsOf({ mobile: "9801170475.0" })).toEqual([
-      "mobile: ends with .0: it was made a number on its way, so export it as a text",
-    ]);
-  });
-
   test("for a connection that stands twice, by its second place", () => {
     const connections = { tv: ["1", "2", "1"].map((stb) => ({ stb, status: "active" })) };
     const problem = "stands twice in this customer, or differs only by case or accents from another";

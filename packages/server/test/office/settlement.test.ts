@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Verdict } from "../../src/domain/settlement.ts";
+import type { Verdict } from "../../src/domain/reconciliation.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { exportSettlement, reconcilePartner, reportSettlement } from "../../src/office/settlement/operations.ts";
 import { reconcile } from "../../src/office/settlement/reconcile.ts";
@@ -179,6 +179,90 @@ describe("a partner's file", () => {
     ]);
   });
 
+  test("loses no other row to one that cannot be read", async () => {
+    const rows = [
+      '"order-1,1130',
+      'order-2 "x",1130',
+      "order-1,1130",
+      '="order-2",1130',
+      '="7,8",1130',
+      '"order-3",1130',
+    ];
+    const { differences, verdicts } = await compare(await withTopUps(), `udf1,amount\n${rows.join("\n")}\n"x,1`);
+    const noCsv = "is no CSV: a quote must enclose a whole cell";
+    expect(differences.map(({ verdict, line, key, problem }) => [verdict, line, key ?? problem])).toEqual([
+      ["unreadable", 2, noCsv],
+      ["unreadable", 3, noCsv],
+      ["theirs_only", 5, '="order-2"'],
+      ["theirs_only", 6, "7,8"],
+      ["unreadable", 8, noCsv],
+      ["ours_only", null, "order-2"],
+    ]);
+    expect(verdicts[0]).toMatchObject({ verdict: "matched", rows: 2 });
+  });
+
+  const changed = (value: string) =>
+    `udf1 is "${value}", a number that a spreadsheet or another program has changed: make the column text there`;
+  const none = (value: string) => `udf1 is "${value}", which programs write for no value`;
+  const zeros = "a top-up has the key 000123, which differs by leading zeros alone";
+  test.each([
+    [
+      "udf1,amount\n2.02611E+13,3220.50\n2.02611E+13,1130\n123,300\n=INV-9,300\n+INV-10,300\n",
+      [...Array(2).fill(changed("2.02611E+13")), zeros, "=INV-9", "+INV-10"],
+    ],
+    ["udf1;amount\n2,02611E+13;1130\n", [changed("2,02611E+13")]],
+    [
+      "udf1;amount\nNULL;1130\n#N/A;1130\n20261120000117.0;1130\n1e5;1130\n",
+      [none("NULL"), none("#N/A"), changed("20261120000117.0"), changed("1e5")],
+    ],
+  ])("names keys that a spreadsheet has changed: %j", async (book, said) => {
+    const world = await withCustomer();
+    for (const udf1 of ["20261120000117", "20261120000242", "000123"]) await world.topUp("1", "NET-1M", udf1);
+    const { differences } = await compare(world, book, { delimiter: book.slice(4, 5) });
+    const ofFile = differences.filter(({ line }) => line !== null);
+    expect(ofFile.map(({ problem, key }) => problem ?? key)).toEqual(said);
+    const verdictOf = (text: string) => (text.startsWith("udf1 ") ? "unreadable" : "theirs_only");
+    expect(ofFile.map(({ verdict }) => verdict)).toEqual(said.map(verdictOf));
+  });
+
+  test("takes no text marker for a part of a key or amount", async () => {
+    const world = await withCustomer();
+    await world.topUp("1", "NET-1M", "00012400");
+    await world.topUp("1", "NET-1M", "'s-1");
+    const { differences } = await compare(world, "udf1,amount\n'00012400,=\"1130.00\"\n's-1,'1130\n");
+    expect(differences).toEqual([]);
+  });
+
+  test("may have failed attempts and refunds beside a top-up", async () => {
+    const world = await withCustomer();
+    const [made, reversed] = [await world.topUp("1"), await world.topUp("1")];
+    await run(world.desk, reverseTransaction, { id: reversed.txnId, reason: "charged back" });
+    const rows = [
+      `${made.checkoutId},,FAILED`,
+      `${made.checkoutId},1130.00,SUCCESS`,
+      `${reversed.checkoutId},1130.00,SUCCESS`,
+      `${reversed.checkoutId},-1130.00,REFUNDED`,
+    ];
+    const book = `checkoutId,amount,status\n${rows.join("\n")}\n`;
+    const found = await compare(world, book, { key: "checkoutId", statusColumn: "status" });
+    expect(found).toMatchObject({ differences: [], total: { rows: 4, theirs: "1130.00", ours: "1130.00" } });
+    const withoutStatus = `checkoutId,amount\n${reversed.checkoutId},1130\n${reversed.checkoutId},-1130\n`;
+    const { verdicts } = await compare(world, withoutStatus, { key: "checkoutId" });
+    expect(verdicts.map(({ verdict, rows: count }) => [verdict, count])).toEqual([
+      ["matched", 2],
+      ["ours_only", 1],
+    ]);
+  });
+
+  test("of attempts at a top-up of another day says once that it is of another day", async () => {
+    const world = await withCustomer();
+    const { checkoutId } = await world.topUp("1");
+    world.now += 3 * DAY_MS;
+    const book = `checkoutId,amount,status\n${checkoutId},1130,FAILED\n${checkoutId},1130,SUCCESS\n`;
+    const { differences } = await compare(world, book, { key: "checkoutId", statusColumn: "status" });
+    expect(differences.map(({ verdict, line }) => [verdict, line])).toEqual([["other_period", 3]]);
+  });
+
   test("may have its own words, delimiter and columns", async () => {
     const world = await withTopUps();
     const book = "id;sum;state\norder-1;1130;GETAN\norder-3;1130;storno\nx;1;nichts\n";
@@ -194,7 +278,7 @@ describe("a partner's file", () => {
 
   test.each([
     ["", {}, [], "the file is empty"],
-    ['udf1,amount\n"x,2\ny,3\n', {}, [], "no CSV: Quote Not Closed"],
+    ['udf1,"amount\n', {}, [], "line 1 is no CSV"],
     ["udf1,amount,amount\n", { keyColumn: "id" }, ["keyColumn"], ""],
     ["udf1,amount,amount\n", {}, ["amountColumn"], ""],
     ["udf1,amount\n", { failedValues: "Paid" }, ["failedValues"], ""],

@@ -3,17 +3,9 @@ import { cellOf } from "../../csv/writing.ts";
 import { addSums, NO_SALES, type SaleSums } from "../../domain/account.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { THEIR_STATUSES, type TheirStatus, type Verdict } from "../../domain/reconciliation.ts";
 import { Refused } from "../../domain/refused.ts";
-import {
-  keptOf,
-  netOf,
-  type SettlementLine,
-  settleDay,
-  settlementNumber,
-  THEIR_STATUSES,
-  type TheirStatus,
-  type Verdict,
-} from "../../domain/settlement.ts";
+import { keptOf, netOf, type SettlementLine, settleDay, settlementNumber } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, wallMsBetween } from "../../domain/wall-time.ts";
 import { readSales } from "../../store/sales.ts";

@@ -16,7 +16,7 @@ import {
   type UnreadableRow,
   VERDICTS,
   type Verdict,
-} from "../../domain/settlement.ts";
+} from "../../domain/reconciliation.ts";
 import { isTransactionId, type Transaction } from "../../domain/transaction.ts";
 import { DAY_MS, type Instant, isoTime } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
@@ -72,7 +72,7 @@ export async function reconcile(
     total = tally(total, each);
     if (verdict !== "matched") differences.push(each);
   };
-  const alone: TheirRow[] = [];
+  const alone: Answer[] = [];
   const join = new Join();
   for await (const row of rows) join.addTheirs(row);
   for await (const row of readOurs(ports, request)) join.addOurs(row);
@@ -80,14 +80,14 @@ export async function reconcile(
   for (const each of join.answers()) {
     answered += 1;
     if (answered % ANSWERS_IN_A_TURN === 0) await turnEnd();
-    const isAlone = each.ours === undefined && (each.verdict === "theirs_only" || each.verdict === "matched");
-    if (isAlone) alone.push(each.theirs as TheirRow);
+    const { verdict, ours, isAside = false } = each;
+    if (ours === undefined && !isAside && (verdict === "theirs_only" || verdict === "matched")) alone.push(each);
     else take(each);
   }
   // A top-up outside of the period was not read, but can be looked up by its id.
   for (let first = 0; first < alone.length; first += LOOK_UPS) {
     const some = alone.slice(first, first + LOOK_UPS);
-    for (const found of await Promise.all(some.map((row) => search(ports, request, row)))) take(found);
+    for (const found of await Promise.all(some.map((each) => search(ports, request, each)))) take(found);
     await turnEnd();
   }
   return { differences: differences.sort(compareAnswers), verdicts, total };
@@ -116,11 +116,12 @@ async function* readOurs({ store: { engine } }: ReadingPorts, request: Reconcile
     }
 }
 
-async function search(ports: ReadingPorts, request: ReconcileRequest, row: TheirRow): Promise<Answer> {
+async function search(ports: ReadingPorts, request: ReconcileRequest, alone: Answer): Promise<Answer> {
   const { partnerId, environment } = request;
+  const row = alone.theirs as TheirRow;
   const found = await findByKey(ports, request, row.key);
   const isTheirs = found?.partnerId === partnerId && found.environment === environment;
-  return compareRows(row, isTheirs ? ourRow(found, row.key, request, 0) : undefined);
+  return isTheirs ? compareRows(row, ourRow(found, row.key, request, 0)) : alone;
 }
 
 async function findByKey({ store }: ReadingPorts, { key }: ReconcileRequest, id: string) {
@@ -153,7 +154,7 @@ export async function readCustomers(db: Db, environment: Environment, answers: r
 }
 
 export function differenceData(
-  { verdict, theirs, ours }: Answer,
+  { verdict, theirs, ours, nearKey }: Answer,
   customers: Awaited<ReturnType<typeof readCustomers>>,
   { zone, currencyExponent }: ProviderSettings,
 ) {
@@ -173,8 +174,12 @@ export function differenceData(
     ...(customers.get(ours?.txnId ?? "") ?? { cuid: null, customer: null }),
     txnDate: ours === undefined ? null : zone.wallTime(ours.at),
     at: ours === undefined ? null : isoTime(ours.at),
-    problem: theirs !== undefined && isUnreadable(theirs) ? theirs.problem : null,
+    problem: theirs !== undefined && isUnreadable(theirs) ? theirs.problem : nearWords(nearKey),
   };
+}
+
+function nearWords(key: string | undefined): string | null {
+  return key === undefined ? null : `a top-up has the key ${key}, which differs by leading zeros alone`;
 }
 
 /** Totals of both sides, for each verdict and for all. */

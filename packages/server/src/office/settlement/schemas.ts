@@ -1,12 +1,12 @@
 import { Type } from "typebox";
 import {
   RECONCILIATION_KEYS,
-  SETTLEMENT_DETAILS,
   THEIR_STATUSES,
   type TheirStatus,
   VERDICTS,
   type Verdict,
-} from "../../domain/settlement.ts";
+} from "../../domain/reconciliation.ts";
+import { SETTLEMENT_DETAILS } from "../../domain/settlement.ts";
 import { TRANSACTION_STATUSES } from "../../domain/transaction.ts";
 import {
   AmountSchema,
@@ -120,7 +120,9 @@ export const DifferenceSchema = Type.Object({
   customer: CustomerNameSchema,
   txnDate: orNull(WallTimeSchema),
   at: orNull(InstantSchema),
-  problem: orNull(Type.String({ description: "Why the line cannot be read." })),
+  problem: orNull(
+    Type.String({ description: "Why the line cannot be read, or that leading zeros of its key are lost." }),
+  ),
 });
 
 export const ReconciliationSchema = Type.Object(
