@@ -88,6 +88,8 @@ export const imports = {
   stale: "Skipped",
   staleNote: "Newer records are stored",
   endsRunning: "Running subscriptions that end",
+  mobilePlaceholders: "Mobile numbers taken as none",
+  mobilesUnreadable: "Mobile numbers that are no numbers",
   findings: "Result of the check",
   changes: "Changes",
   line: "Line",
@@ -100,8 +102,7 @@ export const imports = {
   problems: "Problems",
   leftOut: (count: number, text: string) => `${lines(count, text)} skipped: fix them in billing.`,
   warnings: "Warnings",
-  warningsHint:
-    "The file says that these connections are inactive, but each has a running subscription. They stay active. To stop a connection, set it to blocked.",
+  warning: "Warning",
   first: (count: string) => `The first ${count} are shown.`,
 
   heldBackLead:

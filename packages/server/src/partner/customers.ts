@@ -13,6 +13,7 @@ import { done, type Result, refused } from "../domain/failure.ts";
 import { faultOf } from "../domain/practice.ts";
 import type { Subscription } from "../domain/subscription.ts";
 import { DAY_MS } from "../domain/wall-time.ts";
+import { isPlaceholder } from "../domain/written-value.ts";
 import type { Caller, Ports } from "./ports.ts";
 
 export interface LookUpRequest {
@@ -37,7 +38,7 @@ export async function lookUpCustomer(
   { environment }: Caller,
   { code }: LookUpRequest,
 ): Promise<Result<CustomerInformation>> {
-  const [customer, another] = await store.lookUpCustomers(environment, code);
+  const [customer, another] = isPlaceholder(code) ? [] : await store.lookUpCustomers(environment, code);
   if (customer === undefined) return refused("customer_not_found");
   if (another !== undefined) return refused("ambiguous_code");
   const now = store.provider.zone.wallTime(clock());

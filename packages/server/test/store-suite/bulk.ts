@@ -142,6 +142,23 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     ]);
   });
 
+  test("ids that a spreadsheet marked as text are read, and those that a program changed are named", async () => {
+    const { preview, effectsOf, problemsOf } = await openBulk(makeDatabase);
+    const good = [`2000001 tv '${SITA_TV.reqId}`, `="2000001",internet,sita`];
+    const { id } = await preview([...good, "NULL", "2000001 tv 12403.0", "#N/A tv 7", "2e5"]);
+    expect(await effectsOf(id)).toMatchObject([
+      { line: 1, cuid: "2000001", service: "tv" },
+      { line: 2, cuid: "2000001", service: "internet" },
+    ]);
+    const changed = "a number that a spreadsheet or another program has changed: make the column text there";
+    expect(await problemsOf(id)).toEqual([
+      [3, "NULL", 'the id is "NULL", which programs write for no value'],
+      [4, "2000001 tv 12403.0", `the id is "12403.0", ${changed}`],
+      [5, "#N/A tv 7", 'the id is "#N/A", which programs write for no value'],
+      [6, "2e5", `the id is "2e5", ${changed}`],
+    ]);
+  });
+
   test("a mobile number in any form or a customer id means all connections, and a segment means its own", async () => {
     const { opened, preview, effectsOf, problemsOf, store, desk } = await openBulk(makeDatabase);
     await importRows(store, opened.now, plain("8", { mobile: "9800000102" }), plain("9", { mobile: "9800000109" }));

@@ -77,14 +77,16 @@ export interface World {
 
 export interface WorldOptions {
   readonly timeZone?: string;
+  readonly defaultCountry?: string;
   readonly basePlans?: BasePlans;
   /** Stands before the store, to make it fail. */
   readonly wrap?: (store: Store) => Store;
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const { timeZone = "UTC", basePlans = DEFAULT_BASE_PLANS, wrap = (store) => store } = options;
-  const opened = await openStore(makeSqliteDatabase, { timeZone, basePlans, onFinished: onTestFinished });
+  const { timeZone = "UTC", basePlans = DEFAULT_BASE_PLANS, defaultCountry, wrap = (store) => store } = options;
+  const provider = { timeZone, basePlans, defaultCountry };
+  const opened = await openStore(makeSqliteDatabase, { ...provider, onFinished: onTestFinished });
   const store = wrap(opened.store);
   const ports = { store, clock: () => opened.now, random: seededRandom(7) };
   const partner = await partnersOf(store).add("wallet", { author: ACTOR.name, authority: undefined, at: opened.now });

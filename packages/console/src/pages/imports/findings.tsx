@@ -46,13 +46,13 @@ export function UploadFindings({ upload }: { upload: Upload }) {
       title: t.warnings,
       shown: warnings.length,
       of: warnings.length,
-      text: t.warningsHint,
+      text: false,
       table: (
         <LongTable
           label={t.warnings}
           rows={warnings}
-          columns={[LINE, CUSTOMER, CONNECTION]}
-          rowKey={({ line, service, reqId }) => `${line} ${service} ${reqId}`}
+          columns={[LINE, CUSTOMER, WARNING]}
+          rowKey={({ line, problem }) => `${line} ${problem}`}
         />
       ),
     },
@@ -94,13 +94,6 @@ export function UploadFindings({ upload }: { upload: Upload }) {
   );
 }
 
-interface OfConnection {
-  readonly line: number;
-  readonly cuid: string;
-  readonly service: HeldBackLine["service"];
-  readonly reqId: string;
-}
-
 const LINE: Column<{ readonly line: number }> = { header: t.line, cell: ({ line }) => formatCount(line) };
 
 const CUSTOMER: Column<{ readonly cuid: string }> = {
@@ -108,7 +101,7 @@ const CUSTOMER: Column<{ readonly cuid: string }> = {
   cell: ({ cuid }) => <Link href={customerHref({ cuid })}>{cuid}</Link>,
 };
 
-export const CONNECTION: Column<Pick<OfConnection, "service" | "reqId">> = {
+export const CONNECTION: Column<Pick<HeldBackLine, "service" | "reqId">> = {
   header: t.connection,
   cell: ({ service, reqId }) => (
     <span>
@@ -116,6 +109,8 @@ export const CONNECTION: Column<Pick<OfConnection, "service" | "reqId">> = {
     </span>
   ),
 };
+
+const WARNING: Column<Upload["warnings"][number]> = { header: t.warning, isWide: true, cell: ({ problem }) => problem };
 
 const CHANGE_COLUMNS: readonly Column<ChangedCustomer>[] = [
   { header: t.change, cell: ({ kind }) => <Badge tone={kind === "added" ? "success" : "info"}>{t[kind]}</Badge> },

@@ -65,6 +65,11 @@ function Shown({ upload }: { upload: Upload }) {
           <Stat label={t.heldBack} value={count("heldBack")} />
           <Stat label={t.endsRunning} value={count("endsRunning")} />
           {(report["rejected"] ?? 0) > 0 && <Stat label={t.rejected} value={count("rejected")} />}
+          {(["mobilePlaceholders", "mobilesUnreadable"] as const)
+            .filter((name) => (report[name] ?? 0) > 0)
+            .map((name) => (
+              <Stat key={name} label={t[name]} value={count(name)} />
+            ))}
           {(report["stale"] ?? 0) > 0 && <Stat label={t.stale} value={count("stale")} note={t.staleNote} />}
         </Grid>
       )}

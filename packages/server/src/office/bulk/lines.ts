@@ -1,6 +1,8 @@
+import { unguardCell } from "../../csv/writing.ts";
 import { SERVICES } from "../../domain/bouquet.ts";
 import type { ConnectionKey, Environment } from "../../domain/customer.ts";
 import { portionsOf } from "../../domain/portions.ts";
+import { identifierProblem } from "../../domain/written-value.ts";
 import { codesToFind } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
 import { type Line, readLines } from "../imports/file.ts";
@@ -58,8 +60,11 @@ interface TextLine {
 function textOf(line: Line): TextLine {
   if (line.text === undefined) return { line: line.number, text: "", problem: line.problem };
   // PostgreSQL cannot store NUL.
-  const text = line.text.replace(/\p{Cc}+/gu, " ").trim();
-  return { line: line.number, text: text.slice(0, TEXT_LENGTH) };
+  const text = line.text
+    .replace(/\p{Cc}+/gu, " ")
+    .trim()
+    .slice(0, TEXT_LENGTH);
+  return { line: line.number, text: text.replace(/[^\s,]+/g, unguardCell) };
 }
 
 async function meaningOf(store: Place, environment: Environment, lines: readonly TextLine[]): Promise<MeantLine[]> {
@@ -74,6 +79,8 @@ async function meaningOf(store: Place, environment: Environment, lines: readonly
     const meanings = (): readonly Meaning[] => {
       if (problem !== undefined) return [{ meant: { problem } }];
       const key = keyOf(text, environment);
+      const wrong = identifierProblem(key?.cuid ?? text) ?? identifierProblem(key?.reqId ?? text);
+      if (wrong !== undefined) return [{ meant: { problem: `the id ${wrong}` } }];
       if (key !== undefined) return [{ meant: key }];
       const [cuid = "", ...others] = cuidsOf(text);
       if (cuid === "") return [{ meant: { problem: `no ${environment} customer has the code ${text}` } }];

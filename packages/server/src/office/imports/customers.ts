@@ -23,6 +23,7 @@ import {
 } from "./rows.ts";
 import { countRunning, HeldBackRecords, recordRun, replaceHeldBack } from "./runs.ts";
 import { badLines, CustomersTally, tooLarge } from "./tally.ts";
+import { FileValues } from "./values.ts";
 
 export interface CustomersImport extends RowsRequest {
   /** Name of the file. An import without a name is not recorded. */
@@ -93,6 +94,7 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
 
   const isWeighed = isPreview || (allowLargeChange !== true && (await hasCustomers(of, environment)));
   const weighed = new CustomersTally(isPreview ? hooks : undefined);
+  const values = new FileValues(hooks.onWarning, isPreview, store.provider.normaliseMobile);
   const checked = new CheckedRows();
   const divide = ({ rows, lines }: Chunk): CheckedPart => {
     const isUnchanged = ({ row }: NumberedRow) => isWeighed && weighed.isUnchanged(row.stated.cuid);
@@ -109,6 +111,7 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
     }
     [good, bad] = [good + rows.length, bad + rejected.length];
     if (isWeighed) await weighed.take(rows, preview);
+    values.take(rows);
     if (!isPreview) checked.add(divide(chunk));
     onProgress({ step: "checking", lines });
   }
@@ -116,7 +119,8 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
   if (isPreview) weighed.rejectShared(onRejected);
   const largeChanges = await findLargeChanges(of, environment, weighed, good);
   if (largeChanges.length > 0 && allowLargeChange !== true) throw tooLarge(largeChanges);
-  if (isPreview) return doneWith(weighed.report(bad), largeChanges);
+  const counted = values.report();
+  if (isPreview) return doneWith({ ...weighed.report(bad), ...counted }, largeChanges);
 
   const readAgain = async function* (): AsyncGenerator<CheckedPart> {
     let [goodAgain, badAgain] = [0, 0];
@@ -135,7 +139,7 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
   }
   await written.retryShared(write, CUSTOMERS_AT_ONCE);
   written.rejectShared(onRejected);
-  return doneWith(written.report(bad), []);
+  return doneWith({ ...written.report(bad), ...counted }, []);
 }
 
 /** @throws Refused if all rows were rejected because of other customers' connections. */

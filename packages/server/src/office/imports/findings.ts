@@ -1,4 +1,3 @@
-import type { ConnectionName } from "../../domain/customer.ts";
 import type { FieldChange } from "../../domain/customer-audit.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -31,11 +30,12 @@ export interface HeldBackSubscription extends HeldBack {
   readonly cuid: string;
 }
 
-/** A connection that the file states inactive although a base subscription runs. To stop it, the file must state it blocked. */
-export interface ImportWarning extends ConnectionName {
-  readonly kind: "running_though_inactive";
+/** A value of the file that is probably not meant. */
+export interface ImportWarning {
   readonly line: number;
   readonly cuid: string;
+  /** What is odd, and what becomes of it. */
+  readonly problem: string;
 }
 
 export interface CustomersReport {
@@ -52,4 +52,8 @@ export interface CustomersReport {
   readonly stale: number;
   /** Running subscriptions that end. */
   readonly endsRunning: number;
+  /** Mobile numbers such as `NULL`, taken as none. */
+  readonly mobilePlaceholders: number;
+  /** Other mobile numbers that are no telephone numbers. Only previews count them. */
+  readonly mobilesUnreadable?: number;
 }

@@ -7,7 +7,6 @@ import {
   InstantSchema,
   oneOf,
   orNull,
-  ServiceSchema,
   WallTimeSchema,
 } from "../common.ts";
 import { GoodwillReadingSchema, HELD_BACK_FIELDS } from "../customers/schemas.ts";
@@ -118,10 +117,9 @@ export const UploadSchema = Type.Object(
     ),
     problems: Type.Array(RejectedLineSchema),
     heldBack: Type.Array(Type.Object(HELD_BACK_LINE)),
-    warnings: Type.Array(
-      Type.Object({ line: Type.Integer(), cuid: Type.String(), service: ServiceSchema, reqId: Type.String() }),
-      { description: "Connections that the file calls inactive although a subscription runs." },
-    ),
+    warnings: Type.Array(Type.Object({ line: Type.Integer(), cuid: Type.String(), problem: Type.String() }), {
+      description: "Values that are probably not meant, such as a mobile number NULL.",
+    }),
     largeChanges: Type.Array(LargeChangeSchema),
     problem: orNull(Type.String({ description: "Reason of a refusal or failure." })),
   },

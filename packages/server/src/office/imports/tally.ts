@@ -11,6 +11,9 @@ interface SharedRow extends NumberedRow {
   readonly endsRunning: number;
 }
 
+const RUNS_ON =
+  'is inactive in the file, but has a running subscription, so it stays active: to stop it, use the status "blocked"';
+
 type Confirm = (customers: readonly ConfirmedCustomer[]) => Promise<void>;
 type Settle = (rows: readonly CustomerRowOfFile[]) => Promise<readonly CustomerEffect[]>;
 
@@ -86,7 +89,7 @@ export class CustomersTally {
   }
 
   /** @param bad lines that could not be read. */
-  report(bad: number): CustomersReport {
+  report(bad: number): Omit<CustomersReport, "mobilePlaceholders"> {
     const { added, changed, unchanged } = this.#counts;
     const accepted = added + changed + unchanged;
     return {
@@ -126,7 +129,7 @@ export class CustomersTally {
     if (kind !== "unchanged") this.#hooks.onChange?.({ line, cuid, kind, changes });
     for (const held of heldBack) this.#hooks.onHeldBack({ line, cuid, ...held }, numbered);
     for (const { service, reqId } of runningThoughInactive)
-      this.#hooks.onWarning({ kind: "running_though_inactive", line, cuid, service, reqId });
+      this.#hooks.onWarning({ line, cuid, problem: `${service} ${reqId} ${RUNS_ON}` });
   }
 }
 

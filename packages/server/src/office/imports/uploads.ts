@@ -193,7 +193,7 @@ function hooksOf({ changes, problems, heldBack, warnings }: Found): Omit<Custome
     onChange: (change) => keep(changes, () => ({ ...change, changes: change.changes.map(changeData) })),
     onRejected: ({ line, problems: all }) => keep(problems, () => ({ line, problems: [...all] })),
     onHeldBack: (held) => keep(heldBack, () => ({ line: held.line, cuid: held.cuid, ...heldBackFields(held) })),
-    onWarning: ({ line, cuid, service, reqId }) => keep(warnings, () => ({ line, cuid, service, reqId })),
+    onWarning: (warning) => keep(warnings, () => warning),
   };
 }
 

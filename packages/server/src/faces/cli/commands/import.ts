@@ -86,10 +86,16 @@ export function addImportCustomers(program: Command, runtime: Runtime): void {
 }
 
 function conclude(output: ImportOutput, { report }: CustomersImported): void {
-  const { accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear, stale, endsRunning } = report;
-  const ended = { "running subscriptions ended": endsRunning };
-  const summary = countsOf({ accepted, rejected, added, changed, unchanged, "held back": heldBack, ...ended });
-  output.conclude({ accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear, endsRunning }, summary);
+  const { stale, ...counts } = report;
+  const { accepted, rejected, added, changed, unchanged, heldBack, goodwillUnclear, endsRunning } = counts;
+  const { mobilePlaceholders, mobilesUnreadable = 0 } = counts;
+  const summary = countsOf({
+    ...{ accepted, rejected, added, changed, unchanged, "held back": heldBack },
+    ...{ "running subscriptions ended": endsRunning },
+    ...(mobilePlaceholders > 0 && { "mobile numbers taken as none": mobilePlaceholders }),
+    ...(mobilesUnreadable > 0 && { "mobile numbers that are no numbers": mobilesUnreadable }),
+  });
+  output.conclude(counts, summary);
   const left = [
     ...(rejected > 0 ? [`${count(rejected, "line")} rejected`] : []),
     ...(heldBack > 0 ? [`${count(heldBack, "subscription")} held back`] : []),
@@ -196,7 +202,6 @@ function heldBackWords(held: HeldBackSubscription): string {
   return `${printable(`${isLost}, ${what} runs to ${keptEnd}. ${todo}`)}\n`;
 }
 
-function warningWords({ line, cuid, service, reqId }: ImportWarning): string {
-  const stated = printable(`line ${line}: ${cuid} ${service} ${reqId} is inactive in the file`);
-  return `${stated}, but has a running subscription, so it stays active: to stop it, use the status "blocked"\n`;
+function warningWords({ line, cuid, problem }: ImportWarning): string {
+  return `${printable(`line ${line}: ${cuid} ${problem}`)}\n`;
 }
