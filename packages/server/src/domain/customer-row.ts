@@ -53,7 +53,7 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   const cuid = fields.statedIdentifier("cuid");
   const firstName = fields.text("first_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
   const lastName = fields.text("last_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
-  const mobile = hasPlaceholderMobile(row) ? void fields.has("mobile") : readMobile(fields);
+  const mobile = placeholderMobile(row) === undefined ? readMobile(fields) : void fields.has("mobile");
   const status = fields.oneOf("status", WIRE_STATUSES);
   const asOf = fields.optionalText("asOf", { maxLength: IDENTIFIER_MAX_LENGTH });
   const goodwill = fields.has("goodwill") ? fields.oneOf("goodwill", GOODWILL_READINGS) : context.goodwill;
@@ -68,9 +68,9 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   return fields.finish({ cuid, firstName, lastName, mobile, status, ...records });
 }
 
-/** Whether a row has a placeholder as its mobile number, which reads as none. */
-export function hasPlaceholderMobile({ mobile }: JsonObject): boolean {
-  return typeof mobile === "string" && isPlaceholder(mobile);
+/** The mobile number of a row if it is a placeholder, which reads as none. */
+export function placeholderMobile({ mobile }: JsonObject): string | undefined {
+  return typeof mobile === "string" && isPlaceholder(mobile) ? mobile : undefined;
 }
 
 /** The problem does not name the number of a person. */

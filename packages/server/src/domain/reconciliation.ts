@@ -186,7 +186,7 @@ function divideTheirs(rows: Rows["theirs"]): { readonly compared: Rows["theirs"]
     if (isUnreadable(row)) unread.push(row);
     else if (row.status === "failed") failed.push(row);
     else if (row.status === "reversed") refunds.push(row);
-    else paid.get(row.amount)?.push(row) ?? paid.set(row.amount, [row]);
+    else if (paid.get(row.amount)?.push(row) === undefined) paid.set(row.amount, [row]);
   const aside: TheirRow[] = [];
   const undone: TheirRow[] = [];
   for (const refund of refunds) {

@@ -58,7 +58,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
 /** What of the outside each room may use; a room that is not listed may use anything. */
 const OUTSIDE_LAW: readonly (readonly [room: RegExp, allowed: readonly string[]])[] = [
   // Of node:net, what computes with addresses. What is a mobile number, and when two are one, is a rule too.
-  [DOMAIN, ["node:crypto", "node:net", "node:util", "node:zlib", "libphonenumber-js/mobile"]],
+  [DOMAIN, ["node:crypto", "node:net", "node:util", "node:zlib", "libphonenumber-js/min"]],
   [/^backup\//, ["node:crypto", "node:stream", "node:util", "node:zlib"]],
   [OFFICE, ["kysely", "typebox", "typebox/value"]],
   [WORKERS, []],

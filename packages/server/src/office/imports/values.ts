@@ -1,4 +1,4 @@
-import { hasPlaceholderMobile } from "../../domain/customer-row.ts";
+import { placeholderMobile } from "../../domain/customer-row.ts";
 import { digitsOf, type NormaliseMobile } from "../../domain/names.ts";
 import { isPlaceholder, mayBeWrittenNumber } from "../../domain/written-value.ts";
 import { MOST_SAID } from "./file.ts";
@@ -32,9 +32,10 @@ export class FileValues {
     for (const { line, row, source } of rows) {
       const { cuid, firstName, lastName, mobile, connections } = row.stated;
       const warn = (problem: string) => this.#warn({ line, cuid, problem });
-      if (hasPlaceholderMobile(source)) {
+      const placeholder = placeholderMobile(source);
+      if (placeholder !== undefined) {
         this.#placeholders += 1;
-        warn(`mobile ${placeholderWords(String(source["mobile"]))} is taken as none`);
+        warn(`mobile ${placeholderWords(placeholder)} is taken as none`);
       }
       for (const [field, name] of Object.entries({ first_name: firstName, last_name: lastName }))
         if (isPlaceholder(name)) warn(`${field} ${placeholderWords(name)} is kept as a name`);
