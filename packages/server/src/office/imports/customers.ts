@@ -115,11 +115,11 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
     if (!isPreview) checked.add(divide(chunk));
     onProgress({ step: "checking", lines });
   }
+  const counted = values.report();
   if (good === 0 || (bad > 0 && skipInvalid !== true)) throw badLines(bad, good > 0);
   if (isPreview) weighed.rejectShared(onRejected);
   const largeChanges = await findLargeChanges(of, environment, weighed, good);
   if (largeChanges.length > 0 && allowLargeChange !== true) throw tooLarge(largeChanges);
-  const counted = values.report();
   if (isPreview) return doneWith({ ...weighed.report(bad), ...counted }, largeChanges);
 
   const readAgain = async function* (): AsyncGenerator<CheckedPart> {
