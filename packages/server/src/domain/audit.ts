@@ -127,19 +127,10 @@ export const NO_ENTRY: AuditCheckpoint = { seq: 0, hash: "0".repeat(64) };
 /** The entry of a change, after the last entry. */
 export function nextEntry(last: AuditCheckpoint, change: AuditedChange, by: Attribution): AuditEntry {
   const { action, subject } = change;
-  const { at, author, authority, reason } = by;
+  const { at, author, reason } = by;
+  const byStaff = by.authority !== undefined;
   const [before, after] = [toJson(change.before), toJson(change.after)];
-  const entry = {
-    seq: last.seq + 1,
-    at,
-    author,
-    byStaff: authority !== undefined,
-    action,
-    subject,
-    reason,
-    before,
-    after,
-  };
+  const entry = { seq: last.seq + 1, at, author, byStaff, action, subject, reason, before, after };
   return { ...entry, hash: hashOf(last, entry) };
 }
 

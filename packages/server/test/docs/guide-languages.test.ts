@@ -28,7 +28,7 @@ for text in sys.stdin:
     base, token, values = line["options"]["base"], line["options"]["token"], line["with"]
     waits.clear()
     if "list" in values:
-        result = report(base, token, values["list"], values["day"])
+        result = report(base, token, values["list"], values["query"])
     else:
         result = call(base, token, values["operation"], values.get("fields"))
     print(json.dumps({"outcome": {"result": result}, "waitsMs": waits}, default=float), flush=True)
@@ -86,8 +86,8 @@ for (const [language, words] of PROGRAMS) {
 
     test.each(of((vector) => language === "Python" && isList(vector)))("lists all: %s", async (_, vector) => {
       const arrived = server.begin(vector.answers.map(scripted));
-      const list = vector.do === "listTopUps" ? "top-ups" : "account/entries";
-      const { result, waitsMs } = await run(vector, { list, day: vector.with?.["from"] });
+      const list = vector.calls[0]?.[0].startsWith("partner/top-ups") ? "top-ups" : "account/entries";
+      const { result, waitsMs } = await run(vector, { list, query: vector.with });
       expect(arrived).toEqual(vector.calls.map(([operation]) => requestOf(vector, operation, {})));
       expect(waitsMs).toEqual(vector.calls.map(([, waitMs]) => waitMs).filter((waitMs) => waitMs > 0));
       const { value } = vector.outcome as {
