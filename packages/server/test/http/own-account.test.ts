@@ -77,6 +77,16 @@ test("an account shows its balance, the rules in force and the limits, in its en
   expect(await account(service)).toMatchObject({ balance: -537, available: 463, limits: { newLookUps: null } });
 });
 
+test("one sum serves all requests of two seconds, unless the balance is stored", async () => {
+  const service = await startTestService();
+  expect(await account(service)).toMatchObject({ balance: 0 });
+  await topUp(service);
+  service.now += 1_999;
+  expect(await account(service)).toMatchObject({ balance: 0 });
+  service.now += 1;
+  expect(await account(service)).toMatchObject({ balance: -1130 });
+});
+
 test("entries follow one another with their balances, also over midnight and over pages", async () => {
   const service = await startTestService({ now: LATE });
   const wallet = await walletOf(service);

@@ -4,7 +4,7 @@ import { SERVICES } from "../../domain/bouquet.ts";
 import { type CommissionRule, rulesInForce } from "../../domain/commission.ts";
 import { type CurrencyExponent, type Money, moneyToJson } from "../../domain/money.ts";
 import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
-import { findAccount, readBalance } from "../../store/accounts.ts";
+import { findAccount } from "../../store/accounts.ts";
 import { momentOf } from "../../store/ports.ts";
 import { money, orNull } from "./schemas.ts";
 import type { Report } from "./shape.ts";
@@ -71,8 +71,8 @@ export const ACCOUNT: Report = {
   },
   async run(ports, caller) {
     const { engine, provider } = ports.store;
-    const { creditLimit } = await findAccount(engine.db, caller);
-    const balance = await readBalance(engine.db, caller);
+    const { creditLimit, guarded } = await findAccount(engine.db, caller);
+    const balance = guarded?.balance ?? (await ports.sumBalance(caller));
     const { limits = DEFAULT_LIMITS, terms = NO_TERMS } = caller;
     const inJson = (amount: Money | undefined) =>
       amount === undefined ? null : moneyToJson(amount, provider.currencyExponent);

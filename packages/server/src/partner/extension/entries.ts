@@ -3,7 +3,6 @@ import { ACCOUNT_ENTRY_KINDS, type AccountEntry } from "../../domain/account.ts"
 import { type CurrencyExponent, type Money, moneyToJson } from "../../domain/money.ts";
 import { dayBefore } from "../../domain/wall-time.ts";
 import { type EntryPlace, readEntries } from "../../store/account-entries.ts";
-import { sumBalance } from "../../store/account-sums.ts";
 import { timestamp } from "../versions/v1_0_1.ts";
 import { PERIOD_PARAMETERS, readPeriod, writeCursor } from "./period.ts";
 import { listFields, money, orNull } from "./schemas.ts";
@@ -82,8 +81,7 @@ export const ENTRIES: Report = {
     const reading = await readPeriod<Place>(ports, owner, query);
     if (!reading.ok) return reading;
     const { of: days, place } = reading.value;
-    const opening =
-      place === undefined ? await sumBalance(engine.db, caller, { to: dayBefore(days.from) }) : BigInt(place.balance);
+    const opening = place === undefined ? await ports.sumBalance(caller, dayBefore(days.from)) : BigInt(place.balance);
     const { entries, rest } = await readEntries(engine.db, provider.zone, caller, days, place?.after);
     let balance = opening;
     const items = entries.map((entry) => {

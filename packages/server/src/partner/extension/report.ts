@@ -4,6 +4,7 @@ import type { Ports } from "../ports.ts";
 import { VERSIONS } from "../versions/all.ts";
 import type { Version } from "../versions/version.ts";
 import { ACCOUNT } from "./account.ts";
+import { rememberBalances } from "./balances.ts";
 import { ENTRIES } from "./entries.ts";
 import { REPORTED, type Report } from "./shape.ts";
 import { TOP_UPS } from "./top-ups.ts";
@@ -25,7 +26,7 @@ interface ReportOptions {
 const HEADERS = ["cache-control", NEVER_KEPT, "content-type", JSON_TYPE];
 
 export function reportRoutes({ ports, prefix, currency, headersOf }: ReportOptions): Operation[] {
-  const reporting = { ...ports, currency };
+  const reporting = { ...ports, currency, sumBalance: rememberBalances(ports) };
   const routeOf = (version: Version, { name, parameters, run }: Report): Operation => ({
     url: `${prefix}/${version.name}/${name}`,
     operation: { name, version: version.name },

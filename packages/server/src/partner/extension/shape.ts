@@ -2,11 +2,13 @@ import type { TSchema } from "typebox";
 import type { Reading } from "../../domain/fields.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Caller, Ports } from "../ports.ts";
+import type { SumBalance } from "./balances.ts";
 
 /* What a report for a partner is. */
 
 export interface ReportPorts extends Ports {
   readonly currency: string | undefined;
+  readonly sumBalance: SumBalance;
 }
 
 /** The success code of all reports. */
