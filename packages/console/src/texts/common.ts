@@ -51,7 +51,6 @@ export const common = {
   share: (value: string, of: number) => `${value} · ${of > 0 && of < 0.01 ? "< 1" : Math.round(of * 100)} %`,
   nothingInChart: "Nothing to show yet",
   today: "Today",
-  marks: { top_up: "top-up", goodwill: "goodwill", reversed: "reversed" },
   actions: "Actions",
   rowActions: (row: string) => `Actions for ${row}`,
   download: "Download CSV",

@@ -9,6 +9,7 @@ import {
   grantsOfRun,
   headOf,
   type Ledger,
+  newestGoodwill,
   type ReversalRefusal,
 } from "./ledger.ts";
 import { isRunning, type Subscription } from "./subscription.ts";
@@ -127,7 +128,7 @@ export function reverseGoodwill(
   { author, reason, at }: Correcting,
 ): GoodwillReversalOutcome {
   const candidates = ledgers.flatMap((ledger) => {
-    const goodwill = grantsOfRun(ledger, 0).findLast((entry) => entry.kind === "goodwill");
+    const goodwill = newestGoodwill(ledger);
     return goodwill === undefined || (plan !== undefined && ledger.plan !== plan) ? [] : [{ ledger, goodwill }];
   });
   const [candidate, another] = candidates;

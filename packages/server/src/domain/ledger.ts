@@ -259,6 +259,11 @@ export function grantsOfRun({ entries }: Ledger, since: number): Extract<Entry, 
   return entries.filter((entry) => isGrant(entry)).filter(({ seq }) => seq >= since && !reversed.has(seq));
 }
 
+/** The newest goodwill that is not reversed. */
+export function newestGoodwill(ledger: Ledger) {
+  return grantsOfRun(ledger, 0).findLast((entry) => entry.kind === "goodwill");
+}
+
 export type ReversalRefusal = "not_found" | "already_reversed" | "history_gone";
 
 /**

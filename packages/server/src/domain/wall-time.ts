@@ -75,6 +75,11 @@ export function secondBefore(wall: WallTime): WallTime {
 }
 
 /** The next calendar day: `2026-11-20` is followed by `2026-11-21`. */
+/** The midnight at which the day of a time begins. */
+export function midnightOf(wall: WallTime): WallTime {
+  return `${wall.slice(0, "YYYY-MM-DD".length)} 00:00:00`;
+}
+
 export function dayAfter(day: string): string {
   return plus(`${day} 00:00:00`, { months: 0, days: 1 }).slice(0, 10);
 }

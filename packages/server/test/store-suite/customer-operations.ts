@@ -125,10 +125,12 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
         {
           ...{ service: "tv", status: "blocked", segment: "sd", blockedByRecords: false },
           blockedByStaff: { at: "2026-11-20T09:00:00.000Z", author: "tester", reason: "asked for" },
-          subscriptions: [{ plan: FAMILY, bouquetId: "TV-1M", addOn: false, end: END, running: true }],
+          plans: [
+            { plan: FAMILY, state: "blocked", run: { bouquetId: "TV-1M", addOn: false, end: END, daysLeft: 20 } },
+          ],
         },
-        { service: "internet", status: "active", segment: null, blockedByStaff: null },
-        { service: "iptv", status: "inactive", subscriptions: [] },
+        { service: "internet", status: "active", segment: null, blockedByStaff: null, plans: [{ state: "running" }] },
+        { service: "iptv", status: "inactive", plans: [] },
       ],
     });
     const { connections } = await show(HARI_TV.cuid);
@@ -199,28 +201,26 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     type Input = Static<(typeof listConnections)["input"]>;
     const list = (input: Input) => run(opened.desk(), listConnections, input);
     const rows = async (input: Input) =>
-      (await list(input)).items.map(
-        ({ cuid, reqId, end, status }) => `${cuid} ${reqId} ${end?.slice(0, 10)} ${status}`,
-      );
-    const net = ["2000001 sita 2026-12-10 active", "2000001 007700000000001 2026-12-10 blocked"];
-    const ends = [...net, "9 nine 2026-12-10 active", "2000002 007700000000002 2026-12-20 active"];
+      (await list(input)).items.map(({ cuid, reqId, end, state }) => `${cuid} ${reqId} ${end?.slice(0, 10)} ${state}`);
+    const net = ["2000001 sita 2026-12-10 running", "2000001 007700000000001 2026-12-10 blocked"];
+    const ends = [...net, "9 nine 2026-12-10 running", "2000002 007700000000002 2026-12-20 running"];
     const lists: [Input, string[]][] = [
       [{ endsWithin: 30 }, ends],
       [{ endsWithin: 20 }, ends.slice(0, 3)],
       [{ endsWithin: 19 }, []],
       [{ endsWithin: 30, service: "tv" }, [net[1] ?? "", ends[3] ?? ""]],
-      [{ endedWithin: 20 }, ["2000002 ram 2026-11-01 inactive"]],
+      [{ endedWithin: 20 }, ["2000002 ram 2026-11-01 ended"]],
       [{ endedWithin: 18 }, []],
-      [{ endedWithin: 20, endsWithin: 20 }, ["2000002 ram 2026-11-01 inactive", ...ends.slice(0, 3)]],
+      [{ endedWithin: 20, endsWithin: 20 }, ["2000002 ram 2026-11-01 ended", ...ends.slice(0, 3)]],
       [{ state: "blocked" }, [net[1] ?? "", "2000004 007700000000004 undefined blocked"]],
       [
         { state: "no_subscription", service: "iptv" },
-        ["2000001 sita-iptv undefined inactive", "9 nine-tv undefined active"],
+        ["2000001 sita-iptv undefined no_subscription", "9 nine-tv undefined no_subscription"],
       ],
-      [{ segment: "hills" }, ["9 nine 2026-12-10 active"]],
+      [{ segment: "hills" }, ["9 nine 2026-12-10 running"]],
       [{ environment: "trial" }, []],
       [{ search: "hari" }, ["2000004 007700000000004 undefined blocked"]],
-      [{ search: "8" }, ["8 null undefined active"]],
+      [{ search: "8" }, ["8 null undefined no_subscription"]],
     ];
     for (const [input, expected] of lists) expect(await rows(input), JSON.stringify(input)).toEqual(expected);
     const items = (await list({ segment: "hills" })).items;

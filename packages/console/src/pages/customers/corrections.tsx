@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import type { Connection, PlanLedger, Run } from "../../api/staff-api.d.ts";
+import type { Connection, Plan, Run } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, TextInput } from "../../components/controls.tsx";
 import { CorrectionDialog } from "../../components/dialog.tsx";
@@ -8,28 +8,26 @@ import { useEnvironment } from "../../components/environment.tsx";
 import { Field } from "../../components/form.tsx";
 import { countOf, minuteOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
+import { whenWords } from "./plan-state.tsx";
 
 const t = texts.customers;
 
 interface CorrectionsProps {
   readonly cuid: string;
   readonly connection: Connection;
-  readonly ledgers: readonly PlanLedger[];
 }
 
 /** A button for each correction of a connection, and the dialog of the chosen one. */
-export function Corrections({ cuid, connection, ledgers }: CorrectionsProps) {
+export function Corrections({ cuid, connection }: CorrectionsProps) {
   const [chosen, setChosen] = useState<"goodwill" | "goodwill-reversal" | "block">();
   const name = connectionName(connection);
   const block = connection.blockedByStaff === null ? t.block : t.unblock;
-  const given = ledgers.flatMap(({ plan, entries }) => {
-    const last = entries.findLast(({ kind, reversedBy }) => kind === "goodwill" && reversedBy === null);
-    return last === undefined ? [] : [{ plan, seq: last.seq }];
-  });
+  const { plans } = connection;
+  const given = plans.filter(({ lastGoodwill }) => lastGoodwill !== null);
   const dialog = { cuid, connection, name, onClose: () => setChosen(undefined) };
   return (
     <>
-      {ledgers.length > 0 && (
+      {plans.length > 0 && (
         <Button aria-label={t.of(t.giveDays, name)} onClick={() => setChosen("goodwill")}>
           {t.giveDays}
         </Button>
@@ -42,8 +40,8 @@ export function Corrections({ cuid, connection, ledgers }: CorrectionsProps) {
       <Button aria-label={t.of(block, name)} onClick={() => setChosen("block")}>
         {block}
       </Button>
-      {chosen === "goodwill" && <GoodwillDialog {...dialog} plans={ledgers.map(({ plan }) => plan)} />}
-      {chosen === "goodwill-reversal" && <GoodwillReversalDialog {...dialog} given={given} />}
+      {chosen === "goodwill" && <GoodwillDialog {...dialog} plans={plans} />}
+      {chosen === "goodwill-reversal" && <GoodwillReversalDialog {...dialog} plans={given} />}
       {chosen === "block" && <BlockDialog {...dialog} />}
     </>
   );
@@ -57,11 +55,12 @@ interface OfConnection {
 }
 
 /** Gives a subscription free days. The preview follows the entered days. */
-function GoodwillDialog({ cuid, connection, name, plans, onClose }: OfConnection & { plans: readonly string[] }) {
-  const { service, reqId, subscriptions } = connection;
+function GoodwillDialog({ cuid, connection, name, plans, onClose }: OfPlans) {
+  const { service, reqId } = connection;
   const environment = useEnvironment();
   const [days, setDays] = useState("1");
-  const [plan, setPlan] = useState(subscriptions.find(({ addOn }) => !addOn)?.plan ?? plans[0] ?? "");
+  // The plan that runs longest is the first one.
+  const [plan, setPlan] = useState(plans[0]?.plan ?? "");
   const count = readDays(days);
   return (
     <CorrectionDialog
@@ -71,7 +70,7 @@ function GoodwillDialog({ cuid, connection, name, plans, onClose }: OfConnection
       description={t.giveDaysText}
       submit={count === undefined ? t.giveDays : t.giveConfirm(countOf(count, "day"))}
       show={showRuns}
-      done={({ after }) => t.given(name, minuteOf(after?.end ?? ""))}
+      done={({ plan: of, after }) => t.given(t.of(of, name), minuteOf(after?.end ?? ""))}
       onClose={onClose}
     >
       <PlanField plans={plans} plan={plan} onChange={setPlan} />
@@ -80,17 +79,16 @@ function GoodwillDialog({ cuid, connection, name, plans, onClose }: OfConnection
   );
 }
 
-interface GoodwillReversalProps extends OfConnection {
-  /** Plans with goodwill, each with its last goodwill entry. */
-  readonly given: readonly { readonly plan: string; readonly seq: number }[];
+interface OfPlans extends OfConnection {
+  readonly plans: readonly Plan[];
 }
 
 /** Reverses the last goodwill of a plan. */
-function GoodwillReversalDialog({ cuid, connection, name, given, onClose }: GoodwillReversalProps) {
+function GoodwillReversalDialog({ cuid, connection, name, plans, onClose }: OfPlans) {
   const { service, reqId } = connection;
   const environment = useEnvironment();
-  const [plan, setPlan] = useState(given[0]?.plan ?? "");
-  const seq = given.find((each) => each.plan === plan)?.seq;
+  const [plan, setPlan] = useState(plans[0]?.plan ?? "");
+  const seq = plans.find((each) => each.plan === plan)?.lastGoodwill ?? undefined;
   return (
     <CorrectionDialog
       correction="POST /customers/:cuid/goodwill-reversal"
@@ -100,12 +98,12 @@ function GoodwillReversalDialog({ cuid, connection, name, given, onClose }: Good
       submit={t.reverseGoodwill}
       danger
       show={showRuns}
-      done={({ after }) =>
-        after === null ? t.goodwillReversedAll(name) : t.goodwillReversed(name, minuteOf(after.end))
+      done={({ plan: of, after }) =>
+        after === null ? t.goodwillReversedAll(t.of(of, name)) : t.goodwillReversed(t.of(of, name), minuteOf(after.end))
       }
       onClose={onClose}
     >
-      <PlanField plans={given.map((each) => each.plan)} plan={plan} onChange={setPlan} />
+      <PlanField plans={plans} plan={plan} onChange={setPlan} />
     </CorrectionDialog>
   );
 }
@@ -147,7 +145,7 @@ function showRuns({ before, after }: { before: Run | null; after: Run | null }):
 }
 
 interface PlanFieldProps {
-  readonly plans: readonly string[];
+  readonly plans: readonly Plan[];
   readonly plan: string;
   readonly onChange: (plan: string) => void;
 }
@@ -157,7 +155,10 @@ function PlanField({ plans, plan, onChange }: PlanFieldProps) {
   return (
     <Field name="plan" label={t.plan}>
       <Select
-        options={plans.map((each) => [each, each] as const)}
+        options={plans.map((each) => {
+          const when = each.run === null ? "" : ` · ${whenWords(each, each.run)}`;
+          return [each.plan, `${each.plan} · ${t.planStates[each.state]}${when}`] as const;
+        })}
         value={plan}
         onChange={({ target }) => onChange(target.value)}
       />

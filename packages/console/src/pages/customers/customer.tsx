@@ -1,18 +1,15 @@
 import { type Pages, useApi, usePages } from "../../api/hooks.ts";
-import { useMe } from "../../api/session.tsx";
-import type { Connection, Customer as CustomerData, PlanLedger, RefusedCall } from "../../api/staff-api.d.ts";
+import type { Customer as CustomerData, PlanLedger, RefusedCall } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Badge, Card, connectionName, Time } from "../../components/display.tsx";
 import { SwitchEnvironment, useEnvironment } from "../../components/environment.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
-import { wallNow } from "../../format.ts";
 import type { PageProps } from "../../page-props.ts";
 import { texts } from "../../texts/index.ts";
-import { ConnectionCard } from "./connection-card.tsx";
+import { Connections } from "./connections.tsx";
 import { LedgerHistory } from "./ledger-history.tsx";
 import { RefusedCalls } from "./refused-calls.tsx";
-import { spansOf } from "./spans.ts";
 
 const t = texts.customers;
 
@@ -40,7 +37,7 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
         <Loaded of={customer}>
           {(found) => (
             <>
-              <Loaded of={ledgers}>{({ plans }) => <Connections customer={found} ledgers={plans} />}</Loaded>
+              <Loaded of={ledgers}>{({ plans }) => <OfCustomer customer={found} ledgers={plans} />}</Loaded>
               <div id={REFUSED_CALLS} tabIndex={-1}>
                 <Card title={texts.refusedCalls.list}>
                   <RefusedCalls calls={calls} />
@@ -83,25 +80,15 @@ function Profile({ customer, calls }: { customer: CustomerData; calls: Pages<Ref
   );
 }
 
-/** A card for each connection, and one for deleted connections. */
-function Connections({ customer, ledgers }: { customer: CustomerData; ledgers: readonly PlanLedger[] }) {
-  const { timeZone } = useMe().provider;
+/** The connections, then those that were deleted. */
+function OfCustomer({ customer, ledgers }: { customer: CustomerData; ledgers: readonly PlanLedger[] }) {
   const { cuid, connections } = customer;
-  const now = wallNow(timeZone);
-  const isOf = (ledger: PlanLedger, { service, reqId }: Connection) =>
-    ledger.service === service && ledger.reqId === reqId;
-  const gone = ledgers.filter((ledger) => !connections.some((connection) => isOf(ledger, connection)));
-  const each = connections.map((connection) => {
-    const its = ledgers.filter((ledger) => isOf(ledger, connection));
-    return { connection, ledgers: its, spans: spansOf(connection, its, now) };
-  });
-  const allSpans = each.flatMap(({ spans }) => spans);
+  const names = new Set(connections.map(connectionName));
+  const gone = ledgers.filter((ledger) => !names.has(connectionName(ledger)));
   return (
     <>
       {connections.length === 0 && <EmptyState title={t.noConnectionsTitle}>{t.noConnectionsText}</EmptyState>}
-      {each.map((props) => (
-        <ConnectionCard key={connectionName(props.connection)} cuid={cuid} allSpans={allSpans} {...props} />
-      ))}
+      {connections.length > 0 && <Connections {...{ cuid, connections, ledgers }} />}
       {gone.length > 0 && <GoneConnections ledgers={gone} />}
     </>
   );

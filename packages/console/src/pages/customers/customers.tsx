@@ -13,10 +13,9 @@ import { EmptyState } from "../../components/states.tsx";
 import { countOf } from "../../format.ts";
 import { customerHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
+import { STATE_TONES } from "./plan-state.tsx";
 
 const t = texts.customers;
-
-const STATUS_TONES = { active: "success", inactive: "neutral", blocked: "danger" } as const;
 
 const NAMES = ["endsWithin", "endedWithin", "state", "segment", "service"] as const;
 
@@ -86,5 +85,5 @@ const COLUMNS: readonly Column<ListedConnection>[] = [
   { header: t.segmentFilter, cell: ({ segment }) => segment ?? "–" },
   { header: t.end, cell: ({ end }) => <Time of={end} /> },
   { header: t.daysLeft, isNumber: true, cell: ({ daysLeft }) => daysLeft ?? "–" },
-  { header: t.status, cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{t.statuses[status]}</Badge> },
+  { header: t.status, cell: ({ state }) => <Badge tone={STATE_TONES[state]}>{t.planStates[state]}</Badge> },
 ];

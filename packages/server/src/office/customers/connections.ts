@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import { isBlocked, subscriptionsOf } from "../../domain/customer.ts";
+import { daysLeft, runState } from "../../domain/plan-view.ts";
 import { Refused } from "../../domain/refused.ts";
-import { DAY_MS, plus, type WallTime, wallMsBetween } from "../../domain/wall-time.ts";
+import { plus, type WallTime } from "../../domain/wall-time.ts";
 import { momentOf } from "../../store/ports.ts";
 import {
   cursorOf,
@@ -43,6 +44,7 @@ const FILTER = {
 };
 const FilterSchema = Type.Object(FILTER);
 type ConnectionInput = Static<typeof FilterSchema>;
+const NO_SUBSCRIPTION = "no_subscription";
 type ListedConnection = Static<typeof ListedConnectionSchema>;
 
 export const listConnections = operation({
@@ -55,7 +57,7 @@ export const listConnections = operation({
     {
       words: "customer list",
       summary: "list connections with their subscriptions",
-      show: ["cuid", "firstName", "lastName", "service", "reqId", "plan", "end", "daysLeft", "segment", "status"],
+      show: ["cuid", "firstName", "lastName", "service", "reqId", "plan", "end", "daysLeft", "segment", "state"],
       examples: ["topupd customer list --ends-within 7", "topupd customer list --search sita"],
     },
   ],
@@ -125,28 +127,26 @@ function placeOf(cursor: string | undefined): sql.ConnectionPlace | undefined {
 function rowsOfMatch({ customer }: Match, now: WallTime): ListedConnection[] {
   const { cuid, firstName, lastName, connections } = customer;
   if (connections.length === 0) {
-    const none = { service: null, reqId: null, plan: null, bouquetId: null, bouquetName: null };
-    return [{ cuid, firstName, lastName, ...none, end: null, daysLeft: null, segment: null, status: customer.status }];
+    const none = { service: null, reqId: null, plan: null, bouquetId: null, bouquetName: null, segment: null };
+    return [{ cuid, firstName, lastName, ...none, end: null, daysLeft: null, state: NO_SUBSCRIPTION }];
   }
   return connections.flatMap((connection) => {
     const { service, reqId, status, blocked, segment = null } = connection;
     const row = { cuid, firstName, lastName, service, reqId, status, blocked, segment };
-    const subscriptions = subscriptionsOf(connection).map(({ plan, end, bouquet: { code, name } }) => {
-      return { plan, end, bouquetCode: code, bouquetName: name };
+    const subscriptions = subscriptionsOf(connection).map(({ plan, start, end, bouquet: { code, name } }) => {
+      return { plan, start, end, bouquetCode: code, bouquetName: name };
     });
-    const none = { plan: null, end: null, bouquetCode: null, bouquetName: null };
+    const none = { plan: null, start: null, end: null, bouquetCode: null, bouquetName: null };
     return (subscriptions.length === 0 ? [none] : subscriptions).map((each) => listed({ ...row, ...each }, now));
   });
 }
 
 function listed(row: sql.ListedConnection, now: WallTime): ListedConnection {
-  const { cuid, firstName, lastName, service, reqId, plan, bouquetCode: bouquetId, bouquetName, end, segment } = row;
-  const runs = end !== null && end > now ? ("active" as const) : ("inactive" as const);
-  const status = isBlocked(row) ? "blocked" : end === null && row.status !== "blocked" ? row.status : runs;
-  const daysLeft = end === null ? null : wallMsBetween(midnightOf(now), midnightOf(end)) / DAY_MS;
-  return { cuid, firstName, lastName, service, reqId, plan, bouquetId, bouquetName, end, daysLeft, segment, status };
-}
-
-function midnightOf(wall: WallTime): WallTime {
-  return `${wall.slice(0, "YYYY-MM-DD".length)} 00:00:00`;
+  const { cuid, firstName, lastName, service, reqId, plan, bouquetCode: bouquetId, bouquetName, segment } = row;
+  const shown = { cuid, firstName, lastName, service, reqId, plan, bouquetId, bouquetName, segment };
+  const { start, end } = row;
+  const blocked = isBlocked(row);
+  if (start === null || end === null)
+    return { ...shown, end: null, daysLeft: null, state: blocked ? "blocked" : NO_SUBSCRIPTION };
+  return { ...shown, end, daysLeft: daysLeft(end, now), state: runState({ start, end }, blocked, now) };
 }

@@ -1,10 +1,14 @@
 import { type Static, Type } from "typebox";
+import { findConnection, isBlocked } from "../../domain/customer.ts";
 import { explainEntries, type Ledger } from "../../domain/ledger.ts";
+import { planView } from "../../domain/plan-view.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import { isoTime, plus } from "../../domain/wall-time.ts";
+import { findCustomer } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";
+import { momentOf } from "../../store/ports.ts";
 import { CodeSchema, ENVIRONMENT, environmentOf, runOf, ServiceSchema } from "../common.ts";
 import { operation } from "../operation.ts";
 import { type Presenter, partnerName, presenterOf } from "../transactions/presenter.ts";
@@ -31,6 +35,8 @@ export const showLedgers = operation({
   async run(office, input) {
     const { engine } = office.store;
     const environment = await environmentOf(office, input);
+    const { connections = [] } = (await findCustomer(engine.db, environment, input.cuid)) ?? {};
+    const now = momentOf(office).wall;
     const presenter = await presenterOf(office.store, environment);
     const plans: Static<typeof LedgersSchema>["plans"] = [];
     for (const ledger of await engine.readLedgers(engine.db, environment, [input.cuid])) {
@@ -38,7 +44,9 @@ export const showLedgers = operation({
       if ((input.service ?? service) !== service || (input.reqId ?? reqId) !== reqId) continue;
       const topUps = await topUpsOf(engine.db, ledger);
       const explained = explainEntries(ledger).map((each) => entryData(each, topUps, presenter));
-      plans.push({ service, reqId, plan, run: runOf(entries.at(-1)?.after), entries: explained });
+      const connection = findConnection(connections, ledger);
+      const { state } = planView(ledger, connection !== undefined && isBlocked(connection), now);
+      plans.push({ service, reqId, plan, state, run: runOf(entries.at(-1)?.after), entries: explained });
     }
     return { plans };
   },

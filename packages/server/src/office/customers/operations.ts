@@ -4,15 +4,15 @@ import {
   connectionState,
   findConnection as findByName,
   isBlocked,
-  subscriptionsOf,
+  isSameConnection,
   wireStatus,
 } from "../../domain/customer.ts";
+import { byImportance, daysLeft, type PlanView, planView } from "../../domain/plan-view.ts";
 import { Refused } from "../../domain/refused.ts";
-import { isRunning } from "../../domain/subscription.ts";
 import { isoTime, isoTimeOrNull, type WallTime } from "../../domain/wall-time.ts";
 import { findCustomer, type RecordedCustomer } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
-import { ENVIRONMENT, environmentOf, PAGE } from "../common.ts";
+import { ENVIRONMENT, environmentOf, PAGE, runOf } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
 import { exportConnections, listConnections } from "./connections.ts";
@@ -62,6 +62,7 @@ export const showCustomer = operation({
     const customer = await findCustomer(db, environment, cuid);
     if (customer === undefined) throw new Refused("not_found", `no ${environment} customer has the cuid ${cuid}`);
     const blocks = await findBlocks(db, environment, cuid);
+    const ledgers = await office.store.engine.readLedgers(db, environment, [cuid]);
     const now = momentOf(office).wall;
     return {
       ...profileOf(customer),
@@ -74,16 +75,27 @@ export const showCustomer = operation({
           blockedByStaff: at === undefined ? null : { at: isoTime(at), author, reason },
           blockedByRecords: connection.status === "blocked",
           segment: connection.segment ?? null,
-          subscriptions: subscriptionsOf(connection).map((each) => {
-            const { plan, start, end, bouquet } = each;
-            const { code: bouquetId, name, addOn } = bouquet;
-            return { plan, bouquetId, name, addOn, start, end, running: isRunning(each, now) };
-          }),
+          plans: ledgers
+            .filter((ledger) => isSameConnection(ledger, connection))
+            .map((ledger) => planView(ledger, isBlocked(connection), now))
+            .sort(byImportance)
+            .map((each) => planData(each, now)),
         };
       }),
     };
   },
 });
+
+function planData({ plan, state, run, goodwill, past }: PlanView, now: WallTime) {
+  const shown = runOf(run);
+  return {
+    plan,
+    state,
+    run: shown && { ...shown, addOn: run?.bouquet.addOn === true, daysLeft: daysLeft(shown.end, now) },
+    lastGoodwill: goodwill ?? null,
+    past: past.map(runOf).filter((each) => each !== null),
+  };
+}
 
 function profileOf({ cuid, firstName, lastName, mobile, status }: RecordedCustomer) {
   return { cuid, firstName, lastName, mobile: mobile ?? null, status };

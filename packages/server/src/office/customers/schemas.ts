@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { HeldBack } from "../../domain/customer-import.ts";
 import { GOODWILL_READINGS } from "../../domain/ledger.ts";
+import { PLAN_STATES } from "../../domain/plan-view.ts";
 import {
   CodeSchema,
   EnvironmentSchema,
@@ -104,17 +105,26 @@ export const CustomerMatchesSchema = Type.Object(
   { title: "CustomerMatches" },
 );
 
-const SubscriptionSchema = Type.Object(
+const PlanStateSchema = oneOf(
+  PLAN_STATES,
+  "`blocked`: the connection is blocked. `waiting`: it has not begun. `reversed`: a reversal left nothing of it.",
+);
+const DaysLeftSchema = Type.Integer({ description: "Days from today to the day of the end; negative if it is past." });
+
+const PlanSchema = Type.Object(
   {
     plan: Type.String(),
-    bouquetId: Type.String(),
-    name: Type.String(),
-    addOn: Type.Boolean(),
-    start: WallTimeSchema,
-    end: WallTimeSchema,
-    running: Type.Boolean(),
+    state: PlanStateSchema,
+    run: orNull(
+      Type.Object(
+        { ...RunSchema.properties, addOn: Type.Boolean(), daysLeft: DaysLeftSchema },
+        { description: "The subscription, or the last run if nothing is left of it; null if that never began." },
+      ),
+    ),
+    lastGoodwill: orNull(Type.Integer({ description: "Entry of the last goodwill that is not reversed." })),
+    past: Type.Array(RunSchema, { description: "Earlier runs. A run ends no later than the entry that ended it." }),
   },
-  { title: "Subscription" },
+  { title: "Plan", description: "A plan that a connection has or had." },
 );
 
 const ConnectionSchema = Type.Object(
@@ -130,7 +140,7 @@ const ConnectionSchema = Type.Object(
     ),
     blockedByRecords: Type.Boolean({ description: "Whether the provider's own records block the connection." }),
     segment: orNull(Type.String()),
-    subscriptions: Type.Array(SubscriptionSchema),
+    plans: Type.Array(PlanSchema, { description: "The one that runs longest first." }),
   },
   { title: "Connection" },
 );
@@ -192,6 +202,7 @@ export const LedgersSchema = Type.Object({
         service: ServiceSchema,
         reqId: Type.String(),
         plan: Type.String(),
+        state: PlanStateSchema,
         run: orNull(RunSchema),
         entries: Type.Array(LedgerEntrySchema),
       },
@@ -223,12 +234,9 @@ export const ListedConnectionSchema = Type.Object(
     bouquetId: orNull(Type.String()),
     bouquetName: orNull(Type.String()),
     end: orNull(WallTimeSchema),
-    daysLeft: orNull(Type.Integer({ description: "Days from today to the end; negative if it is past." })),
+    daysLeft: orNull(DaysLeftSchema),
     segment: orNull(Type.String()),
-    status: oneOf(
-      ["active", "inactive", "blocked"],
-      "`blocked`: the connection is blocked. Else `active` if the subscription runs.",
-    ),
+    state: oneOf([...PLAN_STATES, "no_subscription"]),
   },
   { title: "ListedConnection" },
 );

@@ -27,6 +27,7 @@ export interface ListedConnection extends ConnectionName {
   readonly plan: string | null;
   readonly bouquetCode: string | null;
   readonly bouquetName: string | null;
+  readonly start: WallTime | null;
   readonly end: WallTime | null;
 }
 
@@ -79,7 +80,8 @@ export async function listConnections(
     .selectFrom(some.as("n"))
     .leftJoin("subscription as s", (join) => join.on(isOfConnection))
     .select(["n.cuid", "n.service", "n.reqId", "n.status", "n.blocked", "n.segment"])
-    .select(["s.plan", "s.code as bouquetCode", "s.name as bouquetName", "s.endTime as end"])
+    .select(["s.plan", "s.code as bouquetCode", "s.name as bouquetName"])
+    .select(["s.startTime as start", "s.endTime as end"])
     .limit(limit);
   if (ends !== undefined) query = query.where("s.endTime", ">", ends.after).where("s.endTime", "<=", ends.until);
   if (beyond !== undefined) query = query.where(ends === undefined ? isBeyond(beyond) : endsBeyond(beyond));

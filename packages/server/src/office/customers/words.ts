@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Period, WallTime } from "../../domain/wall-time.ts";
+import type { Period } from "../../domain/wall-time.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import type { Shown } from "../operation.ts";
 import { blockLines, count, fieldLines, printable, shellWord } from "../text.ts";
@@ -33,13 +33,19 @@ export function customerText(
 
 function connectionText(connection: Customer["connections"][number], { zone }: ProviderSettings): string {
   const { service, reqId, status, segment, blockedByStaff, blockedByRecords } = connection;
-  const subscriptions = connection.subscriptions.map(({ bouquetId, name, start, end, running }) => {
-    return `  ${printable(`${name} (${bouquetId})`)}\n    since ${start}, ${running ? "ends" : "ended"} ${end}\n`;
+  const plans = connection.plans.map(({ plan, state, run }) => {
+    const name = run === null ? plan : `${run.name} (${run.bouquetId})`;
+    const times = run === null ? "" : `, ${run.start} to ${run.end}, ${daysWords(run.daysLeft)}`;
+    return `  ${printable(name)}\n    ${state}${times}\n`;
   });
   const title = `${service} ${reqId}  ${status}${segment === null ? "" : `, segment ${segment}`}`;
   const block = blockedByStaff && { ...blockedByStaff, wall: zone.wallTime(Date.parse(blockedByStaff.at)) };
   const blocked = blockLines(block, blockedByRecords).map((line) => `  ${line}`);
-  return `\n${printable(title)}\n${blocked.join("")}${subscriptions.join("") || "  no subscription\n"}`;
+  return `\n${printable(title)}\n${blocked.join("")}${plans.join("") || "  no subscription\n"}`;
+}
+
+function daysWords(daysLeft: number): string {
+  return daysLeft < 0 ? `${count(-daysLeft, "day")} ago` : `${count(daysLeft, "day")} left`;
 }
 
 type Entry = Static<typeof LedgerEntrySchema>;
@@ -48,20 +54,19 @@ type Entry = Static<typeof LedgerEntrySchema>;
 export function explanationText(
   { key, customer, connection, block }: FoundConnection,
   { plans }: Static<typeof LedgersSchema>,
-  now: WallTime,
 ): string {
   const { service, reqId, cuid, environment } = key;
   const name = customer === undefined ? "" : `, ${customer.firstName} ${customer.lastName}`;
   const blocked = blockLines(block, connection?.status === "blocked").join("");
   const title = `${printable(`${service} ${reqId} of customer ${cuid}${name} (${environment})`)}\n${blocked}`;
   if (plans.length === 0) return `${title}\nThere never was a subscription.\n`;
-  const parts = plans.map(({ plan, run, entries }) => {
-    const ends = run === null ? "no subscription any more" : `${run.end > now ? "ends" : "ended"} ${run.end}`;
+  const parts = plans.map(({ plan, state, run, entries }) => {
+    const ends = run === null ? "" : ` ${state === "ended" ? "" : "until "}${run.end}`;
     const lines = entries.map((entry) => {
       const sentences = entrySentences(entry, entries).map((sentence) => `    ${printable(sentence)}\n`);
       return `\n  ${printable(entryTitle(entry))}\n${sentences.join("")}`;
     });
-    return `\n${printable(plan)}: ${ends}\n${lines.join("")}`;
+    return `\n${printable(plan)}: ${state}${ends}\n${lines.join("")}`;
   });
   return `${title}${parts.join("")}`;
 }

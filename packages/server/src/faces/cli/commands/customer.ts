@@ -59,12 +59,12 @@ export function addWhyCommand(program: Command, runtime: Runtime): void {
     ],
     examples: ["topupd why maya.rai", "topupd why tv 00012345 --cuid 204117"],
     async run(session, words, given) {
-      const { store, clock } = session;
+      const { store } = session;
       const found = await connectionOrGone({ store }, { ...readConnection(words), ...given });
       const ledgers = await perform(showLedgers, shellDesk(session), found.key);
       const { zone } = store.provider;
       print(session, ledgers, () => {
-        const text = explanationText(found, ledgers, zone.wallTime(clock()));
+        const text = explanationText(found, ledgers);
         return { out: `${text}\nTimes are in ${zone.name}.\n` };
       });
     },

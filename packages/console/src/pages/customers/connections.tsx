@@ -1,0 +1,107 @@
+import { useState } from "react";
+import { useMay } from "../../api/session.tsx";
+import type { Connection, Plan, PlanLedger } from "../../api/staff-api.d.ts";
+import { Card, connectionName, Grid, Time } from "../../components/display.tsx";
+import { texts } from "../../texts/index.ts";
+import { Corrections } from "./corrections.tsx";
+import { LedgerHistory } from "./ledger-history.tsx";
+import { PlanState } from "./plan-state.tsx";
+
+const t = texts.customers;
+
+interface ConnectionsProps {
+  readonly cuid: string;
+  readonly connections: readonly Connection[];
+  readonly ledgers: readonly PlanLedger[];
+}
+
+/** One line for each connection; those that ended are folded. The ledger of the chosen one opens below it. */
+export function Connections({ cuid, connections, ledgers }: ConnectionsProps) {
+  const [chosen, setChosen] = useState(connections.length === 1 ? connections.map(connectionName)[0] : undefined);
+  const isOver = ({ plans: [first] }: Connection) => first === undefined || OVER.has(first.state);
+  const current = connections.filter((each) => !isOver(each));
+  const over = connections.filter(isOver);
+  const lines = (some: readonly Connection[]) =>
+    some.map((connection) => {
+      const name = connectionName(connection);
+      const isChosen = name === chosen;
+      const its = ledgers.filter(({ service, reqId }) => connectionName({ service, reqId }) === name);
+      return (
+        <li key={name}>
+          <Line
+            {...{ cuid, connection, isChosen, hasLedger: its.length > 0 }}
+            onChoose={() => setChosen(isChosen ? undefined : name)}
+          />
+          {isChosen && (
+            <Grid wide>
+              {its.map((ledger) => (
+                <LedgerHistory key={ledger.plan} ledger={ledger} title={ledger.plan} />
+              ))}
+            </Grid>
+          )}
+        </li>
+      );
+    });
+  return (
+    <Card title={t.connections}>
+      <ul className="connection-lines">{lines(current.length === 0 ? over : current)}</ul>
+      {current.length > 0 && over.length > 0 && (
+        <details>
+          <summary>{t.overConnections(over.length)}</summary>
+          <ul className="connection-lines">{lines(over)}</ul>
+        </details>
+      )}
+    </Card>
+  );
+}
+
+const OVER: ReadonlySet<Plan["state"]> = new Set(["ended", "reversed"]);
+
+interface LineProps {
+  readonly cuid: string;
+  readonly connection: Connection;
+  readonly isChosen: boolean;
+  readonly hasLedger: boolean;
+  readonly onChoose: () => void;
+}
+
+function Line({ cuid, connection, isChosen, hasLedger, onChoose }: LineProps) {
+  const mayCorrect = useMay("correct");
+  const name = connectionName(connection);
+  const { plans, segment, status, blockedByRecords, blockedByStaff } = connection;
+  return (
+    <div className="connection-line">
+      <div>
+        {hasLedger ? (
+          <button type="button" className="link-button" aria-expanded={isChosen} onClick={onChoose}>
+            {name}
+          </button>
+        ) : (
+          name
+        )}
+        {segment !== null && <span className="muted"> {t.segment(segment)}</span>}
+        {status === "inactive" && plans.length === 0 && <p className="muted">{t.inactive}</p>}
+        {blockedByRecords && <p className="strong">{t.blockedByRecords}</p>}
+        {blockedByStaff !== null && (
+          <p>
+            {t.blockedBy(blockedByStaff.author)} <Time of={blockedByStaff.at} />: {blockedByStaff.reason}
+          </p>
+        )}
+      </div>
+      <ul className="plan-lines">
+        {plans.length === 0 && <li className="muted">{t.noSubscriptions}</li>}
+        {plans.map((plan) => (
+          <li key={plan.plan}>
+            <span className="strong">{plan.run?.name ?? plan.plan}</span>
+            <PlanState plan={plan} />
+          </li>
+        ))}
+      </ul>
+      {mayCorrect && (
+        <div className="row">
+          <Corrections cuid={cuid} connection={connection} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import type { Plan } from "../../api/staff-api.d.ts";
+import { Badge } from "../../components/display.tsx";
+import { countOf, minuteOf } from "../../format.ts";
+import { texts } from "../../texts/index.ts";
+
+const t = texts.customers;
+
+export const STATE_TONES = {
+  running: "success",
+  waiting: "info",
+  ended: "danger",
+  reversed: "danger",
+  blocked: "danger",
+  no_subscription: "neutral",
+} as const;
+
+/** A plan with so few days left is shown as a warning. */
+const SOON_DAYS = 3;
+/** The days that fill the bar. */
+const FULL_DAYS = 60;
+
+type ShownPlan = Pick<Plan, "state" | "run">;
+
+export function toneOf({ state, run }: ShownPlan) {
+  return state === "running" && run !== null && run.daysLeft <= SOON_DAYS ? "warning" : STATE_TONES[state];
+}
+
+/** State of a plan, its end in words, and the days left as a thin bar. */
+export function PlanState({ plan }: { plan: ShownPlan }) {
+  const { state, run } = plan;
+  const tone = toneOf(plan);
+  return (
+    <>
+      <span>
+        <Badge tone={tone}>{t.planStates[state]}</Badge> {run !== null && whenWords(plan, run)}
+      </span>
+      <span className={`days-left tone-${tone}`} aria-hidden="true">
+        {run !== null && state === "running" && <span style={{ width: `${shareOf(run.daysLeft)}%` }} />}
+      </span>
+    </>
+  );
+}
+
+function shareOf(daysLeft: number): number {
+  return (100 * Math.min(daysLeft + 1, FULL_DAYS)) / FULL_DAYS;
+}
+
+/** The end of a plan in words: `until 2026-12-10 10:00 · 20 days left`. */
+export function whenWords(
+  { state }: Pick<ShownPlan, "state">,
+  { start, end, daysLeft }: NonNullable<Plan["run"]>,
+): string {
+  if (state === "waiting") return t.starts(minuteOf(start));
+  const days = countOf(Math.abs(daysLeft), "day");
+  if (state === "reversed") return minuteOf(end);
+  if (state === "ended" || daysLeft < 0) return t.ended(minuteOf(end), daysLeft === 0 ? t.endedToday : t.ago(days));
+  return t.ends(minuteOf(end), daysLeft === 0 ? t.endsToday : t.left(days));
+}

@@ -1,0 +1,70 @@
+import { explainEntries, headOf, type Ledger, newestGoodwill } from "./ledger.ts";
+import type { Subscription } from "./subscription.ts";
+import { DAY_MS, midnightOf, type WallTime, wallMsBetween } from "./wall-time.ts";
+
+/*
+ * What staff see of a plan: its state, its end and the days left. Pages, lists, commands and files show this, and compute
+ * nothing.
+ */
+
+/** `waiting`: it has not begun. `reversed`: a reversal left nothing of it. `blocked`: its connection is blocked. */
+export const PLAN_STATES = ["running", "waiting", "ended", "reversed", "blocked"] as const;
+export type PlanState = (typeof PLAN_STATES)[number];
+
+export type Run = Pick<Subscription, "bouquet" | "start" | "end">;
+
+export interface PlanView {
+  readonly plan: string;
+  readonly state: PlanState;
+  /** The subscription. If nothing is left of it, its last run; undefined if that never began. */
+  readonly run: Run | undefined;
+  /** The entry of the newest goodwill that is not reversed. */
+  readonly goodwill: number | undefined;
+  /** Earlier runs, oldest first. */
+  readonly past: readonly Run[];
+}
+
+export function planView(ledger: Ledger, blocked: boolean, now: WallTime): PlanView {
+  const { plan, entries } = ledger;
+  const past = pastRuns(ledger);
+  const { subscription } = headOf(ledger);
+  const goodwill = newestGoodwill(ledger)?.seq;
+  if (subscription !== undefined)
+    return { plan, state: runState(subscription, blocked, now), run: subscription, goodwill, past };
+  const gone = entries.at(-1)?.kind === "reversal" ? "reversed" : "ended";
+  return { plan, state: blocked ? "blocked" : gone, run: past.at(-1), goodwill, past: past.slice(0, -1) };
+}
+
+/** The state of a subscription. */
+export function runState({ start, end }: Pick<Run, "start" | "end">, blocked: boolean, now: WallTime): PlanState {
+  if (blocked) return "blocked";
+  if (end <= now) return "ended";
+  return start > now ? "waiting" : "running";
+}
+
+/** Days from today to the day of an end, by the calendar; negative if it is past. */
+export function daysLeft(end: WallTime, now: WallTime): number {
+  return wallMsBetween(midnightOf(now), midnightOf(end)) / DAY_MS;
+}
+
+/** Runs that ended or that a later run replaced. A run ends no later than the entry that ended it. */
+function pastRuns(ledger: Ledger): Run[] {
+  return explainEntries(ledger).flatMap(({ entry: { after, at }, before }) => {
+    const isOver = before !== undefined && (after === undefined || after.start >= before.end);
+    if (!isOver || before.start >= at.wall) return [];
+    const { bouquet, start, end } = before;
+    return [{ bouquet, start, end: end < at.wall ? end : at.wall }];
+  });
+}
+
+const ORDER: readonly PlanState[] = ["running", "blocked", "waiting", "ended", "reversed"];
+
+/** The plan that answers "does it run, and until when" comes first: a base plan that runs longest, else what comes closest. */
+export function byImportance(a: PlanView, b: PlanView): number {
+  const [endA, endB] = [a.run?.end ?? "", b.run?.end ?? ""];
+  return rankOf(a) - rankOf(b) || (endA < endB ? 1 : -1);
+}
+
+function rankOf({ state, run }: PlanView): number {
+  return 2 * ORDER.indexOf(state) + (run?.bouquet.addOn === true ? 1 : 0);
+}
