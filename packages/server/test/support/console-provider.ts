@@ -86,7 +86,7 @@ export async function fillProvider(api: StaffApi): Promise<ConsoleProvider> {
 /** Where the base subscription of a customer's internet connection ends. */
 export async function endOf(api: StaffApi, cuid: string): Promise<string | undefined> {
   const { connections } = (await api.call(`GET /customers/${cuid}`)).json as CustomerAnswer;
-  return connections.find(({ service }) => service === "internet")?.subscriptions[0]?.end;
+  return connections.find(({ service }) => service === "internet")?.plans[0]?.run?.end;
 }
 
 interface CustomerAnswer {

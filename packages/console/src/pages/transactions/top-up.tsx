@@ -45,9 +45,10 @@ export function ReversalDialog({ topUp, onClose }: ReversalDialogProps) {
           {status === "success" && <p>{t.secondPerson}</p>}
         </>
       )}
-      done={({ status, after }) => {
+      done={({ status, plan, after }) => {
         if (status === "success") return t.requested;
-        return after === null ? t.doneAll(name) : t.done(name, minuteOf(after.end));
+        const of = `${plan}: ${name}`;
+        return after === null ? t.doneAll(of) : t.done(of, minuteOf(after.end));
       }}
       onClose={onClose}
     >
