@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { formatMoneyInFull, NUMBER_GROUPINGS, readMoney } from "../../server/src/domain/money.ts";
 import {
   formatAge,
   formatAmount,
@@ -35,6 +36,15 @@ describe("what the console shows", () => {
     ]);
     groupDigits("western");
     expect(formatCount(1_234_567)).toBe("1,234,567");
+  });
+
+  test("prints no amount that the server cannot read", () => {
+    for (const grouping of NUMBER_GROUPINGS) {
+      groupDigits(grouping);
+      for (let minor = 1n; minor < 10n ** 15n; minor = minor * 7n + 3n)
+        expect(readMoney(formatAmount(formatMoneyInFull(minor, 2)), 2)).toBe(minor);
+    }
+    groupDigits("western");
   });
 
   test("shows instants by the provider's clock, and wall times as they are", () => {

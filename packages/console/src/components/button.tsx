@@ -9,21 +9,22 @@ interface Look {
   readonly children: ReactNode;
 }
 
-/** `busy`: the action of the button is running, so the button is disabled. */
-export function Button({
-  kind = "plain",
-  icon,
-  busy = false,
-  children,
-  ...rest
-}: Look & { busy?: boolean } & ButtonHTMLAttributes<HTMLButtonElement>) {
+interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children" | "disabled"> {
+  /** Whether the action of the button is running: then the button is disabled. */
+  readonly busy?: boolean;
+  /** Why the button is disabled; undefined if it is not. */
+  readonly why?: string | undefined;
+}
+
+export function Button({ kind = "plain", icon, busy = false, why, children, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
+      title={why}
       {...rest}
       className={`button button-${kind}`}
       aria-busy={busy || undefined}
-      disabled={busy || rest.disabled}
+      disabled={busy || why !== undefined}
     >
       {icon !== undefined && <Icon name={icon} />}
       {children}

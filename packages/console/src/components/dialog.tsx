@@ -10,6 +10,8 @@ import { Field, Form, type FormValues } from "./form.tsx";
 import { ErrorNote, Loading } from "./states.tsx";
 import { useToast } from "./toasts.tsx";
 
+const t = texts.common.whyNot;
+
 interface DialogProps {
   readonly title: string;
   /** Purpose of the dialog, one sentence. */
@@ -71,7 +73,8 @@ interface ActionDialogProps extends Omit<DialogProps, "children"> {
   /** Label of the button that runs the action. */
   readonly submit: string;
   readonly danger?: boolean;
-  readonly disabled?: boolean;
+  /** Why the action cannot run; undefined if it can. */
+  readonly why?: string | undefined;
   /** Runs the action. The dialog closes on success and shows the error otherwise. */
   readonly onSubmit: (values: FormValues) => Promise<Outcome>;
   /** Fields, or the effect of the action. */
@@ -79,7 +82,7 @@ interface ActionDialogProps extends Omit<DialogProps, "children"> {
 }
 
 /** Asks before an action runs, with the fields that the action needs. */
-export function ActionDialog({ submit, danger, disabled, onSubmit, children, ...dialog }: ActionDialogProps) {
+export function ActionDialog({ submit, danger, why, onSubmit, children, ...dialog }: ActionDialogProps) {
   const [secret, setSecret] = useState<Secret>();
   const toast = useToast();
   const run = async (values: FormValues) => {
@@ -94,7 +97,7 @@ export function ActionDialog({ submit, danger, disabled, onSubmit, children, ...
       <Form
         submit={submit}
         danger={danger ?? false}
-        disabled={disabled ?? false}
+        why={why}
         onSubmit={run}
         actions={<Button onClick={dialog.onClose}>{texts.common.cancel}</Button>}
       >
@@ -121,7 +124,7 @@ export function ActionButton({ action, ...button }: ActionButtonProps) {
   return <Button {...button} busy={busy} onClick={() => void run()} />;
 }
 
-interface CorrectionDialogProps<K extends CorrectionKey> extends Omit<ActionDialogProps, "disabled" | "onSubmit"> {
+interface CorrectionDialogProps<K extends CorrectionKey> extends Omit<ActionDialogProps, "why" | "onSubmit"> {
   readonly correction: K;
   /** Null while a field is missing or wrong. */
   readonly input: CorrectionInput<K> | null;
@@ -140,7 +143,7 @@ export function CorrectionDialog<K extends CorrectionKey>(props: CorrectionDialo
   return (
     <ActionDialog
       {...dialog}
-      disabled={!isReady || effect === undefined || isIdle?.(effect) === true}
+      why={whyNot(input !== null, error, isReady ? effect : undefined, isIdle)}
       onSubmit={async (values) => ({ toast: done(await commit(values.text("reason"))) })}
     >
       {children}
@@ -156,6 +159,19 @@ export function CorrectionDialog<K extends CorrectionKey>(props: CorrectionDialo
       </Field>
     </ActionDialog>
   );
+}
+
+/** Why a previewed change cannot be sent. @param effect undefined until it is loaded. */
+export function whyNot<Effect>(
+  isComplete: boolean,
+  error: Error | null,
+  effect: Effect | undefined,
+  isIdle?: (effect: Effect) => boolean,
+): string | undefined {
+  if (!isComplete) return t.incomplete;
+  if (error !== null) return t.seeProblem;
+  if (effect === undefined) return texts.common.loading;
+  return isIdle?.(effect) === true ? t.changesNothing : undefined;
 }
 
 interface Secret {

@@ -57,14 +57,15 @@ interface FormProps {
   /** Label of the button. */
   readonly submit: string;
   readonly danger?: boolean;
-  readonly disabled?: boolean;
+  /** Why the form cannot be sent, shown beside the button; undefined if it can. */
+  readonly why?: string | undefined;
   /** Content beside the button. */
   readonly actions?: ReactNode;
   readonly onChange?: (values: FormValues) => void;
   readonly children: ReactNode;
 }
 
-export function Form({ onSubmit, submit, danger = false, children, ...rest }: FormProps) {
+export function Form({ onSubmit, submit, danger = false, why, children, ...rest }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const names = useRef(new Set<string>());
   const [busy, setBusy] = useState(false);
@@ -113,10 +114,15 @@ export function Form({ onSubmit, submit, danger = false, children, ...rest }: Fo
           <ErrorNote error={failure} ofChange except={atFields.map(({ field }) => field)} />
         )}
         <div className="row">
-          <Button type="submit" kind={danger ? "danger" : "primary"} busy={busy} disabled={rest.disabled ?? false}>
+          <Button type="submit" kind={danger ? "danger" : "primary"} busy={busy} why={why}>
             {submit}
           </Button>
           {rest.actions}
+          {why !== undefined && (
+            <span className="muted" role="status">
+              {why}
+            </span>
+          )}
         </div>
       </form>
     </FormContext>

@@ -40,6 +40,12 @@ export const common = {
   ownPassword: "Your password",
   proof: "This needs a log-in of the last five minutes.",
   logInAgain: "Log in again",
+  whyNot: {
+    incomplete: "Fill in the fields first.",
+    seeProblem: "Solve the problem above first.",
+    changesNothing: "This would change nothing.",
+    allowLargeChange: "Allow the large change first.",
+  },
   reason: "Reason",
   reasonHint: "Stored in the audit trail.",
   before: "Before",

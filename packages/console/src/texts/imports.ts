@@ -138,6 +138,7 @@ export const imports = {
   choose: "Choose",
   chooseRow: (cuid: string, reqId: string) => `Choose customer ${cuid}, ${reqId}`,
   chooseAll: "Choose all",
+  chooseFirst: "Choose customers first.",
   chosen: (count: number) => (count === 1 ? "1 customer chosen" : `${count} customers chosen`),
   notDecided: "Nothing was decided for these customers:",
   decided: (customers: string) => `Decided for ${customers}.`,

@@ -51,10 +51,4 @@ export const staff = {
   keysEmptyTitle: "No system has a key",
   keysEmpty: "Add a key for billing or another system that reads or changes customers.",
   roles: "What each role may do",
-  roleTexts: {
-    viewer: "Read everything except settlement and staff accounts. Change nothing.",
-    support: "The same; and reverse transactions, give and reverse goodwill, block and unblock, also in bulk.",
-    finance: "The same as a viewer; and read settlements and reconcile with partners.",
-    admin: "All of that; and partners, tokens, catalogue, imports, targets and staff.",
-  },
 } as const;

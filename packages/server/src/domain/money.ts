@@ -32,6 +32,14 @@ export function parseMoney(text: string, exponent: CurrencyExponent): Money | un
   return minor < MONEY_LIMIT ? minor : undefined;
 }
 
+/** Digits in groups, as any page prints them: 1,234,567 or 12,34,567. */
+const GROUPED = /^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,2}(?:,[0-9]{2})*,[0-9]{3})(?:\.[0-9]+)?$/;
+
+/** Reads an amount that a person typed or copied: as {@link parseMoney}, also with its digits in groups. */
+export function readMoney(text: string, exponent: CurrencyExponent): Money | undefined {
+  return parseMoney(GROUPED.test(text) ? text.replaceAll(",", "") : text, exponent);
+}
+
 /** Writes the shortest decimal: `113000n` is `1130`, `284715n` is `2847.15`. */
 export function formatMoney(minor: Money, exponent: CurrencyExponent): string {
   const digits = minor.toString().padStart(exponent + 1, "0");

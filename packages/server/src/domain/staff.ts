@@ -16,6 +16,19 @@ export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   admin: ["read", "correct", "settle", "administer"],
 };
 
+const ALLOWED: Readonly<Record<Permission, string>> = {
+  read: "read everything except settlements, statements and staff accounts",
+  correct: "reverse top-ups, give and reverse goodwill, block and unblock, also in bulk",
+  settle: "read settlements and statements, reconcile, and enter deposits, withdrawals and adjustments",
+  administer: "change partners, tokens, catalogue, imports, targets and staff",
+};
+
+/** What a role allows, in words. */
+export function allowedTo(role: Role): string {
+  const words = PERMISSIONS[role].map((permission) => ALLOWED[permission]).join("; ");
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
 /** A person's account. */
 export interface StaffMember {
   readonly id: number;

@@ -2,7 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { ROLES } from "../domain/authority.ts";
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
-import { type CurrencyExponent, formatMoneyInFull, type Money, parseMoney } from "../domain/money.ts";
+import { type CurrencyExponent, formatMoneyInFull, type Money, readMoney } from "../domain/money.ts";
 import { NAME } from "../domain/names.ts";
 import { Refused } from "../domain/refused.ts";
 import type { Subscription } from "../domain/subscription.ts";
@@ -52,8 +52,9 @@ export function formatOrNull(amount: Money | undefined, exponent: CurrencyExpone
 export function readAmount({ store }: ReadingPorts, field: string, text: string, isSigned = false): Money {
   const { currencyExponent } = store.provider;
   const isNegative = isSigned && text.startsWith("-");
-  const amount = parseMoney(isNegative ? text.slice(1) : text, currencyExponent);
-  if (amount === undefined) throw Refused.field(field, `must be a plain number of up to ${currencyExponent} decimals`);
+  const amount = readMoney(isNegative ? text.slice(1) : text, currencyExponent);
+  if (amount === undefined)
+    throw Refused.field(field, `must be a number such as 5000 or 5,000, with up to ${currencyExponent} decimals`);
   return isNegative ? -amount : amount;
 }
 

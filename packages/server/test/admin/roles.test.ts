@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ROLES } from "../../src/domain/authority.ts";
-import { PERMISSIONS } from "../../src/domain/staff.ts";
+import { allowedTo, PERMISSIONS } from "../../src/domain/staff.ts";
 import type { Route } from "../../src/faces/staff-api/route.ts";
 import { ROUTES } from "../../src/faces/staff-api/routes.ts";
 import { startStaffApi } from "../support/staff-api.ts";
@@ -54,4 +54,6 @@ test("each role may what is said of it", () => {
     finance: ["read", "settle"],
     admin: ["read", "correct", "settle", "administer"],
   });
+  expect(ROLES.filter((role) => allowedTo(role).includes("enter deposits"))).toEqual(["finance", "admin"]);
+  expect(allowedTo("viewer")).toBe("Read everything except settlements, statements and staff accounts.");
 });

@@ -652,7 +652,7 @@ describe("the account of a partner", () => {
     };
     const confirm = dialog.getByRole("button", { name: "Enter the deposit" });
     const balance = async () => (await api().call("GET /partners/Blue%20Wallet/account")).json.balance;
-    await enter("2000", "bank-1");
+    await enter("2,000", "bank-1");
     await dialog.getByText("420.00").waitFor();
     expect((await dialog.getByRole("status").innerText()).split(/\s+/)).toEqual(
       "Before NPR -1,580.00 After NPR 420.00".split(" "),
@@ -668,6 +668,7 @@ describe("the account of a partner", () => {
     await enter("2000", "bank-1");
     await dialog.getByText(/^Chandra entered this reference at 2026-11-22 .* It is not entered again\.$/).waitFor();
     expect(await confirm.isDisabled()).toBe(true);
+    await dialog.getByText("This would change nothing.").waitFor();
     await dialog.getByLabel("Amount, NPR").fill("200");
     await dialog.getByText("the reference bank-1 was used for a deposit of 2000.00").waitFor();
     expect(await confirm.isDisabled()).toBe(true);

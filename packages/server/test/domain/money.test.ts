@@ -6,6 +6,7 @@ import {
   MAX_CURRENCY_EXPONENT,
   moneyToJson,
   parseMoney,
+  readMoney,
 } from "../../src/domain/money.ts";
 import { RUNS } from "./builders.ts";
 
@@ -47,6 +48,13 @@ describe("an amount of money", () => {
     ["digits of another script", ["१", "１", "٣"]],
   ])("is refused when it has %s", (_what, texts) => {
     expect(texts.filter((text) => parseMoney(text, 2) !== undefined)).toEqual([]);
+  });
+
+  test("may be typed in groups as pages print them, and in no others", () => {
+    for (const text of ["80,00,000", "8,000,000", "8000000", "80,00,000.00", "8,000,000.5"])
+      expect(readMoney(text, 2)).toBe(text.endsWith(".5") ? 800_000_050n : 800_000_000n);
+    const wrong = ["80,00,00", "8,00", "8000,000", ",800", "8,000,", "0,500", "1,000.50,5", "8, 000", "8.000,00"];
+    expect(wrong.filter((text) => readMoney(text, 2) !== undefined)).toEqual([]);
   });
 
   test.each(EXPONENTS)("is refused from 10^15 minor units on in a currency of %i decimals", (exponent) => {

@@ -66,7 +66,7 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     const nobody = run(opened.desk(), enterIntoAccount, { name: "Wallet", ...deposit("1", "x") });
     expect(await refusal(nobody)).toMatchObject({ code: "not_found" });
     expect(await countRows(opened, "account_entry")).toBe(0);
-    await opened.enter(deposit("9999999999999.99", "large"));
+    await opened.enter(deposit("99,99,99,99,99,999.99", "large"));
     expect(await refusal(opened.enter(deposit("0.01", "x")))).toMatchObject({ code: "conflict" });
     for (const amount of ["-9999999999999.99", "-0.01"])
       await opened.enter(deposit(amount, amount, { kind: "adjustment" }));

@@ -6,7 +6,7 @@ import type { Input, Service } from "../../api/request.ts";
 import type { Bouquet, CatalogueChange } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, TextArea, TextInput } from "../../components/controls.tsx";
-import { ActionDialog, Dialog } from "../../components/dialog.tsx";
+import { ActionDialog, Dialog, whyNot } from "../../components/dialog.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { ErrorNote, Loading, Note } from "../../components/states.tsx";
@@ -63,7 +63,7 @@ export function BouquetDialog({ bouquet, baseRevision, onClose }: BouquetDialogP
         <Form
           key="review"
           submit={t.publishConfirm}
-          disabled={isSame(reviewed.change)}
+          why={isSame(reviewed.change) ? texts.common.whyNot.changesNothing : undefined}
           onSubmit={async () => {
             toast(t.done((await send.mutateAsync(reviewed.edit)).revision));
             onClose();
@@ -139,7 +139,7 @@ function RemoveDialog({ bouquet: { service, code }, baseRevision, onClose }: Rem
       description={t.takeOffText}
       submit={t.takeOffConfirm}
       danger
-      disabled={preview.data === undefined || preview.error !== null || preview.isFetching}
+      why={whyNot(true, preview.error, preview.isFetching ? undefined : preview.data)}
       onSubmit={async () => ({ toast: t.done((await send.mutateAsync(input)).revision) })}
       onClose={onClose}
     >
@@ -163,13 +163,16 @@ export function RestoreDialog({ revision, baseRevision, onClose }: RestoreDialog
   const preview = usePreview("POST /catalogue/revisions/:revision/restore", { ...input, allowLargeChange: true });
   const { data: change, error, isFetching } = preview;
   const send = useSend("POST /catalogue/revisions/:revision/restore");
-  const isReady = change !== undefined && error === null && !isFetching && !isSame(change);
+  const needsLeave = change !== undefined && change.largeChange !== null && !isAllowed;
   return (
     <ActionDialog
       title={t.restoreTitle(revision)}
       description={t.publishText}
       submit={t.publishConfirm}
-      disabled={!isReady || (change.largeChange !== null && !isAllowed)}
+      why={
+        whyNot(true, error, isFetching ? undefined : change, isSame) ??
+        (needsLeave ? texts.common.whyNot.allowLargeChange : undefined)
+      }
       onSubmit={async () => {
         const done = await send.mutateAsync({ ...input, allowLargeChange: isAllowed || undefined });
         navigate("/catalogue");

@@ -58,9 +58,7 @@ function Diff({ file, change }: { file: File; change: CatalogueChange }) {
   return (
     <Card
       title={t.result}
-      actions={
-        !same && <Publish file={file} allowsLarge={allowsLarge} disabled={largeChange !== null && !allowsLarge} />
-      }
+      actions={!same && <Publish file={file} allowsLarge={allowsLarge} isLarge={largeChange !== null} />}
     >
       {same && <Note tone="success">{t.same}</Note>}
       {!same && (
@@ -79,14 +77,18 @@ function Diff({ file, change }: { file: File; change: CatalogueChange }) {
   );
 }
 
-function Publish({ file, allowsLarge, disabled }: { file: File; allowsLarge: boolean; disabled: boolean }) {
+function Publish({ file, allowsLarge, isLarge }: { file: File; allowsLarge: boolean; isLarge: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const environment = useEnvironment();
   const upload = useUpload("POST /catalogue");
   const [, navigate] = useLocation();
   return (
     <>
-      <Button kind="primary" disabled={disabled} onClick={() => setOpen(true)}>
+      <Button
+        kind="primary"
+        why={isLarge && !allowsLarge ? texts.common.whyNot.allowLargeChange : undefined}
+        onClick={() => setOpen(true)}
+      >
         {t.publish}
       </Button>
       {isOpen && (

@@ -59,10 +59,10 @@ export function HeldBackList() {
       {failures.length > 0 && <Failures of={failures} />}
       {mayDecide && items.length > 0 && (
         <div className="row">
-          <Button disabled={held.length === 0} onClick={() => ask("keep")}>
+          <Button why={held.length === 0 ? t.chooseFirst : undefined} onClick={() => ask("keep")}>
             {t.keep}
           </Button>
-          <Button disabled={held.length === 0} onClick={() => ask("shorten")}>
+          <Button why={held.length === 0 ? t.chooseFirst : undefined} onClick={() => ask("shorten")}>
             {t.shorten}
           </Button>
           <Button kind="quiet" onClick={() => setChosen(new Set(items.map(({ cuid }) => cuid)))}>
@@ -203,7 +203,7 @@ function Decide({ decision, held, onDone, onClose }: DecideProps) {
       description={isShortened ? t.shortenText : t.keepText}
       submit={isShortened ? t.shortenConfirm(count) : t.keepConfirm(count)}
       danger={isShortened}
-      disabled={isAsked && goodwill === ""}
+      why={isAsked && goodwill === "" ? texts.common.whyNot.incomplete : undefined}
       onSubmit={submit}
       onClose={onClose}
     >

@@ -97,7 +97,7 @@ function EntryDialog({ account: { partner, environment }, kind, onClose }: Dialo
   const { currency } = useMe().provider;
   const inCurrency = useInCurrency();
   const [entry, setEntry] = useState({ amount: "", reference: "" });
-  const isComplete = /^-?\d+(\.\d+)?$/.test(entry.amount) && entry.reference !== "";
+  const isComplete = entry.amount !== "" && entry.reference !== "";
   const set = (name: keyof typeof entry, text: string) => setEntry({ ...entry, [name]: text.trim() });
   return (
     <CorrectionDialog

@@ -208,16 +208,15 @@ function PasswordField() {
   );
 }
 
-export const ROLES: readonly Role[] = ["viewer", "support", "finance", "admin"];
-
-/** A role, with its permissions as the hint. */
+/** A role, with what it may do as the hint. */
 export function RoleField({ initially = "viewer" }: { initially?: Role }) {
   const [role, setRole] = useState(initially);
+  const roles = useApi("GET /roles").data?.items ?? [];
   return (
-    <Field name="role" label={texts.staff.role} hint={texts.staff.roleTexts[role]}>
+    <Field name="role" label={texts.staff.role} hint={roles.find((one) => one.role === role)?.may ?? ""}>
       <Select
         value={role}
-        options={ROLES.map((one) => [one, texts.common.roles[one]] as const)}
+        options={roles.map((one) => [one.role, texts.common.roles[one.role]] as const)}
         onChange={({ target }) => setRole(target.value as Role)}
       />
     </Field>

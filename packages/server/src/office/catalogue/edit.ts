@@ -2,10 +2,10 @@ import { Type } from "typebox";
 import { type Bouquet, bouquetKey, SERVICES } from "../../domain/bouquet.ts";
 import { CatalogueRows, catalogueRow, readCatalogueRow } from "../../domain/catalogue.ts";
 import type { Environment } from "../../domain/customer.ts";
-import type { CurrencyExponent } from "../../domain/money.ts";
+import { type CurrencyExponent, formatMoney } from "../../domain/money.ts";
 import { Refused } from "../../domain/refused.ts";
 import { readCatalogue } from "../../store/reference-cache.ts";
-import { CodeSchema, EnvironmentSchema, oneOf, PREVIEW } from "../common.ts";
+import { CodeSchema, EnvironmentSchema, oneOf, PREVIEW, readAmount } from "../common.ts";
 import { operation } from "../operation.ts";
 import { type Current, publishNext } from "./publish.ts";
 import { ALLOW_LARGE, CatalogueChangeSchema, changeLines, REVISION } from "./schemas.ts";
@@ -74,7 +74,8 @@ export const setBouquet = operation({
   ],
   run(office, { service, code, environment = "production", baseRevision, name, price, segments, plan }) {
     const { currencyExponent } = office.store.provider;
-    const given = { name, price, segments: segments?.filter((each) => each !== ""), plan };
+    const read = price === undefined ? price : formatMoney(readAmount(office, "price", price), currencyExponent);
+    const given = { name, price: read, segments: segments?.filter((each) => each !== ""), plan };
     return publishNext(
       office,
       environment,

@@ -4,6 +4,7 @@ import { ROLES } from "../../domain/authority.ts";
 import { STAFF_NAME } from "../../domain/names.ts";
 import { Refused } from "../../domain/refused.ts";
 import {
+  allowedTo,
   formatStaffKey,
   LOG_IN_WAYS,
   STAFF_SECRET_RANDOM_BYTES,
@@ -56,6 +57,8 @@ export const AddedStaffKeySchema = Type.Object(
   { title: "AddedStaffKey" },
 );
 
+const RoleTextSchema = Type.Object({ role: RoleSchema, may: Type.String() }, { title: "RoleText" });
+
 /* The accounts of people, and the keys of systems. */
 
 const AS = { tag: "Staff", permission: "administer" } as const;
@@ -79,6 +82,15 @@ export const listStaff = operation({
     },
   ],
   run: async ({ store }) => onePage((await sql.readStaff(store.engine.db)).map(memberData)),
+});
+
+export const listRoles = operation({
+  ...AS,
+  http: "GET /roles",
+  summary: "List the roles of people and keys, with what each may do",
+  input: Type.Object({}),
+  answer: pageOf(RoleTextSchema),
+  run: async () => onePage(ROLES.map((role) => ({ role, may: allowedTo(role) }))),
 });
 
 export const addStaff = operation({
@@ -270,6 +282,7 @@ function removed(): Shown {
 
 export const operations: readonly Operation[] = [
   listStaff,
+  listRoles,
   addStaff,
   changeStaff,
   removeStaff,
