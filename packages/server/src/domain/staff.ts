@@ -17,7 +17,7 @@ export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
 };
 
 const ALLOWED: Readonly<Record<Permission, string>> = {
-  read: "read everything except settlements, statements and staff accounts",
+  read: "read customers, top-ups, partners, balances, catalogue, imports, targets and the audit trail",
   correct: "reverse top-ups, give and reverse goodwill, block and unblock, also in bulk",
   settle: "read settlements and statements, reconcile, and enter deposits, withdrawals and adjustments",
   administer: "change partners, tokens, catalogue, imports, targets and staff",
