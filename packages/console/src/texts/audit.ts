@@ -4,6 +4,7 @@ const actions: Readonly<Record<string, string>> = {
   "partner.resume": "Partner resumed",
   "partner.allow": "Allowed addresses set",
   "partner.limit": "Limits set",
+  "partner.details": "Lines on papers set",
   "partner.certify": "Practice certified",
   "partner.account": "Account set",
   "partner.commission": "Commission set",

@@ -20,6 +20,10 @@ const CHECKSUM_DIGITS = 6;
 
 export type PartnerStatus = "active" | "suspended";
 
+/** Lines of a partner on papers. */
+export const LEGAL_LINES = ["legalName", "address", "taxNumber", "contact"] as const;
+export type LegalLines = { readonly [Line in (typeof LEGAL_LINES)[number]]?: string };
+
 export interface Partner {
   readonly id: number;
   readonly name: string;
@@ -31,6 +35,7 @@ export interface Partner {
   readonly certifiedAt: Instant | undefined;
   readonly limits: PartnerLimits;
   readonly terms: PartnerTerms;
+  readonly legal: LegalLines;
 }
 
 /** Record of an access token. The token itself is shown once and never stored. */

@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = [
   "partner.resume",
   "partner.allow",
   "partner.limit",
+  "partner.details",
   "partner.certify",
   "partner.account",
   "partner.commission",
@@ -177,7 +178,7 @@ export function partnerAllowed({ name, allowedAddresses }: Partner, after: Addre
   return { action: "partner.allow", subject: name, before: of(allowedAddresses), after: of(after) };
 }
 
-type TermsAction = `partner.${"limit" | "account" | "commission" | StaffEntryKind}`;
+type TermsAction = `partner.${"limit" | "details" | "account" | "commission" | StaffEntryKind}`;
 
 /** @param before with amounts in major units, as for people. */
 export function partnerTermsSet(

@@ -1,5 +1,5 @@
 import type { OnConflictBuilder } from "kysely";
-import type { AccessToken, Partner, TokenState } from "../domain/access-token.ts";
+import type { AccessToken, LegalLines, Partner, TokenState } from "../domain/access-token.ts";
 import { NO_SALE_LIMITS, NO_TERMS, type PartnerTerms, type SaleLimits } from "../domain/account.ts";
 import { AddressList } from "../domain/address-list.ts";
 import type { CheckoutSecret } from "../domain/checkout.ts";
@@ -36,11 +36,11 @@ export function tokensIn(db: Db) {
     .innerJoin("partner as p", "p.id", "t.partnerId")
     .select(["t.id", "t.environment", "t.createdAt", "t.expiresAt", "t.revokedAt", "t.replacedBy"])
     .select(["p.id as partnerId", "p.name", "p.status", "p.createdAt as partnerCreatedAt", "p.allowedAddresses"])
-    .select(["p.certifiedAt", "p.limits", "p.commission"]);
+    .select(["p.certifiedAt", "p.limits", "p.commission", "p.legal"]);
 }
 
 export type TokenRow = Omit<AccessTokenRow, "hash"> &
-  Pick<PartnerRow, "name" | "status" | "allowedAddresses" | "certifiedAt" | "limits" | "commission"> & {
+  Pick<PartnerRow, "name" | "status" | "allowedAddresses" | "certifiedAt" | "limits" | "commission" | "legal"> & {
     readonly partnerCreatedAt: number;
   };
 
@@ -76,7 +76,8 @@ export function toPartner({
   const { rate, burst, newLookUps } = { ...DEFAULT_LIMITS, ...storedLimits(row) };
   const limits = { rate, burst, newLookUps };
   const partner = { id, name, status, createdAt, allowedAddresses, certifiedAt: certifiedAt ?? undefined };
-  return { ...partner, limits, terms: toTerms(row) };
+  const legal = row.legal === null ? {} : (JSON.parse(row.legal) as LegalLines);
+  return { ...partner, limits, terms: toTerms(row), legal };
 }
 
 /** The limits of a partner that differ from the defaults. */

@@ -44,6 +44,7 @@ export const TABLES = {
       certificate: orNull(text()),
       limits: orNull(text()),
       commission: orNull(text()),
+      legal: orNull(text()),
     },
   ),
   access_token: table(

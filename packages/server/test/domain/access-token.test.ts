@@ -36,6 +36,7 @@ const STORED: AccessToken = {
     certifiedAt: undefined,
     limits: DEFAULT_LIMITS,
     terms: NO_TERMS,
+    legal: {},
   },
   environment: "trial",
   createdAt: ISSUED_AT,

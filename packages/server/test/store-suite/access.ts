@@ -36,6 +36,7 @@ export function testAccess(makeDatabase: MakeDatabase): void {
       certifiedAt: null,
       ...{ rate: 50, burst: 500, newLookUps: 600 },
       ...{ topUpAmount: null, dayAmount: null, dayTopUps: null },
+      ...{ legalName: null, address: null, taxNumber: null, contact: null },
     };
     expect(await run(desk, addPartner, { name: "wallet" })).toEqual(wallet);
     expect(await run(desk, showPartner, { name: "wallet" })).toEqual(wallet);
@@ -51,6 +52,19 @@ export function testAccess(makeDatabase: MakeDatabase): void {
     const { items } = await run(desk, listPartners, {});
     expect(items).toEqual([{ ...wallet, validTokens: 0, lastUsedAt: null }]);
     expect(await actions()).toEqual(["partner.add"]);
+  });
+
+  test("a partner's lines on papers are set, kept and removed one by one, each change with its audit entry", async () => {
+    const { desk, actions } = await openAccess(makeDatabase);
+    await run(desk, addPartner, { name: "wallet" });
+    const name = "wallet";
+    const lines = { legalName: "Blue Wallet Pvt. Ltd.", address: "New Road 7, Kathmandu", taxNumber: "PAN 601234567" };
+    expect(await run(desk, changePartner, { name, ...lines })).toMatchObject({ name, ...lines, contact: null });
+    const after = { name, ...lines, address: null, contact: "Rita, 9800000001" };
+    await run(desk, changePartner, { name, address: " ", contact: after.contact });
+    await run(desk, changePartner, { name, legalName: lines.legalName });
+    expect(await run(desk, showPartner, { name })).toMatchObject(after);
+    expect(await actions()).toEqual(["partner.details", "partner.details", "partner.add"]);
   });
 
   test("if two stores add the same name at once, one is refused", async () => {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Partner } from "../../domain/access-token.ts";
+import { LEGAL_LINES, type LegalLines, type Partner } from "../../domain/access-token.ts";
 import { hasDayLimits, NO_TERMS } from "../../domain/account.ts";
 import { AddressList, readAddressRange, sameRanges } from "../../domain/address-list.ts";
 import { partnerAdded, partnerAllowed, partnerStatusSet, partnerTermsSet } from "../../domain/audit.ts";
@@ -14,8 +14,10 @@ import { decide } from "../decide.ts";
 import { type Operation, operation } from "../operation.ts";
 import {
   AddressesSchema,
+  LEGAL_INPUT,
   LIMITS,
   ListedPartnerSchema,
+  legalData,
   limitsData,
   noPartner,
   PartnerName,
@@ -31,6 +33,7 @@ import * as sql from "./sql.ts";
 
 const AS = { tag: "Partners", permission: "administer" } as const;
 const BY_NAME = ["name"] as const;
+const NO_LINES = { legalName: undefined, address: undefined, taxNumber: undefined, contact: undefined };
 const READ = { tag: "Partners", permission: "read" } as const;
 /** Partners as a table; `-` means any address. */
 export const PARTNER_COLUMNS = ["id", "name", "status", "createdAt", "certifiedAt", "allowedAddresses"];
@@ -97,6 +100,7 @@ export const addPartner = operation({
         certifiedAt: undefined,
         limits: DEFAULT_LIMITS,
         terms: NO_TERMS,
+        legal: {},
       };
       const write = () => sql.insertPartner(tx, partner);
       return { answer: partnerData(partner, office.store.provider), change: { write, audit: [partnerAdded(partner)] } };
@@ -117,42 +121,69 @@ export const showPartner = operation({
 export const changePartner = operation({
   ...AS,
   http: "PATCH /partners/:name",
-  summary: "Suspend or resume a partner, or limit its IP addresses",
+  summary: "Suspend or resume a partner, limit its IP addresses, or set its lines on papers",
   input: Type.Object({
     name: PartnerName,
     status: Type.Optional(StatusSchema),
     allowedAddresses: Type.Optional(AddressesSchema),
+    ...LEGAL_INPUT,
   }),
   answer: PartnerSchema,
-  cli: (
-    [
-      ["suspend", "suspended", "refuse all requests of a partner except txn-status until it is resumed"],
-      ["resume", "active", "let a suspended partner call again"],
-    ] as const
-  ).map(([verb, status, summary]) => ({
-    words: `partner ${verb}`,
-    summary,
-    arguments: BY_NAME,
-    given: { status, allowedAddresses: undefined },
-    show: PARTNER_COLUMNS,
-    examples: [`topupd partner ${verb} "Blue Wallet"`],
-  })),
-  async run(office, { name, status, allowedAddresses: given }) {
+  cli: [
+    ...(
+      [
+        ["suspend", "suspended", "refuse all requests of a partner except txn-status until it is resumed"],
+        ["resume", "active", "let a suspended partner call again"],
+      ] as const
+    ).map(([verb, status, summary]) => ({
+      words: `partner ${verb}`,
+      summary,
+      arguments: BY_NAME,
+      given: { status, allowedAddresses: undefined, ...NO_LINES },
+      show: PARTNER_COLUMNS,
+      examples: [`topupd partner ${verb} "Blue Wallet"`] as const,
+    })),
+    {
+      words: "partner details",
+      summary: "set the lines of a partner on papers, or show them",
+      arguments: BY_NAME,
+      given: { status: undefined, allowedAddresses: undefined },
+      show: ["name", ...LEGAL_LINES],
+      examples: [
+        'topupd partner details "Blue Wallet" --legal-name "Blue Wallet Pvt. Ltd." --tax-number "PAN 601234567"',
+      ],
+    },
+  ],
+  async run(office, { name, status, allowedAddresses: given, ...lines }) {
     const addresses = given == null ? undefined : readAddresses(given);
     return decide(office, "reference", async (tx) => {
       const before = (await sql.findPartner(tx, name)) ?? noPartner(name);
       const isAsBefore = given === undefined || sameRanges(before.allowedAddresses, addresses);
       const allowedAddresses = isAsBefore ? before.allowedAddresses : addresses;
-      const after = { ...before, status: status ?? before.status, allowedAddresses };
+      const legal = withLines(before.legal, lines);
+      const after = { ...before, status: status ?? before.status, allowedAddresses, legal };
+      const [former, now] = [legalData(before.legal), legalData(legal)];
       const audit = [
         ...(isAsBefore ? [] : [partnerAllowed(before, addresses)]),
         ...(after.status === before.status ? [] : [partnerStatusSet(before, after.status)]),
+        ...(LEGAL_LINES.every((line) => former[line] === now[line])
+          ? []
+          : [partnerTermsSet("partner.details", before, former, now)]),
       ];
       const change = { write: () => sql.updatePartner(tx, after), audit };
       return { answer: partnerData(after, office.store.provider), change: audit.length === 0 ? undefined : change };
     });
   },
 });
+
+/** @param given an empty line is removed; one that is not given stays. */
+function withLines(
+  before: LegalLines,
+  given: { readonly [Line in keyof LegalLines]?: string | undefined },
+): LegalLines {
+  const lines = LEGAL_LINES.map((line) => [line, given[line]?.trim() ?? before[line]] as const);
+  return Object.fromEntries(lines.filter(([, text]) => text !== undefined && text !== ""));
+}
 
 const LIMIT_NAMES = Object.keys({ ...LIMITS, ...SALE_LIMITS }) as (keyof ReturnType<typeof limitsData>)[];
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type AccessToken, hasTokenEnded, type Partner } from "../../domain/access-token.ts";
+import { type AccessToken, hasTokenEnded, type LegalLines, type Partner } from "../../domain/access-token.ts";
 import { MOST_ADDRESS_RANGES } from "../../domain/address-list.ts";
 import type { Money } from "../../domain/money.ts";
 import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
@@ -45,6 +45,23 @@ export const SALE_LIMITS = {
   dayTopUps: orNull(Type.Integer({ description: "Most top-ups a day; null: no limit." })),
 };
 
+const lineInput = (line: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: "^(?:[^\\p{C}]|[\\u200c\\u200d]){0,200}$",
+      "x-problem": "must be one line of up to 200 characters",
+      description: `${line} on printed papers; empty: none.`,
+    }),
+  );
+/** Lines of a partner on papers, as an input. */
+export const LEGAL_INPUT = {
+  legalName: lineInput("Legal name"),
+  address: lineInput("Address"),
+  taxNumber: lineInput("Tax number, such as PAN 301234567,"),
+  contact: lineInput("Person or office to contact"),
+};
+const LineSchema = orNull(Type.String());
+
 export const PartnerSchema = Type.Object(
   {
     id: Type.Integer(),
@@ -55,6 +72,7 @@ export const PartnerSchema = Type.Object(
     certifiedAt: orNull(InstantSchema),
     ...LIMITS,
     ...SALE_LIMITS,
+    ...{ legalName: LineSchema, address: LineSchema, taxNumber: LineSchema, contact: LineSchema },
   },
   { title: "Partner" },
 );
@@ -106,7 +124,17 @@ export function partnerData(partner: Partner, provider: Pick<ProviderSettings, "
   const { id, name, status, createdAt, allowedAddresses, certifiedAt } = partner;
   const addresses = allowedAddresses === undefined ? null : [...allowedAddresses.ranges];
   const common = { id, name, status, createdAt: isoTime(createdAt), allowedAddresses: addresses };
-  return { ...common, certifiedAt: isoTimeOrNull(certifiedAt), ...limitsData(partner, provider) };
+  const times = { certifiedAt: isoTimeOrNull(certifiedAt) };
+  return { ...common, ...times, ...limitsData(partner, provider), ...legalData(partner.legal) };
+}
+
+export function legalData({ legalName, address, taxNumber, contact }: LegalLines) {
+  return {
+    legalName: legalName ?? null,
+    address: address ?? null,
+    taxNumber: taxNumber ?? null,
+    contact: contact ?? null,
+  };
 }
 
 export function limitsData(

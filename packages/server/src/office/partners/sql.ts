@@ -37,7 +37,8 @@ export async function updatePartner(tx: Db, partner: Partner): Promise<void> {
 function partnerRow(partner: Partner): Omit<PartnerRow, "certificate"> {
   const { id, name, status, createdAt, allowedAddresses: allowed, certifiedAt = null } = partner;
   const allowedAddresses = allowed === undefined ? null : JSON.stringify(allowed.ranges);
-  return { id, name, status, createdAt, allowedAddresses, certifiedAt, ...termColumns(partner) };
+  const legal = Object.keys(partner.legal).length === 0 ? null : JSON.stringify(partner.legal);
+  return { id, name, status, createdAt, allowedAddresses, certifiedAt, ...termColumns(partner), legal };
 }
 
 /** Tokens, oldest first. @param partner undefined for all partners. */

@@ -43,7 +43,9 @@ CREATE TABLE partner (
   -- A JSON object of limits; null means the defaults.
   limits     TEXT,
   -- A JSON list of CommissionRule in domain/account.ts; null means no commission.
-  commission TEXT
+  commission TEXT,
+  -- A JSON object of LegalLines in domain/access-token.ts; null means none.
+  legal      TEXT
 ) STRICT;
 
 CREATE TABLE access_token (

@@ -14,7 +14,8 @@ const MOST_REVISIONS = 16;
 
 const TOKEN = `SELECT t.id, t.environment, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
     t.revoked_at AS "revokedAt", t.replaced_by AS "replacedBy", p.id AS "partnerId", p.name, p.status,
-    p.created_at AS "partnerCreatedAt", p.allowed_addresses AS "allowedAddresses", p.limits, p.commission
+    p.created_at AS "partnerCreatedAt", p.allowed_addresses AS "allowedAddresses", p.limits, p.commission,
+    p.legal
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.hash = ?`;
 const SECRETS = 'SELECT id, key, created_at AS "createdAt" FROM checkout_secret ORDER BY created_at DESC, id DESC';
 const CURRENT_REVISION = "SELECT max(revision) AS revision FROM catalogue_revision WHERE environment = ?";
