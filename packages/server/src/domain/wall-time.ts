@@ -227,6 +227,11 @@ export function readDay(text: string, zone: Zone): Day | undefined {
   return start === undefined || end === undefined || start === end ? undefined : { start, end, last: end - 1 };
 }
 
+/** The day of the provider in which an instant is. */
+export function dayAt(at: Instant, zone: Zone): Day {
+  return readDay(zone.wallTime(at).slice(0, "YYYY-MM-DD".length), zone) as Day;
+}
+
 /** First instant of a wall time. If clocks skip that time, the first instant after the gap. */
 export function instantOf(wall: WallTime, zone: Zone): Instant | undefined {
   const [first] = zone.instants(wall);

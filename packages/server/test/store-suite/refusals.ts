@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
 import { CHECKOUT_VALID_MS } from "../../src/domain/checkout.ts";
+import { DAY_MS, dayAt } from "../../src/domain/wall-time.ts";
+import { refusedToday } from "../../src/office/partners/refused.ts";
+import { openAccountDesk } from "./account-desk.ts";
 import { openAccount } from "./accounts.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import { openProvider, SITA_NET } from "./provider.ts";
@@ -65,6 +68,32 @@ export function testRefusals(makeDatabase: MakeDatabase): void {
     }
     expect(await opened.balance()).toBe(0n);
     expect(await findWrong(opened.store)).toEqual([]);
+  });
+
+  test("a day's refusals are counted once each checkoutId, with their amounts, by reason and limit", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    const { store, settle, command, partner } = opened;
+    const { db } = store.engine;
+    await opened.account({ creditLimit: "0" });
+    const firstAt = opened.now;
+    const poor = command(SITA_NET, "NET-1M");
+    for (const each of [poor, poor, command(SITA_NET, "NET-1M"), poor]) {
+      expect(await settle(each)).toBe("insufficient_balance");
+      opened.now += 1;
+    }
+    await opened.limit({ topUpAmount: "1" });
+    expect((await opened.buy())[0]).toBe("limit_reached");
+    const { checkoutId } = command(SITA_NET, "NET-1M");
+    opened.now += 10 * CHECKOUT_VALID_MS;
+    await store.concludeCheckout(checkoutId);
+    expect(await countRows(opened, "retired_checkout")).toBe(4);
+    const key = { partnerId: partner.id, environment: "production" };
+    const day = dayAt(opened.now, store.provider.zone);
+    expect(await refusedToday(db, day)).toEqual([
+      { ...key, reason: "insufficient_balance", limit: undefined, count: 2, amount: 2n * NET, firstAt },
+      { ...key, reason: "limit_reached", limit: "top_up_amount", count: 1, amount: NET, firstAt: firstAt + 4 },
+    ]);
+    expect(await refusedToday(db, { start: day.end, end: day.end + DAY_MS })).toEqual([]);
   });
 
   test("a batch that fails retires nothing, and its items are decided again", async () => {

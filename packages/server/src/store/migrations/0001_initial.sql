@@ -296,6 +296,8 @@ CREATE TABLE retired_checkout (
   amount      INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX retired_checkout_refused ON retired_checkout (at) WHERE reason IS NOT NULL;
+
 -- Settings of a partner's account in an environment, and its stored balance.
 CREATE TABLE account (
   partner_id   INTEGER NOT NULL REFERENCES partner,
