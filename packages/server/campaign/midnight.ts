@@ -174,8 +174,8 @@ class Midnight {
           environment: ENVIRONMENT,
         });
         const { topUps, gross, reversals, reversed } = settlement.total;
-        const [sold, returned] = statement.kinds.slice(-2);
-        const stated = [sold?.count, sold?.gross, returned?.count, returned?.gross];
+        const [sold, , returned] = statement.lines;
+        const stated = [sold?.count, sold?.amount.replace("-", ""), returned?.count, returned?.amount];
         agree(`the settlement of ${month} of ${name}`, [[topUps, gross, reversals, reversed].join()], [stated.join()]);
         if (name === "limited")
           for (const line of settlement.lines)

@@ -4,7 +4,9 @@ export const partners = {
   name: "Name",
   nameHint: "The name in reports, such as Everest Wallet. You cannot change it later.",
   status: "Status",
-  statuses: { active: "Active", suspended: "Suspended" },
+  partnerStates: { active: "Active", suspended: "Suspended", low: "Balance low", spent: "Balance used up" },
+  refusedToday: (count: string, reason: string) => `Refused today: ${count}, ${reason}`,
+  refusals: { insufficient_balance: "insufficient balance", limit_reached: "limit reached" },
   validTokens: "Valid tokens",
   lastUsed: "Last call",
   addresses: "May call from",
@@ -80,6 +82,12 @@ export const partners = {
     count === 0
       ? "Calls may come from anywhere now."
       : `Calls may come from ${count === 1 ? "1 address" : `${count} addresses`} now.`,
+
+  details: "On papers",
+  detailsEdit: "Change lines…",
+  detailNames: { legalName: "Legal name", address: "Address", taxNumber: "Tax number", contact: "Contact" },
+  detailsText: "Settlements and statements name the partner by these lines. An empty line is left out.",
+  detailsDone: "The lines are set.",
 
   limits: "Limits",
   limitNames: {

@@ -28,7 +28,7 @@ export const settlement = {
   reversed: "Reversed",
   commission: "Commission",
   net: "Net",
-  netNote: "Amount owed",
+  nets: { invoice: "Amount owed", account: "Charged to the account", none: "Net" },
   byPartner: "By partner",
   total: "Total",
   byDay: "By day",

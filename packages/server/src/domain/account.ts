@@ -48,6 +48,25 @@ export function availableOf(balance: Money, creditLimit: Money | undefined): Mon
   return creditLimit === undefined ? undefined : balance + creditLimit;
 }
 
+/** `low`: below the bound of its alert. `spent`: nothing is available, so top-ups are refused. */
+export const BALANCE_STATES = ["good", "low", "spent"] as const;
+
+export function balanceState(
+  balance: Money,
+  { creditLimit, alertBelow }: { readonly creditLimit: Money | undefined; readonly alertBelow: Money | undefined },
+): (typeof BALANCE_STATES)[number] {
+  const available = availableOf(balance, creditLimit);
+  if (available !== undefined && available <= 0n) return "spent";
+  return alertBelow !== undefined && balance < alertBelow ? "low" : "good";
+}
+
+export const OWING = ["partner", "provider", "nobody"] as const;
+
+/** Who owes a balance to the other. */
+export function owingOf(balance: Money): (typeof OWING)[number] {
+  return balance === 0n ? "nobody" : balance < 0n ? "partner" : "provider";
+}
+
 /** The price of a top-up for its partner. A reversal returns exactly this. */
 export function chargeOf({ amount, commission }: Pick<Transaction, "amount" | "commission">): Money {
   return amount - commission;

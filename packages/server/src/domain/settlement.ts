@@ -33,7 +33,7 @@ export function keptOf({ commission, returned }: SaleSums): Money {
   return commission - returned;
 }
 
-/** Amount that the partner owes; negative if more was reversed than topped up. */
+/** Amount that the partner owes, or was charged; negative if more was reversed than topped up. */
 export function netOf(sums: SaleSums): Money {
   return sums.gross - sums.reversed - keptOf(sums);
 }

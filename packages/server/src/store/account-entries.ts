@@ -1,4 +1,4 @@
-import { type AccountEntry, type AccountKey, chargeOf } from "../domain/account.ts";
+import { type AccountEntry, type AccountKey, chargeOf, type StaffEntry } from "../domain/account.ts";
 import { firstTransactionId } from "../domain/transaction.ts";
 import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
@@ -47,7 +47,7 @@ export async function readEntries(
 ): Promise<EntryPage> {
   const most = mostItems + 1;
   const found = [
-    ...(await byStaff(db, key, days, after)),
+    ...(await readByStaff(db, key, days)).filter((entry) => comparePlaces(placeOf(entry), after) > 0),
     ...(await topUps(db, zone, key, days, after, most)),
     ...(await reversals(db, zone, key, days, after, most)),
   ];
@@ -57,19 +57,16 @@ export async function readEntries(
   return { entries, rest: last === undefined || found.length < most ? undefined : placeOf(last) };
 }
 
-/** An account has few of these. Engines may order references in another way. */
-async function byStaff(db: Db, key: AccountKey, { from, to }: OwnDays, after: EntryPlace): Promise<AccountEntry[]> {
-  const rows = await db
-    .selectFrom("accountEntry")
-    .selectAll()
-    .where("partnerId", "=", key.partnerId)
-    .where("environment", "=", key.environment)
-    .where("wall", ">=", from)
-    .where("wall", "<", dayAfter(to))
-    .where("at", ">=", after.at)
-    .execute();
-  const entries = rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
-  return entries.filter((entry) => comparePlaces(placeOf(entry), after) > 0);
+/** The entries by staff of some days, oldest first. An account has few of them. Engines may order references in another way. */
+export async function readByStaff(
+  db: Db,
+  { partnerId, environment }: AccountKey,
+  { from, to }: OwnDays,
+): Promise<StaffEntry[]> {
+  const rows = db.selectFrom("accountEntry").selectAll().where("partnerId", "=", partnerId);
+  const own = rows.where("environment", "=", environment).where("wall", ">=", from).where("wall", "<", dayAfter(to));
+  const entries = (await own.execute()).map((row): StaffEntry => ({ ...row, amount: BigInt(row.amount) }));
+  return entries.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
 }
 
 async function topUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays, after: EntryPlace, most: number) {

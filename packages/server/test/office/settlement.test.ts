@@ -26,6 +26,7 @@ describe("a settlement", () => {
     const report = () => run(world.desk, reportSettlement, { ...DAYS, detail: "day" });
     const none = { service: null, bouquetId: null, partner: "wallet" };
     world.now = Date.parse("2026-11-22T00:00:29.999Z");
+    const total = { topUps: 1, gross: "1130.00", reversals: 1, reversed: "1130.00", commission: "0.00", net: "0.00" };
     expect(await report()).toEqual({
       ...{ ...DAYS, number: null, open: true, prunedBefore: null },
       lines: [
@@ -50,7 +51,7 @@ describe("a settlement", () => {
           net: "-1130.00",
         },
       ],
-      total: { topUps: 1, gross: "1130.00", reversals: 1, reversed: "1130.00", commission: "0.00", net: "0.00" },
+      ...{ settledBy: null, byPartner: [{ partner: "wallet", ...total }], total },
     });
     world.now += 1;
     expect(await report()).toMatchObject({ open: false });

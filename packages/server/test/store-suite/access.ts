@@ -50,7 +50,8 @@ export function testAccess(makeDatabase: MakeDatabase): void {
     expect(await refusal(run(desk, issueToken, { partner: "Wallet" }))).toMatchObject(none);
     expect(await refusal(run(desk, listTokens, { partner: "Wallet" }))).toMatchObject(none);
     const { items } = await run(desk, listPartners, {});
-    expect(items).toEqual([{ ...wallet, validTokens: 0, lastUsedAt: null }]);
+    const unused = { state: "active", available: null, balanceState: "good", refusedToday: [] };
+    expect(items).toEqual([{ ...wallet, ...unused, validTokens: 0, lastUsedAt: null }]);
     expect(await actions()).toEqual(["partner.add"]);
   });
 

@@ -4,6 +4,7 @@ import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listAccountEntries } from "../../src/office/accounts/entries.ts";
 import type { EntriesSchema } from "../../src/office/accounts/schemas.ts";
 import { exportStatement, showStatement } from "../../src/office/accounts/statement.ts";
+import { listPartners } from "../../src/office/partners/operations.ts";
 import { reportSettlement } from "../../src/office/settlement/operations.ts";
 import { exportTransactions } from "../../src/office/transactions/operations.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -44,11 +45,12 @@ export function testAccountStatements(makeDatabase: MakeDatabase): void {
     expect(december).toMatchObject({ number: "2026-12-P1", open: true, closing: (await opened.show()).balance });
     const minor = (text: string | null | undefined) => BigInt((text ?? "0").replace(".", ""));
     const netOf = (of: typeof november) =>
-      (of?.kinds ?? []).reduce((sum, { gross, amount }) => sum - (gross === null ? 0n : minor(amount)), 0n);
+      (of?.lines ?? []).reduce((sum, { txnDate, amount }) => sum - (txnDate === null ? minor(amount) : 0n), 0n);
     const days = { from: "2026-11-01", to: "2026-11-30" };
     const settlement = await run(opened.desk(), reportSettlement, { ...ACCOUNT, ...days, partner: "wallet" });
     expect(settlement.number).toBe(november?.number);
     expect(netOf(november)).toBe(minor(settlement.total.net));
+    expect(settlement).toMatchObject({ settledBy: "account", byPartner: [{ partner: "wallet", ...settlement.total }] });
     let exported = 0n;
     for await (const rows of await run(opened.desk(), exportTransactions, { environment: "production" }))
       for (const { amount, commission, txnDate, reversedAt } of rows) {
@@ -66,6 +68,60 @@ export function testAccountStatements(makeDatabase: MakeDatabase): void {
       before.map((each) => ({ ...each, open: null })),
     );
     expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("a statement is one paper: sales, entries with references, and who owes whom", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    const days = { environment: "production", from: "2026-11-01", to: "2026-11-30" } as const;
+    const settledBy = async (partner?: string) =>
+      (await run(opened.desk(), reportSettlement, { ...days, ...(partner && { partner }) })).settledBy;
+    const paper = () => run(opened.desk(), showStatement, { ...ACCOUNT, month: "2026-11" });
+    await opened.commission({ percent: "10" });
+    await opened.buy();
+    const [, bought] = await opened.buy();
+    await opened.reverse(bought);
+    const sold = [
+      { kind: "top_up", count: 2, amount: "-2260.00" },
+      { kind: "commission", count: null, amount: "113.00" },
+      { kind: "reversal", count: 1, amount: "1130.00" },
+    ];
+    expect(await paper()).toMatchObject({ lines: sold, closing: "-1017.00", owing: "partner", owed: "1017.00" });
+    expect(await opened.show()).toMatchObject({ owing: "partner", balanceState: "good" });
+    expect(await settledBy("wallet")).toBe("invoice");
+    await opened.enter(deposit("1017", "bank-1"));
+    expect(await paper()).toMatchObject({ closing: "0.00", owing: "nobody", owed: "0.00" });
+    await opened.enter({ kind: "adjustment", amount: "-0.50", reference: "C-1", reason: "fee" });
+    await opened.enter(deposit("1,000", "bank-2"));
+    const { lines, ...rest } = await paper();
+    expect(rest).toMatchObject({ opening: "0.00", closing: "999.50", owing: "provider", owed: "999.50" });
+    const txnDate = opened.store.provider.zone.wallTime(opened.now);
+    expect(lines.slice(3)).toEqual(
+      [
+        { kind: "deposit", count: null, txnDate, reference: "bank-1", reason: null, amount: "1017.00" },
+        { kind: "deposit", count: null, txnDate, reference: "bank-2", reason: null, amount: "1000.00" },
+        { kind: "adjustment", count: null, txnDate, reference: "C-1", reason: "fee", amount: "-0.50" },
+      ].toSorted((a, b) => (a.reference < b.reference ? -1 : 1)),
+    );
+    expect([await settledBy("wallet"), await settledBy()]).toEqual(["account", null]);
+  });
+
+  test("the list of partners has what is available, the balance's state, and today's refusals", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    const listed = async () => (await run(opened.desk(), listPartners, { environment: "production" })).items[0];
+    await opened.account({ alertBelow: "100" });
+    expect(await listed()).toMatchObject({ state: "low", available: null, balanceState: "low" });
+    await opened.account({ creditLimit: "0" });
+    expect(await listed()).toMatchObject({ state: "spent", available: "0.00", balanceState: "spent" });
+    for (const _ of [1, 2]) expect((await opened.buy())[0]).toBe("insufficient_balance");
+    const refused = { reason: "insufficient_balance", limit: null, count: 2 };
+    expect(await listed()).toMatchObject({ state: "refused_today", refusedToday: [refused], lastUsedAt: null });
+    expect(await run(opened.desk(), listPartners, { environment: "trial" })).toMatchObject({
+      items: [{ state: "active", available: null, refusedToday: [] }],
+    });
+    opened.now += DAY_MS;
+    await opened.enter(deposit("5000", "bank-1"));
+    expect(await listed()).toMatchObject({ state: "active", available: "5000.00", refusedToday: [] });
+    expect(await opened.show()).toMatchObject({ available: "5000.00", balanceState: "good" });
   });
 
   test("entries come in pages with the balance after each; nothing before the horizon is listed", async () => {

@@ -11,6 +11,7 @@ import { Field } from "../../components/form.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { formatMoney, formatTime } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
+import { Available } from "./available.tsx";
 import { Commission } from "./commission.tsx";
 import { Statement } from "./statement.tsx";
 
@@ -38,7 +39,8 @@ export function Account({ partner }: { partner: string }) {
   );
 }
 
-function Figures({ account: { balance, available, creditLimit, alertBelow, currency } }: { account: AccountData }) {
+function Figures({ account }: { account: AccountData }) {
+  const { balance, owing, creditLimit, alertBelow, currency } = account;
   const amountOr = (none: string, of: string | null) => (of === null ? none : <Amount of={of} />);
   return (
     <>
@@ -46,9 +48,9 @@ function Figures({ account: { balance, available, creditLimit, alertBelow, curre
         <Stat
           label={t.balance}
           value={<Amount of={balance} />}
-          note={balance.startsWith("-") && <Badge tone="danger">{t.owes}</Badge>}
+          note={owing === "partner" && <Badge tone="danger">{t.owes}</Badge>}
         />
-        <Stat label={t.available} value={amountOr(t.anyAmount, available)} />
+        <Stat label={t.available} value={<Available of={account} />} />
         <Stat label={t.creditLimit} value={amountOr(texts.common.none, creditLimit)} />
         <Stat label={t.alertBelow} value={amountOr(texts.common.none, alertBelow)} />
       </Grid>

@@ -16,6 +16,7 @@ import type { PageProps } from "../../page-props.ts";
 import { texts } from "../../texts/index.ts";
 import { RefusedCalls } from "../customers/refused-calls.tsx";
 import { Account } from "./account.tsx";
+import { Details } from "./details.tsx";
 import { PartnerMonth } from "./month.tsx";
 import { Practice } from "./practice.tsx";
 import { Tokens } from "./tokens.tsx";
@@ -47,6 +48,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
                       <Tokens partner={name} />
                       <AllowedAddresses partner={found} />
                       <Limits partner={found} />
+                      <Details partner={found} />
                     </>
                   ),
                 },

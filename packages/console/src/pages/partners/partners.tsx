@@ -2,23 +2,25 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { useApi, useSend } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { ListedPartner, Partner } from "../../api/staff-api.d.ts";
+import type { ListedPartner } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextInput } from "../../components/controls.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Field } from "../../components/form.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { partnerHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
+import { Available } from "./available.tsx";
 
 const t = texts.partners;
 
 export default function Partners() {
-  const partners = useApi("GET /partners");
+  const partners = useApi("GET /partners", { environment: useEnvironment() });
   const mayAdd = useMay("administer");
   const [isAdding, setAdding] = useState(false);
   const add = (
@@ -46,7 +48,8 @@ export default function Partners() {
 
 const COLUMNS: readonly Column<ListedPartner>[] = [
   { header: t.name, cell: ({ name }) => name, sort: ({ name }) => name.toLowerCase() },
-  { header: t.status, cell: ({ status }) => <PartnerStatus status={status} />, sort: ({ status }) => status },
+  { header: t.status, cell: (partner) => <PartnerState of={partner} />, sort: ({ state }) => state },
+  { header: texts.partnerAccounts.available, cell: (partner) => <Available of={partner} />, isNumber: true },
   {
     header: t.validTokens,
     cell: ({ validTokens }) => formatCount(validTokens),
@@ -88,6 +91,13 @@ function AddPartner({ onClose }: { onClose: () => void }) {
   );
 }
 
-export function PartnerStatus({ status }: Pick<Partner, "status">) {
-  return <Badge tone={status === "active" ? "success" : "danger"}>{t.statuses[status]}</Badge>;
+function PartnerState({ of: { state, refusedToday } }: { of: ListedPartner }) {
+  if (state !== "refused_today") return <Badge tone={STATE_TONES[state]}>{t.partnerStates[state]}</Badge>;
+  return refusedToday.map(({ reason, limit, count }) => (
+    <Badge key={`${reason} ${limit}`} tone="danger">
+      {t.refusedToday(formatCount(count), t.refusals[reason])}
+    </Badge>
+  ));
 }
+
+const STATE_TONES = { active: "success", low: "warning", spent: "danger", suspended: "danger" } as const;

@@ -9,7 +9,7 @@ import { Amount, Card, Fact, ShortId, Time } from "../../components/display.tsx"
 import { useEnvironment } from "../../components/environment.tsx";
 import { useFilters } from "../../components/filters.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
-import { formatCount, wallNow } from "../../format.ts";
+import { formatCount, formatMoney, wallNow } from "../../format.ts";
 import { transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { daysOf, OTHER_DAYS } from "../settlement/days.ts";
@@ -31,7 +31,7 @@ export function Statement({ partner }: { partner: string }) {
         <PeriodFilters today={today} chosen={values} onApply={setValues} />
       </search>
       {month !== OTHER_DAYS && <Month of={{ ...account, month }} />}
-      <div className={entries.hasMore ? "no-print" : undefined}>
+      <div className="no-print">
         <Card title={t.entries}>
           {entries.first?.prunedBefore && <Note tone="warning">{t.pruned(entries.first.prunedBefore)}</Note>}
           <PagedTable label={t.entries} pages={withBalances(entries)} columns={ENTRIES} rowKey={keyOf} />
@@ -54,7 +54,7 @@ function Month({ of }: MonthProps) {
       {(found) => (
         <>
           <PeriodHead title={t.statement} of={found} partner={of.name}>
-            <Fact label={t.lines.closing} value={<Amount of={found.closing} />} />
+            <Fact label={t.lines.closing} value={<Owing statement={found} />} />
           </PeriodHead>
           <Card
             title={t.statement}
@@ -68,7 +68,10 @@ function Month({ of }: MonthProps) {
             }
           >
             {found.open && <Note tone="warning">{texts.settlement.open(found.to)}</Note>}
-            <DataTable label={t.statement} columns={TOTALS} rows={totalsOf(found)} rowKey={({ kind }) => kind} />
+            <DataTable label={t.statement} columns={LINES} rows={linesOf(found)} rowKey={lineKey} />
+            <p className="no-print strong">
+              <Owing statement={found} />
+            </p>
           </Card>
         </>
       )}
@@ -76,12 +79,25 @@ function Month({ of }: MonthProps) {
   );
 }
 
-type Line = keyof typeof t.lines;
-type Total = Omit<StatementData["kinds"][number], "kind" | "count"> & { readonly kind: Line; readonly count?: number };
+/** Who owes whom, in words. */
+function Owing({ statement: { partner, owing, owed, currency } }: { statement: StatementData }) {
+  const { name } = useMe().provider.letterhead;
+  const { legalName } = useApi("GET /partners/:name", { name: partner }).data ?? {};
+  return t.owing[owing](legalName ?? partner, name ?? t.provider, formatMoney(owed, currency));
+}
 
-function totalsOf({ opening, kinds, closing }: StatementData): readonly Total[] {
-  const balance = (kind: Line, amount: string) => ({ kind, gross: null, commission: null, amount });
-  return [balance("opening", opening), ...kinds, balance("closing", closing)];
+type Line = keyof typeof t.lines;
+type StatementLine = Omit<StatementData["lines"][number], "kind"> & { readonly kind: Line };
+
+function linesOf({ opening, lines, closing }: StatementData): readonly StatementLine[] {
+  const balance = (kind: Line, amount: string) => {
+    return { kind, count: null, txnDate: null, reference: null, reason: null, amount };
+  };
+  return [balance("opening", opening), ...lines, balance("closing", closing)];
+}
+
+function lineKey({ kind, reference }: StatementLine): string {
+  return `${kind} ${reference}`;
 }
 
 /** An entry, or a balance before or after all of them. */
@@ -148,11 +164,17 @@ const ENTRIES: readonly Column<Row>[] = [
   },
 ];
 
-const TOTALS: readonly Column<Total>[] = [
-  { header: t.entry, cell: ({ kind }) => (isBalance(kind) ? <strong>{t.lines[kind]}</strong> : t.totals[kind]) },
-  { header: t.count, cell: ({ count }) => count !== undefined && formatCount(count), isNumber: true },
-  { header: t.gross, cell: ({ gross }) => gross && <Amount of={gross} bare />, isAmount: true },
-  { header: t.commission, cell: ({ commission }) => commission && <Amount of={commission} bare />, isAmount: true },
+const LINES: readonly Column<StatementLine>[] = [
+  {
+    header: t.entry,
+    cell: ({ kind, count }) => {
+      if (isBalance(kind)) return <strong>{t.lines[kind]}</strong>;
+      return count === null ? t.lines[kind] : t.counted(kind, formatCount(count));
+    },
+  },
+  { header: t.at, cell: ({ txnDate }) => <Time of={txnDate} exact none="" /> },
+  { header: t.reference, cell: ({ reference }) => reference },
+  { header: t.reason, cell: ({ reason }) => reason, isWide: true },
   {
     header: t.amount,
     cell: ({ kind, amount }) => {

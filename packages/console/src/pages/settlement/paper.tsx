@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { useApi } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { Settlement } from "../../api/staff-api.d.ts";
 import { Fact } from "../../components/display.tsx";
@@ -23,7 +24,7 @@ export function PeriodHead({ title, of: { number, from, to, open }, partner, chi
   const { timeZone } = useMe().provider;
   return (
     <PaperHead title={[title, number, open && t.preliminary].filter(Boolean).join(" ")}>
-      <Fact label={t.partner} value={partner || t.allPartners} />
+      <Fact label={t.partner} value={partner === "" ? t.allPartners : <PartnerLines name={partner} />} />
       <Fact label={t.period} value={t.lead(from, to, timeZone)} />
       <Fact label={t.issued} value={wallNow(timeZone).slice(0, 10)} />
       {children}
@@ -32,12 +33,18 @@ export function PeriodHead({ title, of: { number, from, to, open }, partner, chi
   );
 }
 
+function PartnerLines({ name }: { name: string }) {
+  const { legalName, address, taxNumber, contact } = useApi("GET /partners/:name", { name }).data ?? {};
+  return [legalName ?? name, address, taxNumber, contact].map((line) => line && <p key={line}>{line}</p>);
+}
+
 /** A line for each side to sign a printed page; hidden on the screen. */
 export function Signatures({ partner }: { partner: string }) {
   const { name } = useMe().provider.letterhead;
+  const { legalName } = useApi("GET /partners/:name", { name: partner }).data ?? {};
   return (
     <div className="paper signatures">
-      {[name ?? t.provider, partner].map((party) => (
+      {[name ?? t.provider, legalName ?? partner].map((party) => (
         <p key={party}>{t.signed(party)}</p>
       ))}
     </div>

@@ -1,4 +1,3 @@
-import { sumAmounts } from "../../amounts.ts";
 import { apiUrl } from "../../api/client.ts";
 import { useApi } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
@@ -69,7 +68,7 @@ export default function Settlement() {
         {(found) => (
           <>
             <PeriodHead title={texts.shell.pages.settlement} of={found} partner={values.partner}>
-              <Fact label={environment === "trial" ? t.net : t.netNote} value={<Amount of={found.total.net} />} />
+              <Fact label={t.nets[found.settledBy ?? "none"]} value={<Amount of={found.total.net} />} />
             </PeriodHead>
             <Shown settlement={found} showsLines={lines !== "partner"} />
             {found.number !== null && <Signatures partner={values.partner} />}
@@ -81,8 +80,7 @@ export default function Settlement() {
 }
 
 function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLines: boolean }) {
-  const { to, open, lines, total } = settlement;
-  const isOwed = useEnvironment() === "production";
+  const { to, open, settledBy, byPartner, lines, total } = settlement;
   return (
     <>
       {open && <Note tone="warning">{t.open(to)}</Note>}
@@ -90,13 +88,13 @@ function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLi
         <Stat label={t.gross} value={<Amount of={total.gross} />} note={countOf(total.topUps, t.topUp)} />
         <Stat label={t.reversed} value={<Amount of={total.reversed} />} note={countOf(total.reversals, t.reversal)} />
         <Stat label={t.commission} value={<Amount of={total.commission} />} />
-        <Stat label={t.net} value={<Amount of={total.net} />} note={isOwed && t.netNote} />
+        <Stat label={t.net} value={<Amount of={total.net} />} note={settledBy && t.nets[settledBy]} />
       </Grid>
       {lines.length === 0 ? (
         <EmptyState title={t.none}>{t.noneHint}</EmptyState>
       ) : (
         <Card title={t.byPartner}>
-          <PartnersTable partners={sumByPartner(lines)} total={total} />
+          <PartnersTable partners={byPartner} total={total} />
         </Card>
       )}
       {showsLines && lines.length > 0 && (
@@ -108,26 +106,12 @@ function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLi
   );
 }
 
-function sumByPartner(lines: SettlementData["lines"]): (SettlementAmounts & { partner: string })[] {
-  return [...new Set(lines.map(({ partner }) => partner))].map((partner) => {
-    const own = lines.filter((line) => line.partner === partner);
-    const count = (of: "topUps" | "reversals") => own.reduce((all, line) => all + line[of], 0);
-    const amount = (of: "gross" | "reversed" | "commission" | "net") => sumAmounts(own.map((line) => line[of]));
-    const counts = { topUps: count("topUps"), reversals: count("reversals") };
-    const amounts = { gross: amount("gross"), reversed: amount("reversed"), commission: amount("commission") };
-    return { partner, ...counts, ...amounts, net: amount("net") };
-  });
-}
-
 type SettlementAmounts = SettlementData["total"];
 type SettlementLine = SettlementData["lines"][number];
-
-interface PartnerAmounts extends SettlementAmounts {
-  readonly partner: string;
-}
+type PartnerAmounts = SettlementData["byPartner"][number];
 
 /** A row for each partner, and the total below. */
-function PartnersTable({ partners, total }: { partners: PartnerAmounts[]; total: SettlementAmounts }) {
+function PartnersTable({ partners, total }: { partners: readonly PartnerAmounts[]; total: SettlementAmounts }) {
   const isTotal = ({ partner }: PartnerAmounts) => partner === "";
   return (
     <DataTable

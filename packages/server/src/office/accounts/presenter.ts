@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { Partner } from "../../domain/access-token.ts";
-import { type AccountEntry, type AccountKey, availableOf } from "../../domain/account.ts";
+import { type AccountEntry, type AccountKey, availableOf, balanceState, owingOf } from "../../domain/account.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import type { Account } from "../../store/accounts.ts";
@@ -10,7 +10,7 @@ import type { Office } from "../office.ts";
 import type { Shown } from "../operation.ts";
 import { noPartner } from "../partners/presenter.ts";
 import { findPartner } from "../partners/sql.ts";
-import { table } from "../text.ts";
+import { printable, table } from "../text.ts";
 import type { AccountSchema, EntryEffectSchema, EntrySchema, StatementSchema } from "./schemas.ts";
 
 /** The partner and account that an input names. @throws Refused */
@@ -36,11 +36,21 @@ export function accountData(
     creditLimit: inFull(creditLimit),
     available: inFull(availableOf(balance, creditLimit)),
     alertBelow: inFull(alertBelow),
+    balanceState: balanceState(balance, { creditLimit, alertBelow }),
+    owing: owingOf(balance),
     currency: currency ?? null,
   };
 }
 
-export const ACCOUNT_COLUMNS = ["partner", "environment", "balance", "creditLimit", "available", "alertBelow"];
+export const ACCOUNT_COLUMNS = [
+  "partner",
+  "environment",
+  "balance",
+  "creditLimit",
+  "available",
+  "alertBelow",
+  "balanceState",
+];
 
 export function entryLines(effect: Static<typeof EntryEffectSchema>): Shown {
   const columns = ["partner", "environment", "kind", "reference", "amount", "before", "after"];
@@ -68,11 +78,23 @@ export function entryData(entry: AccountEntry, balance: Money, exponent: Currenc
   };
 }
 
-const KIND_COLUMNS = ["kind", "count", "gross", "commission", "amount"];
+const STATEMENT_COLUMNS = ["txnDate", "kind", "count", "reference", "amount"];
 
-export function statementLines({ kinds, opening, closing, open }: Static<typeof StatementSchema>): Shown {
-  const balance = (kind: string, amount: string) => ({ kind, count: "", gross: "", commission: "", amount });
-  const rows = [balance("OPENING", opening), ...kinds, balance("CLOSING", closing)];
-  const out = table(KIND_COLUMNS, rows, KIND_COLUMNS.length - 1);
-  return { out, note: open ? "The month is not over yet: these numbers may still change.\n" : "" };
+export function statementLines(statement: Static<typeof StatementSchema>): Shown {
+  const { partner, lines, opening, closing, owing, owed, open } = statement;
+  const balance = (kind: string, amount: string) => ({ kind, count: "", txnDate: "", reference: "", amount });
+  const shown = lines.map((line) => ({
+    ...line,
+    txnDate: line.txnDate ?? "",
+    count: line.count ?? "",
+    reference: line.reference ?? "",
+  }));
+  const rows = [balance("OPENING", opening), ...shown, balance("CLOSING", closing)];
+  const words = {
+    partner: `${printable(partner)} owes you ${owed}.`,
+    provider: `You owe ${printable(partner)} ${owed}.`,
+    nobody: "Nobody owes anything.",
+  };
+  const note = open ? "The month is not over yet: these numbers may still change.\n" : "";
+  return { out: `${table(STATEMENT_COLUMNS, rows, 1)}${words[owing]}\n`, note };
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { ACCOUNT_ENTRY_KINDS, STAFF_ENTRY_KINDS } from "../../domain/account.ts";
+import { ACCOUNT_ENTRY_KINDS, OWING, STAFF_ENTRY_KINDS } from "../../domain/account.ts";
 import {
   AmountSchema,
   amountInput,
@@ -16,7 +16,7 @@ import {
   ServiceSchema,
   WallTimeSchema,
 } from "../common.ts";
-import { PartnerName } from "../partners/presenter.ts";
+import { BalanceStateSchema, PartnerName } from "../partners/presenter.ts";
 import { TransactionListSchema } from "../transactions/schemas.ts";
 
 /** Input that names an account. */
@@ -31,6 +31,8 @@ const OF_ACCOUNT = { partner: Type.String(), environment: EnvironmentSchema };
 const Currency = orNull(Type.String({ description: "Code of ISO 4217; null if it is not set." }));
 const amount = (description: string) => ({ ...AmountSchema, description });
 
+const OwingSchema = oneOf(OWING, "Who owes the balance.");
+
 export const AccountSchema = Type.Object(
   {
     ...OF_ACCOUNT,
@@ -38,6 +40,8 @@ export const AccountSchema = Type.Object(
     creditLimit: orNull(amount("What the partner may owe; null: any amount.")),
     available: orNull(amount("Balance and credit limit; null without a credit limit.")),
     alertBelow: orNull(amount("A balance below it is an alert; null: none.")),
+    balanceState: BalanceStateSchema,
+    owing: OwingSchema,
     currency: Currency,
   },
   { title: "Account" },
@@ -120,6 +124,9 @@ export const StatementInputSchema = Type.Object({
   }),
 });
 
+/** The lines of a statement: sales of the month, then each entry by staff. */
+const STATEMENT_LINES = ["top_up", "commission", "reversal", ...STAFF_ENTRY_KINDS] as const;
+
 export const StatementSchema = Type.Object(
   {
     number: Type.String({ description: "The number of the settlement of the month." }),
@@ -128,16 +135,22 @@ export const StatementSchema = Type.Object(
     to: Type.String(),
     open: Type.Boolean({ description: "Whether entries may still be added." }),
     opening: amount("Balance before the month."),
-    kinds: Type.Array(
+    lines: Type.Array(
       Type.Object({
-        kind: oneOf(ACCOUNT_ENTRY_KINDS),
-        count: Type.Integer(),
-        gross: orNull(amount("Prices of these top-ups; null for other entries.")),
-        commission: orNull(amount("Commission of these top-ups.")),
+        kind: oneOf(
+          STATEMENT_LINES,
+          "Prices of the top-ups, their commission, prices of the reversed ones; then entries.",
+        ),
+        count: orNull(Type.Integer({ description: "Number of top-ups or reversals." })),
+        txnDate: orNull(WallTimeSchema),
+        reference: orNull(Type.String()),
+        reason: orNull(Type.String()),
         amount: amount("Effect on the balance."),
       }),
     ),
-    closing: amount("Balance after the month, or now."),
+    closing: amount("Balance after the month, or now: opening and all lines."),
+    owing: OwingSchema,
+    owed: amount("The closing balance without its sign."),
     currency: Currency,
   },
   { title: "Statement" },

@@ -1,4 +1,5 @@
 import type { AccountKey, StaffEntry } from "../../domain/account.ts";
+import { findAccount } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
 
 export async function findEntry(
@@ -9,6 +10,14 @@ export async function findEntry(
   const query = db.selectFrom("accountEntry").selectAll();
   const row = await query.where((eb) => eb.and({ partnerId, environment, reference })).executeTakeFirst();
   return row && { ...row, amount: BigInt(row.amount) };
+}
+
+/** Whether staff keep the account: it has a credit limit, or an entry. */
+export async function isKept(db: Db, { partnerId, environment }: AccountKey): Promise<boolean> {
+  const { creditLimit } = await findAccount(db, { partnerId, environment });
+  if (creditLimit !== undefined) return true;
+  const query = db.selectFrom("accountEntry").select("reference").limit(1);
+  return (await query.where((eb) => eb.and({ partnerId, environment })).executeTakeFirst()) !== undefined;
 }
 
 export async function insertEntry(tx: Db, { amount, ...entry }: StaffEntry): Promise<void> {

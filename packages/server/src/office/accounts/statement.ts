@@ -1,11 +1,11 @@
 import type { Static } from "typebox";
 import { cellOf } from "../../csv/writing.ts";
-import { balanceOfSums, STAFF_ENTRY_KINDS } from "../../domain/account.ts";
+import { balanceOfSums, owingOf } from "../../domain/account.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
-import { settlementNumber } from "../../domain/settlement.ts";
+import { keptOf, settlementNumber } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { dayBefore, firstOfMonth, lastOfMonth } from "../../domain/wall-time.ts";
-import { type EntryPlace, readEntries } from "../../store/account-entries.ts";
+import { type EntryPlace, readByStaff, readEntries } from "../../store/account-entries.ts";
 import { sumAccount, sumBalance } from "../../store/account-sums.ts";
 import { daysOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
@@ -19,6 +19,7 @@ import { EntrySchema, StatementInputSchema, StatementSchema } from "./schemas.ts
 
 const AS = { tag: "Accounts", permission: "settle" } as const;
 type Input = Static<typeof StatementInputSchema>;
+type Line = Static<typeof StatementSchema>["lines"][number];
 
 export const showStatement = operation({
   ...AS,
@@ -40,15 +41,12 @@ export const showStatement = operation({
     const { partner, key, days, end } = await monthMeant(office, input);
     const opening = await sumBalance(engine.db, key, { to: dayBefore(days.from) });
     const sums = await sumAccount(engine.db, key, days);
-    const { topUps, gross, commission, reversals, reversed, returned } = sums;
+    const closing = opening + balanceOfSums(sums);
     const inFull = (amount: Money) => formatMoneyInFull(amount, provider.currencyExponent);
-    const ofSales = (kind: "top_up" | "reversal", count: number, price: Money, kept: Money) => {
-      const amount = kind === "top_up" ? kept - price : price - kept;
-      return { kind, count, gross: inFull(price), commission: inFull(kept), amount: inFull(amount) };
+    const line = (kind: Line["kind"], amount: Money, more: Partial<Line> = {}): Line => {
+      return { kind, count: null, txnDate: null, reference: null, reason: null, ...more, amount: inFull(amount) };
     };
-    const byStaff = STAFF_ENTRY_KINDS.map((kind) => {
-      return { kind, count: sums[kind].count, gross: null, commission: null, amount: inFull(sums[kind].amount) };
-    });
+    const entries = await readByStaff(engine.db, key, days);
     return {
       number: settlementNumber({ ...days, ...key }),
       partner: partner.name,
@@ -57,12 +55,17 @@ export const showStatement = operation({
       to: days.to,
       open: office.clock() < end + RECORDING_DEADLINE_MS,
       opening: inFull(opening),
-      kinds: [
-        ...byStaff,
-        ofSales("top_up", topUps, gross, commission),
-        ofSales("reversal", reversals, reversed, returned),
+      lines: [
+        line("top_up", -sums.gross, { count: sums.topUps }),
+        line("commission", keptOf(sums)),
+        line("reversal", sums.reversed, { count: sums.reversals }),
+        ...entries.map(({ kind, wall: txnDate, reference, reason, amount }) =>
+          line(kind, amount, { txnDate, reference, reason: reason || null }),
+        ),
       ],
-      closing: inFull(opening + balanceOfSums(sums)),
+      closing: inFull(closing),
+      owing: owingOf(closing),
+      owed: inFull(closing < 0n ? -closing : closing),
       currency: office.currency ?? null,
     };
   },

@@ -6,10 +6,19 @@ import { partnerAdded, partnerAllowed, partnerStatusSet, partnerTermsSet } from 
 import { ENVIRONMENTS } from "../../domain/customer.ts";
 import { DEFAULT_LIMITS } from "../../domain/partner-limits.ts";
 import { Refused } from "../../domain/refused.ts";
-import { isoTimeOrNull } from "../../domain/wall-time.ts";
+import { dayAt, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { findAccount, putAccount } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
-import { amountOrNone, NameSchema, onePage, pageOf, readAmountOrNone } from "../common.ts";
+import {
+  amountOrNone,
+  ENVIRONMENT,
+  environmentOf,
+  formatOrNull,
+  NameSchema,
+  onePage,
+  pageOf,
+  readAmountOrNone,
+} from "../common.ts";
 import { decide } from "../decide.ts";
 import { type Operation, operation } from "../operation.ts";
 import {
@@ -19,6 +28,8 @@ import {
   ListedPartnerSchema,
   legalData,
   limitsData,
+  listedState,
+  listLines,
   noPartner,
   PartnerName,
   PartnerSchema,
@@ -27,6 +38,7 @@ import {
   StatusSchema,
   tokenState,
 } from "./presenter.ts";
+import { refusedToday } from "./refused.ts";
 import * as sql from "./sql.ts";
 
 /* Partners, who may call the partner API. */
@@ -41,26 +53,34 @@ export const PARTNER_COLUMNS = ["id", "name", "status", "createdAt", "certifiedA
 export const listPartners = operation({
   ...READ,
   http: "GET /partners",
-  summary: "List partners",
-  input: Type.Object({}),
+  summary: "List partners, with what they have available and what was refused today",
+  input: Type.Object(ENVIRONMENT),
   answer: pageOf(ListedPartnerSchema),
-  cli: [
-    { words: "partner list", show: PARTNER_COLUMNS, examples: ["topupd partner list", "topupd partner list --json"] },
-  ],
-  async run({ store, clock }) {
+  cli: [{ words: "partner list", show: listLines, examples: ["topupd partner list", "topupd partner list --json"] }],
+  async run(office, input) {
+    const { store, clock } = office;
     const { db } = store.engine;
-    const [partners, tokens, uses] = await Promise.all([
+    const now = clock();
+    const environment = await environmentOf(office, input);
+    const [partners, tokens, uses, balances, refused] = await Promise.all([
       sql.readPartners(db),
       sql.readTokens(db),
       sql.readLastUses(db),
+      sql.readAvailable(db, environment),
+      refusedToday(db, dayAt(now, store.provider.zone)),
     ]);
-    const now = clock();
     return onePage(
       partners.map((partner) => {
         const own = tokens.filter((token) => token.partner.id === partner.id);
         const used = own.flatMap(({ id }) => uses.get(id) ?? []);
+        const { available, state = "good" } = balances.get(partner.id) ?? {};
+        const refusals = refused.filter((sum) => sum.partnerId === partner.id && sum.environment === environment);
         return {
           ...partnerData(partner, store.provider),
+          state: listedState(partner, state, refusals.length > 0),
+          available: formatOrNull(available, store.provider.currencyExponent),
+          balanceState: state,
+          refusedToday: refusals.map(({ reason, limit = null, count }) => ({ reason, limit, count })),
           validTokens: own.filter((token) => tokenState(token, now) === "valid").length,
           lastUsedAt: isoTimeOrNull(used.length === 0 ? undefined : Math.max(...used)),
         };

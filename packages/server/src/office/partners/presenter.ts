@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type AccessToken, hasTokenEnded, type LegalLines, type Partner } from "../../domain/access-token.ts";
+import { BALANCE_STATES, LIMIT_NAMES } from "../../domain/account.ts";
 import { MOST_ADDRESS_RANGES } from "../../domain/address-list.ts";
 import type { Money } from "../../domain/money.ts";
 import { DEFAULT_LIMITS, NO_LIMIT } from "../../domain/partner-limits.ts";
@@ -62,6 +63,11 @@ export const LEGAL_INPUT = {
 };
 const LineSchema = orNull(Type.String());
 
+export const BalanceStateSchema = oneOf(
+  BALANCE_STATES,
+  "`low`: below the alert's bound; `spent`: nothing is available, so top-ups are refused.",
+);
+
 export const PartnerSchema = Type.Object(
   {
     id: Type.Integer(),
@@ -80,6 +86,20 @@ export const PartnerSchema = Type.Object(
 export const ListedPartnerSchema = Type.Object(
   {
     ...PartnerSchema.properties,
+    state: oneOf(
+      ["suspended", "refused_today", "spent", "low", "active"],
+      "What needs attention first: `refused_today` by balance or limit; `spent` and `low` balances.",
+    ),
+    available: orNull({ ...AmountSchema, description: "Balance and credit limit; null without a credit limit." }),
+    balanceState: BalanceStateSchema,
+    refusedToday: Type.Array(
+      Type.Object({
+        reason: oneOf(["insufficient_balance", "limit_reached"]),
+        limit: orNull(oneOf(LIMIT_NAMES)),
+        count: Type.Integer(),
+      }),
+      { description: "Top-ups that the balance or a limit refused today, the most first." },
+    ),
     validTokens: Type.Integer(),
     lastUsedAt: orNull(Type.String({ description: "Last use of any token of the partner." })),
   },
@@ -135,6 +155,29 @@ export function legalData({ legalName, address, taxNumber, contact }: LegalLines
     taxNumber: taxNumber ?? null,
     contact: contact ?? null,
   };
+}
+
+type ListedPartner = Static<typeof ListedPartnerSchema>;
+
+export function listedState(
+  { status }: Partner,
+  balance: ListedPartner["balanceState"],
+  isRefused: boolean,
+): ListedPartner["state"] {
+  if (status === "suspended") return status;
+  if (isRefused) return "refused_today";
+  return balance === "good" ? "active" : balance;
+}
+
+const LIST_COLUMNS = ["id", "name", "state", "available", "refusedToday", "lastUsedAt", "allowedAddresses"];
+
+/** Partners as a table; `-` means any amount, and any address. */
+export function listLines({ items }: { readonly items: readonly ListedPartner[] }): Shown {
+  const rows = items.map(({ refusedToday, ...partner }) => {
+    const refused = refusedToday.map(({ reason, limit, count }) => `${count} ${limit ?? reason}`);
+    return { ...partner, refusedToday: refused.join(", ") };
+  });
+  return { out: table(LIST_COLUMNS, rows) };
 }
 
 export function limitsData(

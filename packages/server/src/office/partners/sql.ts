@@ -1,6 +1,10 @@
 import type { AccessToken, Partner } from "../../domain/access-token.ts";
+import { availableOf, balanceState } from "../../domain/account.ts";
+import type { Environment } from "../../domain/customer.ts";
+import type { Money } from "../../domain/money.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { termColumns, toAccessToken, tokensIn, toPartner } from "../../store/access.ts";
+import { sumBalance } from "../../store/account-sums.ts";
 import type { Db } from "../../store/engine.ts";
 import type { Store } from "../../store/store.ts";
 import type { AccessTokenRow, PartnerRow } from "../../store/tables.ts";
@@ -13,6 +17,29 @@ export async function readPartners(db: Db): Promise<Partner[]> {
 /** Names of partners by their numbers. */
 export async function partnerNamesOf({ engine }: Pick<Store, "engine">): Promise<ReadonlyMap<number, string>> {
   return new Map((await readPartners(engine.db)).map(({ id, name }) => [id, name]));
+}
+
+/** What each partner has available in an environment, and the state of its balance; only of accounts with settings. */
+export async function readAvailable(db: Db, environment: Environment): Promise<ReadonlyMap<number, Available>> {
+  const rows = await db.selectFrom("account").selectAll().where("environment", "=", environment).execute();
+  const found = rows.map(async ({ partnerId, ...row }): Promise<[number, Available]> => {
+    const [creditLimit, alertBelow] = [row.creditLimit, row.alertBelow].map(toMoney);
+    const stored = toMoney(row.balance);
+    const balance = stored ?? (alertBelow === undefined ? 0n : await sumBalance(db, { partnerId, environment }));
+    const state = balanceState(balance, { creditLimit, alertBelow });
+    return [partnerId, { available: availableOf(balance, creditLimit), state }];
+  });
+  return new Map(await Promise.all(found));
+}
+
+export interface Available {
+  /** Undefined: any amount. */
+  readonly available: Money | undefined;
+  readonly state: ReturnType<typeof balanceState>;
+}
+
+function toMoney(minor: number | null): Money | undefined {
+  return minor === null ? undefined : BigInt(minor);
 }
 
 export async function findPartner(db: Db, name: string): Promise<Partner | undefined> {

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { cellOf } from "../../csv/writing.ts";
-import { addSums, NO_SALES, type SaleSums } from "../../domain/account.ts";
+import { type AccountKey, addSums, NO_SALES, type SaleSums } from "../../domain/account.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { THEIR_STATUSES, type TheirStatus, type Verdict } from "../../domain/reconciliation.ts";
@@ -9,6 +9,7 @@ import { keptOf, netOf, type SettlementLine, settleDay, settlementNumber } from 
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, wallMsBetween } from "../../domain/wall-time.ts";
 import { readSales } from "../../store/sales.ts";
+import { isKept } from "../accounts/sql.ts";
 import { daysOf, environmentOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
@@ -31,12 +32,13 @@ import {
 const LABELS = ["day", "partner", "service", "bouquetId"] as const;
 const AMOUNTS = ["topUps", "gross", "reversals", "reversed", "commission", "net"];
 
-export function settlementTable(settlement: Static<typeof SettlementSchema>): Shown {
+export function settlementTable(settlement: Settlement): Shown {
   const { lines, total } = settlement;
   const labels = LABELS.filter((name) => name === "day" || lines.some((line) => line[name] !== null));
   const totalLine = { day: "TOTAL", partner: "", service: "", bouquetId: "", ...total };
   const out = table([...labels, ...AMOUNTS], [...lines, totalLine], AMOUNTS.length);
-  return { out, note: openLine(settlement) };
+  const charged = "The net is charged to the account: topupd partner statement says who owes whom.\n";
+  return { out, note: `${openLine(settlement)}${settlement.settledBy === "account" ? charged : ""}` };
 }
 
 function openLine({ open }: { readonly open: boolean }): string {
@@ -106,18 +108,35 @@ export const reportSettlement = operation({
     const number = partnerId === undefined ? null : settlementNumber({ from, to, partnerId, environment });
     const lines: Line[] = [];
     let total = NO_SALES;
+    const sums = new Map<number, SaleSums>();
     for await (const settled of days) {
       lines.push(...(await linesOf(office, settled)));
       total = settled.reduce<SaleSums>(addSums, total);
+      for (const line of settled) sums.set(line.partnerId, addSums(sums.get(line.partnerId) ?? NO_SALES, line));
       if (lines.length > MOST_LINES)
         throw new Refused(
           "invalid",
           `there are more than ${MOST_LINES} lines: ask for fewer days, or by service or day`,
         );
     }
-    return { number, from, to, open: isOpen(office, input), lines, total: amountsOf(total, currencyExponent) };
+    const names = await partnerNamesOf(office.store);
+    return {
+      ...{ number, from, to, open: isOpen(office, input) },
+      settledBy: partnerId === undefined ? null : await settledBy(office, { environment, partnerId }),
+      byPartner: [...sums]
+        .sort(([a], [b]) => a - b)
+        .map(([id, own]) => {
+          return { partner: names.get(id) ?? String(id), ...amountsOf(own, currencyExponent) };
+        }),
+      ...{ lines, total: amountsOf(total, currencyExponent) },
+    };
   },
 });
+
+async function settledBy({ store }: Office, key: AccountKey): Promise<Settlement["settledBy"]> {
+  if (key.environment === "trial") return null;
+  return (await isKept(store.engine.db, key)) ? "account" : "invoice";
+}
 
 const COLUMNS = Object.keys(SettlementLineSchema.properties) as (keyof Line)[];
 
@@ -147,6 +166,7 @@ async function* exported(office: Office, days: Days): Rows<Line> {
   return undefined;
 }
 
+type Settlement = Static<typeof SettlementSchema>;
 type Line = Static<typeof SettlementLineSchema>;
 type Days = AsyncGenerator<readonly SettlementLine[]>;
 

@@ -56,6 +56,13 @@ export const SettlementSchema = Type.Object(
     from: Type.String(),
     to: Type.String(),
     ...OPEN,
+    settledBy: orNull(
+      oneOf(
+        ["invoice", "account"],
+        "`account`: the net was charged to the partner's account, and its statement says who owes. Null for several partners, and in the trial environment.",
+      ),
+    ),
+    byPartner: Type.Array(Type.Object({ partner: Type.String(), ...AMOUNTS })),
     lines: Type.Array(SettlementLineSchema),
     total: Type.Object(AMOUNTS),
   },

@@ -60,7 +60,7 @@ describe.concurrent("while a commit is under way", () => {
     const asking = run(desk(), showStatement, { name: "wallet", environment: "production", month });
     await sleep(300);
     await other.query("COMMIT");
-    expect((await asking).kinds).toContainEqual(expect.objectContaining({ kind: "top_up", count: 2 }));
+    expect((await asking).lines).toContainEqual(expect.objectContaining({ kind: "top_up", count: 2 }));
   });
 
   test("an export gives up after ten seconds, and says what to do", async ({ onTestFinished }) => {
