@@ -62,9 +62,10 @@ export function balanceState(
 
 export const OWING = ["partner", "provider", "nobody"] as const;
 
-/** Who owes a balance to the other. */
-export function owingOf(balance: Money): (typeof OWING)[number] {
-  return balance === 0n ? "nobody" : balance < 0n ? "partner" : "provider";
+/** The debtor of a balance. Nothing is owed in the trial environment. */
+export function owingOf({ environment }: Pick<AccountKey, "environment">, balance: Money): (typeof OWING)[number] {
+  if (environment === "trial" || balance === 0n) return "nobody";
+  return balance < 0n ? "partner" : "provider";
 }
 
 /** The price of a top-up for its partner. A reversal returns exactly this. */

@@ -23,7 +23,7 @@ const ALLOWED: Readonly<Record<Permission, string>> = {
   administer: "change partners, tokens, catalogue, imports, targets and staff",
 };
 
-/** What a role allows, in words. */
+/** The permissions of a role in words. */
 export function allowedTo(role: Role): string {
   const words = PERMISSIONS[role].map((permission) => ALLOWED[permission]).join("; ");
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;

@@ -79,7 +79,7 @@ function Month({ of }: MonthProps) {
   );
 }
 
-/** Who owes whom, in words. */
+/** The debtor, the creditor and the amount in words. */
 function Owing({ statement: { partner, owing, owed, currency } }: { statement: StatementData }) {
   const { name } = useMe().provider.letterhead;
   const { legalName } = useApi("GET /partners/:name", { name: partner }).data ?? {};

@@ -37,7 +37,7 @@ export function accountData(
     available: inFull(availableOf(balance, creditLimit)),
     alertBelow: inFull(alertBelow),
     balanceState: balanceState(balance, { creditLimit, alertBelow }),
-    owing: owingOf(balance),
+    owing: owingOf({ environment }, balance),
     currency: currency ?? null,
   };
 }

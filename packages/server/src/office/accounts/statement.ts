@@ -64,7 +64,7 @@ export const showStatement = operation({
         ),
       ],
       closing: inFull(closing),
-      owing: owingOf(closing),
+      owing: owingOf(key, closing),
       owed: inFull(closing < 0n ? -closing : closing),
       currency: office.currency ?? null,
     };

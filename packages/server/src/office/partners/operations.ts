@@ -170,7 +170,8 @@ export const changePartner = operation({
       given: { status: undefined, allowedAddresses: undefined },
       show: ["name", ...LEGAL_LINES],
       examples: [
-        'topupd partner details "Blue Wallet" --legal-name "Blue Wallet Pvt. Ltd." --tax-number "PAN 601234567"',
+        'topupd partner details "Blue Wallet"',
+        'topupd partner details Bank --legal-name "Bank Ltd." --tax-number "PAN 601"',
       ],
     },
   ],

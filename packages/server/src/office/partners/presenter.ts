@@ -175,7 +175,7 @@ const LIST_COLUMNS = ["id", "name", "state", "available", "refusedToday", "lastU
 export function listLines({ items }: { readonly items: readonly ListedPartner[] }): Shown {
   const rows = items.map(({ refusedToday, ...partner }) => {
     const refused = refusedToday.map(({ reason, limit, count }) => `${count} ${limit ?? reason}`);
-    return { ...partner, refusedToday: refused.join(", ") };
+    return { ...partner, refusedToday: refused.join(", ") || null };
   });
   return { out: table(LIST_COLUMNS, rows) };
 }

@@ -19,7 +19,7 @@ export async function partnerNamesOf({ engine }: Pick<Store, "engine">): Promise
   return new Map((await readPartners(engine.db)).map(({ id, name }) => [id, name]));
 }
 
-/** What each partner has available in an environment, and the state of its balance; only of accounts with settings. */
+/** Available amounts and states of balances by partner, of the accounts with settings. */
 export async function readAvailable(db: Db, environment: Environment): Promise<ReadonlyMap<number, Available>> {
   const rows = await db.selectFrom("account").selectAll().where("environment", "=", environment).execute();
   const found = rows.map(async ({ partnerId, ...row }): Promise<[number, Available]> => {
