@@ -735,6 +735,9 @@ describe("the account of a partner", () => {
       ...["Blue Cable: name, signature, date", "Blue Wallet Pvt. Ltd.: name, signature, date"],
     ]);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(A4_WIDTH);
+    await visit.goTo("/settlement?period=2026-11&partner=Blue%20Wallet");
+    await page.getByText("Charged to the account").first().waitFor();
+    expect(await page.getByText("Amount owed").count()).toBe(0);
   });
 
   test("has limits and commission that an admin sets, and a viewer only reads", async () => {
@@ -747,6 +750,8 @@ describe("the account of a partner", () => {
     await visit.expectToast("The credit limit and the alert are set.");
     // The other admin's limit stays.
     await main.getByText("At zero, top-ups continue: the partner may owe you up to NPR 5,000.00.").waitFor();
+    const list = await at("/partners", "viewer");
+    expect(await rowOf(list, "Partners", "Blue Wallet").innerText()).toMatch(/^Blue Wallet\tActive\tNPR 5,420.00\t/);
     await visit.press("Credit limit and alert…");
     await dialog.getByLabel("Credit limit, NPR").fill("");
     await visit.press("Save", dialog);
