@@ -40,7 +40,7 @@ export function Account({ partner }: { partner: string }) {
 }
 
 function Figures({ account }: { account: AccountData }) {
-  const { balance, owing, creditLimit, alertBelow, currency } = account;
+  const { balance, balanceState, owing, creditLimit, alertBelow, currency } = account;
   const amountOr = (none: string, of: string | null) => (of === null ? none : <Amount of={of} />);
   return (
     <>
@@ -50,7 +50,11 @@ function Figures({ account }: { account: AccountData }) {
           value={<Amount of={balance} />}
           note={owing === "partner" && <Badge tone="danger">{t.owes}</Badge>}
         />
-        <Stat label={t.available} value={<Available of={account} />} />
+        <Stat
+          label={t.available}
+          value={<Available of={account} />}
+          note={balanceState !== "good" && texts.partners.partnerStates[balanceState]}
+        />
         <Stat label={t.creditLimit} value={amountOr(texts.common.none, creditLimit)} />
         <Stat label={t.alertBelow} value={amountOr(texts.common.none, alertBelow)} />
       </Grid>
