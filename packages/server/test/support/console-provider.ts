@@ -92,7 +92,7 @@ export async function endOf(api: StaffApi, cuid: string): Promise<string | undef
 interface CustomerAnswer {
   readonly connections: readonly {
     readonly service: string;
-    readonly subscriptions: readonly { readonly end: string }[];
+    readonly plans: readonly { readonly run: { readonly end: string } | null }[];
   }[];
 }
 
