@@ -1,3 +1,5 @@
+import type { AttentionItem } from "../api/staff-api.d.ts";
+
 export const health = {
   lead: (now: string, timeZone: string) => `Clock: ${now} (${timeZone})`,
   problems: "Problems",
@@ -11,9 +13,10 @@ export const health = {
     slow: "Check for a running import or backup, a slow disk, and a partner that sends too much.",
     failed_deliveries: "See why with topupd target failed NAME, fix the target, then run topupd target resend NAME.",
     target_behind: "A customer who paid may have no service. See why with topupd target failed NAME.",
+    target_paused: "After a restore, check that nothing else serves this system. Then resume the target.",
     no_backup: "Run topupd backup, and let a timer run it every hour.",
     no_check: "Run topupd check, and let a timer run it each night.",
-  } as Readonly<Record<string, string>>,
+  } as Readonly<Partial<Record<AttentionItem["kind"], string>>>,
   databaseAway: "The database is unavailable. Partners get an answer to try again; no top-up is half done.",
   databaseAdvice: "Check the database and its disk, and the cause in the log. topupd reconnects by itself.",
   lastMinutes: (minutes: number) => (minutes === 1 ? "Last minute" : `Last ${minutes} minutes`),

@@ -20,6 +20,7 @@ export const overview = {
     today: "Today",
     yesterday: "Yesterday",
     period: (days: number) => `Last ${days} days`,
+    refusedToday: "Refused today by balance or limit",
     reversals: (days: number) => (days === 1 ? "Reversals today" : `Reversals in ${days} days`),
     from: (weekAgo: string) => `from ${weekAgo}`,
     noneWeekAgo: "none last week",
@@ -48,13 +49,16 @@ export const overview = {
     recording_fails: (since: string) => `Top-ups have failed since ${since}. Partners get an answer to try again.`,
     failed_deliveries: (count: string, target: string) => `${count} to ${target} failed for three days.`,
     target_behind: (count: string, target: string, age: string) => `${target} is ${count} behind; oldest: ${age}.`,
+    target_paused: (count: string, target: string) => `${target} is paused, and ${count} behind.`,
     held_back: (count: string) => `The last import held back ${count}: please decide.`,
     token_ending: (partner: string, age: string) => `An access token of ${partner} ends ${age}.`,
-    account_low: (partner: string, age: string) => `The balance of ${partner} became low ${age}.`,
-    limit_reached: (partner: string, limit: string, age: string) =>
-      `A limit refused a top-up of ${partner} ${age}: ${limit}.`,
-    look_ups_refused: (partner: string, age: string) =>
-      `${partner} looked up too many customers ${age}: more were refused.`,
+    account_low: (partner: string, balance: string) => `The balance of ${partner} is low: ${balance}.`,
+    balance_refused: (partner: string, topUps: string, amount: string) =>
+      `The balance of ${partner} was too low for ${topUps} today, of ${amount}.`,
+    limit_reached: (partner: string, topUps: string, amount: string, limit: string) =>
+      `A limit of ${partner} refused ${topUps} today, of ${amount}: ${limit}.`,
+    look_ups_refused: (partner: string, lookUps: string, age: string) =>
+      `${partner} looked up too many customers: ${lookUps} refused today, first ${age}.`,
     no_backup: (age: string) => `The last backup was made ${age}.`,
     noBackupEver: "No backup has been made.",
     no_check: (age: string) => `The last check of the database was ${age}.`,

@@ -1,4 +1,4 @@
-/** Meaning of each reason on the wire, for the provider's staff. */
+/** Meaning of each outcome on the wire, for the provider's staff. */
 const reasons: Readonly<Record<string, string>> = {
   missing_token: "No access token was sent",
   unknown_token: "The access token is unknown",
@@ -24,6 +24,8 @@ const reasons: Readonly<Record<string, string>> = {
   checkout_mismatch: "The checkoutId was for another connection",
   bouquet_unavailable: "The bouquet cannot be bought for this connection",
   amount_mismatch: "The amount is not the price",
+  insufficient_balance: "The partner's balance was too low",
+  limit_reached: "A limit of the partner was reached",
   not_topped_up: "Asked for a top-up that is not recorded yet",
   never_topped_up: "Asked for a top-up that was never made",
   internal_error: "topupd failed",
@@ -32,7 +34,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Limits that refuse calls. */
-const details: Readonly<Record<string, string>> = {
+const details = {
+  calls: "Too many calls a second",
   "look-ups": "Too many look-ups",
   top_up_amount: "Above the limit of one top-up",
   day_amount: "Above the amount of a day",
@@ -68,6 +71,11 @@ export const refusedCalls = {
   empty: "In the last 30 days. If a partner disagrees, ask for the answer's request id.",
   emptyFiltered: "No refused call fits these filters",
   reasons,
+  /** Of every call, refused or not. */
+  outcomes: {
+    ...reasons,
+    ...{ success: "Done", replayed: "Done before", no_answer: "No answer", proxy_error: "The proxy failed" },
+  } as Readonly<Record<string, string>>,
   details,
   operations,
 } as const;

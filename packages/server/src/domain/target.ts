@@ -67,6 +67,39 @@ export function addressOf(config: TargetConfig): string | undefined {
   return url.href;
 }
 
+/** Events that a target lacks. */
+export interface TargetProgress {
+  /** All events that it lacks: not sent yet, failing or set aside. */
+  readonly behind: number;
+  readonly failing: number;
+  readonly setAside: number;
+  /** Time of the oldest event that it lacks; undefined if it has all. */
+  readonly oldestAt: Instant | undefined;
+  /** Time of the oldest of those that are not set aside. */
+  readonly oldestDueAt: Instant | undefined;
+}
+
+/** A target usually gets an event within seconds. */
+const BEHIND_AFTER_MS = 5 * 60_000;
+export const TARGET_STATES = ["gone", "paused", "failing", "behind", "set_aside", "up_to_date"] as const;
+
+/** Whether a target has lacked an event for over five minutes that is not set aside. */
+export function isBehind({ oldestDueAt }: TargetProgress, now: Instant): boolean {
+  return oldestDueAt !== undefined && oldestDueAt < now - BEHIND_AFTER_MS;
+}
+
+/** The worst state of a target, for every page and command. */
+export function targetState(
+  { paused, gone }: Target,
+  progress: TargetProgress,
+  now: Instant,
+): (typeof TARGET_STATES)[number] {
+  if (paused) return gone ? "gone" : "paused";
+  if (progress.failing > 0) return "failing";
+  if (isBehind(progress, now)) return "behind";
+  return progress.setAside > 0 ? "set_aside" : "up_to_date";
+}
+
 /** A failed delivery, or one that waits behind a failed delivery of its connection. */
 export interface WaitingDelivery {
   /** Number of the event. */

@@ -1,6 +1,7 @@
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS } from "../domain/customer.ts";
 import { type CurrencyExponent, formatMoney } from "../domain/money.ts";
+import type { Problem } from "../domain/problem.ts";
 import type { FailedLogIn } from "../office/session/log-in.ts";
 import type { Observer, ServedOperation } from "../partner/ports.ts";
 import type { ObserveBatch } from "../store/store.ts";
@@ -176,6 +177,27 @@ export function countDeliveries(): DeliveryObserver & Collected {
         "Events that failed for three days and are no longer retried.",
         ({ setAside }) => setAside,
       ),
+    ],
+  };
+}
+
+/** Shows the problems of the last round, in the process that looks for them. */
+export function showProblems(): Collected & { readonly observe: (problems: readonly Problem[]) => void } {
+  let shown = new Map<string, Labels>();
+  return {
+    observe: (problems) => {
+      const labels = problems.map(({ kind, environment = "", subject = "", limit = "" }): Labels => {
+        return { kind, environment, subject, limit };
+      });
+      shown = new Map(labels.map((each) => [JSON.stringify(each), each]));
+    },
+    collect: () => [
+      {
+        name: "topupd_problem",
+        type: "gauge",
+        description: "1 for each problem that needs attention, as in the console and in mails.",
+        samples: [...shown.values()].map((labels) => ({ labels, value: 1 })),
+      },
     ],
   };
 }

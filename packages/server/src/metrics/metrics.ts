@@ -1,3 +1,4 @@
+import type { Problem } from "../domain/problem.ts";
 import type { Observer } from "../partner/ports.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
 import type { DeliveryObserver } from "../workers/target-delivery.ts";
@@ -8,6 +9,7 @@ import {
   countRequests,
   countTopUps,
   type LogInCounts,
+  showProblems,
 } from "./counters.ts";
 import { type Family, type Labels, single } from "./exposition.ts";
 import { describeProcess, type ProcessFigures } from "./process-figures.ts";
@@ -24,6 +26,7 @@ export interface Metrics extends Pick<LogInCounts, "countFailedLogIn"> {
   readonly observer: Omit<Observer, "recordingChanged">;
   readonly observeBatch: ObserveBatch;
   readonly deliveryObserver: DeliveryObserver;
+  readonly observeProblems: (problems: readonly Problem[]) => void;
   /** @param store the store that serves partners; undefined in a process that serves none. */
   readonly collect: (store: MeasuredStore | undefined) => Promise<Family[]>;
   /** Reads only the counters of calls and top-ups. @param store as for `collect`. */
@@ -40,6 +43,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   const requests = countRequests();
   const topUps = countTopUps();
   const deliveries = countDeliveries();
+  const problems = showProblems();
   const batches = countBatches(elapsed);
   const logIns = countLogIns();
   let isUp: (() => Promise<boolean>) | undefined;
@@ -52,6 +56,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
     return [
       ...collectCalls(store),
       ...deliveries.collect(),
+      ...problems.collect(),
       single("gauge", "topupd_store_up", "1 if the store answers, else 0, as in /readyz.", up),
     ];
   };
@@ -67,6 +72,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
     observer,
     observeBatch: batches.observeBatch,
     deliveryObserver: deliveries,
+    observeProblems: problems.observe,
     countFailedLogIn,
     collect,
     collectCalls,

@@ -1,9 +1,9 @@
 import type { LimitName } from "../domain/account.ts";
-import type { AlertKind } from "../domain/alert.ts";
 import type { Role } from "../domain/authority.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { EventKind } from "../domain/event.ts";
+import type { Problem } from "../domain/problem.ts";
 import { ACCOUNT, blob, flag, LEDGER, number, ONLY_ROW, orNull, table, text } from "./table.ts";
 
 /* The tables of the audit trail, of events and their delivery, of calls on record, and of staff. */
@@ -73,13 +73,13 @@ export const STAFF_TABLES = {
   ),
   alert: table(
     {
-      kind: text<AlertKind>(),
-      partner_id: number(),
-      environment: text<Environment>(),
+      kind: text<Problem["kind"]>(),
+      environment: text<Environment | "">(),
+      subject: text(),
       limit_name: text<LimitName | "">(),
       ends_at: number(),
     },
-    { at: number(), mailed_at: orNull(number()), balance: orNull(number()), below: orNull(number()) },
+    { at: number(), mailed_at: orNull(number()) },
   ),
   lease: table({ name: text() }, { holder: text(), held_until: number() }),
   ends_told: table(ONLY_ROW, { told_until: text() }),

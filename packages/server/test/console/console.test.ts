@@ -3,12 +3,12 @@ import { generate } from "otplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Role } from "../../src/domain/authority.ts";
 import { FAULTS, PRACTICE_CUID } from "../../src/domain/practice.ts";
-import { raiseAlert } from "../../src/office/alerts/sql.ts";
 import { previewBulk } from "../../src/office/bulk/operations.ts";
 import { updateRun } from "../../src/office/bulk/sql.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { readPartners } from "../../src/office/partners/sql.ts";
 import { addStaff } from "../../src/office/staff/operations.ts";
+import { addTarget, pauseTarget } from "../../src/office/targets/operations.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
@@ -991,22 +991,36 @@ describe("the console", () => {
     expect(await main.getByLabel("Reason").inputValue()).toBe("connection_blocked");
   });
 
-  test("names a partner's alerts, each until its end, and leads to the partner", async () => {
-    const { store } = api().service;
-    const { now } = api().service;
+  test("names a partner's refusals with number and amount, and every problem on both pages", async () => {
+    const { store, now } = api().service;
     const partnerId = (await readPartners(store.engine.db)).find(({ name }) => name === "Blue Wallet")?.id ?? 0;
-    const alert = { partnerId, environment: "production", at: now, limit: undefined, low: undefined } as const;
-    const endsAt = now + 30_000;
-    await raiseAlert(store.engine, { ...alert, kind: "account.low", low: { balance: 1n, below: 2n } }, endsAt);
-    await raiseAlert(store.engine, { ...alert, kind: "limit.reached", limit: "day_amount" }, endsAt);
-    await raiseAlert(store.engine, { ...alert, kind: "look_ups.refused" }, endsAt);
-    const { main } = await at("/", "viewer");
-    for (const text of [/^The balance of Blue Wallet became low/, /^Blue Wallet looked up too many customers/])
-      await main.getByText(text).waitFor();
-    const limit = main.getByText(/^A limit refused a top-up of Blue Wallet .*: Above the amount of a day\./);
+    await api().call("PATCH /partners/Blue%20Wallet/account", { body: { alertBelow: "9000000" } });
+    const holder = { partnerId, environment: "production", at: now } as const;
+    const call = { operation: "get-customer-information", reason: "rate_limited", requestId: "r", code: "1" };
+    await store.recordRefusedCalls([{ ...call, ...holder, detail: "look-ups" }]);
+    const rows = [null, null, "day_amount" as const].map((limitName, index) => {
+      const reason = limitName === null ? "insufficient_balance" : "limit_reached";
+      return { ...holder, amount: 113_000, reason, limitName, checkoutId: `refused ${index}` } as const;
+    });
+    await store.engine.transact((tx) => tx.insertInto("retiredCheckout").values(rows).execute());
+    await run(deskOf({ store, clock: () => now }, { name: "tester" }), addTarget, { name: "paused" });
+    await run(deskOf({ store, clock: () => now }, { name: "tester" }), pauseTarget, { name: "paused", paused: true });
+    const visit = await at("/health", "viewer");
+    const { main } = visit;
+    for (const path of ["/health", "/"]) {
+      await visit.goTo(path);
+      for (const text of [
+        /^The balance of Blue Wallet is low: /,
+        /^The balance of Blue Wallet was too low for 2 top-ups today, of 2,260.00./,
+        /^Blue Wallet looked up too many customers: 1 refused today/,
+        /^paused is paused, and 0 events behind\./,
+      ])
+        await main.getByText(text).waitFor();
+    }
+    await main.getByRole("link", { name: /^Refused today by balance or limit/ }).waitFor();
+    const limit = main.getByText(/^A limit of Blue Wallet refused 1 top-up today, of 1,130.00: Above the amount of a/);
     await limit.getByRole("link", { name: "See the partner" }).click();
     await main.getByRole("heading", { level: 1, name: "Blue Wallet" }).waitFor();
-    api().service.now += 60_000;
   });
 
   test("has pages that everybody can read, in light and dark, and that fit a telephone", async () => {

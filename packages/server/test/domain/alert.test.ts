@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { type Alert, alertMail } from "../../src/domain/alert.ts";
+import type { Alert } from "../../src/domain/alert.ts";
 import { eventMessage } from "../../src/domain/event.ts";
+import { type Problem, problemMail } from "../../src/domain/problem.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 
 const ZONE = createZone("Asia/Kathmandu");
@@ -11,17 +12,42 @@ const LOW: Alert = {
 };
 const LIMIT: Alert = { ...LOW, kind: "limit.reached", limit: "paid_ahead", low: undefined };
 
-test("a mail about an alert says whose balance is low, and since when, in one line each", () => {
-  expect(alertMail(LOW, "Blue\nWallet", ZONE, 2)).toEqual({
+const TIMES = { beganAt: AT, endedAt: undefined, zone: ZONE, exponent: 2 };
+const MAILED: Problem = { kind: "account_low", environment: "production", subject: "Blue\nWallet", amount: -5_050n };
+const mail = (problem: Partial<Problem>, times = {}) => problemMail({ ...MAILED, ...problem }, { ...TIMES, ...times });
+
+test("a mail says whose balance is low, and since when, in one line each", () => {
+  const event = { kind: "account.low", partnerId: 7, below: 100_000n } as const;
+  expect(mail({ kind: "account_low", event })).toEqual({
     subject: "topupd: Blue\ufffdWallet: balance is low",
     text: "Partner: Blue\ufffdWallet\nTime: 2026-11-23 13:45:00 (Asia/Kathmandu)\n\nThe balance is -50.50, below 1000.00.\n",
   });
 });
 
-test("a mail about an alert of the trial environment says so", () => {
-  const { subject, text } = alertMail({ ...LIMIT, environment: "trial" }, "wallet", ZONE, 2);
-  expect(subject).toBe("topupd: wallet (trial): limit reached");
-  expect(text).toContain("\n\nA top-up would have paid a connection too far ahead, and was refused.\n");
+test("a mail about the end of a problem has the figures of its day, and otherwise none", () => {
+  const ended = { endedAt: AT + 60_000 };
+  expect(mail({ kind: "account_low" }, ended)).toEqual({
+    subject: "topupd: ended: Blue\ufffdWallet: balance is low",
+    text: "Partner: Blue\ufffdWallet\nTime: 2026-11-23 13:45:00 (Asia/Kathmandu)\nEnded: 2026-11-23 13:46:00 (Asia/Kathmandu)\n",
+  });
+  const refused = { kind: "balance_refused", count: 439, amount: 43_390_050n, endsAt: AT + 60_000 } as const;
+  expect(mail(refused, ended).text).toContain("as the balance was too low: 439, of 433900.50.\n");
+});
+
+test("a mail names the target, the trial environment, or nothing", () => {
+  expect(mail({ kind: "limit_reached", environment: "trial", subject: "wallet", limit: "paid_ahead" })).toMatchObject({
+    subject: "topupd: wallet (trial): limit reached",
+    text: expect.stringContaining("\n\nTop-ups would have paid a connection too far ahead, and were refused. "),
+  });
+  const behind: Problem = { kind: "target_behind", subject: "crm", count: 3_029, at: AT };
+  expect(problemMail(behind, TIMES).text).toMatch(
+    /^Target: crm\n.*\n\nEvents that it lacks: 3029, the oldest since 2026-11-23 13:45/,
+  );
+  const { subject, text } = problemMail({ kind: "no_backup" }, TIMES);
+  expect([subject, text]).toEqual([
+    "topupd: no backup",
+    expect.stringMatching(/^Time: .*\n\nThe last backup: none\.\n$/),
+  ]);
 });
 
 test("an event of an alert has the partner, and its amounts or its limit, and no connection", () => {

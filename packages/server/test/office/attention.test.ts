@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { listAttention } from "../../src/office/alerts/operations.ts";
 import { replaceHeldBack } from "../../src/office/imports/runs.ts";
 import { noteBackup, noteCheck } from "../../src/office/maintenance/backups.ts";
 import type { Desk } from "../../src/office/office.ts";
 import { issueToken } from "../../src/office/partners/tokens.ts";
-import { listAttention } from "../../src/office/statistics/operations.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
-import { addTarget } from "../../src/office/targets/operations.ts";
+import { addTarget, pauseTarget } from "../../src/office/targets/operations.ts";
 import type { Space } from "../../src/store/store.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { run } from "../support/desk.ts";
@@ -32,10 +32,13 @@ test("what needs attention is told once it does, and not before", async () => {
   await world.importCustomers([customer("1", { end: "2026-12-10 10:00:00" })]);
   await world.topUp("1");
   const soldAt = world.now;
-  world.now += 60 * MINUTE_MS;
+  world.now += 5 * MINUTE_MS;
   expect(await found()).toEqual([]);
   world.now += 1;
   expect(await found()).toEqual([["target_behind", expect.any(Number), "crm", iso(soldAt)]]);
+  const { state, behind } = await run(world.desk, pauseTarget, { name: "crm", paused: true });
+  expect([state, await found()]).toEqual(["paused", [["target_paused", behind, "crm"]]]);
+  expect(await run(world.desk, pauseTarget, { name: "crm", paused: false })).toMatchObject({ state: "behind" });
   const { cursor } = await run(world.desk, listEvents, { target: "crm" });
   await run(world.desk, listEvents, { target: "crm", after: cursor ?? "" });
   expect(await found({ state: { ...wellState(), recordingFailsSince: 5 } })).toEqual([["recording_fails", iso(5)]]);

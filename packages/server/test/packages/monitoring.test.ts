@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { ENVIRONMENTS } from "../../src/domain/customer.ts";
+import { MAILED_PROBLEMS } from "../../src/domain/problem.ts";
 import { FAILURES } from "../../src/partner/failures.ts";
 import { VERSIONS } from "../../src/partner/versions/all.ts";
 import { DELIVERY_OUTCOMES } from "../../src/workers/target-delivery.ts";
@@ -38,7 +39,8 @@ const OF_SUPERVISOR = ["topupd_processes", "topupd_process_restarts_total", "top
 
 /** A scrape with samples of every metric. */
 async function fullScrape() {
-  const { service, deliveryObserver, read: scrape } = await startMeasuredService();
+  const { service, deliveryObserver, observeProblems, read: scrape } = await startMeasuredService();
+  observeProblems([{ kind: "no_backup" }, { kind: "no_backup" }]);
   deliveryObserver.targetObserved("tv", { lagMs: 0, waiting: 0, setAside: 0 });
   const purchase = await prepareTopUp(service, { cuid: "1000001", service: "internet", reqId: "trial1" });
   await service.call("subscription-package-topup", purchase);
@@ -73,6 +75,7 @@ describe("the dashboard and the alert rules", () => {
       operation: ["subscription-package-topup"],
       statistic: ["p50", "p99", "max"],
       job: ["topupd"],
+      kind: MAILED_PROBLEMS,
     };
     const asked = expressions.flatMap((expression) =>
       [...expression.matchAll(/\b([a-z_]+)\{([^}]*)\}/g)].flatMap(([, metric = "", matchers = ""]) =>

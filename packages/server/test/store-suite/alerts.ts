@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Partner } from "../../src/domain/access-token.ts";
+import type { LimitName } from "../../src/domain/account.ts";
 import { type Mailer, MailFailed } from "../../src/domain/mail.ts";
+import { listAttention } from "../../src/office/alerts/operations.ts";
 import { alertWatch } from "../../src/office/alerts/watch.ts";
-import { listAttention } from "../../src/office/statistics/operations.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
-import { addTarget } from "../../src/office/targets/operations.ts";
+import { addTarget, pauseTarget } from "../../src/office/targets/operations.ts";
 import { addToBalance } from "../../src/store/accounts.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import type { RefusedCall, Store } from "../../src/store/store.ts";
@@ -14,6 +15,7 @@ import { partnersOf, setAccount } from "../support/partners.ts";
 import { countRows, type MakeDatabase, openStore, START } from "./database.ts";
 
 const DAY_MS = 86_400_000;
+const ROOMY = { database: 4096, log: 0, free: 2 ** 40 };
 const going = new AbortController().signal;
 const FREE = { take: async () => true };
 
@@ -39,24 +41,31 @@ async function openAlerts(makeDatabase: MakeDatabase) {
     const lease = hasLease ? new Lease(outboxOf(of.engine), { clock, holder: `p${processes}` }, "alerts") : FREE;
     const log = (_level: string, fields: object, message: string) =>
       void logged.push(`${message} ${JSON.stringify(fields)}`);
-    const round = alertWatch({ store: of, clock, mailer, lease, log });
+    const round = alertWatch({ store: { ...of, space: async () => ROOMY }, clock, mailer, lease, log });
     return () => round(going);
   };
   const events = async () =>
     (await run(desk, listEvents, { target: "crm" })).items.map(({ type, data }) => ({ type, ...data }));
   const open = async (environment: "trial" | "production" = "production") =>
     (await run(desk, listAttention, { environment })).items
-      .filter(({ kind }) => !kind.startsWith("no_"))
+      .filter(({ subject }) => subject === "wallet")
       .map(({ kind, subject, limit, at }) => [kind, subject, limit, at]);
-  return { opened, store, desk, wallet, watch, events, open, logged };
+  let refusals = 0;
+  /** Records top-ups of 10.00 that a limit, or the balance, refused. */
+  const refuse = async (limitName: LimitName | null, at = opened.now, count = 1) => {
+    const reason = limitName === null ? "insufficient_balance" : "limit_reached";
+    const row = { partnerId: wallet.id, environment: "production", reason, limitName, amount: 1_000, at } as const;
+    refusals += count;
+    const rows = Array.from({ length: count }, (_, index) => ({ ...row, checkoutId: `c${refusals - index}` }));
+    await store.engine.transact((tx) => tx.insertInto("retiredCheckout").values(rows).execute());
+  };
+  return { opened, store, desk, wallet, watch, events, open, refuse, logged };
 }
 
 function refusalsOf({ id: partnerId }: Partner) {
   return (detail: string, more: Partial<RefusedCall> = {}): RefusedCall => {
-    const reason = detail === "look-ups" || detail === "calls" ? "rate_limited" : "limit_reached";
-    const operation = reason === "rate_limited" ? "get-customer-information" : "subscription-package-topup";
-    const what = { operation, reason, detail, code: "9800000101", requestId: "r" };
-    return { at: START, partnerId, environment: "production", ...what, ...more };
+    const what = { operation: "get-customer-information", reason: "rate_limited", code: "9800000101", requestId: "r" };
+    return { at: START, partnerId, environment: "production", detail, ...what, ...more };
   };
 }
 
@@ -81,15 +90,15 @@ export function testAlerts(makeDatabase: MakeDatabase): void {
     const scene = await openAlerts(makeDatabase);
     const { opened, store, wallet, open, events } = scene;
     const refused = refusalsOf(wallet);
-    const calls = ["look-ups", "look-ups", "day_amount", "day_amount", "paid_ahead", "calls"].map((name) =>
-      refused(name),
-    );
+    const calls = ["look-ups", "look-ups", "calls"].map((name) => refused(name));
+    await scene.refuse("day_amount", opened.now, 2);
+    await scene.refuse("paid_ahead");
     await store.recordRefusedCalls([...calls, refused("look-ups", { environment: "trial" })]);
     await store.recordRefusedCalls([refused("none", { reason: "customer_not_found", detail: undefined })]);
     const others = [store, await opened.another(), await opened.another()];
     const rounds = others.map((each) => scene.watch(each, { hasLease: false }));
     await Promise.all(rounds.map((round) => round()));
-    await store.recordRefusedCalls([refused("day_amount", { at: START + 60_000 })]);
+    await scene.refuse("day_amount", START + 60_000);
     await Promise.all([...rounds, scene.watch(store)].map((round) => round()));
     const at = "2026-11-20T09:00:00.000Z";
     expect(await open()).toEqual([
@@ -132,22 +141,7 @@ export function testAlerts(makeDatabase: MakeDatabase): void {
     expect(await events()).toHaveLength(2);
     opened.now = midnight + 40 * DAY_MS;
     await round();
-    expect(await countRows(opened, "alert")).toBe(0);
-  });
-
-  test("a new process finds the last day's refusals among thousands of others", async () => {
-    const scene = await openAlerts(makeDatabase);
-    const { opened, store, wallet, open } = scene;
-    const refused = refusalsOf(wallet);
-    const old = Array.from({ length: 4_100 }, () => refused("day_top_ups", { at: START - DAY_MS - 1 }));
-    await store.recordRefusedCalls([
-      ...old,
-      refused("day_amount"),
-      ...Array.from({ length: 2_500 }, () => refused("calls")),
-    ]);
-    await scene.watch(store)();
-    expect(await open()).toEqual([["limit_reached", "wallet", "day_amount", "2026-11-20T09:00:00.000Z"]]);
-    expect(await countRows(opened, "alert")).toBe(1);
+    expect(await countRows(opened, "alert WHERE subject = 'wallet'")).toBe(0);
   });
 
   describe("a balance below its bound", () => {
@@ -219,7 +213,8 @@ export function testAlerts(makeDatabase: MakeDatabase): void {
       const { opened, store, wallet } = scene;
       const { server, mailer } = mailServer();
       const refused = refusalsOf(wallet);
-      await store.recordRefusedCalls([refused("day_top_ups"), refused("look-ups", { environment: "trial" })]);
+      await scene.refuse("day_top_ups");
+      await store.recordRefusedCalls([refused("look-ups", { environment: "trial" })]);
       const rounds = [store, await opened.another()].map((each) => scene.watch(each, { mailer }));
       for (let time = 0; time < 3; time += 1) await Promise.all(rounds.map((round) => round()));
       expect(server.mails.toSorted((a, b) => (a.subject < b.subject ? -1 : 1))).toEqual([
@@ -229,7 +224,7 @@ export function testAlerts(makeDatabase: MakeDatabase): void {
         },
         {
           subject: "topupd: wallet: limit reached",
-          text: "Partner: wallet\nTime: 2026-11-20 14:45:00 (Asia/Kathmandu)\n\nThe limit of top-ups of a day is reached. Further top-ups are refused until midnight.\n",
+          text: "Partner: wallet\nTime: 2026-11-20 14:45:00 (Asia/Kathmandu)\n\nThe limit of top-ups of a day is reached. Further top-ups are refused until midnight. Refused on this day: 1, of 10.00.\n",
         },
       ]);
       expect(JSON.stringify(server.mails)).not.toContain("9800000101");
@@ -246,7 +241,9 @@ export function testAlerts(makeDatabase: MakeDatabase): void {
       const refused = refusalsOf(wallet);
       const round = scene.watch(store, { mailer });
       server.isDown = true;
-      await store.recordRefusedCalls([refused("day_amount"), refused("look-ups")]);
+      const mails = () => server.mails.filter(({ subject }) => subject.includes("wallet"));
+      await scene.refuse("day_amount");
+      await store.recordRefusedCalls([refused("look-ups")]);
       await round();
       await round();
       expect(await events()).toHaveLength(2);
@@ -256,14 +253,49 @@ export function testAlerts(makeDatabase: MakeDatabase): void {
       opened.now += DAY_MS - 1;
       server.isDown = false;
       await round();
-      expect(server.mails).toHaveLength(2);
+      // Their day is over: one mail says both that they began and that they ended.
+      expect(mails().map(({ subject }) => subject)).toEqual([
+        "topupd: ended: wallet: limit reached",
+        "topupd: ended: wallet: look-ups refused",
+      ]);
       server.isDown = true;
-      await store.recordRefusedCalls([refused("day_amount", { at: opened.now })]);
+      await scene.refuse("day_amount");
       await round();
       server.isDown = false;
-      opened.now += DAY_MS;
+      opened.now += 2 * DAY_MS;
       await round();
-      expect(server.mails).toHaveLength(2);
+      expect(mails()).toHaveLength(2);
+    });
+
+    test("tell when a problem begins and when it ends, with the figures of a day", async () => {
+      const scene = await openAlerts(makeDatabase);
+      const { opened, store, desk } = scene;
+      const { server, mailer } = mailServer();
+      const round = scene.watch(store, { mailer });
+      const sent = async () => {
+        opened.now += 30_000;
+        await round();
+        return server.mails.splice(0).map(({ subject, text }) => [subject, text.split("\n").at(-2)]);
+      };
+      const pause = (paused: boolean) => run(desk, pauseTarget, { name: "crm", paused });
+      expect(await sent()).toEqual([]);
+      await pause(true);
+      const paused = "topupd: crm: target is paused";
+      expect(await sent()).toEqual([[paused, "It gets no events until it is resumed. It lacks 0."]]);
+      expect(await sent()).toEqual([]);
+      await pause(false);
+      const at = "2026-11-20 14:47:00 (Asia/Kathmandu)";
+      expect(await sent()).toEqual([["topupd: ended: crm: target is paused", `Ended: ${at}`]]);
+      await scene.refuse(null, opened.now, 2);
+      const refused = "Top-ups that were refused on this day as the balance was too low: ";
+      expect(await sent()).toEqual([["topupd: wallet: balance too low for top-ups", `${refused}2, of 20.00.`]]);
+      await scene.refuse(null, opened.now, 437);
+      expect(await sent()).toEqual([]);
+      opened.now += 12 * 3_600_000;
+      expect(await sent()).toEqual([
+        ["topupd: ended: wallet: balance too low for top-ups", `${refused}439, of 4390.00.`],
+      ]);
+      expect(await sent()).toEqual([]);
     });
   });
 }

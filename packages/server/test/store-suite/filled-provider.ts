@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AccessToken } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
-import { NOT_ENDED } from "../../src/domain/alert.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { raiseAlert } from "../../src/office/alerts/sql.ts";
@@ -97,8 +96,9 @@ async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<vo
       .execute();
   });
   await setAccount(store, key, { creditLimit: 5_000_000n });
-  const low = { balance: 1_000_000n, below: 2_000_000n };
-  await raiseAlert(store.engine, { ...key, kind: "account.low", at, limit: undefined, low }, NOT_ENDED);
+  const event = { kind: "account.low", partnerId: partner.id, below: 2_000_000n } as const;
+  const low = { kind: "account_low", environment: "production", subject: "wallet", amount: 1_000_000n, event } as const;
+  await raiseAlert(store.engine, low, at);
 }
 
 export function hashOf(token: string): Uint8Array {

@@ -162,7 +162,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [], logged: [] })).toBe(true);
     expect(await outbox.waiting(target.id)).toEqual(waiting);
     expect(await outbox.place(target.id)).toBe(2);
-    expect(await progress()).toMatchObject({ behind: 1, failing: 1, setAside: 1 });
+    expect(await progress()).toMatchObject({ behind: 3, failing: 1, setAside: 1, state: "failing" });
     opened.now += 1;
     expect(await run(opened.desk(), resendToTarget, { name: "billing" })).toEqual({ resent: 2 });
     const again = { attempts: 0, failedAt: undefined, nextAt: opened.now, setAside: false };

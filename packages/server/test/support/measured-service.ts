@@ -24,7 +24,7 @@ export async function startMeasuredService(options: Partial<OpenOptions> = {}) {
       delay: { p50Seconds: 0.0001, p99Seconds: 0.002, maxSeconds: 0.03 },
     }),
   });
-  const { observer, observeBatch, deliveryObserver } = metrics;
+  const { observer, observeBatch, deliveryObserver, observeProblems } = metrics;
   const observing = { observer: { ...observer, recordingChanged: () => {} }, observeBatch };
   const service = await startTestService({ ...options, ...observing });
   const server = await serveMetrics({ host: "127.0.0.1", port: 0 }, () => metrics.collect(service.store));
@@ -34,7 +34,14 @@ export async function startMeasuredService(options: Partial<OpenOptions> = {}) {
     if (response.status !== 200) throw new Error(`the scrape was answered with ${response.status}`);
     return response.text();
   };
-  return { service, deliveryObserver, url: server.url, scrape, read: async () => scraped(await scrape()) };
+  return {
+    service,
+    deliveryObserver,
+    observeProblems,
+    url: server.url,
+    scrape,
+    read: async () => scraped(await scrape()),
+  };
 }
 
 /** The metrics of a scrape, strictly read. */

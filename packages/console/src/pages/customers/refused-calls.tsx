@@ -20,6 +20,11 @@ export function RefusedCalls({ calls, ofPartner = false }: { calls: Pages<Refuse
   );
 }
 
+function wordsOf(reason: string, detail: string | null): string {
+  const details: Readonly<Record<string, string>> = t.details;
+  return details[detail ?? ""] ?? t.reasons[reason] ?? reason;
+}
+
 const AT: Column<RefusedCall> = { header: t.at, cell: ({ at }) => <Time of={at} exact /> };
 const PARTNER: Column<RefusedCall> = { header: t.partner, cell: ({ partner }) => partner };
 const CALL: readonly Column<RefusedCall>[] = [
@@ -29,7 +34,7 @@ const CALL: readonly Column<RefusedCall>[] = [
     isWide: true,
     cell: ({ reason, detail }) => (
       <span>
-        {t.details[detail ?? ""] ?? t.reasons[reason] ?? reason} <Code>{reason}</Code>
+        {wordsOf(reason, detail)} <Code>{reason}</Code>
       </span>
     ),
   },

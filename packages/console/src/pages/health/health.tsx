@@ -148,11 +148,7 @@ function WithAge({ of }: { of: string }) {
 const TARGET_COLUMNS: readonly Column<Target>[] = [
   { header: texts.targets.name, cell: ({ name }) => name },
   { header: texts.targets.state, cell: (target) => <StateBadge target={target} /> },
-  {
-    header: texts.targets.behind,
-    isNumber: true,
-    cell: ({ behind, failing, setAside }) => formatCount(behind + failing + setAside),
-  },
+  { header: texts.targets.behind, isNumber: true, cell: ({ behind }) => formatCount(behind) },
   { header: texts.targets.oldest, cell: ({ oldestAt }) => <Time of={oldestAt} age /> },
 ];
 

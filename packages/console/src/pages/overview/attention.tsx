@@ -6,7 +6,7 @@ import { Approvals } from "../../components/approvals.tsx";
 import { Card } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
-import { countOf, formatAge, formatBytes, formatTime } from "../../format.ts";
+import { countOf, formatAge, formatAmount, formatBytes, formatCount, formatTime } from "../../format.ts";
 import { partnerHref, targetHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -16,8 +16,8 @@ interface AttentionProps {
   readonly title: string;
   /** Shown if there is no problem. */
   readonly nothing: string;
-  /** Advice by kind of problem: only these kinds are shown. Without advice, all kinds are shown, with links. */
-  readonly advice?: Readonly<Record<string, string>>;
+  /** Advice by kind of problem. */
+  readonly advice?: Readonly<Partial<Record<AttentionItem["kind"], string>>>;
 }
 
 /** Open problems, the most urgent first. */
@@ -27,9 +27,8 @@ export function Attention({ title, nothing, advice }: AttentionProps) {
     <Card title={title}>
       <Loaded of={attention}>
         {({ items }) => {
-          const shown = items.filter(({ kind }) => advice === undefined || advice[kind] !== undefined);
-          if (shown.length === 0) return <Note tone="success">{nothing}</Note>;
-          return shown.map((item) => (
+          if (items.length === 0) return <Note tone="success">{nothing}</Note>;
+          return items.map((item) => (
             <Item
               key={`${item.kind} ${item.subject} ${item.limit} ${item.at}`}
               item={item}
@@ -69,7 +68,9 @@ interface Described {
 
 type DescribedKind = Exclude<AttentionItem["kind"], "second_person">;
 
-function describe(kind: DescribedKind, { count, subject, limit, at }: AttentionItem, timeZone: string): Described {
+function describe(kind: DescribedKind, item: AttentionItem, timeZone: string): Described {
+  const { count, subject, limit, at } = item;
+  const [amount, topUps] = [formatAmount(item.amount ?? "0"), countOf(count ?? 0, "top-up")];
   const name = subject ?? "";
   const age = at === null ? "" : formatAge(at);
   const events = countOf(count ?? 0, "event");
@@ -83,6 +84,8 @@ function describe(kind: DescribedKind, { count, subject, limit, at }: AttentionI
       return { text: t.failed_deliveries(events, name), ...toTarget };
     case "target_behind":
       return { text: t.target_behind(events, name, age), ...toTarget };
+    case "target_paused":
+      return { text: t.target_paused(events, name), ...toTarget };
     case "held_back":
       return {
         text: t.held_back(countOf(count ?? 0, "subscription")),
@@ -92,11 +95,16 @@ function describe(kind: DescribedKind, { count, subject, limit, at }: AttentionI
     case "token_ending":
       return { text: t.token_ending(name, age), ...toPartner };
     case "account_low":
-      return { text: t.account_low(name, age), ...toPartner };
+      return { text: t.account_low(name, amount), ...toPartner };
+    case "balance_refused":
+      return { text: t.balance_refused(name, topUps, amount), ...toPartner };
     case "limit_reached":
-      return { text: t.limit_reached(name, texts.refusedCalls.details[limit ?? ""] ?? "", age), ...toPartner };
+      return {
+        text: t.limit_reached(name, topUps, amount, limit === null ? "" : texts.refusedCalls.details[limit]),
+        ...toPartner,
+      };
     case "look_ups_refused":
-      return { text: t.look_ups_refused(name, age), ...toPartner };
+      return { text: t.look_ups_refused(name, formatCount(count ?? 0), age), ...toPartner };
     case "clock_set_back":
       return { text: t.clock_set_back(at === null ? "" : formatTime(at, timeZone)), ...toHealth };
     case "disk_low":

@@ -1,7 +1,7 @@
 import { sumAmounts } from "../../amounts.ts";
 import type { Statistics, Sum } from "../../api/staff-api.d.ts";
 import { Amount, Badge, Grid, Stat } from "../../components/display.tsx";
-import { formatAmount, formatCount } from "../../format.ts";
+import { countOf, formatAmount, formatCount } from "../../format.ts";
 import { listHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -12,7 +12,7 @@ export type Measure = "amount" | "topUps";
 
 /** Money and number of the period, each compared with the same time one week ago. */
 export function KeyFigures({ statistics, measure }: { statistics: Statistics; measure: Measure }) {
-  const { days, weekAgo } = statistics;
+  const { days, weekAgo, refusedToday } = statistics;
   const [from, yesterday, today] = [days[0], days.at(-2), days.at(-1)];
   if (from === undefined || today === undefined) return null;
   const period = { from: from.day, to: today.day };
@@ -39,6 +39,12 @@ export function KeyFigures({ statistics, measure }: { statistics: Statistics; me
         label={t.reversals(days.length)}
         href={listHref("/audit", { ...period, action: "transaction.reverse" })}
         {...shown(sumOf(reversals), weekAgo.reversals)}
+      />
+      <Stat
+        label={t.refusedToday}
+        href={listHref("/refused-calls", { from: today.day, to: today.day })}
+        value={<Amount of={refusedToday.amount} />}
+        note={countOf(refusedToday.topUps, "top-up")}
       />
     </Grid>
   );

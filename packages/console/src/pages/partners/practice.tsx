@@ -133,7 +133,7 @@ function Calls({ calls }: { calls: readonly PracticeCall[] }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: two calls can be equal, and none moves
         <li key={index} title={checkoutId}>
           {index === 0 ? <Time of={at} exact /> : t.later((Date.parse(at) - began) / 1000)}
-          <span className="muted">{operation}</span> {outcome}
+          <span className="muted">{operation}</span> {texts.refusedCalls.outcomes[outcome] ?? outcome}
         </li>
       ))}
     </ul>

@@ -3,31 +3,17 @@ import { Badge } from "../../components/display.tsx";
 import type { Tone } from "../../components/states.tsx";
 import { texts } from "../../texts/index.ts";
 
-type TargetState = keyof typeof texts.targets.states;
-
-const TONES: Readonly<Record<TargetState, Tone>> = {
+export const TONES: Readonly<Record<Target["state"], Tone>> = {
   gone: "danger",
-  setAside: "danger",
-  failing: "warning",
+  set_aside: "danger",
+  failing: "danger",
   paused: "warning",
-  behind: "info",
-  upToDate: "success",
+  behind: "warning",
+  up_to_date: "success",
 };
 
-/** The worst state of a target. */
-export function stateOf({ paused, gone, setAside, failing, behind }: Target): TargetState {
-  if (paused) return gone ? "gone" : "paused";
-  if (setAside > 0) return "setAside";
-  if (failing > 0) return "failing";
-  return behind > 0 ? "behind" : "upToDate";
-}
-
-export function toneOf(target: Target): Tone {
-  return TONES[stateOf(target)];
-}
-
-export function StateBadge({ target }: { target: Target }) {
-  return <Badge tone={toneOf(target)}>{texts.targets.states[stateOf(target)]}</Badge>;
+export function StateBadge({ target: { state } }: { target: Target }) {
+  return <Badge tone={TONES[state]}>{texts.targets.states[state]}</Badge>;
 }
 
 /** The secret of a webhook, for the dialog that shows it only once. */

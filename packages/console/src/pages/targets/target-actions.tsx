@@ -31,7 +31,7 @@ export function TargetActions({ target }: { target: Target }) {
   const resend = async () => t.resent(formatCount((await sending.mutateAsync({ name })).resent));
   return (
     <>
-      {failing + setAside > 0 && (
+      {(failing > 0 || setAside > 0) && (
         <ActionButton kind="primary" action={resend}>
           {t.resend}
         </ActionButton>
@@ -102,8 +102,6 @@ function PreviousUntil({ of }: { of: string }) {
   );
 }
 
-function Losses({ of: { behind, failing, setAside } }: { of: Target }) {
-  const count = behind + failing + setAside;
-  if (count === 0) return null;
-  return <Note tone="warning">{t.removeLoses(formatCount(count))}</Note>;
+function Losses({ of: { behind } }: { of: Target }) {
+  return behind > 0 && <Note tone="warning">{t.removeLoses(formatCount(behind))}</Note>;
 }

@@ -13,7 +13,7 @@ import { customerHref } from "../../links.ts";
 import type { PageProps } from "../../page-props.ts";
 import { texts } from "../../texts/index.ts";
 import { Deliveries, subjectOf } from "./deliveries.tsx";
-import { kindOf, StateBadge, stateOf, toneOf } from "./state.tsx";
+import { kindOf, StateBadge, TONES } from "./state.tsx";
 import { TargetActions } from "./target-actions.tsx";
 
 const t = texts.targets;
@@ -52,9 +52,8 @@ export default function Target({ params: { name = "" } }: PageProps) {
 }
 
 function Shown({ target }: { target: TargetData }) {
-  const { kind, address, billing, createdAt, behind, failing, setAside, oldestAt } = target;
-  const state = stateOf(target);
-  const tone = toneOf(target);
+  const { kind, state, address, billing, createdAt, behind, failing, setAside, oldestAt } = target;
+  const tone = TONES[state];
   return (
     <>
       <Note tone={tone === "danger" ? "warning" : tone}>
@@ -80,7 +79,7 @@ function Shown({ target }: { target: TargetData }) {
         </KeyValue>
       </Card>
       <Card title={t.failed}>
-        {failing + setAside > 0 ? (
+        {failing > 0 || setAside > 0 ? (
           <FailedDeliveries target={target} />
         ) : (
           <EmptyState title={t.failedEmptyTitle}>{t.failedEmpty}</EmptyState>
@@ -115,7 +114,7 @@ const COLUMNS: readonly Column<FailedDelivery>[] = [
   {
     header: t.nextTry,
     cell: ({ setAside, nextAt }) =>
-      setAside ? <Badge tone="danger">{t.states.setAside}</Badge> : <Time of={nextAt} age />,
+      setAside ? <Badge tone="danger">{t.states.set_aside}</Badge> : <Time of={nextAt} age />,
   },
 ];
 

@@ -15,14 +15,14 @@ import { EmptyState } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { targetHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
-import { kindOf, StateBadge, secretOf, stateOf } from "./state.tsx";
+import { kindOf, StateBadge, secretOf } from "./state.tsx";
 
 const t = texts.targets;
 
 const COLUMNS: readonly Column<Target>[] = [
   { header: t.name, cell: ({ name }) => name, sort: ({ name }) => name },
   { header: t.kind, cell: kindOf, sort: ({ kind }) => kind },
-  { header: t.state, cell: (target) => <StateBadge target={target} />, sort: stateOf },
+  { header: t.state, cell: (target) => <StateBadge target={target} />, sort: ({ state }) => state },
   ...(["behind", "failing", "setAside"] as const).map(
     (id): Column<Target> => ({
       header: t[id],

@@ -90,7 +90,10 @@ export async function serveWorker(
   const lease = new Lease(workerPorts.store.outbox, workerPorts, "alerts");
   const alerting = startRepeating(workerPorts, {
     everyMs: 30_000,
-    work: alertWatch({ store, clock, lease, mailer: mailerOf(config, { clock }), log: workerPorts.log }),
+    work: alertWatch({
+      ...{ store, clock, lease, mailer: mailerOf(config, { clock }), log: workerPorts.log },
+      observe: metrics?.observeProblems,
+    }),
     failure: "alerts are late",
   });
   const trialLease = new Lease(workerPorts.store.outbox, workerPorts, "trial");

@@ -2,6 +2,7 @@ import * as commission from "../../office/accounts/commission.ts";
 import * as accountEntries from "../../office/accounts/entries.ts";
 import * as accounts from "../../office/accounts/operations.ts";
 import * as statement from "../../office/accounts/statement.ts";
+import * as alerts from "../../office/alerts/operations.ts";
 import * as approvals from "../../office/approvals/operations.ts";
 import * as audit from "../../office/audit/operations.ts";
 import * as bulk from "../../office/bulk/operations.ts";
@@ -47,6 +48,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...settlement.operations,
   ...targets.operations,
   ...statistics.operations,
+  ...alerts.operations,
 ];
 
 /** All routes of the staff API, in the order of the document. */

@@ -1,66 +1,76 @@
-import { ALERTS_KEPT_MS, type Alert, MAILED_WITHIN_MS } from "../../domain/alert.ts";
-import type { Environment } from "../../domain/customer.ts";
+import { ALERTS_KEPT_MS, MAILED_WITHIN_MS, NOT_ENDED } from "../../domain/alert.ts";
+import { keyOf, type Problem, type ProblemKey } from "../../domain/problem.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { appendEvents } from "../../store/events.ts";
 import type { AlertRow } from "../../store/tables.ts";
 
-export interface StoredAlert extends Alert {
-  /** Name of the partner. */
-  readonly partner: string;
-  readonly endsAt: Instant;
-}
-
-/** Records an alert, and its event for the targets, unless the crossing has its alert already. */
-export async function raiseAlert(engine: Engine, alert: Alert, endsAt: Instant): Promise<void> {
-  const { kind, at, low } = alert;
-  const name = nameOf({ ...alert, endsAt });
-  const query = engine.db.selectFrom("alert").select("at");
-  if ((await query.where((eb) => eb.and(name)).executeTakeFirst()) !== undefined) return;
-  const amounts = { balance: low ? Number(low.balance) : null, below: low ? Number(low.below) : null };
+/** Records a problem, and its event for the targets, unless it is recorded already. */
+export async function raiseAlert(engine: Engine, problem: Problem, now: Instant): Promise<void> {
+  const key = keyOf(problem);
+  const at = problem.endsAt === undefined ? now : (problem.at ?? now);
+  if ((await rowsOf(engine.db, key).executeTakeFirst()) !== undefined) return;
   await engine.transact(async (tx) => {
-    // If two processes find the crossing at once, the second is refused here.
-    const insert = tx.insertInto("alert").values({ ...name, ...amounts, at, mailedAt: null });
+    // If two processes find the problem at once, the second is refused here.
+    const insert = tx.insertInto("alert").values({ ...key, at, mailedAt: null });
     const { numInsertedOrUpdatedRows } = await insert.onConflict((on) => on.doNothing()).executeTakeFirst();
-    if (Number(numInsertedOrUpdatedRows) > 0) await appendEvents(engine, tx, [{ kind, at, alert }]);
+    const isNew = Number(numInsertedOrUpdatedRows) > 0;
+    const { event, environment, limit, amount } = problem;
+    if (!isNew || event === undefined || environment === undefined) return;
+    const { kind, partnerId, below } = event;
+    const low = amount === undefined || below === undefined ? undefined : { balance: amount, below };
+    await appendEvents(engine, tx, [{ kind, at, alert: { kind, partnerId, environment, at, limit, low } }]);
   });
 }
 
-/** The key of an alert. */
-function nameOf({ kind, partnerId, environment, limit, endsAt }: Omit<StoredAlert, "partner">) {
-  return { kind, partnerId, environment, limitName: limit ?? ("" as const), endsAt };
+function rowsOf(db: Db, { kind, environment, subject, limitName, endsAt }: ProblemKey) {
+  return db
+    .selectFrom("alert")
+    .select("at")
+    .where((eb) => eb.and({ kind, environment, subject, limitName, endsAt }));
 }
 
-function update(engine: Engine, alert: StoredAlert, values: Partial<AlertRow>): Promise<unknown> {
+function update(
+  engine: Engine,
+  { kind, environment, subject, limitName, endsAt }: ProblemKey,
+  values: Partial<AlertRow>,
+) {
   return engine.transact((tx) =>
     tx
       .updateTable("alert")
       .set(values)
-      .where((eb) => eb.and(nameOf(alert)))
+      .where((eb) => eb.and({ kind, environment, subject, limitName, endsAt }))
       .execute(),
   );
 }
 
-/** Alerts that have not ended, oldest first. @param environment undefined for both. */
-export async function openAlerts(db: Db, now: Instant, environment?: Environment): Promise<StoredAlert[]> {
-  const query = alerts(db).where("a.endsAt", ">", now);
-  const rows = await (environment === undefined ? query : query.where("a.environment", "=", environment)).execute();
-  return rows.map(toAlert);
+/** Recorded problems that have no fixed end and last. */
+export function openAlerts(db: Db): Promise<AlertRow[]> {
+  return db.selectFrom("alert").selectAll().where("endsAt", "=", NOT_ENDED).execute();
 }
 
-/** Alerts whose mail is still to be sent, oldest first. */
-export async function alertsToMail(db: Db, now: Instant): Promise<StoredAlert[]> {
-  const query = alerts(db)
-    .where("a.mailedAt", "is", null)
-    .where("a.at", ">", now - MAILED_WITHIN_MS);
-  return (await query.execute()).map(toAlert);
+/** Recorded problems whose start, or end, is to be mailed, oldest first. An end is mailed if its start was, or at once. */
+export function alertsToMail(db: Db, now: Instant): Promise<AlertRow[]> {
+  const since = now - MAILED_WITHIN_MS;
+  return db
+    .selectFrom("alert")
+    .selectAll()
+    .where((eb) =>
+      eb.or([
+        eb.and([eb("mailedAt", "is", null), eb("at", ">", since)]),
+        eb.and([eb("mailedAt", "<", eb.ref("endsAt")), eb("endsAt", "<=", now), eb("endsAt", ">", since)]),
+      ]),
+    )
+    .orderBy("at")
+    .orderBy("subject")
+    .execute();
 }
 
-export function noteMailed(engine: Engine, alert: StoredAlert, mailedAt: Instant): Promise<unknown> {
+export function noteMailed(engine: Engine, alert: AlertRow, mailedAt: Instant): Promise<unknown> {
   return update(engine, alert, { mailedAt });
 }
 
-export function endAlert(engine: Engine, alert: StoredAlert, endsAt: Instant): Promise<unknown> {
+export function endAlert(engine: Engine, alert: AlertRow, endsAt: Instant): Promise<unknown> {
   return update(engine, alert, { endsAt });
 }
 
@@ -70,20 +80,4 @@ export async function forgetAlerts(engine: Engine, now: Instant): Promise<void> 
   const old = engine.db.selectFrom("alert").select("at").where("endsAt", "<", before).limit(1);
   if ((await old.executeTakeFirst()) === undefined) return;
   await engine.transact((tx) => tx.deleteFrom("alert").where("endsAt", "<", before).execute());
-}
-
-function alerts(db: Db) {
-  return db
-    .selectFrom("alert as a")
-    .innerJoin("partner as p", "p.id", "a.partnerId")
-    .selectAll("a")
-    .select("p.name as partner")
-    .orderBy("a.at")
-    .orderBy("a.partnerId");
-}
-
-function toAlert(row: AlertRow & { readonly partner: string }): StoredAlert {
-  const { kind, partnerId, partner, environment, at, endsAt, limitName, balance, below } = row;
-  const low = balance === null || below === null ? undefined : { balance: BigInt(balance), below: BigInt(below) };
-  return { kind, partnerId, partner, environment, at, endsAt, limit: limitName || undefined, low };
 }

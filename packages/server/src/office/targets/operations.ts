@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import * as audited from "../../domain/audit.ts";
 import { Refused } from "../../domain/refused.ts";
 import { rotateSecrets, type Target } from "../../domain/target.ts";
@@ -19,8 +19,8 @@ import {
   MOST_FAILED,
   rotatedLines,
   statusesOf,
+  TARGET_COLUMNS,
   targetData,
-  targetLines,
 } from "./presenter.ts";
 import { configOf, refuseSameDatabase } from "./radius.ts";
 import * as schemas from "./schemas.ts";
@@ -39,14 +39,9 @@ export const listTargets = operation({
   summary: "List targets with their progress",
   input: Type.Object({}),
   answer: pageOf(schemas.TargetSchema),
-  cli: [
-    {
-      words: "target list",
-      show: ({ items }) => targetLines(items),
-      examples: ["topupd target list", "topupd target list --json"],
-    },
-  ],
-  run: async ({ store }) => onePage((await statusesOf(store.engine.db)).map(targetData)),
+  cli: [{ words: "target list", show: TARGET_COLUMNS, examples: ["topupd target list", "topupd target list --json"] }],
+  run: async ({ store, clock }) =>
+    onePage((await statusesOf(store.engine.db)).map((each) => targetData(each, clock()))),
 });
 
 export const showTarget = operation({
@@ -113,7 +108,7 @@ export const pauseTarget = operation({
     ...BY_NAME,
     words: `target ${verb}`,
     given: { paused: verb === "pause" },
-    show: (target: Static<typeof schemas.TargetSchema>) => targetLines([target]),
+    show: TARGET_COLUMNS,
     summary:
       verb === "pause"
         ? "send a target nothing until it is resumed: events are kept for it, 30 days at most unless it is billing"
@@ -236,8 +231,8 @@ function changed<Answer>(answer: Answer, write: Change["write"], audit: audited.
   return { answer, change: { write, audit: [audit] } };
 }
 
-async function shown({ store: { engine } }: Office, target: Target) {
-  return targetData({ target, progress: await sql.readProgress(engine.db, target) });
+async function shown({ store: { engine }, clock }: Office, target: Target) {
+  return targetData({ target, progress: await sql.readProgress(engine.db, target) }, clock());
 }
 
 export const operations: readonly Operation[] = [

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { eventId, type RecordedEvent } from "../../domain/event.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { differenceText, type RadiusDifference } from "../../domain/radius.ts";
-import { addressOf, type Target } from "../../domain/target.ts";
+import { addressOf, type Target, type TargetProgress, targetState } from "../../domain/target.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import { listTargets } from "../../store/events.ts";
@@ -14,10 +14,9 @@ import type {
   FailedDeliverySchema,
   RotatedSecretSchema,
   TargetDetailSchema,
-  TargetSchema,
   TestedSchema,
 } from "./schemas.ts";
-import { type Delivery, type FailedDelivery, readProgress, type TargetProgress } from "./sql.ts";
+import { type Delivery, type FailedDelivery, readProgress } from "./sql.ts";
 
 export interface TargetStatus {
   readonly target: Target;
@@ -31,11 +30,12 @@ export async function statusesOf(db: Db): Promise<TargetStatus[]> {
 }
 
 /** A target without its secrets. */
-export function targetData({ target, progress }: TargetStatus) {
-  const { id, name, config, billing, paused, gone, createdAt } = target;
+export function targetData({ target, progress }: TargetStatus, now: Instant) {
+  const { id, name, config, billing, paused, createdAt } = target;
   const { behind, failing, setAside, oldestAt } = progress;
   const service = config.kind === "radius" ? config.service : null;
-  const shown = { id, name, kind: config.kind, service, address: addressOf(config) ?? null, billing, paused, gone };
+  const state = targetState(target, progress, now);
+  const shown = { id, name, kind: config.kind, service, address: addressOf(config) ?? null, billing, paused, state };
   return { ...shown, createdAt: isoTime(createdAt), behind, failing, setAside, oldestAt: isoTimeOrNull(oldestAt) };
 }
 
@@ -43,7 +43,7 @@ export function detailData({ target, progress }: TargetStatus, now: Instant) {
   const { config, secrets } = target;
   const { timeZone = null, groups = null, defaultGroup = null } = config.kind === "radius" ? config : {};
   return {
-    ...targetData({ target, progress }),
+    ...targetData({ target, progress }, now),
     formerSecretUntil: isoTimeOrNull(secrets[1]?.until),
     timeZone,
     groups: groups === null ? null : { ...groups },
@@ -96,27 +96,9 @@ export function failedData({ event, attempts, failedAt, nextAt, setAside, proble
   };
 }
 
-const COLUMNS = [
-  "name",
-  "kind",
-  "service",
-  "address",
-  "billing",
-  "paused",
-  "behind",
-  "failing",
-  "setAside",
-  "oldestAt",
+export const TARGET_COLUMNS = [
+  ...["name", "kind", "service", "address", "billing", "state", "behind", "failing", "setAside", "oldestAt"],
 ];
-
-export function targetLines(targets: readonly Static<typeof TargetSchema>[]): Shown {
-  return {
-    out: table(
-      COLUMNS,
-      targets.map((each) => ({ ...each, paused: each.gone ? "410 Gone" : each.paused })),
-    ),
-  };
-}
 
 const SHOWN_ONCE = "This is the only time that the secret is shown.";
 
@@ -134,7 +116,7 @@ export function rotatedLines({ secret, formerUntil }: Static<typeof RotatedSecre
 }
 
 export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
-  const { name, kind, service, address, billing, paused, gone, behind, failing, setAside, oldestAt } = shown;
+  const { name, kind, service, address, billing, state, behind, failing, setAside, oldestAt } = shown;
   const { timeZone, groups, acknowledgedUntil: until } = shown;
   const out = fieldLines([
     ["name", name],
@@ -143,7 +125,7 @@ export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
     ["address", address ?? undefined],
     ["time zone", timeZone ?? undefined],
     ...Object.entries(groups ?? {}).map(([plan, group]) => ["group", `${plan} ${group}`] as const),
-    ["state", paused ? `paused${gone ? ", since it answered 410 Gone" : ""}` : "runs"],
+    ["state", state.replaceAll("_", " ")],
     ["behind", count(behind, "event")],
     ["failing", count(failing, "event")],
     ["set aside", count(setAside, "event")],

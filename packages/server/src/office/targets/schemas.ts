@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
 import { EVENT_KINDS } from "../../domain/event.ts";
-import { TARGET_KINDS } from "../../domain/target.ts";
+import { TARGET_KINDS, TARGET_STATES } from "../../domain/target.ts";
 import {
   AmountSchema,
   EnvironmentSchema,
@@ -23,9 +23,12 @@ export const TargetSchema = Type.Object(
     address: orNull(Type.String({ description: "Address without password and query; null for a feed." })),
     billing: Type.Boolean({ description: "Whether it is the provider's billing." }),
     paused: Type.Boolean(),
-    gone: Type.Boolean({ description: "Whether it is paused because it answered 410 Gone." }),
+    state: oneOf(
+      TARGET_STATES,
+      "`behind`: it has lacked an event for over five minutes. `gone`: paused, because it answered 410 Gone.",
+    ),
     createdAt: InstantSchema,
-    behind: Type.Integer({ description: "Number of events not sent yet." }),
+    behind: Type.Integer({ description: "Number of events that it lacks: not sent yet, failing or set aside." }),
     failing: Type.Integer(),
     setAside: Type.Integer(),
     oldestAt: orNull(InstantSchema),

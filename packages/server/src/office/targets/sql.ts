@@ -1,6 +1,12 @@
 import { type EventNumber, type RecordedEvent, TEST_SEQ, testEvent } from "../../domain/event.ts";
 import { Refused } from "../../domain/refused.ts";
-import { type LoggedAttempt, type Target, untried, type WaitingDelivery } from "../../domain/target.ts";
+import {
+  type LoggedAttempt,
+  type Target,
+  type TargetProgress,
+  untried,
+  type WaitingDelivery,
+} from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { loggedAttempts } from "../../store/delivery-log.ts";
 import type { Db } from "../../store/engine.ts";
@@ -87,18 +93,9 @@ export async function movePlace(tx: Db, { id }: Target, place: number): Promise<
   await tx.updateTable("target").set({ place }).where("id", "=", id).where("place", "<", place).execute();
 }
 
-export interface TargetProgress {
-  /** Number of events after the target's place. */
-  readonly behind: number;
-  readonly failing: number;
-  readonly setAside: number;
-  /** Time of the oldest event that the target lacks; undefined if it has all. */
-  readonly oldestAt: Instant | undefined;
-}
-
 export async function readProgress(db: Db, target: Target): Promise<TargetProgress> {
   const place = await placeOf(db, target.id);
-  const behind = await db
+  const unsent = await db
     .selectFrom("event")
     .select((eb) => [eb.fn.countAll().as("count"), eb.fn.min("at").as("oldest")])
     .where("seq", ">", place)
@@ -110,13 +107,18 @@ export async function readProgress(db: Db, target: Target): Promise<TargetProgre
     .where("d.targetId", "=", target.id)
     .groupBy("d.setAside")
     .execute();
-  const countOf = (aside: 0 | 1) => Number(waiting.find(({ setAside }) => setAside === aside)?.count ?? 0);
-  const oldest = [behind, ...waiting].flatMap((each) => (each.oldest === null ? [] : [Number(each.oldest)]));
+  const [failing, setAside] = [0, 1].map((aside) => waiting.find((row) => row.setAside === aside));
+  const countOf = (row: typeof failing) => Number(row?.count ?? 0);
+  const oldestOf = (...rows: (typeof unsent | undefined)[]) => {
+    const times = rows.flatMap((row) => (row?.oldest == null ? [] : [Number(row.oldest)]));
+    return times.length === 0 ? undefined : Math.min(...times);
+  };
   return {
-    behind: Number(behind.count),
-    failing: countOf(0),
-    setAside: countOf(1),
-    oldestAt: oldest.length === 0 ? undefined : Math.min(...oldest),
+    behind: Number(unsent.count) + countOf(failing) + countOf(setAside),
+    failing: countOf(failing),
+    setAside: countOf(setAside),
+    oldestAt: oldestOf(unsent, failing, setAside),
+    oldestDueAt: oldestOf(unsent, failing),
   };
 }
 

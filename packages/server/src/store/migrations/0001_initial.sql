@@ -444,22 +444,21 @@ CREATE TABLE delivery_log (
   PRIMARY KEY (target_id, at, seq)
 ) STRICT, WITHOUT ROWID;
 
--- Alerts about partners, one for each crossing of a bound.
+-- Problems that began, with the mails about them. Those of partners are events too.
 CREATE TABLE alert (
-  kind        TEXT    NOT NULL CHECK (kind IN ('account.low', 'limit.reached', 'look_ups.refused')),
-  partner_id  INTEGER NOT NULL REFERENCES partner,
-  environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
-  -- The limit of limit.reached; otherwise empty.
+  kind        TEXT    NOT NULL,
+  -- Empty: of the whole service.
+  environment TEXT    NOT NULL CHECK (environment IN ('', 'trial', 'production')),
+  -- Name of the partner or target; empty if it is about neither.
+  subject     TEXT    NOT NULL,
+  -- The limit of limit_reached; otherwise empty.
   limit_name  TEXT    NOT NULL,
   at          INTEGER NOT NULL,
-  -- The end of the provider's day. That of account.low is 8640000000000000 until the balance is no longer low.
+  -- The end of the provider's day, for refusals of a day; for others 8640000000000000 until they end.
   ends_at     INTEGER NOT NULL,
-  -- Null until the mail server has accepted the mail.
+  -- Null until the mail server has accepted the first mail. From ends_at on, the end was mailed too.
   mailed_at   INTEGER,
-  -- The balance of account.low, and its bound.
-  balance     INTEGER,
-  below       INTEGER,
-  PRIMARY KEY (kind, partner_id, environment, limit_name, ends_at)
+  PRIMARY KEY (kind, environment, subject, limit_name, ends_at)
 ) STRICT, WITHOUT ROWID;
 
 -- Tasks that only one process at a time may do.
@@ -493,6 +492,7 @@ CREATE TABLE refused_call (
 ) STRICT;
 
 CREATE INDEX refused_call_by_code ON refused_call (code, id) WHERE code IS NOT NULL;
+CREATE INDEX refused_call_by_detail ON refused_call (detail, at) WHERE detail IS NOT NULL;
 
 -- Recent calls of partners in the trial environment, for the practice report. Texts are as the partner sent them.
 CREATE TABLE trial_call (

@@ -119,7 +119,7 @@ export const healthRoutes = [
             state,
             appliedAt: isoTimeOrNull(appliedAt),
           })),
-          targets: (await statusesOf(db)).map(targetData),
+          targets: (await statusesOf(db)).map((each) => targetData(each, clock())),
         };
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;

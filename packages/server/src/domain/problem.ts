@@ -1,0 +1,128 @@
+import type { LimitName } from "./account.ts";
+import { type AlertKind, NOT_ENDED } from "./alert.ts";
+import type { Environment } from "./customer.ts";
+import type { Mail } from "./mail.ts";
+import { type CurrencyExponent, formatMoneyInFull, type Money } from "./money.ts";
+import { printable } from "./names.ts";
+import type { Instant, Zone } from "./wall-time.ts";
+
+/* Problems that need attention. Pages, mails, metrics and alert rules show one list: see office/alerts/problems.ts. */
+
+/** Problems of the running service, which its log and metrics report; most urgent first. */
+export const SERVICE_PROBLEMS = ["recording_fails", "clock_set_back", "restarts", "slow"] as const;
+/** Problems that are mailed when they begin and when they end; most urgent first. */
+export const MAILED_PROBLEMS = [
+  ...(["disk_low", "log_large", "target_behind", "target_paused", "failed_deliveries"] as const),
+  ...(["balance_refused", "limit_reached", "look_ups_refused", "account_low", "held_back"] as const),
+  ...(["second_person", "token_ending", "no_backup", "no_check"] as const),
+] as const;
+
+export interface Problem {
+  readonly kind: (typeof MAILED_PROBLEMS)[number];
+  /** Undefined: of the whole service. */
+  readonly environment?: Environment;
+  /** The partner or target, if it is about one. */
+  readonly subject?: string;
+  /** The limit of `limit_reached`. */
+  readonly limit?: LimitName | undefined;
+  /** Number of events, refused top-ups, held-back subscriptions or requests; MiB of `disk_low` and `log_large`. */
+  readonly count?: number;
+  /** Amount of refused top-ups; the balance of `account_low`. */
+  readonly amount?: Money;
+  /** Its start, if that is known; the end of a token. */
+  readonly at?: Instant | undefined;
+  /** The end of the day that it is about; undefined if it has no fixed end. */
+  readonly endsAt?: Instant;
+  /** The partner of a problem that is an event too; with the bound of `account_low`. */
+  readonly event?: { readonly kind: AlertKind; readonly partnerId: number; readonly below?: Money };
+}
+
+/** The key of a problem: a day's problem begins again on the next day. */
+export interface ProblemKey {
+  readonly kind: Problem["kind"];
+  readonly environment: Environment | "";
+  readonly subject: string;
+  readonly limitName: LimitName | "";
+  readonly endsAt: Instant;
+}
+
+export function keyOf({ kind, environment, subject = "", limit, endsAt = NOT_ENDED }: Problem): ProblemKey {
+  return { kind, environment: environment ?? "", subject, limitName: limit ?? "", endsAt };
+}
+
+const LIMITS: Readonly<Record<LimitName, string>> = {
+  top_up_amount: "Top-ups were above the limit of one top-up, and were refused.",
+  day_amount: "The limit of the amount of a day is reached. Further top-ups are refused until midnight.",
+  day_top_ups: "The limit of top-ups of a day is reached. Further top-ups are refused until midnight.",
+  paid_ahead: "Top-ups would have paid a connection too far ahead, and were refused.",
+};
+
+const LOOK_UPS_REFUSED =
+  "Too many unknown codes, or customers that it never topped up, were looked up. Such look-ups are refused for up to an hour. If the partner cannot explain them, its token may be stolen.";
+
+interface Told {
+  readonly count: number;
+  readonly amount: string;
+  readonly below: string;
+  readonly at: string;
+  readonly limit: LimitName | undefined;
+}
+type Words = readonly [title: string, text: (told: Told) => string];
+
+const WORDS: Readonly<Record<Problem["kind"], Words>> = {
+  disk_low: ["the disk is almost full", ({ count }) => `The disk of the database has only ${count} MiB left.`],
+  log_large: ["the write-ahead log is large", ({ count }) => `The write-ahead log has grown to ${count} MiB.`],
+  target_behind: ["target is behind", ({ count, at }) => `Events that it lacks: ${count}, the oldest since ${at}.`],
+  target_paused: ["target is paused", ({ count }) => `It gets no events until it is resumed. It lacks ${count}.`],
+  failed_deliveries: ["events are set aside", ({ count }) => `Events that failed for three days: ${count}.`],
+  balance_refused: [
+    "balance too low for top-ups",
+    ({ count, amount }) => `Top-ups that were refused on this day as the balance was too low: ${count}, of ${amount}.`,
+  ],
+  limit_reached: [
+    "limit reached",
+    ({ count, amount, limit }) => `${limit && LIMITS[limit]} Refused on this day: ${count}, of ${amount}.`,
+  ],
+  look_ups_refused: ["look-ups refused", () => LOOK_UPS_REFUSED],
+  account_low: ["balance is low", ({ amount, below }) => `The balance is ${amount}, below ${below}.`],
+  held_back: ["subscriptions are held back", ({ count }) => `The last import held back ${count}: decide on Imports.`],
+  second_person: ["requests wait", ({ count }) => `Changes that wait for a second person: ${count}.`],
+  token_ending: ["access token ends", ({ at }) => `An access token in use ends at ${at}.`],
+  no_backup: ["no backup", ({ at }) => `The last backup: ${at}.`],
+  no_check: ["no check of the database", ({ at }) => `The last check without a finding: ${at}.`],
+};
+
+interface MailedTimes {
+  readonly beganAt: Instant;
+  /** Undefined while the problem lasts. */
+  readonly endedAt: Instant | undefined;
+  readonly zone: Zone;
+  readonly exponent: CurrencyExponent;
+}
+
+/** The mail about the start or the end of a problem. Its figures are left out if they are over, and not of a day. */
+export function problemMail(problem: Problem, { beganAt, endedAt, zone, exponent }: MailedTimes): Mail {
+  const { kind, environment, subject, count, amount, event, at, limit } = problem;
+  const trial = environment === "trial" ? "trial" : undefined;
+  const about = subject === undefined ? trial : printable(trial ? `${subject} (trial)` : subject);
+  const label = subject === undefined ? "Environment" : TARGET_PROBLEMS.includes(kind) ? "Target" : "Partner";
+  const [title, text] = WORDS[kind];
+  const time = (instant: Instant) => `${zone.wallTime(instant)} (${zone.name})`;
+  const money = (of: Money | undefined) => formatMoneyInFull(of ?? 0n, exponent);
+  const told = { count: count ?? 0, amount: money(amount), below: money(event?.below), limit };
+  const lines = [
+    ...(about === undefined ? [] : [`${label}: ${about}`]),
+    `Time: ${time(beganAt)}`,
+    ...(endedAt === undefined ? [] : [`Ended: ${time(endedAt)}`]),
+    ...(endedAt === undefined || problem.endsAt !== undefined
+      ? ["", text({ ...told, at: at === undefined ? "none" : time(at) })]
+      : []),
+  ];
+  const ended = endedAt === undefined ? [] : ["ended"];
+  return {
+    subject: ["topupd", ...ended, ...(about === undefined ? [] : [about]), title].join(": "),
+    text: `${lines.join("\n")}\n`,
+  };
+}
+
+const TARGET_PROBLEMS: readonly Problem["kind"][] = ["target_behind", "target_paused", "failed_deliveries"];
