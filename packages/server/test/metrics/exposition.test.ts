@@ -25,6 +25,7 @@ test("a scrape has these metrics, each of its kind", async () => {
     topupd_batch_size: "histogram",
     topupd_commit_duration_seconds: "histogram",
     topupd_failed_batches_total: "counter",
+    topupd_problem: "gauge",
     topupd_failed_log_ins_total: "counter",
     topupd_deliveries_total: "counter",
     topupd_delivery_lag_seconds: "gauge",
