@@ -1017,7 +1017,8 @@ describe("the console", () => {
       ])
         await main.getByText(text).waitFor();
     }
-    await main.getByRole("link", { name: /^Refused today by balance or limit/ }).waitFor();
+    await main.getByText("Refused today by balance or limit").waitFor();
+    await main.getByRole("link", { name: /3,390\.00$/ }).waitFor();
     const limit = main.getByText(/^A limit of Blue Wallet refused 1 top-up today, of 1,130.00: Above the amount of a/);
     await limit.getByRole("link", { name: "See the partner" }).click();
     await main.getByRole("heading", { level: 1, name: "Blue Wallet" }).waitFor();

@@ -50,7 +50,7 @@ test("an alert reaches a webhook and a mail server, and neither gets a secret or
   expect(told).toMatchObject({ type: "look_ups.refused", data: { environment: "production", partner: "wallet" } });
   const subjects = server.mails.map((mail) => /^Subject: (.*)$/m.exec(mail)?.[1]);
   const others = ["topupd: no backup", "topupd: no check of the database"];
-  expect(subjects.toSorted()).toEqual([...others, "topupd: wallet: look-ups refused"]);
+  expect(new Set(subjects)).toEqual(new Set([...others, "topupd: wallet: look-ups refused"]));
   const sent = [...server.mails, ...receiver.deliveries.map(({ body }) => body)].join();
   for (const hidden of ["pass-word", "9800000101", secret ?? "whsec_"]) expect(sent).not.toContain(hidden);
 });
