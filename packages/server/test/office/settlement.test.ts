@@ -28,7 +28,7 @@ describe("a settlement", () => {
     world.now = Date.parse("2026-11-22T00:00:29.999Z");
     const total = { topUps: 1, gross: "1130.00", reversals: 1, reversed: "1130.00", commission: "0.00", net: "0.00" };
     expect(await report()).toEqual({
-      ...{ ...DAYS, number: null, open: true, prunedBefore: null },
+      ...{ ...DAYS, number: null, open: true },
       lines: [
         {
           ...none,
