@@ -3,8 +3,8 @@ import { Link } from "wouter";
 import { useLive, useSend } from "../api/hooks.ts";
 import type { Environment } from "../api/request.ts";
 import { useMe } from "../api/session.tsx";
-import type { Approval } from "../api/staff-api.d.ts";
-import { countOf, formatAge, formatMoney } from "../format.ts";
+import type { Approval, BulkRun } from "../api/staff-api.d.ts";
+import { countOf, formatAge, formatCount, formatMoney } from "../format.ts";
 import { partnerHref, transactionHref } from "../links.ts";
 import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
@@ -100,13 +100,22 @@ export function WaitingApproval({ approval, isLinked = false }: { approval: Appr
 
 function wordsOf({ topUp, bulk, account }: Approval, currency: string | null): string {
   if (topUp !== null) return t.reversal(formatMoney(topUp.amount, currency), topUp.cuid);
-  if (bulk !== null)
-    return texts.bulk.orders[bulk.action](countOf(bulk.days ?? 0, "day"), countOf(bulk.count, "connection"));
+  if (bulk !== null) return bulkWords(bulk);
   const { partner = "", entry = null, amount = null, reference = null } = account ?? {};
   const money = amount === null ? texts.common.none : formatMoney(amount, currency);
   return entry === null
     ? t.creditLimit(partner, money)
     : t.entry(texts.partnerAccounts.lines[entry], money, partner, reference ?? "");
+}
+
+export function bulkWords({
+  action,
+  days,
+  count,
+  startsAgain,
+}: Pick<BulkRun, "action" | "days" | "count" | "startsAgain">) {
+  const order = texts.bulk.orders[action](countOf(days ?? 0, "day"), countOf(count, "connection"));
+  return startsAgain === 0 ? order : texts.bulk.withAgain(order, formatCount(startsAgain));
 }
 
 function hrefOf({ kind, subject, account }: Approval): string {

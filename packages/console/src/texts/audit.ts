@@ -33,6 +33,7 @@ const actions: Readonly<Record<string, string>> = {
   "bulk.goodwill": "Goodwill given in bulk",
   "bulk.block": "Connections blocked in bulk",
   "bulk.unblock": "Connections unblocked in bulk",
+  "bulk.reverse_goodwill": "Goodwill reversed in bulk",
   "history.prune": "History deleted",
   "held_back.keep": "Held-back subscriptions kept",
   "approval.request": "Second person requested",

@@ -50,6 +50,7 @@ export const AUDIT_ACTIONS = [
   "bulk.goodwill",
   "bulk.block",
   "bulk.unblock",
+  "bulk.reverse_goodwill",
   "history.prune",
   "target.add",
   "target.pause",

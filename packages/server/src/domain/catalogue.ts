@@ -46,7 +46,7 @@ export function purchasableBouquets(
   const bases = runningBases(connection, now);
   const { segments, byKind } = knownOffers(catalogue);
   const { service, segment } = connection;
-  const only = basePlans[service] === "one" ? bases : [];
+  const only = onlyBases(service, bases, basePlans);
   const kind = [service, bases.length > 0, segment !== undefined && segments.has(segment) ? segment : "", ...only].join(
     "\n",
   );
@@ -54,6 +54,15 @@ export function purchasableBouquets(
   if (byKind.size < MOST_OFFERS) byKind.set(kind, offer);
   const isNearTheLast = connection.ledgers.some(({ subscription }) => (subscription?.end ?? "") > NEAR_THE_LAST);
   return isNearTheLast ? offer.filter((bouquet) => hasRoomFor(bouquet, connection, now)) : offer;
+}
+
+/** The base plans that alone can be bought while base plans run; empty means any. */
+export function onlyBases(service: Service, running: readonly string[], basePlans: BasePlans): readonly string[] {
+  return basePlans[service] === "one" ? running : [];
+}
+
+export function allowsBase(only: readonly string[], plan: string): boolean {
+  return only.length === 0 || only.includes(plan);
 }
 
 /** A subscription without end (`9999-12-31` in a provider's records) cannot be extended. */
@@ -82,7 +91,7 @@ function findOffer(
     (bouquet) =>
       bouquet.service === connection.service &&
       fitsSegment(bouquet, connection) &&
-      (bouquet.addOn ? addOnsToo : only.length === 0 || only.includes(bouquet.plan)),
+      (bouquet.addOn ? addOnsToo : allowsBase(only, bouquet.plan)),
   );
 }
 

@@ -1,20 +1,21 @@
-import type { AuditAction, AuditedChange } from "./audit.ts";
+import type { AuditedChange } from "./audit.ts";
 import type { Authority } from "./authority.ts";
-import { type Connection, type ConnectionKey, type Environment, isBlocked } from "./customer.ts";
+import { allowsBase, type BasePlans, onlyBases } from "./catalogue.ts";
+import { type Connection, type ConnectionKey, isBlocked, runningBases } from "./customer.ts";
 import { runText } from "./customer-audit.ts";
 import {
   appendGrant,
   decideReversal,
   type Entry,
-  grantsOfRun,
   headOf,
   type Ledger,
   newestGoodwill,
   type ReversalRefusal,
+  ranBetween,
 } from "./ledger.ts";
 import { isRunning, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./transaction.ts";
-import { type Instant, LAST_WALL_TIME, type Moment, type WallTime } from "./wall-time.ts";
+import { LAST_WALL_TIME, type Moment, type WallSpan, type WallTime } from "./wall-time.ts";
 
 /*
  * Corrections by staff: reversals, goodwill and blocks. Each is decided here, inside the transaction that records it,
@@ -76,6 +77,8 @@ export interface GoodwillCommand extends ConnectionKey {
   readonly days: number;
   /** Undefined if the connection has only one candidate (see {@link candidatesFor}). */
   readonly plan: string | undefined;
+  /** Only plans that ran then; undefined for all plans. */
+  readonly ran?: WallSpan | undefined;
 }
 
 export type GoodwillOutcome =
@@ -85,23 +88,35 @@ export type GoodwillOutcome =
   /** The end would pass the last wall time. */
   | { readonly kind: "too_long" };
 
-/** Why the plan is unclear, and the possible plans. */
-type PlanUnclear = { readonly kind: "no_subscription" | "ambiguous"; readonly plans: readonly string[] };
+/**
+ * Why no plan is chosen, and the plans of the connection; or the running ones, beside which a second base plan may not
+ * start.
+ */
+export type PlanUnclear = {
+  readonly kind: "no_subscription" | "not_running" | "ambiguous" | "second_base";
+  readonly plans: readonly string[];
+};
 
-/** Adds days of goodwill. Like a top-up, they extend a running subscription or begin a new run. */
+/** Adds days of goodwill. Like a top-up, they extend a running subscription, or begin a new run if one may be bought. */
 export function grantGoodwill(
   connection: Connection | undefined,
   ledgers: readonly Ledger[],
-  { days, plan, ...key }: GoodwillCommand,
+  { days, plan, ran, ...key }: GoodwillCommand,
   { author, reason, at }: Correcting,
+  basePlans: BasePlans,
 ): GoodwillOutcome {
   if (connection === undefined) return { kind: "not_found" };
-  const candidates = candidatesFor(ledgers, plan, at.wall);
+  const candidates = candidatesFor(ledgers, plan, ran, at.wall);
   const [ledger, another] = candidates;
   const last = ledger?.entries.findLast(({ after }) => after !== undefined)?.after;
   if (ledger === undefined || last === undefined)
-    return { kind: "no_subscription", plans: ledgers.map((each) => each.plan) };
+    return {
+      kind: ran === undefined || ledgers.length === 0 ? "no_subscription" : "not_running",
+      plans: ledgers.map((each) => each.plan),
+    };
   if (another !== undefined) return { kind: "ambiguous", plans: candidates.map((each) => each.plan) };
+  const only = onlyBases(key.service, runningBases({ ledgers: ledgers.map(headOf) }, at.wall), basePlans);
+  if (!last.bouquet.addOn && !allowsBase(only, ledger.plan)) return { kind: "second_base", plans: only };
   const grant = { kind: "goodwill", bouquet: last.bouquet, period: { months: 0, days }, author, reason } as const;
   const entry = appendGrant(headOf(ledger), grant, at);
   if ((entry.after?.end ?? "") > LAST_WALL_TIME) return { kind: "too_long" };
@@ -111,33 +126,31 @@ export function grantGoodwill(
 
 export interface GoodwillReversalCommand extends ConnectionKey {
   readonly plan: string | undefined;
-  /** Number of the entry to reverse; undefined means the last. */
+  /** Number of the entry to reverse; undefined means the newest. */
   readonly seq?: number | undefined;
 }
 
 export type GoodwillReversalOutcome =
   | { readonly kind: "reversed"; readonly days: number; readonly correction: Correction }
-  /** `not_last`: the given entry was reversed meanwhile, or newer goodwill exists. */
-  | { readonly kind: ReversalRefusal | "not_last" }
+  | { readonly kind: "no_goodwill" | "history_gone" }
   | PlanUnclear;
 
-/** Reverses the newest goodwill that is not reversed. */
+/** Reverses goodwill that is not reversed yet. */
 export function reverseGoodwill(
   ledgers: readonly Ledger[],
   { plan, seq, ...key }: GoodwillReversalCommand,
   { author, reason, at }: Correcting,
 ): GoodwillReversalOutcome {
   const candidates = ledgers.flatMap((ledger) => {
-    const goodwill = newestGoodwill(ledger);
+    const goodwill = newestGoodwill(ledger, seq);
     return goodwill === undefined || (plan !== undefined && ledger.plan !== plan) ? [] : [{ ledger, goodwill }];
   });
   const [candidate, another] = candidates;
-  if (candidate === undefined) return { kind: "not_found" };
+  if (candidate === undefined) return { kind: "no_goodwill" };
   if (another !== undefined) return { kind: "ambiguous", plans: candidates.map((each) => each.ledger.plan) };
   const { ledger, goodwill } = candidate;
-  if (seq !== undefined && seq !== goodwill.seq) return { kind: "not_last" };
   const entry = decideReversal(ledger, { kind: "reversal", of: goodwill.seq, author, reason }, at);
-  if (typeof entry === "string") return { kind: entry };
+  if (typeof entry === "string") return { kind: entry === "history_gone" ? entry : "no_goodwill" };
   const { days } = goodwill.period;
   const change = {
     action: "subscription.reverse_goodwill",
@@ -148,10 +161,19 @@ export function reverseGoodwill(
   return { kind: "reversed", days, correction: correctionOf(key, ledger, entry, change) };
 }
 
-/** Ledgers that may be meant: the named plan; otherwise the running base plans; otherwise all base plans. */
-function candidatesFor(ledgers: readonly Ledger[], plan: string | undefined, now: WallTime): readonly Ledger[] {
-  if (plan !== undefined) return ledgers.filter((ledger) => ledger.plan === plan);
-  const bases = ledgers.filter(({ entries }) => entries.some(({ after }) => after?.bouquet.addOn === false));
+/**
+ * Ledgers that may be meant, among those that ran if a span is given: the named plan; otherwise the running base plans;
+ * otherwise all base plans.
+ */
+function candidatesFor(
+  ledgers: readonly Ledger[],
+  plan: string | undefined,
+  ran: WallSpan | undefined,
+  now: WallTime,
+): readonly Ledger[] {
+  const possible = ran === undefined ? ledgers : ledgers.filter((ledger) => ranBetween(ledger, ran));
+  if (plan !== undefined) return possible.filter((ledger) => ledger.plan === plan);
+  const bases = possible.filter(({ entries }) => entries.some(({ after }) => after?.bouquet.addOn === false));
   const running = bases.filter((ledger) => isRunning(headOf(ledger).subscription, now));
   return running.length > 0 ? running : bases;
 }
@@ -192,74 +214,4 @@ export function decideBlock(connection: Connection | undefined, key: ConnectionK
 
 export function subjectOf({ environment, cuid, service, reqId }: ConnectionKey): string {
   return `${environment} ${cuid} ${service} ${reqId}`;
-}
-
-/* Bulk changes. Each connection is decided like a single correction. An audit entry names the connections of a portion. */
-
-export type BulkOrder =
-  | ({ readonly action: "goodwill" } & Pick<GoodwillCommand, "days" | "plan">)
-  | { readonly action: "block" | "unblock" };
-
-interface StoredOrder {
-  readonly action: BulkOrder["action"];
-  readonly days: number | null;
-  readonly plan: string | null;
-}
-
-export function orderOf({ action, days, plan }: StoredOrder): BulkOrder {
-  return action === "goodwill" ? { action, days: days ?? 0, plan: plan ?? undefined } : { action };
-}
-
-export type BulkOutcome = GoodwillOutcome | BlockOutcome;
-
-/** @param ledgers all ledgers of the connection. */
-export function decideBulk(
-  order: BulkOrder,
-  key: ConnectionKey,
-  connection: Connection | undefined,
-  ledgers: readonly Ledger[],
-  by: Correcting,
-): BulkOutcome {
-  if (order.action !== "goodwill") return decideBlock(connection, key, order.action === "block");
-  return grantGoodwill(connection, ledgers, { ...key, days: order.days, plan: order.plan }, by);
-}
-
-/** Time of the last goodwill that is not reversed; undefined if there is none. */
-export function lastGoodwill(ledgers: readonly Ledger[]): Instant | undefined {
-  const grants = ledgers.flatMap((ledger) => grantsOfRun(ledger, 0)).filter(({ kind }) => kind === "goodwill");
-  return grants.length === 0 ? undefined : Math.max(...grants.map(({ at }) => at.instant));
-}
-
-/** The audit entry of a portion: the connections of each customer, and the change. */
-export function bulkCorrected(
-  order: BulkOrder,
-  environment: Environment,
-  connections: readonly ConnectionKey[],
-): AuditedChange {
-  const { action: what, ...rest } = order;
-  const ordered = what === "goodwill" ? rest : { blocked: what === "block" };
-  const action = `bulk.${what}` as const satisfies AuditAction;
-  const customers = new Map<string, Record<string, object>>();
-  for (const { cuid, service, reqId } of connections)
-    customers.set(cuid, { ...customers.get(cuid), [`${service} ${reqId}`]: ordered });
-  return { action, subject: environment, before: undefined, after: Object.fromEntries(customers) };
-}
-
-/** The audit entry of a step of a whole bulk change. */
-export function bulkSteered(
-  step: "start" | "pause" | "continue" | "cancel",
-  { id, environment, count, done }: BulkExtent,
-  order: BulkOrder,
-  requestedBy?: string,
-): AuditedChange {
-  const after = { environment, ...order, connections: count, done, requestedBy };
-  return { action: `bulk.${step}`, subject: String(id), before: undefined, after };
-}
-
-interface BulkExtent {
-  readonly id: number;
-  readonly environment: Environment;
-  /** Connections to correct, and those that were corrected or left out. */
-  readonly count: number;
-  readonly done: number;
 }

@@ -21,6 +21,7 @@ const OF_MANY: readonly string[] = [
   "bulk.goodwill",
   "bulk.block",
   "bulk.unblock",
+  "bulk.reverse_goodwill",
 ] satisfies AuditAction[];
 
 /** Effect of an import on one customer. */

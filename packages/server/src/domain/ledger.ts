@@ -16,6 +16,7 @@ import {
   type Moment,
   type Period,
   plus,
+  type WallSpan,
   type WallTime,
   wallMsBetween,
 } from "./wall-time.ts";
@@ -105,6 +106,19 @@ export function headAsOf({ plan, entries }: Ledger, asOf: Instant): LedgerHead {
   const known = entries.filter(({ kind, at }) => kind === "import" || at.instant <= asOf);
   if (known.length === entries.length) return headOf({ plan, entries });
   return { plan, seq: known.at(-1)?.seq ?? 0, subscription: recount(plan, known).at(-1) };
+}
+
+/**
+ * Whether a subscription ran between two wall times, both included: by the entries of then, or as a later one states it.
+ * Reversed entries never count.
+ */
+export function ranBetween({ plan, entries }: Ledger, [from, to]: WallSpan): boolean {
+  const states = recount(plan, entries);
+  const known = states[entries.findLastIndex(({ at }) => at.wall <= from)];
+  if (isRunning(known, from)) return true;
+  return states.some(
+    (after, index) => (entries[index]?.at.wall ?? "") > from && isRunning(after, from) && after.start <= to,
+  );
 }
 
 /** The entries, each with the subscription before it: undefined if there was none, and in the first of a pruned ledger. */
@@ -259,9 +273,9 @@ export function grantsOfRun({ entries }: Ledger, since: number): Extract<Entry, 
   return entries.filter((entry) => isGrant(entry)).filter(({ seq }) => seq >= since && !reversed.has(seq));
 }
 
-/** The newest goodwill that is not reversed. */
-export function newestGoodwill(ledger: Ledger) {
-  return grantsOfRun(ledger, 0).findLast((entry) => entry.kind === "goodwill");
+/** The newest goodwill that is not reversed. @param seq its entry; undefined: any. */
+export function newestGoodwill(ledger: Ledger, seq?: number) {
+  return grantsOfRun(ledger, 0).findLast((entry) => entry.kind === "goodwill" && entry.seq === (seq ?? entry.seq));
 }
 
 export type ReversalRefusal = "not_found" | "already_reversed" | "history_gone";

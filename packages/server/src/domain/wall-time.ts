@@ -7,6 +7,9 @@ export type Instant = number;
  */
 export type WallTime = string;
 
+/** Two times of the provider's clock, both included. */
+export type WallSpan = readonly [from: WallTime, to: WallTime];
+
 /** How much time one purchase of a bouquet adds. Months are added before days (docs/ledger.md#how-time-is-added). */
 export interface Period {
   readonly months: number;
@@ -230,6 +233,12 @@ export function readDay(text: string, zone: Zone): Day | undefined {
 /** The day of the provider in which an instant is. */
 export function dayAt(at: Instant, zone: Zone): Day {
   return readDay(zone.wallTime(at).slice(0, "YYYY-MM-DD".length), zone) as Day;
+}
+
+/** Reads a wall time or a whole day. @returns undefined for another text. */
+export function readWallSpan(text: string): WallSpan | undefined {
+  const span = text.length > 10 ? ([text, text] as const) : ([`${text} 00:00:00`, `${text} 23:59:59`] as const);
+  return isWallTime(span[0]) ? span : undefined;
 }
 
 /** First instant of a wall time. If clocks skip that time, the first instant after the gap. */

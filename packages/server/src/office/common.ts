@@ -72,8 +72,9 @@ export function readAmountOrNone(
 
 export const EnvironmentSchema = oneOf(ENVIRONMENTS);
 export const ServiceSchema = oneOf(SERVICES);
-/** Corrections that a bulk change can make. */
-export const BULK_ACTIONS = ["goodwill", "block", "unblock"] as const;
+/** Corrections that a bulk change can make with a list. */
+export const LIST_ACTIONS = ["goodwill", "block", "unblock"] as const;
+export const BULK_ACTIONS = [...LIST_ACTIONS, "reverse_goodwill"] as const;
 export const RoleSchema = oneOf(ROLES);
 
 /** One page of a list. @param more fields of the whole list. */

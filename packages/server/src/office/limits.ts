@@ -73,7 +73,12 @@ export async function countToday(office: Counter, tx: Db, kind: Daily, count: nu
       .execute();
   }
   const planned = isPreview ? more : 0;
-  await refuseSupport(office, tx, kind, { more, sum: planned + (await sumToday(office, tx, kind, [author])) });
+  const left = (await supportLeft(office, tx, kind)) - planned;
+  if (left < 0) {
+    const { support, what } = { what: "", ...DAILY[kind] };
+    const own = `${Math.max(0, left + more)} of your ${support && limits[support]} ${what}`;
+    throw new Refused("forbidden", `${own} are left today: ask an admin to do it`);
+  }
   return planned + (await sumToday(office, tx, kind, names)) > mostAlone(limits, kind);
 }
 
@@ -84,17 +89,27 @@ export async function willNeedAnother(office: Counter, db: Db, author: string, k
   return more + (await sumToday(office, db, kind, names)) > mostAlone(office.limits, kind);
 }
 
-async function refuseSupport(
-  { limits, by: { authority } }: Counter,
-  tx: Db,
-  kind: Daily,
-  { more, sum }: { readonly more: number; readonly sum: number },
-): Promise<void> {
+/** What an author of the role support can still do today, below 0 if it did too much; infinite for others. */
+async function supportLeft(office: Counter, db: Db, kind: Daily): Promise<number> {
+  const { limits, by } = office;
   const { support } = DAILY[kind];
-  if (limits === undefined || authority === undefined || support === undefined || sum <= limits[support]) return;
-  if ((await rightsQuery(tx, authority).executeTakeFirst())?.role !== "support") return;
-  const left = `${Math.max(0, limits[support] - (sum - more))} of your ${limits[support]} ${DAILY[kind].what}`;
-  throw new Refused("forbidden", `${left} are left today: ask an admin to do it`);
+  if (limits === undefined || by.authority === undefined || support === undefined) return Number.POSITIVE_INFINITY;
+  const rights = await rightsQuery(db, by.authority).executeTakeFirst();
+  if (rights?.role !== "support") return Number.POSITIVE_INFINITY;
+  return limits[support] - (await sumToday(office, db, kind, [by.author]));
+}
+
+/** What the author can still do in bulk changes today; null without a limit. */
+export async function leftToday(office: Counter, db: Db) {
+  const { limits, by } = office;
+  const shown = (left: number) => (Number.isFinite(left) ? Math.max(0, left) : null);
+  const names = await personBehind(office, db, "bulkConnections", by.author);
+  const most = limits === undefined ? Number.POSITIVE_INFINITY : mostAlone(limits, "bulkConnections");
+  return {
+    connections: shown(await supportLeft(office, db, "bulkConnections")),
+    goodwillDays: shown(await supportLeft(office, db, "goodwillDays")),
+    alone: shown(most - (await sumToday(office, db, "bulkConnections", names))),
+  };
 }
 
 function mostAlone(limits: Limits, kind: Daily): number {

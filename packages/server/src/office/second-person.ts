@@ -41,7 +41,15 @@ export const ApprovalSchema = Type.Object(
     environment: EnvironmentSchema,
     subject: Type.String({ description: "The txnId of the top-up, the id of the bulk change, or the account." }),
     topUp: orNull(Type.Object({ cuid: Type.String(), amount: AmountSchema })),
-    bulk: orNull(Type.Object({ action: oneOf(BULK_ACTIONS), days: orNull(Type.Integer()), count: Type.Integer() })),
+    bulk: orNull(
+      Type.Object({
+        action: oneOf(BULK_ACTIONS),
+        days: orNull(Type.Integer()),
+        count: Type.Integer(),
+        startsAgain: Type.Integer({ description: "Number of connections whose plan has ended, and starts again." }),
+        reverses: orNull(Type.Integer()),
+      }),
+    ),
     account: orNull(AccountChangeSchema),
     reason: Type.String(),
     requestedBy: Type.String(),
@@ -75,11 +83,15 @@ export async function approvalShower({ store, clock, by }: Pick<Corrector, "stor
     mayDecide: permissions.includes(PERMISSION_FOR[approval.kind]),
     account: accountChangeOf(approval),
     topUp: topUp === undefined ? null : { cuid: topUp.cuid, amount: formatMoneyInFull(topUp.amount, currencyExponent) },
-    bulk: run === undefined ? null : { action: run.action, days: run.days, count: run.count },
+    bulk: run === undefined ? null : bulkOf(run),
     requestedAt: isoTime(approval.requestedAt),
     decidedAt: isoTimeOrNull(approval.decidedAt ?? undefined),
     state: stateOf(approval, clock()),
   });
+}
+
+function bulkOf({ action, days, count, startsAgain, reverses }: BulkRunRow) {
+  return { action, days, count, startsAgain, reverses };
 }
 
 export function accountChangeOf({ account }: Pick<ApprovalRow, "account">): AccountChange | null {

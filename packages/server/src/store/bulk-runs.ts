@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Attribution } from "../domain/audit.ts";
-import { bulkSteered, orderOf } from "../domain/correction.ts";
+import { bulkSteered, orderOf } from "../domain/bulk.ts";
 import { appendAudits } from "./audit.ts";
 import type { Engine } from "./engine.ts";
 import type { Tables } from "./tables.ts";

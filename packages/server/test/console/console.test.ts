@@ -3,7 +3,7 @@ import { generate } from "otplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Role } from "../../src/domain/authority.ts";
 import { FAULTS, PRACTICE_CUID } from "../../src/domain/practice.ts";
-import { previewBulk } from "../../src/office/bulk/operations.ts";
+import { previewBulk } from "../../src/office/bulk/preview.ts";
 import { updateRun } from "../../src/office/bulk/sql.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { readPartners } from "../../src/office/partners/sql.ts";
@@ -350,7 +350,9 @@ describe("support", () => {
     const visit = await at("/bulk", "support");
     const { page, main, dialog } = visit;
     await main.getByLabel("Connections").fill("2000004\n\nnobody\n");
+    await main.getByText("Connections without a second person").waitFor();
     await main.getByLabel("Days").fill("2");
+    await main.getByLabel("Plan").selectOption("Fiber 100 Mbps");
     await main.getByLabel("Reason").fill("storm");
     await visit.press("Preview");
     const effect = rowOf(visit, "Connections that would change", "2000004");
@@ -364,19 +366,31 @@ describe("support", () => {
     await main.getByText("Done", { exact: true }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect(await endOf(api(), "2000004")).toBe("2027-01-03 10:00:00");
+    await visit.press("Reverse this bulk change");
+    await dialog.getByLabel("Reason").fill("no storm there");
+    await visit.press("Preview", dialog);
+    await main.getByRole("button", { name: "Reverse goodwill of 1 connection" }).waitFor();
+    await rowOf(visit, "Connections that would change", "2000004").getByText("2027-01-01 10:00").waitFor();
   });
 
   test("asks for a large bulk change, which another person refuses", async () => {
     const visit = await at("/bulk", "support");
     const { main, dialog } = visit;
-    await main.getByLabel("Connections").fill("2000001\n2000003\n");
+    const left = { code: "NET-1M", startdate: "2026-10-01 10:00:00", enddate: "2026-11-01 10:00:00" };
+    const internet = [{ username: "left", status: "active", subscriptions: [left] }];
+    await api().service.importCustomers(
+      [{ cuid: "2000009", first_name: "Nima", last_name: "Lama", status: "active", connections: { internet } }],
+      { asOf: "2026-11-22T09:00:00Z" },
+    );
+    await main.getByLabel("Connections").fill("2000001\n2000003\n2000009");
     await main.getByLabel("Days").fill("2");
+    await main.getByLabel("Ran at").fill("2026-10-20");
     await main.getByLabel("Reason").fill("flood");
     await visit.press("Preview");
     await main.getByText(/^So many connections in a day need a second person/).waitFor();
-    await visit.press("Give 2 days to 3 connections");
-    await visit.press("Give 2 days to 3 connections", dialog);
-    const asked = /^Bina asked .*: Give 2 days to 3 connections \(flood\)/;
+    await visit.press("Give 2 days to 4 connections; starting again: 1");
+    await visit.press("Give 2 days to 4 connections; starting again: 1", dialog);
+    const asked = /^Bina asked .*: Give 2 days to 4 connections; starting again: 1 \(flood\)/;
     await main.getByText(asked).waitFor();
 
     const other = await at("/", "admin");

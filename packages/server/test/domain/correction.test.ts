@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { DEFAULT_BASE_PLANS } from "../../src/domain/catalogue.ts";
 import { decideBlock, grantGoodwill, reverseGoodwill, reverseTopUp, subjectOf } from "../../src/domain/correction.ts";
 import type { Ledger } from "../../src/domain/ledger.ts";
 import type { Transaction } from "../../src/domain/transaction.ts";
@@ -80,7 +81,7 @@ describe("a top-up's reversal", () => {
 
 describe("goodwill", () => {
   const grant = (ledgers: readonly Ledger[], plan?: string, days = 5) =>
-    grantGoodwill(connectionWith(), ledgers, { ...KEY, days, plan }, BY);
+    grantGoodwill(connectionWith(), ledgers, { ...KEY, days, plan }, BY, DEFAULT_BASE_PLANS);
   const lapsed = [imported("2026-01-01", stated("2026-01-01", "2026-02-01"))];
   const addOn = ledger([topUp("2027-01-10", ADD_ON)], ADD_ON.plan);
 
@@ -119,8 +120,42 @@ describe("goodwill", () => {
     expect(planOf([ledger(MONTH)], "Gold")).toEqual({ kind: "no_subscription", plans: ["Fiber 100"] });
   });
 
+  test("starts no second base plan where one may run, but extends one that runs", () => {
+    const [running, ended] = [ledger(MONTH), ledger(lapsed, "Fiber 50")];
+    expect(grant([running, ended], "Fiber 50")).toEqual({ kind: "second_base", plans: ["Fiber 100"] });
+    const addOnOver = ledger([topUp("2026-01-10", ADD_ON)], ADD_ON.plan);
+    expect(grant([running, addOnOver], ADD_ON.plan)).toMatchObject({ kind: "granted" });
+    const both = [running, ledger(MONTH, "Fiber 500")];
+    expect(grant(both, "Fiber 500")).toMatchObject({ kind: "granted" });
+    const command = { ...KEY, days: 5, plan: "Fiber 50" };
+    const many = { ...DEFAULT_BASE_PLANS, internet: "many" } as const;
+    expect(grantGoodwill(connectionWith(), [running, ended], command, BY, many)).toMatchObject({ kind: "granted" });
+  });
+
+  test("of a time goes to plans that ran then, as their entries or later records say", () => {
+    const at = (ledgers: readonly Ledger[], ...ran: [string, string]) => {
+      const command = { ...KEY, days: 5, plan: undefined, ran };
+      const outcome = grantGoodwill(connectionWith(), ledgers, command, BY, DEFAULT_BASE_PLANS);
+      return outcome.kind === "granted" ? outcome.correction.plan : outcome.kind;
+    };
+    const [from, to] = ["2026-02-01 00:00:00", "2026-02-01 23:59:59"];
+    // Its month is that of January 2026, and the next is a year later.
+    const renewed = ledger([topUp("2026-01-01"), topUp("2027-01-10")]);
+    expect(at([renewed], "2026-01-31 23:59:59", "2026-01-31 23:59:59")).toBe("Fiber 100");
+    expect(at([renewed], from, to)).toBe("not_running");
+    expect(at([renewed], "2026-01-01 00:00:00", "2026-01-01 23:59:59")).toBe("Fiber 100");
+    expect(at([renewed], "2025-12-31 00:00:00", "2025-12-31 23:59:59")).toBe("not_running");
+    expect(at([ledger([topUp("2026-02-01 12:00:00")])], from, to)).toBe("Fiber 100");
+    expect(at([ledger([imported("2026-03-01", stated("2026-01-15", "2026-02-15"))])], from, to)).toBe("Fiber 100");
+    expect(at([ledger([topUp("2026-01-15"), reversal("2026-02-03", 1)])], from, to)).toBe("not_running");
+    const other = ledger([topUp("2026-01-15")], "Fiber 50");
+    expect(at([renewed, other], from, to)).toBe("second_base");
+    expect(at([], from, to)).toBe("no_subscription");
+  });
+
   test("needs a connection, and ends by the last day that can be told", () => {
-    expect(grantGoodwill(undefined, [], { ...KEY, days: 5, plan: undefined }, BY)).toEqual({ kind: "not_found" });
+    const command = { ...KEY, days: 5, plan: undefined };
+    expect(grantGoodwill(undefined, [], command, BY, DEFAULT_BASE_PLANS)).toEqual({ kind: "not_found" });
     expect(grant([ledger(MONTH)], undefined, 3_000_000)).toEqual({ kind: "too_long" });
   });
 });
@@ -143,18 +178,19 @@ describe("goodwill's reversal", () => {
     });
   });
 
-  test("takes back no other than the one that is named", () => {
+  test("takes back the one that is named, and no other entry", () => {
     const named = (seq: number) => reverseGoodwill([ledger(given)], { ...KEY, plan: undefined, seq }, BY);
     expect(named(4)).toMatchObject({ kind: "reversed", days: 9 });
-    expect(named(2)).toEqual({ kind: "not_last" });
+    expect(named(2)).toMatchObject({ kind: "reversed", days: 5, correction: { entry: { of: 2 } } });
+    expect(named(3)).toEqual({ kind: "no_goodwill" });
   });
 
   test("asks for the plan where two have goodwill, and finds none where there is none", () => {
     const both = [ledger(given), ledger(given, "Fiber 500")];
     expect(reverse(both)).toEqual({ kind: "ambiguous", plans: ["Fiber 100", "Fiber 500"] });
     expect(reverse(both, "Fiber 500")).toMatchObject({ correction: { plan: "Fiber 500" } });
-    expect(reverse([ledger(MONTH)])).toEqual({ kind: "not_found" });
-    expect(reverse(both, "Gold")).toEqual({ kind: "not_found" });
+    expect(reverse([ledger(MONTH)])).toEqual({ kind: "no_goodwill" });
+    expect(reverse(both, "Gold")).toEqual({ kind: "no_goodwill" });
   });
 });
 

@@ -3,7 +3,8 @@ import type { Role } from "../../src/domain/authority.ts";
 import { confirmChange, listApprovals, refuseChange } from "../../src/office/approvals/operations.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { keepBulk } from "../../src/office/bulk/keep.ts";
-import { cancelBulk, previewBulk, showBulk, startBulk } from "../../src/office/bulk/operations.ts";
+import { cancelBulk, showBulk, startBulk } from "../../src/office/bulk/operations.ts";
+import { previewBulk, previewReversal } from "../../src/office/bulk/preview.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import type { Limits } from "../../src/office/limits.ts";
 import type { Actor, Desk } from "../../src/office/office.ts";
@@ -14,7 +15,7 @@ import { deskOf, listOf, NO_LIMITS, refusal, run } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
 import { staffOf } from "../support/staff.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
-import { endOf, FIBER, openProvider, SITA_NET } from "./provider.ts";
+import { endOf, FIBER, openProvider, RAM_NET, SITA_NET } from "./provider.ts";
 
 const DAY_MS = 86_400_000;
 const [PAID, REVERSED] = ["2027-01-10 09:00:00", "2026-12-10 09:00:00"];
@@ -192,7 +193,12 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
     expect(await refusal(run(deskFor(maya), startBulk, { id }))).toMatchObject({ code: "conflict" });
     const [request] = await list();
     expect(request).toMatchObject({
-      ...{ kind: "bulk", subject: String(id), topUp: null, bulk: { action: "block", days: null, count: 3 } },
+      ...{
+        kind: "bulk",
+        subject: String(id),
+        topUp: null,
+        bulk: { action: "block", days: null, count: 3, startsAgain: 0, reverses: null },
+      },
       ...{ requestedBy: "maya", reason: "unpaid", state: "waiting" },
     });
     const approval = request?.id ?? "";
@@ -208,6 +214,28 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
       ["bulk.start", "ravi", "maya"],
       ["approval.request", "maya", undefined],
     ]);
+  });
+
+  test("the second person sees what starts again, and confirms the reversal of goodwill like the goodwill", async () => {
+    const { store, maya, ravi, deskFor, confirm, list } = await openApprovals(makeDatabase, { secondPersonBulk: 0 });
+    const end = () => endOf(store, RAM_NET, FIBER);
+    const goodwill = { action: "goodwill", days: 3, runningAt: "2026-10-20", reason: "outage" } as const;
+    const given = await run(deskFor(maya), previewBulk, { ...goodwill, file: listOf(["ram"]) });
+    await run(deskFor(maya), startBulk, { id: given.id });
+    const bulk = { action: "goodwill", days: 3, count: 1, startsAgain: 1, reverses: null };
+    const [request] = await list();
+    expect(request).toMatchObject({ subject: String(given.id), bulk });
+    await confirm(ravi, request?.id ?? "");
+    expect(await end()).toBe("2026-11-23 09:00:00");
+    const { id } = await run(deskFor(maya), previewReversal, { id: given.id, reason: "wrong list" });
+    expect(await run(deskFor(maya), startBulk, { id })).toMatchObject({ state: "waiting", reverses: given.id });
+    const waiting = (await list()).find(({ state }) => state === "waiting");
+    const reversal = { action: "reverse_goodwill", days: null, count: 1, startsAgain: 0, reverses: given.id };
+    expect(waiting).toMatchObject({ subject: String(id), bulk: reversal });
+    expect(await refusal(confirm(maya, waiting?.id ?? ""))).toMatchObject({ code: "forbidden" });
+    await confirm(ravi, waiting?.id ?? "");
+    expect(await end()).toBe("2026-11-01 09:00:00");
+    expect(await findWrong(store)).toEqual([]);
   });
 
   test("a bulk change that is refused, cancelled or expired does not start", async () => {

@@ -10,12 +10,12 @@ import {
   listBulk,
   listBulkLines,
   pauseBulk,
-  previewBulk,
   showBulk,
-  showSegments,
   startBulk,
 } from "../../src/office/bulk/operations.ts";
 import { PORTION } from "../../src/office/bulk/plan.ts";
+import { previewBulk, previewReversal, showPlans, showSegments } from "../../src/office/bulk/preview.ts";
+import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import type { Desk } from "../../src/office/office.ts";
 import { endSession, openSession } from "../../src/office/session/sql.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
@@ -28,7 +28,18 @@ import { moveHorizon } from "../support/history.ts";
 import { STORED_PASSWORD, staffOf } from "../support/staff.ts";
 import { plain } from "./customers.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
-import { endOf, FAMILY, FIBER, HARI_TV, importRows, openProvider, SITA, SITA_NET, SITA_TV } from "./provider.ts";
+import {
+  endOf,
+  FAMILY,
+  FIBER,
+  HARI_TV,
+  importRows,
+  openProvider,
+  RAM_NET,
+  SITA,
+  SITA_NET,
+  SITA_TV,
+} from "./provider.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -124,7 +135,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     const good = ["sita", "  sita ", "2000001 internet sita\r", tv.join(","), tv.join("\t"), ""];
     const bad = ["six", "nobody", "9 internet sita", "2 dsl net-2", "gita", "nul\0", "9800000107", "x".repeat(1_001)];
     const found = await preview([...good, ...bad, "segment moon"]);
-    expect(found).toMatchObject({ state: "checked", lines: 15, count: 2, problems: 9, done: 0, startedAt: null });
+    expect(found).toMatchObject({ state: "checked", lines: 15, count: 2, duplicates: 3, problems: 9, done: 0 });
     expect(await effectsOf(found.id)).toMatchObject([
       { line: 1, service: "internet", plan: FIBER, before: { end: END }, after: { end: LATER }, repeated: false },
       { line: 4, cuid: "2000001", service: "tv", plan: FAMILY, whole: null, outcome: "open" },
@@ -260,6 +271,97 @@ export function testBulk(makeDatabase: MakeDatabase): void {
       ["subscription.changed", "sita"],
       ["connection.blocked", "sita"],
     ]);
+    expect(await findWrong(store)).toEqual([]);
+  });
+
+  test("goodwill goes to plans that run, or that ran at a stated time and start again; others have their reason", async () => {
+    const { store, desk, preview, effectsOf, problemsOf, goOn, show } = await openBulk(makeDatabase);
+    const now = await preview(["sita", "ram", "sita"]);
+    expect(now).toMatchObject({ count: 1, startsAgain: 0, duplicates: 1, problems: 1, runningAt: null });
+    expect(await problemsOf(now.id)).toEqual([[2, "ram", "no base subscription runs"]]);
+    const named = await preview(["ram"], { plan: FIBER });
+    expect(await problemsOf(named.id)).toEqual([[1, "ram", `no subscription of the plan ${FIBER} runs`]]);
+    const before = await preview(["sita", "ram"], { runningAt: "2026-11-01" });
+    expect(before).toMatchObject({ count: 1, startsAgain: 1, problems: 1, runningAt: "2026-11-01" });
+    const ENDED = "2026-11-01 09:00:00";
+    expect(await effectsOf(before.id)).toMatchObject([
+      { text: "ram", startsAgain: true, before: { end: ENDED }, after: { end: "2026-11-23 09:00:00" } },
+    ]);
+    expect(await problemsOf(before.id)).toEqual([[1, "sita", "no base subscription ran at 2026-11-01"]]);
+    expect(await preview(["ram"], { runningAt: ENDED })).toMatchObject({ count: 0, problems: 1 });
+    for (const runningAt of ["2026-11-21", "2026-11-20 09:00:01", "yesterday", "2026-11-31"])
+      expect(await refusal(preview(["ram"], { runningAt }))).toMatchObject({ problems: [{ field: "runningAt" }] });
+    await run(desk, startBulk, { id: before.id });
+    await goOn();
+    expect(await show(before.id)).toMatchObject({ state: "done", done: 1 });
+    expect(await endOf(store, RAM_NET, FIBER)).toBe("2026-11-23 09:00:00");
+    expect((await run(desk, showPlans, {})).items).toEqual([
+      { plan: FAMILY, running: 1 },
+      { plan: FIBER, running: 2 },
+    ]);
+  });
+
+  test("a plan that ends before its portion gets no goodwill", async () => {
+    const { opened, store, start, goOn, show, problemsOf } = await openBulk(makeDatabase);
+    const { id } = await start(["sita"]);
+    opened.now = Date.parse("2026-12-10T09:00:00Z");
+    await goOn();
+    expect(await show(id)).toMatchObject({ state: "done", problems: 1 });
+    expect(await problemsOf(id)).toEqual([[1, "sita", "no base subscription runs"]]);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe(END);
+  });
+
+  test("the reversal of a bulk change reverses all of its goodwill, and nothing else", async () => {
+    const { opened, store, names, desk, waiting, start, goOn, show, effectsOf, problemsOf } = await openBulk(
+      makeDatabase,
+      PORTION + 1,
+    );
+    await run(opened.desk(), addTarget, { name: "billing", billing: true });
+    const { id: given } = await start([...names, "nobody"]);
+    const reverse = async () => {
+      const { id } = await run(desk, previewReversal, { id: given, reason: "wrong list" });
+      await waiting.pop()?.(new AbortController().signal);
+      return show(id);
+    };
+    expect(await refusal(reverse())).toMatchObject({
+      words: "only goodwill can be reversed, once it is over: this goodwill is running",
+    });
+    await goOn();
+    opened.now += MINUTE_MS;
+    const [m0, m1] = ["m0", "m1"].map((cuid) => ({ ...SITA_NET, cuid, reqId: cuid }));
+    await run(opened.desk(), reverseGoodwill, { ...(m0 as typeof SITA_NET), reason: "typo" });
+    await opened.grant(m1 as typeof SITA_NET, 5);
+    // A customer may have left the records meanwhile.
+    await opened.restate(plain("m2", { connections: {} }));
+    const preview = await reverse();
+    expect(preview).toMatchObject({
+      ...{ state: "checked", action: "reverse_goodwill", reverses: given, count: PORTION, problems: 1, days: null },
+      ...{ startsAgain: 0, repeated: 0, reason: "wrong list" },
+    });
+    expect((await effectsOf(preview.id))[0]).toMatchObject({
+      ...{ line: 2, text: "m1", plan: FIBER, entry: 2, outcome: "open" },
+      ...{ before: { end: "2026-12-18 09:00:00" }, after: { end: "2026-12-15 09:00:00" } },
+    });
+    const none = "there is no goodwill that is not reversed yet: topupd why shows the entries";
+    expect(await problemsOf(preview.id)).toEqual([[1, "m0", none]]);
+    await run(desk, startBulk, { id: preview.id });
+    await goOn();
+    expect(await show(preview.id)).toMatchObject({ state: "done", done: PORTION, problems: 1 });
+    expect(await endOf(store, m1 as typeof SITA_NET, FIBER)).toBe("2026-12-15 09:00:00");
+    expect(await endOf(store, { ...SITA_NET, cuid: "m200", reqId: "m200" }, FIBER)).toBe(END);
+    const [entry] = await listEntries(store.engine.db, {}, 1);
+    expect(entry).toMatchObject({ action: "bulk.reverse_goodwill", reason: `bulk ${preview.id}: wrong list` });
+    expect(JSON.parse(entry?.after ?? "")).toMatchObject({ m200: { "internet m200": { reverses: given } } });
+    expect(await listEntries(store.engine.db, { cuid: "m200" }, 1)).toMatchObject([
+      { action: "bulk.reverse_goodwill" },
+    ]);
+    const told = "event WHERE kind = 'subscription.changed' AND req_id = 'm200'";
+    expect(await countRows(opened, told)).toBe(2);
+    expect(await reverse()).toMatchObject({ count: 0, problems: PORTION + 1 });
+    const again = run(desk, previewReversal, { id: preview.id, reason: "oops" });
+    expect(await refusal(again)).toMatchObject({
+      words: "only goodwill can be reversed, once it is over: this reverse_goodwill is done",
+    });
     expect(await findWrong(store)).toEqual([]);
   });
 

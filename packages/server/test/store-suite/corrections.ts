@@ -2,13 +2,15 @@ import { expect, test } from "vitest";
 import { ENVIRONMENTS } from "../../src/domain/customer.ts";
 import { RECORDING_DEADLINE_MS } from "../../src/domain/top-up.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
+import { listBulkLines } from "../../src/office/bulk/operations.ts";
+import { previewBulk } from "../../src/office/bulk/preview.ts";
 import { blockConnection, grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { findBlocks } from "../../src/office/customers/sql.ts";
 import { findReversals } from "../../src/office/transactions/sql.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { by } from "../support/by.ts";
-import { refusal, run } from "../support/desk.ts";
+import { listOf, refusal, run } from "../support/desk.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import {
   endOf,
@@ -19,6 +21,8 @@ import {
   HARI_TV,
   moment,
   openProvider,
+  RAM,
+  RAM_TV,
   SITA,
   SITA_NET,
   SITA_TV,
@@ -117,6 +121,33 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
       "there are several connections internet sita: say which",
       ...ENVIRONMENTS.map((each) => `  internet sita --environment ${each} --cuid 2000001, Sita Rai`),
     ]);
+  });
+
+  test("a correction starts no second base plan, unless the service may have many", async () => {
+    const opened = await openProvider(makeDatabase, { basePlans: { tv: "one", internet: "one", iptv: "one" } });
+    const [lapsed = {}] = RAM.connections.tv[0]?.subscriptions ?? [];
+    const dates = { startdate: "2026-11-10 09:00:00", enddate: "2026-12-10 09:00:00" };
+    const subscriptions = [lapsed, { code: "SPORT-1M", ...dates }];
+    await opened.restate({ ...RAM, connections: { tv: [{ stb: RAM_TV.reqId, status: "active", subscriptions }] } });
+    const family = { ...RAM_TV, plan: FAMILY };
+    expect(await refusal(opened.grant(family, 3))).toMatchObject({
+      ...{ code: "conflict" },
+      words: "a second base plan would start beside Sports TV, and TOPUPD_BASE_PLANS allows one",
+    });
+    expect(await opened.grant({ ...RAM_TV, plan: "Sports TV" }, 3)).toMatchObject({ before: { end: dates.enddate } });
+    expect(await opened.grant(RAM_TV, 3)).toMatchObject({ plan: "Sports TV" });
+    const outage = {
+      action: "goodwill",
+      days: 3,
+      runningAt: "2026-10-20",
+      reason: "outage",
+      file: listOf([RAM_TV.reqId]),
+    };
+    const { id } = await run(opened.desk(), previewBulk, outage as never);
+    const { items } = await run(opened.desk(), listBulkLines, { id, problems: true });
+    expect(items).toMatchObject([{ problem: expect.stringContaining("a second base plan would start beside") }]);
+    const many = await opened.another({ basePlans: { tv: "many", internet: "one", iptv: "one" } });
+    expect(await opened.grant(family, 3, many)).toMatchObject({ plan: FAMILY, after: { end: "2026-11-23 09:00:01" } });
   });
 
   test("a block by staff refuses top-ups until staff lift it, even if the records differ", async () => {

@@ -4,7 +4,7 @@ import { AddressList } from "../../src/domain/address-list.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { raiseAlert } from "../../src/office/alerts/sql.ts";
-import { previewBulk } from "../../src/office/bulk/operations.ts";
+import { previewBulk } from "../../src/office/bulk/preview.ts";
 import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { beginRun, endRun, replaceHeldBack } from "../../src/office/imports/runs.ts";

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { Authority, Role } from "../../src/domain/authority.ts";
-import { previewBulk, showBulk, startBulk } from "../../src/office/bulk/operations.ts";
+import { showBulk, startBulk } from "../../src/office/bulk/operations.ts";
+import { previewBulk, showLimits } from "../../src/office/bulk/preview.ts";
 import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
+import type { Limits } from "../../src/office/limits.ts";
 import type { Actor } from "../../src/office/office.ts";
 import { by } from "../support/by.ts";
 import { deskOf, listOf, NO_LIMITS, refusal, run } from "../support/desk.ts";
@@ -16,7 +18,7 @@ const words = (left: number, what = "days of goodwill") =>
   `${left} of your 10 ${what} are left today: ask an admin to do it`;
 
 /** @param many customers `m0`, `m1` ... with one connection each. */
-async function openLimited(makeDatabase: MakeDatabase, many = 0) {
+async function openLimited(makeDatabase: MakeDatabase, many = 0, more: Partial<Limits> = {}) {
   const opened = await openProvider(makeDatabase);
   const { store } = opened;
   const names = Array.from({ length: many }, (_, index) => `m${index}`);
@@ -25,7 +27,7 @@ async function openLimited(makeDatabase: MakeDatabase, many = 0) {
     plain(username, { connections: { internet: [{ username, status: "active", subscriptions }] } }),
   );
   await importRows(store, opened.now, ...rows);
-  const limits = { ...NO_LIMITS, supportGoodwillDays: 10, supportBulk: 10 };
+  const limits = { ...NO_LIMITS, supportGoodwillDays: 10, supportBulk: 10, ...more };
   const person = async (name: string, role: Role): Promise<Actor> => {
     const { id: staffId } = await staffOf(store).add(name, role, by(opened.now));
     return { name, authority: { staffId, role, sessionId: undefined } satisfies Authority };
@@ -131,6 +133,18 @@ export function testLimits(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "bulk_line")).toBe(0);
     expect(await bulk(maya, [...names, ...long.slice(0, 9)], "checked")).toMatchObject({ lines: 10, count: 1 });
     expect(await bulk(asha, long.slice(0, 300), "checked")).toMatchObject({ state: "checked", lines: 300 });
+  });
+
+  test("what is left of the day is shown before a preview", async () => {
+    const { names, person, deskFor, grant, bulk } = await openLimited(makeDatabase, 2, { secondPersonBulk: 5 });
+    const [maya, asha] = [await person("maya", "support"), await person("asha", "admin")];
+    const left = (actor: Actor) => run(deskFor(actor), showLimits, {});
+    expect(await left(maya)).toEqual({ connections: 10, goodwillDays: 10, alone: 5 });
+    await grant(maya, 3);
+    await bulk(maya, names);
+    expect(await left(maya)).toEqual({ connections: 8, goodwillDays: 5, alone: 3 });
+    expect(await left(asha)).toEqual({ connections: null, goodwillDays: null, alone: 5 });
+    expect(await left({ name: "root" })).toEqual({ connections: null, goodwillDays: null, alone: 5 });
   });
 
   test("goodwill in bulk counts the days of all its connections", async () => {

@@ -13,7 +13,7 @@ import { texts } from "../../texts/index.ts";
 const t = texts.audit;
 
 /** Actions whose values are keyed by customer id. */
-const OF_MANY = ["customers.import", "trial.reset", "bulk.goodwill", "bulk.block", "bulk.unblock"];
+const OF_MANY = /^(customers\.import|trial\.reset|bulk\.(goodwill|block|unblock|reverse_goodwill))$/;
 
 type ValuesByName = Readonly<Record<string, unknown>>;
 
@@ -28,7 +28,7 @@ export function Change({ of, ofCustomer }: ChangeProps) {
   const { action, subject, reason, parts, before, after } = of;
   if (parts > 1 && reason !== null)
     return <Fold label={t.entries(formatCount(parts))}>{() => <Parts reason={reason} />}</Fold>;
-  if (OF_MANY.includes(action) && !ofCustomer)
+  if (OF_MANY.test(action) && !ofCustomer)
     return <Customers environment={subject} before={valuesOf(before)} after={valuesOf(after)} />;
   return <Values lines={linesOf(before, after)} />;
 }

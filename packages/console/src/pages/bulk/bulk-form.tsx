@@ -2,11 +2,11 @@ import { useState } from "react";
 import { useApi } from "../../api/hooks.ts";
 import type { Input } from "../../api/request.ts";
 import { FileInput, Select, TextArea, TextInput } from "../../components/controls.tsx";
-import { Grid } from "../../components/display.tsx";
+import { Fact, Grid, KeyValue } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { Loaded } from "../../components/states.tsx";
-import { countOf } from "../../format.ts";
+import { countOf, formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 import { DaysField } from "../customers/corrections.tsx";
 
@@ -29,10 +29,11 @@ export function BulkForm({ onPreview, onChange }: BulkFormProps) {
   const isGoodwill = action === "goodwill";
   return (
     <Form submit={t.preview} onChange={onChange} onSubmit={(values) => onPreview(requestOf(values, action, target))}>
+      <Left />
       <Grid>
         <Field name="action" label={t.action}>
           <Select
-            options={Object.entries(t.actions)}
+            options={Object.entries(t.listActions)}
             value={action}
             onChange={({ target: { value } }) => setAction(value as BulkRequest["action"])}
           />
@@ -65,8 +66,9 @@ export function BulkForm({ onPreview, onChange }: BulkFormProps) {
               onChange();
             }}
           />
-          <Field name="plan" label={t.plan} hint={t.planHint}>
-            <TextInput maxLength={200} />
+          <PlanField />
+          <Field name="runningAt" label={t.runningAt} hint={t.runningAtHint}>
+            <TextInput maxLength={19} />
           </Field>
         </Grid>
       )}
@@ -74,6 +76,33 @@ export function BulkForm({ onPreview, onChange }: BulkFormProps) {
         <TextInput required maxLength={200} />
       </Field>
     </Form>
+  );
+}
+
+/** What the person can still do today, as far as there are limits. */
+function Left() {
+  const { data } = useApi("GET /bulk/limits", {});
+  const left = [
+    [t.leftConnections, data?.connections],
+    [t.leftDays, data?.goodwillDays],
+    [t.leftAlone, data?.alone],
+  ] as const;
+  return (
+    <KeyValue>
+      {left.map(([label, count]) => count != null && <Fact key={label} label={label} value={formatCount(count)} />)}
+    </KeyValue>
+  );
+}
+
+function PlanField() {
+  const plans = useApi("GET /plans", { environment: useEnvironment() });
+  const options = plans.data?.items.map(({ plan, running }) => {
+    return [plan, t.segmentOption(plan, countOf(running, "connection"))] as const;
+  });
+  return (
+    <Field name="plan" label={t.plan} hint={t.planHint}>
+      <Select any={t.anyPlan} options={options ?? []} />
+    </Field>
   );
 }
 
@@ -105,11 +134,15 @@ function SegmentField() {
 function requestOf(values: FormValues, action: BulkRequest["action"], target: Target): BulkRequest {
   // Untrimmed, so that its lines keep their numbers.
   const text = target === "segment" ? `segment ${values.text("segment")}` : values.raw("connections");
-  const plan = values.optional("plan");
+  const [plan, runningAt] = [values.optional("plan"), values.optional("runningAt")];
   return {
     action,
     file: values.file("connections") ?? new File([text], "list.txt"),
     reason: values.text("reason"),
-    ...(action === "goodwill" && { days: values.number("days"), ...(plan !== undefined && { plan }) }),
+    ...(action === "goodwill" && {
+      days: values.number("days"),
+      ...(plan && { plan }),
+      ...(runningAt && { runningAt }),
+    }),
   };
 }

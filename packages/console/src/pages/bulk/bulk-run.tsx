@@ -1,10 +1,11 @@
 import { useState } from "react";
-import { Link } from "wouter";
+import { Link, useLocation } from "wouter";
 import { apiUrl } from "../../api/client.ts";
 import { useLive, usePages, usePoll, useSend } from "../../api/hooks.ts";
 import type { BulkLine, BulkRun } from "../../api/staff-api.d.ts";
-import { Approvals } from "../../components/approvals.tsx";
+import { Approvals, bulkWords } from "../../components/approvals.tsx";
 import { Button, DownloadButton } from "../../components/button.tsx";
+import { TextInput } from "../../components/controls.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { ActionButton, ActionDialog } from "../../components/dialog.tsx";
 import {
@@ -18,6 +19,7 @@ import {
   Stat,
   Time,
 } from "../../components/display.tsx";
+import { Field } from "../../components/form.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note, Progress } from "../../components/states.tsx";
 import { countOf, formatCount } from "../../format.ts";
@@ -45,22 +47,27 @@ export function BulkState({ id }: { id: number }) {
 }
 
 function Shown({ run }: { run: BulkRun }) {
-  const { id, action, author, reason, environment, days, plan, state, createdAt, startedAt, problem } = run;
+  const { id, action, author, reason, environment, plan, runningAt, reverses, state, startedAt, problem } = run;
   const isPreview = state === "checked" || state === "waiting";
   const count = countOf(run.count, "connection");
+  const isGoodwill = action === "goodwill";
   return (
     <>
       <Card title={startedAt === null ? t.preview : t.run} actions={<Steps run={run} />}>
         <KeyValue>
           <Fact label={t.state} value={<Badge tone={TONES[state]}>{t.states[state]}</Badge>} />
-          <Fact label={t.action} value={t.orders[action](countOf(days ?? 0, "day"), count)} />
+          <Fact label={t.action} value={bulkWords(run)} />
           {plan !== null && <Fact label={t.plan} value={plan} />}
+          {runningAt !== null && <Fact label={t.runningAt} value={runningAt} />}
+          {reverses !== null && (
+            <Fact label={t.reverses} value={<Link href={`/bulk/${reverses}`}>{`${t.run} ${reverses}`}</Link>} />
+          )}
           <Fact label={t.reason} value={reason} />
           <Fact label={t.environment} value={texts.common.environments[environment]} />
           <Fact label={t.author} value={author} />
           <Fact
             label={startedAt === null ? t.createdAt : t.startedAt}
-            value={<Time of={startedAt ?? createdAt} exact />}
+            value={<Time of={startedAt ?? run.createdAt} exact />}
           />
         </KeyValue>
         {state === "checking" && <p role="status">{t.reading(countOf(run.lines, "line"))}</p>}
@@ -70,7 +77,9 @@ function Shown({ run }: { run: BulkRun }) {
         <Grid>
           <Stat label={startedAt === null ? t.count : t.connections} value={formatCount(run.count)} />
           <Stat label={t.unclear} value={formatCount(run.problems)} />
-          {action === "goodwill" && <Stat label={t.repeated} value={formatCount(run.repeated)} />}
+          <Stat label={t.duplicates} value={formatCount(run.duplicates)} />
+          {isGoodwill && <Stat label={t.repeated} value={formatCount(run.repeated)} />}
+          {isGoodwill && <Stat label={t.startsAgain} value={formatCount(run.startsAgain)} />}
         </Grid>
         {state === "running" && <p className="muted">{t.runLeave}</p>}
         {state === "checked" && run.secondPerson && <Note>{t.secondPerson}</Note>}
@@ -79,7 +88,9 @@ function Shown({ run }: { run: BulkRun }) {
         {(state === "refused" || state === "failed") && <Note tone="danger">{problem}</Note>}
         {state === "cancelled" && <Note tone="warning">{startedAt === null ? t.expired : t.cancelled}</Note>}
       </Card>
-      {isPreview && <Lines title={t.effects} id={id} columns={action === "goodwill" ? [...WHOM, ...ENDS] : WHOM} />}
+      {isPreview && (
+        <Lines title={t.effects} id={id} columns={isGoodwill || reverses !== null ? [...WHOM, ...ENDS] : WHOM} />
+      )}
       {run.problems > 0 && state !== "checking" && (
         <Lines key={run.problems} title={t.problems} id={id} problems columns={PROBLEMS} />
       )}
@@ -94,13 +105,16 @@ function Waiting({ run: { id, environment } }: { run: BulkRun }) {
 }
 
 /** The next steps of a bulk change. */
-function Steps({ run: { id, action, days, count, state, startedAt, secondPerson } }: { run: BulkRun }) {
+function Steps({ run }: { run: BulkRun }) {
+  const { id, action, count, state, startedAt, secondPerson } = run;
   const start = useSend("POST /bulk/:id/start");
   const pause = useSend("POST /bulk/:id/pause");
   const goOn = useSend("POST /bulk/:id/continue");
   const cancel = useSend("POST /bulk/:id/cancel");
-  const [isAsking, setAsking] = useState(false);
-  const order = t.orders[action](countOf(days ?? 0, "day"), countOf(count, "connection"));
+  const reverse = useSend("POST /bulk/:id/reversal");
+  const [, goTo] = useLocation();
+  const [asking, setAsking] = useState<"start" | "reverse">();
+  const order = bulkWords(run);
   const danger = action === "block";
   const step = (send: Pick<typeof pause, "mutateAsync">, label: string) => (
     <ActionButton kind="quiet" action={async () => t.states[(await send.mutateAsync({ id })).state]}>
@@ -113,14 +127,32 @@ function Steps({ run: { id, action, days, count, state, startedAt, secondPerson 
         <DownloadButton href={apiUrl("GET /bulk/:id/lines.csv", { id })}>{texts.common.download}</DownloadButton>
       )}
       {state === "checked" && count > 0 && (
-        <Button kind={danger ? "danger" : "primary"} onClick={() => setAsking(true)}>
+        <Button kind={danger ? "danger" : "primary"} onClick={() => setAsking("start")}>
           {order}
         </Button>
       )}
       {state === "running" && step(pause, t.pause)}
       {(state === "paused" || state === "failed") && step(goOn, t.continue)}
       {(state === "running" || state === "paused") && step(cancel, texts.common.cancel)}
-      {isAsking && (
+      {run.reversible && <Button onClick={() => setAsking("reverse")}>{t.reverse}</Button>}
+      {asking === "reverse" && (
+        <ActionDialog
+          title={t.reverse}
+          description={t.reverseText}
+          submit={t.preview}
+          onSubmit={async (values) => {
+            const { id: next } = await reverse.mutateAsync({ id, reason: values.text("reason") });
+            goTo(`/bulk/${next}`);
+            return {};
+          }}
+          onClose={() => setAsking(undefined)}
+        >
+          <Field name="reason" label={texts.common.reason} hint={texts.common.reasonHint}>
+            <TextInput required maxLength={200} />
+          </Field>
+        </ActionDialog>
+      )}
+      {asking === "start" && (
         <ActionDialog
           title={order}
           description={secondPerson ? t.secondPerson : t.confirmText}
@@ -130,7 +162,7 @@ function Steps({ run: { id, action, days, count, state, startedAt, secondPerson 
             await start.mutateAsync({ id });
             return {};
           }}
-          onClose={() => setAsking(false)}
+          onClose={() => setAsking(undefined)}
         />
       )}
     </>
@@ -199,7 +231,17 @@ const ENDS: readonly Column<BulkLine>[] = [
   { header: t.subscription, cell: ({ after, plan }) => after?.name ?? plan ?? "–" },
   { header: t.before, cell: ({ before }) => <Time of={before?.end ?? null} /> },
   { header: t.after, cell: ({ after }) => <Time of={after?.end ?? null} /> },
-  { header: t.note, cell: ({ repeated }) => repeated && <Badge tone="warning">{t.repeatedBadge}</Badge> },
+  {
+    header: t.note,
+    cell: ({ repeated, startsAgain }) => {
+      const notes = [...(repeated ? [t.repeatedBadge] : []), ...(startsAgain ? [t.startsAgain] : [])];
+      return notes.map((note) => (
+        <Badge key={note} tone="warning">
+          {note}
+        </Badge>
+      ));
+    },
+  },
 ];
 
 const PROBLEMS: readonly Column<BulkLine>[] = [

@@ -129,7 +129,10 @@ function approvalLines({ items }: { readonly items: readonly Static<typeof Appro
 
 function whatOf({ topUp, bulk, account }: Pick<Static<typeof ApprovalSchema>, "topUp" | "bulk" | "account">): string {
   if (topUp !== null) return `${topUp.amount} of customer ${topUp.cuid}`;
-  if (bulk !== null) return `${bulk.action} for ${count(bulk.count, "connection")}`;
+  if (bulk !== null) {
+    const again = bulk.startsAgain === 0 ? "" : `; starting again: ${bulk.startsAgain}`;
+    return `${bulk.action} for ${count(bulk.count, "connection")}${again}`;
+  }
   return `${account?.entry ?? "limit"} ${account?.amount ?? "none"} of ${account?.partner}`;
 }
 

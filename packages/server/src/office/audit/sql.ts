@@ -45,7 +45,13 @@ export async function listEntries(db: Db, filter: AuditFilter, limit: number): P
 }
 
 /** Actions with an entry for each portion. The entries of one import or bulk change have the same reason. */
-const IN_PORTIONS: readonly AuditAction[] = ["customers.import", "bulk.goodwill", "bulk.block", "bulk.unblock"];
+const IN_PORTIONS: readonly AuditAction[] = [
+  "customers.import",
+  "bulk.goodwill",
+  "bulk.block",
+  "bulk.unblock",
+  "bulk.reverse_goodwill",
+];
 
 /** Whether the last entry of an import or bulk change represents all of its entries. */
 function standsForAll({ reason, cuid }: AuditFilter): boolean {

@@ -1,6 +1,7 @@
 import type { Authority } from "../../domain/authority.ts";
-import { type BulkOrder, bulkCorrected, type Correcting, orderOf } from "../../domain/correction.ts";
-import { type ConnectionKey, withEntry } from "../../domain/customer.ts";
+import { type BulkOrder, bulkCorrected, orderOf } from "../../domain/bulk.ts";
+import type { Correcting } from "../../domain/correction.ts";
+import { withEntry } from "../../domain/customer.ts";
 import { eventsBetween, type NewEvent } from "../../domain/event.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { StoreUnavailable } from "../../store/errors.ts";
@@ -9,7 +10,7 @@ import { writeBlock } from "../corrections/sql.ts";
 import { correctingBy, decide } from "../decide.ts";
 import type { Desk } from "../office.ts";
 import { endFailed } from "../work.ts";
-import { type BulkEffect, decidePortion, PORTION, problemOf } from "./plan.ts";
+import { type BulkEffect, decidePortion, keyOf, PORTION, problemOf } from "./plan.ts";
 import { PAUSE_MS } from "./read.ts";
 import * as sql from "./sql.ts";
 
@@ -53,7 +54,7 @@ async function correctPortion({ store, clock }: Ports, run: BulkRunRow): Promise
   const by = { ...attributionOf(run), at: clock(), reason: `bulk ${run.id}: ${run.reason}` };
   const correcting = { ...correctingBy({ by, store }), reason: run.reason };
   return decide({ store, clock, by, isPreview: false }, keys, async (tx) => {
-    const effects = await decidePortion(engine, tx, order, keys, correcting);
+    const effects = await decidePortion(store, tx, order, keys, correcting);
     const problems = effects.map((effect) => problemOf(order, effect) ?? changedSince(run, effect));
     const corrected = effects.filter((_, index) => problems[index] === undefined);
     const isOurs = await sql.updateRun(tx, run, {
@@ -66,10 +67,8 @@ async function correctPortion({ store, clock }: Ports, run: BulkRunRow): Promise
     if (!isOurs) return { answer: undefined };
     const write = async () => {
       for (const effect of corrected) await writeEffect(engine, tx, order, effect, correcting);
-      for (const [index, { number }] of lines.entries()) {
-        const problem = problems[index];
-        if (problem !== undefined) await sql.setProblem(tx, run.id, number, problem);
-      }
+      const outcomes = lines.map((line, index) => ({ ...line, ...outcomeOf(effects[index], problems[index]) }));
+      await sql.putLines(tx, outcomes);
     };
     const connections = corrected.map(({ key }) => key);
     const audit = connections.length === 0 ? [] : [bulkCorrected(order, run.environment, connections)];
@@ -78,16 +77,18 @@ async function correctPortion({ store, clock }: Ports, run: BulkRunRow): Promise
   });
 }
 
+/** The columns of a line after its correction. */
+function outcomeOf(effect: BulkEffect | undefined, problem: string | undefined): Partial<BulkLineRow> {
+  if (problem !== undefined) return { problem };
+  if (effect?.outcome.kind !== "granted") return {};
+  const { plan, entry } = effect.outcome.correction;
+  return { plan, entry: entry.seq };
+}
+
 /** Leaves out a connection that got goodwill from elsewhere: the preview did not show it. */
 function changedSince({ action, createdAt }: BulkRunRow, { goodwillAt }: BulkEffect): string | undefined {
   const isGivenTwice = action === "goodwill" && goodwillAt !== undefined && goodwillAt > createdAt;
   return isGivenTwice ? "was given goodwill since the preview" : undefined;
-}
-
-export function keyOf({ environment }: Pick<BulkRunRow, "environment">, line: BulkLineRow): ConnectionKey {
-  const { cuid, service, reqId } = line;
-  if (cuid === null || service === null || reqId === null) throw new Error("a line without a connection has a problem");
-  return { environment, cuid, service, reqId };
 }
 
 function attributionOf({ author, staffId, role, keyHash }: BulkRunRow) {
@@ -101,13 +102,12 @@ function attributionOf({ author, staffId, role, keyHash }: BulkRunRow) {
 }
 
 async function writeEffect(engine: Engine, tx: Db, order: BulkOrder, { key, outcome }: BulkEffect, by: Correcting) {
-  if (outcome.kind === "granted") await engine.appendEntries(tx, [outcome.correction]);
+  if ("correction" in outcome) await engine.appendEntries(tx, [outcome.correction]);
   if (outcome.kind === "done") await writeBlock(tx, key, order.action === "block", by);
 }
 
 function eventsOf(order: BulkOrder, { key, outcome, before }: BulkEffect, by: Correcting): NewEvent[] {
-  if (before === undefined) return [];
-  const isGranted = outcome.kind === "granted";
-  const after = isGranted ? withEntry(before, outcome.correction) : { ...before, blocked: order.action === "block" };
+  const after =
+    "correction" in outcome ? withEntry(before, outcome.correction) : { ...before, blocked: order.action === "block" };
   return eventsBetween(key, before, after, by.at.instant);
 }

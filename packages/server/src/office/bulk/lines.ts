@@ -1,13 +1,15 @@
 import { unguardCell } from "../../csv/writing.ts";
 import { SERVICES } from "../../domain/bouquet.ts";
+import type { BulkTarget } from "../../domain/bulk.ts";
 import type { ConnectionKey, Environment } from "../../domain/customer.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import { identifierProblem } from "../../domain/written-value.ts";
 import { codesToFind } from "../../store/settings.ts";
 import type { Store } from "../../store/store.ts";
+import type { BulkRunRow } from "../../store/tables.ts";
 import { type Line, readLines } from "../imports/file.ts";
-import { PORTION } from "./plan.ts";
-import { connectionsOfCustomers, countSegment, findHolders, pagesOfSegment } from "./sql.ts";
+import { keyOf, PORTION } from "./plan.ts";
+import { connectionsOfCustomers, countSegment, findHolders, linesAfter, pagesOfSegment } from "./sql.ts";
 
 /* The connections that the lines of a list mean. Nothing is guessed. */
 
@@ -17,8 +19,8 @@ export interface MeantLine {
   readonly line: number;
   readonly text: string;
   /** Number of connections, if the line names a customer or a segment. */
-  readonly whole?: number;
-  readonly meant: ConnectionKey | { readonly problem: string };
+  readonly whole?: number | null;
+  readonly meant: BulkTarget | { readonly problem: string };
 }
 
 type Meaning = Omit<MeantLine, "line" | "text">;
@@ -50,6 +52,21 @@ export async function* readMeant(
     }
 }
 
+/** The lines to which another bulk change gave goodwill, portion by portion. */
+export async function* readGiven(
+  { engine: { db } }: Place,
+  run: Pick<BulkRunRow, "id" | "environment">,
+): AsyncGenerator<readonly MeantLine[]> {
+  for (let after = 0; ; ) {
+    const lines = await linesAfter(db, run.id, { after, limit: PORTION, problems: false });
+    const last = lines.at(-1);
+    if (last === undefined) return;
+    const given = lines.filter(({ entry }) => entry !== null);
+    yield given.map((each) => ({ line: each.line, text: each.text, whole: each.whole, meant: keyOf(run, each) }));
+    after = last.number;
+  }
+}
+
 interface TextLine {
   readonly line: number;
   readonly text: string;
@@ -69,7 +86,7 @@ function textOf(line: Line): TextLine {
 
 async function meaningOf(store: Place, environment: Environment, lines: readonly TextLine[]): Promise<MeantLine[]> {
   const { db } = store.engine;
-  const codes = lines.filter(({ text, problem }) => problem === undefined && keyOf(text, environment) === undefined);
+  const codes = lines.filter(({ text, problem }) => problem === undefined && readKey(text, environment) === undefined);
   const codesOf = new Map(codes.map(({ text }) => [text, codesToFind(text, store.provider)]));
   const holders = await findHolders(db, environment, [...new Set([...codesOf.values()].flat())]);
   const cuidsOf = (text: string) => [...new Set((codesOf.get(text) ?? []).flatMap((code) => holders.get(code) ?? []))];
@@ -78,7 +95,7 @@ async function meaningOf(store: Place, environment: Environment, lines: readonly
   return lines.flatMap(({ line, text, problem }) => {
     const meanings = (): readonly Meaning[] => {
       if (problem !== undefined) return [{ meant: { problem } }];
-      const key = keyOf(text, environment);
+      const key = readKey(text, environment);
       const wrong = identifierProblem(key?.cuid ?? text) ?? identifierProblem(key?.reqId ?? text);
       if (wrong !== undefined) return [{ meant: { problem: `the id ${wrong}` } }];
       if (key !== undefined) return [{ meant: key }];
@@ -128,7 +145,7 @@ function lineOf({ cuid, service, reqId }: ConnectionKey): string {
 }
 
 /** Reads `cuid service reqId`. */
-function keyOf(text: string, environment: Environment): ConnectionKey | undefined {
+function readKey(text: string, environment: Environment): ConnectionKey | undefined {
   const [cuid = "", named, reqId = "", ...others] = text.split(/[\s,]+/).filter(Boolean);
   const service = SERVICES.find((known) => known === named);
   return service === undefined || reqId === "" || others.length > 0 ? undefined : { environment, cuid, service, reqId };

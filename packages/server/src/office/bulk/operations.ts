@@ -1,110 +1,27 @@
 import { type Static, Type } from "typebox";
-import { bulkSteered, orderOf } from "../../domain/correction.ts";
+import { bulkSteered, orderOf } from "../../domain/bulk.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import { Refused } from "../../domain/refused.ts";
-import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
-import { ENVIRONMENT, environmentOf, numberCursor, PAGE, pageOf, readPage, runOf } from "../common.ts";
+import { numberCursor, PAGE, pageOf, readPage, runOf } from "../common.ts";
 import { readNames } from "../customer-search.ts";
-import { beyondSession, correctingBy, decide } from "../decide.ts";
+import { correctingBy, decide } from "../decide.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import { countBulk } from "../limits.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { endRequest } from "../second-person.ts";
 import { table } from "../text.ts";
-import { correctRun, failRun, keyOf } from "./correct.ts";
-import { type BulkEffect, decidePortion, nameOf, PORTION } from "./plan.ts";
-import { readList } from "./read.ts";
-import {
-  BulkIdSchema,
-  BulkLineSchema,
-  BulkRequestSchema,
-  BulkRunSchema,
-  ExportedBulkLineSchema,
-  SegmentsSchema,
-} from "./schemas.ts";
-import { needsSecondPerson, requestStart } from "./second-person.ts";
+import { correctRun } from "./correct.ts";
+import { type BulkEffect, decidePortion, keyOf, nameOf, PORTION } from "./plan.ts";
+import { previewBulk, previewReversal, showLimits, showPlans, showSegments } from "./preview.ts";
+import { CHANGE, isOfAuthor, OF_RUN, READ, RUN_COLUMNS, RUN_SHOWN, rightsOf, runData, theRun } from "./run.ts";
+import { BulkLineSchema, BulkRunSchema, ExportedBulkLineSchema } from "./schemas.ts";
+import { requestStart } from "./second-person.ts";
 import * as sql from "./sql.ts";
 
 /* Bulk changes: one correction of many connections. A preview is stored, and exactly its connections are corrected. */
-
-const TAG = "Bulk changes";
-const READ = { tag: TAG, permission: "read" } as const;
-const CHANGE = { tag: TAG, permission: "correct" } as const;
-const OF_RUN = { id: BulkIdSchema };
-const RUN_COLUMNS = ["id", "author", "action", "reason", "state", "done", "count", "problems"];
-const RUN_SHOWN = [...RUN_COLUMNS.slice(0, 4), "environment", "days", "plan", ...RUN_COLUMNS.slice(4), "problem"];
-
-export const showSegments = operation({
-  ...READ,
-  http: "GET /segments",
-  summary: "List segments with their numbers of connections",
-  input: Type.Object(ENVIRONMENT),
-  answer: SegmentsSchema,
-  async run(office, input) {
-    return { items: await sql.listSegments(office.store.engine.db, await environmentOf(office, input)) };
-  },
-});
-
-export const previewBulk = operation({
-  ...CHANGE,
-  http: "POST /bulk",
-  status: 202,
-  summary: "Preview a bulk change: the list is read after the answer, and kept for an hour",
-  input: BulkRequestSchema,
-  answer: BulkRunSchema,
-  cli: [
-    {
-      words: "bulk preview",
-      summary: "read the list of a bulk change: bulk start then corrects its connections",
-      arguments: ["action", "file"],
-      show: (run) => ({ out: table(RUN_SHOWN, [run]), note: `topupd bulk start ${run.id} starts it.\n` }),
-      examples: ["topupd bulk preview goodwill outage.txt --days 2 --reason outage"],
-    },
-  ],
-  async run(office, { file, ...input }) {
-    const { action, reason } = input;
-    if (action === "goodwill" && input.days === undefined) throw Refused.field("days", "is required");
-    const { days = null, plan = null } = action === "goodwill" ? input : {};
-    const environment = await environmentOf(office, input);
-    const account = beyondSession(office);
-    const order = { environment, action, days, plan, reason: reason.trim(), ...rightsOf(account) };
-    const run = await decide(office, "reference", async (tx) => {
-      const answer = await sql.newRun(tx, order, office.by.at);
-      return { answer, change: { write: () => sql.insertRun(tx, answer), audit: [] } };
-    });
-    const release = file.keep?.() ?? (async () => {});
-    await office.goOn(async (ending) => {
-      try {
-        await readList(account, run, file, ending);
-      } catch (error) {
-        await failRun(office, run, error);
-      } finally {
-        await release();
-      }
-    });
-    return runData(office, await theRun(office.store.engine.db, run.id));
-  },
-});
-
-function rightsOf({ by: { author, authority } }: Office) {
-  const none = { author, staffId: null, role: null, keyHash: null };
-  if (authority === undefined) return none;
-  if ("keyHash" in authority) return { ...none, keyHash: authority.keyHash };
-  return { ...none, staffId: authority.staffId, role: authority.role };
-}
-
-/** Whether a run has the rights that the author has now: a new role may allow less. */
-function isOfAuthor(office: Office, { staffId, role, keyHash }: BulkRunRow): boolean {
-  const own = rightsOf(office);
-  return (
-    own.staffId === staffId && own.role === role && Buffer.compare(own.keyHash ?? NO_BYTES, keyHash ?? NO_BYTES) === 0
-  );
-}
-
-const NO_BYTES = new Uint8Array();
 
 const STEPS = {
   start: {
@@ -267,30 +184,17 @@ async function lineData(office: Office, run: BulkRunRow, lines: readonly BulkLin
   const keys = lines.flatMap((line) => (isPreview && line.problem === null ? [keyOf(run, line)] : []));
   const effects = new Map<string, BulkEffect>();
   for (const some of portionsOf(keys, PORTION))
-    for (const effect of await decidePortion(engine, engine.db, orderOf(run), some, correctingBy(office)))
+    for (const effect of await decidePortion(office.store, engine.db, orderOf(run), some, correctingBy(office)))
       effects.set(nameOf(effect.key), effect);
   return lines.map((line) => {
-    const { outcome, repeated = false } = effects.get(nameOf(line)) ?? {};
-    const { plan = null, before, entry } = outcome?.kind === "granted" ? outcome.correction : {};
-    const effect = { plan, before: runOf(before), after: runOf(entry?.after), repeated };
+    const { outcome, repeated = false, startsAgain = false } = effects.get(nameOf(line)) ?? {};
+    const { plan = line.plan, before, entry } = outcome && "correction" in outcome ? outcome.correction : {};
+    const effect = { plan, before: runOf(before), after: runOf(entry?.after), repeated, startsAgain };
     return { ...exportedLine(run, line), customer: names.get(line.cuid ?? "") ?? null, ...effect };
   });
 }
 
-async function theRun(db: Db, id: number): Promise<BulkRunRow> {
-  const run = await sql.findRun(db, id);
-  if (run === undefined) throw new Refused("not_found", "there is no bulk change with this id");
-  return run;
-}
-
-async function runData(office: Office, run: BulkRunRow): Promise<Static<typeof BulkRunSchema>> {
-  const { staffId: _, role: __, keyHash: ___, place: ____, createdAt, startedAt, changedAt, ...shown } = run;
-  const times = { createdAt: isoTime(createdAt), startedAt: isoTimeOrNull(startedAt ?? undefined) };
-  const secondPerson = await needsSecondPerson(office, office.store.engine.db, run);
-  return { ...shown, ...times, changedAt: isoTime(changedAt), secondPerson };
-}
-
 export const operations: readonly Operation[] = [
-  ...[showSegments, previewBulk, startBulk, pauseBulk, continueBulk, cancelBulk],
-  ...[listBulk, showBulk, listBulkLines, exportBulkLines],
+  ...[showSegments, showPlans, showLimits, previewBulk, previewReversal],
+  ...[startBulk, pauseBulk, continueBulk, cancelBulk, listBulk, showBulk, listBulkLines, exportBulkLines],
 ];

@@ -1,17 +1,15 @@
-import {
-  type BulkOrder,
-  type BulkOutcome,
-  type Correcting,
-  decideBulk,
-  lastGoodwill,
-} from "../../domain/correction.ts";
-import type { BareConnection, Connection, ConnectionKey, Environment } from "../../domain/customer.ts";
+import { type BulkOrder, type BulkOutcome, type BulkTarget, decideBulk, lastGoodwill } from "../../domain/bulk.ts";
+import type { Correcting } from "../../domain/correction.ts";
+import type { BareConnection, Connection, Environment } from "../../domain/customer.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
 import { plainWords } from "../../domain/refused.ts";
+import { isRunning } from "../../domain/subscription.ts";
 import { DAY_MS, type Instant } from "../../domain/wall-time.ts";
-import { type Db, type Engine, withRawNames } from "../../store/engine.ts";
+import { GONE } from "../../store/customer-files.ts";
+import { type Db, withRawNames } from "../../store/engine.ts";
 import { toBareConnection } from "../../store/rows.ts";
-import type { BulkLineRow } from "../../store/tables.ts";
+import type { Store } from "../../store/store.ts";
+import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { notCorrected } from "../corrections/words.ts";
 
 /** Connections that one transaction corrects. Top-ups wait for at most a tenth of a second. */
@@ -19,22 +17,23 @@ export const PORTION = 200;
 
 /** A decision on one connection. */
 export interface BulkEffect {
-  readonly key: ConnectionKey;
+  readonly key: BulkTarget;
   readonly outcome: BulkOutcome;
-  /** Undefined if there is no such connection. */
-  readonly before: Connection | undefined;
+  readonly before: Pick<Connection, "status" | "blocked" | "ledgers">;
   /** Time of the last goodwill that is not reversed. */
   readonly goodwillAt: Instant | undefined;
   /** Whether that was in the last day. */
   readonly repeated: boolean;
+  /** Whether a plan that has ended runs again. */
+  readonly startsAgain: boolean;
 }
 
 /** Decides on some connections of one environment, in their order. */
 export async function decidePortion(
-  engine: Engine,
+  { engine, provider }: Pick<Store, "engine" | "provider">,
   tx: Db,
   order: BulkOrder,
-  keys: readonly ConnectionKey[],
+  keys: readonly BulkTarget[],
   by: Correcting,
 ): Promise<BulkEffect[]> {
   const [first] = keys;
@@ -49,23 +48,30 @@ export async function decidePortion(
   return keys.map((key) => {
     const its = ledgers.get(nameOf(key)) ?? [];
     const connection = connections.get(nameOf(key));
-    const before = connection && { ...connection, ledgers: its.map(headOf) };
-    const outcome = decideBulk(order, key, before, its, by);
+    const heads = { ledgers: its.map(headOf) };
+    const outcome = decideBulk(order, key, connection && { ...connection, ...heads }, its, by, provider.basePlans);
     const goodwillAt = lastGoodwill(its);
     const repeated = goodwillAt !== undefined && goodwillAt > by.at.instant - DAY_MS;
-    return { key, outcome, before, goodwillAt, repeated };
+    const startsAgain = outcome.kind === "granted" && !isRunning(outcome.correction.before, by.at.wall);
+    return { key, outcome, before: { ...(connection ?? GONE), ...heads }, goodwillAt, repeated, startsAgain };
   });
 }
 
 /** Why a connection is not corrected; undefined if it is. */
 export function problemOf(order: BulkOrder, { key, outcome }: BulkEffect): string | undefined {
-  if (outcome.kind === "granted") return undefined;
-  if (outcome.kind !== "done") {
-    const { plan } = order.action === "goodwill" ? order : {};
-    return plainWords(notCorrected(outcome, { ...key, plan }));
-  }
+  if ("correction" in outcome) return undefined;
+  if (outcome.kind !== "done")
+    return plainWords(notCorrected(outcome, { ...key, ...(order.action === "goodwill" && order) }));
   if (outcome.audited !== undefined) return undefined;
   return order.action === "block" ? "is blocked already" : "is not blocked";
+}
+
+/** The connection of a line that has no problem. */
+export function keyOf({ environment }: Pick<BulkRunRow, "environment">, line: BulkLineRow): BulkTarget {
+  const { cuid, service, reqId, plan, entry } = line;
+  if (cuid === null || service === null || reqId === null) throw new Error("a line without a connection has a problem");
+  const goodwill = plan === null || entry === null ? undefined : { plan, seq: entry };
+  return { environment, cuid, service, reqId, goodwill };
 }
 
 /** The key of a connection in a map. Identifiers may contain blanks. */

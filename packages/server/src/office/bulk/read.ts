@@ -1,13 +1,12 @@
-import { orderOf } from "../../domain/correction.ts";
+import { orderOf } from "../../domain/bulk.ts";
 import { portionsOf } from "../../domain/portions.ts";
 import { Refused } from "../../domain/refused.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { atNow, correctingBy, decide } from "../decide.ts";
-import type { GivenFile } from "../fields.ts";
 import { countBulk, countToday } from "../limits.ts";
 import type { Office } from "../office.ts";
 import { count } from "../text.ts";
-import { type MeantLine, readMeant } from "./lines.ts";
+import type { MeantLine } from "./lines.ts";
 import { decidePortion, nameOf, PORTION, problemOf } from "./plan.ts";
 import * as sql from "./sql.ts";
 
@@ -18,9 +17,14 @@ export const PAUSE_MS = 20;
  * Reads the list of a bulk change and decides on each connection once, portion by portion. Nothing is corrected.
  * @throws Refused also as soon as the list is longer than the author may change today.
  */
-export async function readList(office: Office, run: BulkRunRow, { open }: GivenFile, ending: AbortSignal) {
+export async function readList(
+  office: Office,
+  run: BulkRunRow,
+  list: AsyncIterable<readonly MeantLine[]>,
+  ending: AbortSignal,
+) {
   let number = 0;
-  for await (const all of readMeant(office.store, run.environment, open()))
+  for await (const all of list)
     for (const lines of portionsOf(all, PORTION)) {
       if (number > 0) await office.sleep(PAUSE_MS, ending);
       if (ending.aborted) return;
@@ -43,16 +47,18 @@ async function addLines(office: Office, run: BulkRunRow, meant: readonly MeantLi
   const order = orderOf(run);
   const lines = await newLines(office, run, meant);
   const keys = lines.flatMap((each) => ("problem" in each.meant ? [] : [each.meant]));
-  const effects = await decidePortion(engine, engine.db, order, keys, correctingBy(office));
+  const effects = await decidePortion(office.store, engine.db, order, keys, correctingBy(office));
   const problems = new Map(effects.map((effect) => [nameOf(effect.key), problemOf(order, effect)]));
   const rows = lines.map(({ line, text, whole = null, meant: of }, index): BulkLineRow => {
-    const place = { runId: run.id, number: number + index + 1, line, text, whole };
+    const place = { runId: run.id, number: number + index + 1, line, text, whole, plan: null, entry: null };
     if ("problem" in of) return { ...place, cuid: null, service: null, reqId: null, problem: of.problem };
-    const { cuid, service, reqId } = of;
-    return { ...place, cuid, service, reqId, problem: problems.get(nameOf(of)) ?? null };
+    const { cuid, service, reqId, goodwill } = of;
+    const entry = goodwill && { plan: goodwill.plan, entry: goodwill.seq };
+    return { ...place, cuid, service, reqId, ...entry, problem: problems.get(nameOf(of)) ?? null };
   });
   const left = rows.filter(({ problem }) => problem !== null).length;
-  const repeated = effects.filter((effect) => effect.repeated && problemOf(order, effect) === undefined).length;
+  const chosen = effects.filter((effect) => problemOf(order, effect) === undefined);
+  const repeated = chosen.filter((effect) => effect.repeated).length;
   await decide(office, [], async (tx) => {
     const write = async () => {
       const before = await sql.findRun(tx, run.id);
@@ -60,11 +66,13 @@ async function addLines(office: Office, run: BulkRunRow, meant: readonly MeantLi
         lines: meant.at(-1)?.line ?? before.lines,
         count: before.count + rows.length - left,
         repeated: before.repeated + (order.action === "goodwill" ? repeated : 0),
+        startsAgain: before.startsAgain + chosen.filter((effect) => effect.startsAgain).length,
+        duplicates: before.duplicates + meant.length - lines.length,
         problems: before.problems + left,
       };
       if (!(await sql.updateRun(tx, run, { ...sums, changedAt: office.by.at })))
         throw new Refused("conflict", "the list was read too slowly: send it again");
-      await sql.insertLines(tx, rows);
+      await sql.putLines(tx, rows);
     };
     return { answer: undefined, change: { write, audit: [] } };
   });

@@ -5,6 +5,7 @@ import {
   ENVIRONMENT,
   EnvironmentSchema,
   InstantSchema,
+  LIST_ACTIONS,
   oneOf,
   orNull,
   PlanSchema,
@@ -21,12 +22,19 @@ const STATES = [...WORK_STATES, "waiting", "paused", "cancelled"] as const;
 
 export const BulkRequestSchema = Type.Object({
   ...ENVIRONMENT,
-  action: oneOf(BULK_ACTIONS, "What is done with each connection."),
+  action: oneOf(LIST_ACTIONS, "What is done with each connection."),
   file: fileOf(
     "The list, one line for each: a set-top box number or username; `cuid service reqId`; a mobile number or cuid, for all connections of the customer; or `segment NAME`.",
   ),
   days: Type.Optional(DaysSchema),
   plan: Type.Optional(PlanSchema),
+  runningAt: Type.Optional(
+    Type.String({
+      description:
+        "Give goodwill to plans that ran at this time or day of the provider's clock, also if they have ended since.",
+      examples: ["2026-11-20 14:45:00", "2026-11-20"],
+    }),
+  ),
   reason: ReasonSchema,
 });
 
@@ -43,6 +51,10 @@ export const BulkRunSchema = Type.Object(
     action: oneOf(BULK_ACTIONS),
     days: orNull(Type.Integer()),
     plan: orNull(Type.String()),
+    runningAt: orNull(
+      Type.String({ description: "Time or day at which the plans must have run; null: they must run when corrected." }),
+    ),
+    reverses: orNull(Type.Integer({ description: "Id of the bulk change whose goodwill is reversed." })),
     reason: Type.String(),
     author: Type.String(),
     state: oneOf(
@@ -55,11 +67,14 @@ export const BulkRunSchema = Type.Object(
     lines: Type.Integer({ description: "Number of lines that were read." }),
     count: Type.Integer({ description: "Number of connections to correct." }),
     repeated: Type.Integer({ description: "Those among them that already got goodwill in the last day." }),
+    startsAgain: Type.Integer({ description: "Those among them whose plan has ended, and starts again." }),
+    duplicates: Type.Integer({ description: "How often the list names a connection again; it is corrected once." }),
     problems: Type.Integer({ description: "Number of lines and connections that are left out." }),
     done: Type.Integer({ description: "Number of connections that were corrected, or left out since the preview." }),
     problem: orNull(Type.String()),
     secondPerson: Type.Boolean({ description: "Whether the start needs a second person." }),
-  } satisfies Partial<Record<keyof BulkRunRow | "secondPerson", unknown>>,
+    reversible: Type.Boolean({ description: "Whether all of its goodwill can be reversed." }),
+  } satisfies Partial<Record<keyof BulkRunRow | "secondPerson" | "reversible", unknown>>,
   { title: "BulkRun" },
 );
 
@@ -72,6 +87,8 @@ const LINE = {
   cuid: orNull(Type.String()),
   service: orNull(ServiceSchema),
   reqId: orNull(Type.String()),
+  plan: orNull(Type.String({ description: "Plan of the goodwill." })),
+  entry: orNull(Type.Integer({ description: "Number of the goodwill entry that was made, or that is reversed." })),
   outcome: oneOf(["open", "corrected", "left_out"]),
   problem: orNull(Type.String({ description: "Why the line or connection is left out." })),
 };
@@ -82,14 +99,31 @@ export const BulkLineSchema = Type.Object(
   {
     ...LINE,
     customer: CustomerNameSchema,
-    plan: orNull(Type.String({ description: "Plan of the goodwill, in a preview." })),
     before: orNull(RunSchema),
     after: orNull(RunSchema),
     repeated: Type.Boolean({ description: "Whether the connection already got goodwill in the last day." }),
+    startsAgain: Type.Boolean({ description: "Whether the plan has ended, and starts again." }),
   },
   { title: "BulkLine" },
 );
 
 export const SegmentsSchema = Type.Object({
   items: Type.Array(Type.Object({ segment: Type.String(), connections: Type.Integer() })),
+});
+
+export const PlansSchema = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      plan: Type.String(),
+      running: Type.Integer({ description: "Number of connections where it runs." }),
+    }),
+  ),
+});
+
+const left = (description: string) => orNull(Type.Integer({ description: `${description}; null: no limit.` }));
+
+export const BulkLimitsSchema = Type.Object({
+  connections: left("Connections that you can still correct in bulk today"),
+  goodwillDays: left("Days of goodwill that you can still give today"),
+  alone: left("Connections that you can still correct in bulk today without a second person"),
 });

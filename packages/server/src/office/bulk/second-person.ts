@@ -1,4 +1,4 @@
-import { bulkSteered, orderOf } from "../../domain/correction.ts";
+import { bulkSteered, orderOf } from "../../domain/bulk.ts";
 import { Refused } from "../../domain/refused.ts";
 import type { Db } from "../../store/engine.ts";
 import type { ApprovalRow, BulkRunRow } from "../../store/tables.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { ConnectionKey, Environment } from "../../domain/customer.ts";
 import { portionsOf } from "../../domain/portions.ts";
-import type { Instant } from "../../domain/wall-time.ts";
+import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import { CONNECTION_KEY } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
@@ -92,9 +92,24 @@ export async function listSegments(db: Db, environment: Environment) {
   });
 }
 
+/** Lists the plans that connections have or had, each with the number of connections where it runs. */
+export async function listPlans(db: Db, environment: Environment, now: WallTime) {
+  const query = db
+    .selectFrom("subscription")
+    .select((eb) => [
+      "plan",
+      eb.fn.sum<number>(eb.case().when("endTime", ">", now).then(1).else(0).end()).as("running"),
+    ])
+    .where("environment", "=", environment)
+    .groupBy("plan")
+    .orderBy("plan");
+  return (await query.execute()).map(({ plan, running }) => ({ plan, running: Number(running) }));
+}
+
 type NewRun = Pick<
   BulkRunRow,
-  "environment" | "action" | "days" | "plan" | "reason" | "author" | "staffId" | "role" | "keyHash"
+  | ("environment" | "action" | "days" | "plan" | "runningAt" | "reverses")
+  | ("reason" | "author" | "staffId" | "role" | "keyHash")
 >;
 
 /** A run whose list is not read yet. Must be called in a transaction of reference data, which numbers it. */
@@ -104,7 +119,7 @@ export async function newRun(tx: Db, run: NewRun, at: Instant): Promise<BulkRunR
     id: (last?.id ?? 0) + 1,
     ...run,
     ...{ state: "checking", createdAt: at, startedAt: null, changedAt: at, problem: null },
-    ...{ lines: 0, count: 0, repeated: 0, problems: 0, place: 0, done: 0 },
+    ...{ lines: 0, count: 0, repeated: 0, startsAgain: 0, duplicates: 0, problems: 0, place: 0, done: 0 },
   };
 }
 
@@ -156,8 +171,19 @@ export async function connectionsOfRun(db: Db, id: number, cuids: readonly strin
   return cuids.length === 0 ? [] : query.where("cuid", "in", cuids).execute();
 }
 
-export async function insertLines(tx: Db, rows: readonly BulkLineRow[]): Promise<void> {
-  if (rows.length > 0) await tx.insertInto("bulkLine").values(rows).execute();
+/** Inserts lines, or records the outcome of their corrections. */
+export async function putLines(tx: Db, rows: readonly BulkLineRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const insert = tx.insertInto("bulkLine").values(rows);
+  await insert
+    .onConflict((on) =>
+      on.columns(["runId", "number"]).doUpdateSet((eb) => ({
+        plan: eb.ref("excluded.plan"),
+        entry: eb.ref("excluded.entry"),
+        problem: eb.ref("excluded.problem"),
+      })),
+    )
+    .execute();
 }
 
 /** The next lines of a run in their order. @param problems only those left out, or only the others. */
@@ -169,11 +195,6 @@ export function linesAfter(
   let query = db.selectFrom("bulkLine").selectAll().where("runId", "=", id).where("number", ">", after);
   if (problems !== undefined) query = query.where("problem", problems ? "is not" : "is", null);
   return query.orderBy("number").limit(limit).execute();
-}
-
-export async function setProblem(tx: Db, runId: number, number: number, problem: string): Promise<void> {
-  const query = tx.updateTable("bulkLine").set({ problem });
-  await query.where("runId", "=", runId).where("number", "=", number).execute();
 }
 
 const CHECK_LOST_MS = 60_000;

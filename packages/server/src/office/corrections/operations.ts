@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import * as decided from "../../domain/correction.ts";
 import { eventsBetween } from "../../domain/event.ts";
-import { Refused } from "../../domain/refused.ts";
 import { findConnection, findConnectionWithHeads } from "../../store/customers.ts";
 import { connectionMeant, noConnection } from "../customers/find.ts";
 import { correctingBy, decide } from "../decide.ts";
@@ -11,7 +10,7 @@ import { changeOf, correct, effectOf } from "./correct.ts";
 import { reverseTransaction } from "./reversal.ts";
 import { BlockEffectSchema, CORRECTION, DaysSchema, GOODWILL, GoodwillEffectSchema } from "./schemas.ts";
 import { writeBlock } from "./sql.ts";
-import { goodwillLines, notCorrected, planUnclear, REFUSALS } from "./words.ts";
+import { goodwillLines, notCorrected } from "./words.ts";
 
 const AS = { tag: "Corrections", permission: "correct", refuses: ["not_found", "conflict"] } as const;
 const BY_NAME = { arguments: ["service", "reqId"] } as const;
@@ -35,7 +34,13 @@ export const grantGoodwill = operation({
     const key = await connectionMeant(office, input);
     return correct(office, key, async (tx, ledgers) => {
       const connection = await findConnection(tx, key, ledgers);
-      const found = decided.grantGoodwill(connection, ledgers, { ...key, days, plan }, correctingBy(office));
+      const found = decided.grantGoodwill(
+        connection,
+        ledgers,
+        { ...key, days, plan },
+        correctingBy(office),
+        office.store.provider.basePlans,
+      );
       if (found.kind !== "granted") throw notCorrected(found, input);
       await countToday(office, tx, "goodwillDays", days);
       const answer = { ...key, days, ...effectOf(found.correction) };
@@ -47,11 +52,11 @@ export const grantGoodwill = operation({
 export const reverseGoodwill = operation({
   ...AS,
   http: "POST /customers/:cuid/goodwill-reversal",
-  summary: "Reverse the last goodwill",
+  summary: "Reverse goodwill, the last or a given one",
   input: Type.Object({
     ...GOODWILL,
     seq: Type.Optional(
-      Type.Integer({ minimum: 1, description: "Ledger entry to reverse; no other entry is reversed." }),
+      Type.Integer({ minimum: 1, description: "Ledger entry to reverse (default: the newest goodwill)." }),
     ),
   }),
   answer: GoodwillEffectSchema,
@@ -68,8 +73,7 @@ export const reverseGoodwill = operation({
     const key = await connectionMeant(office, input);
     return correct(office, key, async (tx, ledgers) => {
       const found = decided.reverseGoodwill(ledgers, { ...key, plan, seq }, correctingBy(office));
-      if ("plans" in found) throw planUnclear(found, plan);
-      if (found.kind !== "reversed") throw new Refused("conflict", REFUSALS.goodwill[found.kind]);
+      if (found.kind !== "reversed") throw notCorrected(found, input);
       const answer = { ...key, days: found.days, ...effectOf(found.correction) };
       return { answer, change: await changeOf(office, tx, ledgers, found.correction) };
     });

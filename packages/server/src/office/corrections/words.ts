@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { BlockOutcome, GoodwillOutcome } from "../../domain/correction.ts";
+import type { BlockOutcome, GoodwillOutcome, GoodwillReversalOutcome, PlanUnclear } from "../../domain/correction.ts";
 import { Refused } from "../../domain/refused.ts";
 import { runLines } from "../common.ts";
 import { type ConnectionInput, noConnection } from "../customers/find.ts";
@@ -8,45 +8,48 @@ import { count, fieldLines } from "../text.ts";
 import type { TransactionReversalSchema } from "../transactions/schemas.ts";
 import type { GoodwillEffectSchema } from "./schemas.ts";
 
-const NO_GOODWILL = "there is no goodwill that is not reversed yet: topupd why shows the entries";
-
 /** Domain's reason to refuse a correction. */
 export const REFUSALS = {
-  history_gone: "nothing was reversed: the history before this top-up was deleted (topupd prune)",
+  history_gone: "nothing was reversed: the history before it was deleted (topupd prune)",
+  no_goodwill: "there is no goodwill that is not reversed yet: topupd why shows the entries",
   too_long: "the subscription would end after the year 9999: give fewer days",
   blocked_by_records: "the provider's own records block it, not staff: correct the records and import them",
-  goodwill: {
-    not_found: NO_GOODWILL,
-    already_reversed: NO_GOODWILL,
-    not_last: "this is not the last goodwill any more: look again",
-    history_gone: "nothing was reversed: the history before this goodwill was deleted (topupd prune)",
-  },
 } as const;
 
-type Undone = Exclude<GoodwillOutcome | BlockOutcome, { readonly kind: "granted" | "done" }>;
+type Undone = Exclude<
+  GoodwillOutcome | GoodwillReversalOutcome | BlockOutcome,
+  { readonly kind: "granted" | "reversed" | "done" }
+>;
+
+interface Asked {
+  readonly plan?: string | undefined;
+  /** Time or day at which the plan must have run. */
+  readonly runningAt?: string | undefined;
+}
 
 /** Words why a connection is not corrected. */
-export function notCorrected(
-  outcome: Undone,
-  input: ConnectionInput & { readonly plan?: string | undefined },
-): Refused {
+export function notCorrected(outcome: Undone, input: ConnectionInput & Asked): Refused {
   switch (outcome.kind) {
     case "not_found":
       return noConnection(input);
+    case "history_gone":
+    case "no_goodwill":
     case "too_long":
     case "blocked_by_records":
       return new Refused("conflict", REFUSALS[outcome.kind]);
     default:
-      return planUnclear(outcome, input.plan);
+      return planUnclear(outcome, input);
   }
 }
 
-export function planUnclear(
-  { kind, plans }: { readonly kind: string; readonly plans: readonly string[] },
-  plan: string | undefined,
-): Refused {
-  const known = plans.length === 0 ? "it has none" : `it has ${plans.join(", ")}`;
+function planUnclear({ kind, plans }: PlanUnclear, { plan, runningAt }: Asked): Refused {
+  const all = plans.join(", ");
+  const known = plans.length === 0 ? "it has none" : `it has ${all}`;
   const which = plan === undefined ? "base subscription" : `subscription of the plan ${plan}`;
+  if (kind === "second_base")
+    return new Refused("conflict", `a second base plan would start beside ${all}, and TOPUPD_BASE_PLANS allows one`);
+  if (kind === "not_running")
+    return new Refused("conflict", `no ${which} ${runningAt === undefined ? "runs" : `ran at ${runningAt}`}`);
   if (kind === "no_subscription") return new Refused("conflict", `there is no ${which} to give days to: ${known}`);
   return new Refused("conflict", (naming) => {
     return `several subscriptions fit: say which, with ${plans.map((each) => naming("plan", each)).join(" or ")}`;

@@ -700,9 +700,13 @@ CREATE TABLE held_back (
 CREATE TABLE bulk_run (
   id          INTEGER PRIMARY KEY,
   environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
-  action      TEXT    NOT NULL CHECK (action IN ('goodwill', 'block', 'unblock')),
+  action      TEXT    NOT NULL CHECK (action IN ('goodwill', 'block', 'unblock', 'reverse_goodwill')),
   days        INTEGER,
   plan        TEXT,
+  -- Wall time or day at which the plans must have run; null for those that run when they are corrected.
+  running_at  TEXT,
+  -- The bulk change whose goodwill is reversed.
+  reverses    INTEGER REFERENCES bulk_run,
   reason      TEXT    NOT NULL,
   author      TEXT    NOT NULL,
   -- Rights of the author, checked in each portion; all are null for the command line.
@@ -715,10 +719,13 @@ CREATE TABLE bulk_run (
   started_at  INTEGER,
   -- Time of the last progress or change of the state.
   changed_at  INTEGER NOT NULL,
-  -- Lines of the list that were read; connections to correct, of which some got goodwill in the last day; lines left out.
+  -- Lines of the list that were read; connections to correct, of which some got goodwill in the last day, and some have a plan
+  -- that starts again; connections that the list names again; lines left out.
   lines       INTEGER NOT NULL,
   count       INTEGER NOT NULL,
   repeated    INTEGER NOT NULL,
+  starts_again INTEGER NOT NULL,
+  duplicates  INTEGER NOT NULL,
   problems    INTEGER NOT NULL,
   -- Number of the last line whose connection was corrected or left out, and how many such lines there were.
   place       INTEGER NOT NULL,
@@ -739,6 +746,9 @@ CREATE TABLE bulk_line (
   cuid    TEXT,
   service TEXT,
   req_id  TEXT,
+  -- Plan and number of the ledger entry: the goodwill that was given, or that a reversal reverses.
+  plan    TEXT,
+  entry   INTEGER,
   -- Why the connection is left out.
   problem TEXT,
   PRIMARY KEY (run_id, number)
