@@ -156,12 +156,16 @@ function useSuggestions(text: string) {
   const input = asked === "" ? null : { environment, q: asked, limit: SUGGESTIONS };
   const found = usePages("GET /customers", input);
   const now = wallNow(timeZone);
-  const transaction = found.first?.transaction ?? null;
-  const customers = found.first?.items.map((match) => suggestionOf(match, now)) ?? [];
-  const suggestions: Suggestion[] =
-    transaction === null
-      ? customers
-      : [{ href: transactionHref(transaction), title: t.transaction, id: transaction.txnId }];
+  const { transactions = [], items = [] } = found.first ?? {};
+  const owners = new Set(transactions.map(({ cuid }) => cuid));
+  const suggestions: Suggestion[] = [
+    ...transactions.map((each) => {
+      const [title, id] = [t.transaction, each.txnId];
+      return { href: transactionHref(each), title, id, ...(each.udf1 !== null && { note: each.udf1 }) };
+    }),
+    // A customer who was found only by a top-up is not suggested beside it.
+    ...items.filter(({ code, cuid }) => code !== null || !owners.has(cuid)).map((match) => suggestionOf(match, now)),
+  ];
   const isCurrent = asked === text && !found.isKept && found.first !== undefined;
   return { suggestions: text === "" ? [] : suggestions, isCurrent, isEmpty: isCurrent && suggestions.length === 0 };
 }

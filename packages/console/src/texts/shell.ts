@@ -27,7 +27,8 @@ export const shell = {
     health: "Health",
   },
   search: "Search customers",
-  searchHint: "Name, mobile number, customer id, set-top box, username, transaction",
+  searchHint:
+    "Name, mobile number, customer id, set-top box, username, txnId (or its last six characters), checkoutId, udf1",
   suggestions: "Customers found",
   noSuggestion: "No match",
   allMatches: "Press Enter to list all matches.",

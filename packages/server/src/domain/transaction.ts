@@ -62,6 +62,8 @@ export const TRANSACTION_ID_RANDOM_BYTES = 10;
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 const SHAPE = new RegExp(`^[${ALPHABET}]{26}$`);
+/** The console's lists show six characters. */
+const END = new RegExp(`^[${ALPHABET}]{6,25}$`);
 
 /** All pairs of digits, since a txnId is made for every top-up. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
@@ -91,6 +93,11 @@ export function randomDigits(random: Uint8Array): string {
 
 export function isTransactionId(text: string): boolean {
   return SHAPE.test(text);
+}
+
+/** Whether a text can be the end of a txnId by which staff search for it. */
+export function isTransactionIdEnd(text: string): boolean {
+  return END.test(text);
 }
 
 /** The least txnId of this time: every earlier txnId is less. A time before 1970 counts as 1970. */

@@ -10,7 +10,19 @@ import type { RefusedCall } from "../../src/store/store.ts";
 import { refusal, run } from "../support/desk.ts";
 import { plain } from "./customers.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
-import { FAMILY, FIBER, HARI_TV, importRows, openProvider, RAM_TV, SITA, SITA_NET, SITA_TV } from "./provider.ts";
+import {
+  expectRecorded,
+  FAMILY,
+  FIBER,
+  HARI_TV,
+  importRows,
+  openProvider,
+  RAM_NET,
+  RAM_TV,
+  SITA,
+  SITA_NET,
+  SITA_TV,
+} from "./provider.ts";
 
 const CUID = SITA.cuid;
 const END = "2026-12-10 09:00:00";
@@ -41,7 +53,7 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     for (const [q, expected] of searches) expect(await cuids(q), q).toEqual(expected);
     expect(await search({ q: txnId, environment: "trial" })).toMatchObject({
       items: [{ environment: "production", connections: [{ service: "tv" }, { reqId: "sita", status: "active" }, {}] }],
-      transaction: { txnId, amount: "1130.00", partner: "wallet", bouquetName: "Fiber 100 Mbps (MONTHLY)" },
+      transactions: [{ txnId, amount: "1130.00", partner: "wallet", bouquetName: "Fiber 100 Mbps (MONTHLY)" }],
     });
     expect(await cuids("sita", { environment: "trial" })).toEqual([]);
     for (const [q, all] of [
@@ -57,6 +69,34 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
       }
       expect(seen).toEqual(all);
     }
+  });
+
+  test("a search finds top-ups by the partner's order number and by the end of the txnId that lists show", async () => {
+    const opened = await openProvider(makeDatabase);
+    const topUp = async (...of: Parameters<typeof opened.command>) =>
+      expectRecorded(await opened.store.settleTopUp(opened.command(...of)));
+    const first = await topUp(SITA_NET, "NET-1M", { udf1: "PO-77" });
+    const second = await topUp(RAM_NET, "NET-1M", { udf1: "PO-77" });
+    const third = await topUp(SITA_TV, "TV-1M", { udf1: "9800000102" });
+    const search = async (q: string, more: object = {}) => {
+      const { items, transactions } = await run(opened.desk(), searchCustomers, { q, ...more });
+      return [transactions.map(({ txnId }) => txnId), items.map(({ cuid }) => cuid)];
+    };
+    expect(await search("PO-77")).toEqual([
+      [second.txnId, first.txnId],
+      [CUID, "2000002"],
+    ]);
+    // An order number can be the mobile number of another customer.
+    expect(await search("9800000102")).toEqual([[third.txnId], ["2000002"]]);
+    for (const { txnId, cuid } of [first, third])
+      for (const end of [txnId.slice(-6), `…${txnId.slice(-6)}`, txnId.slice(-9).toLowerCase()])
+        expect(await search(end), end).toEqual([[txnId], [cuid]]);
+    const short = first.txnId.slice(-5);
+    for (const q of [short, "PO-7", "PO_77"]) expect(await search(q), q).toEqual([[], []]);
+    for (const q of ["PO-77", first.txnId.slice(-6)])
+      expect(await search(q, { environment: "trial" }), q).toEqual([[], []]);
+    const { items } = await run(opened.desk(), listConnections, { search: first.txnId.slice(-6) });
+    expect(new Set(items.map(({ cuid }) => cuid))).toEqual(new Set([CUID]));
   });
 
   test("a search finds codes by their beginnings and ends, a mobile number in any form, and says which code fits", async () => {

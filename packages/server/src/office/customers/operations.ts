@@ -34,8 +34,9 @@ export const searchCustomers = operation({
   }),
   answer: CustomerMatchesSchema,
   async run(office, input) {
-    const { environment, transaction, items, cursor } = await searched(office, input, input);
+    const { environment, transactions, items, cursor } = await searched(office, input, input);
     const now = momentOf(office).wall;
+    const presenter = await presenterOf(office.store, environment);
     return {
       items: items.map(({ customer, code }) => {
         const connections = customer.connections.map((connection) => {
@@ -44,7 +45,7 @@ export const searchCustomers = operation({
         return { ...profileOf(customer), environment, code: code ?? null, connections };
       }),
       cursor,
-      transaction: transaction ? transactionData(transaction, await presenterOf(office.store, environment)) : null,
+      transactions: transactions.map((each) => transactionData(each, presenter)),
     };
   },
 });

@@ -100,7 +100,9 @@ export const CustomerMatchSchema = Type.Object(
 export const CustomerMatchesSchema = Type.Object(
   {
     ...pageOf(CustomerMatchSchema).properties,
-    transaction: orNull(TransactionSchema),
+    transactions: Type.Array(TransactionSchema, {
+      description: "Top-ups that the search names, newest first; the later pages have none.",
+    }),
   },
   { title: "CustomerMatches" },
 );

@@ -62,6 +62,30 @@ export async function findByTxnIds(db: Db, txnIds: readonly string[]): Promise<M
   return new Map(rows.map((row) => [row.txnId, transactionOfRow(row)]));
 }
 
+/** Finds top-ups by the partner's own reference, newest first. */
+export async function findByUdf1(db: Db, environment: Environment, udf1: string, limit: number) {
+  const query = topUps(db).selectAll("t").where("t.udf1", "=", udf1).where("t.environment", "=", environment);
+  return newestFirst((await query.limit(limit).execute()).map(transactionOfRow));
+}
+
+/** Finds the newest top-ups by the end of their txnIds. It reads all txnIds, a step at a time. */
+export async function findByTxnIdEnd(db: Db, environment: Environment, end: string, limit: number) {
+  const found: Transaction[] = [];
+  for await (const step of stepsOf(db, rangeOf(undefined, undefined))) {
+    // No other column is selected, so that the index of txnIds suffices.
+    const query = inRange(topUps(db), step).select("t.txnId").where("t.txnId", "like", `%${end}`);
+    const txnIds = (await query.execute()).map(({ txnId }) => txnId);
+    const some = newestFirst([...(await findByTxnIds(db, txnIds)).values()]);
+    found.push(...some.filter((each) => each.environment === environment));
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
+}
+
+function newestFirst(transactions: readonly Transaction[]): Transaction[] {
+  return transactions.toSorted((a, b) => (a.txnId < b.txnId ? 1 : -1));
+}
+
 /** Finds the reversals of top-ups, by their txnIds. */
 export async function findReversals(db: Db, txnIds: readonly string[]): Promise<Map<string, RecordedReversal>> {
   if (txnIds.length === 0) return new Map();
