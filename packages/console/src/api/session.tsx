@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
-import { createContext, useContext } from "react";
+import { createContext, useContext, useState } from "react";
 import { readStored, store } from "../storage.ts";
 import { ask } from "./client.ts";
 import { ApiProblem } from "./problem.ts";
@@ -7,6 +7,9 @@ import type { Permission } from "./request.ts";
 import type { Me } from "./staff-api.d.ts";
 
 const SESSION = ["GET /session"] as const;
+
+/** Key of the words why the session ended. */
+const END = ["end of the session"] as const;
 
 /** Storage key, set while a session probably exists. Without it, the first visit sends no request. */
 const HINT = "loggedIn";
@@ -32,6 +35,7 @@ export function useMay(permission: Permission): boolean {
 
 /** Reads the session; null without a session. */
 export function useSession() {
+  const client = useQueryClient();
   return useQuery<Me | null, ApiProblem>({
     queryKey: SESSION,
     queryFn: async ({ signal }) => {
@@ -40,7 +44,7 @@ export function useSession() {
         return await ask(SESSION[0], {}, { signal });
       } catch (error) {
         if (isLoggedOut(error)) {
-          store(HINT, null);
+          forgetAll(client, error);
           return null;
         }
         throw error;
@@ -58,6 +62,12 @@ export function useLogIn() {
     expectSession();
     client.setQueryData(SESSION, me);
   };
+}
+
+/** Why the last session ended, in words of the server; undefined after a log-out. */
+export function useSessionEnd(): string | undefined {
+  const client = useQueryClient();
+  return useState(() => client.getQueryData<string>(END))[0];
 }
 
 /** Address of a log-in with OpenID Connect that returns to this page. @param proof "yes" if only a new log-in counts. */
@@ -94,16 +104,17 @@ export function createClient(): QueryClient {
     },
   });
   const forgetIfLoggedOut = (error: unknown) => {
-    if (isLoggedOut(error)) forgetAll(client);
+    if (isLoggedOut(error)) forgetAll(client, error);
     if (hasCode(error, "set_up_first")) void client.invalidateQueries({ queryKey: SESSION });
   };
   return client;
 }
 
-function forgetAll(client: QueryClient): void {
+function forgetAll(client: QueryClient, why?: unknown): void {
   store(HINT, null);
+  if (why instanceof ApiProblem) client.setQueryData(END, why.problem.detail);
   client.setQueryData(SESSION, null);
-  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] });
+  client.removeQueries({ predicate: ({ queryKey }) => ![SESSION[0], why && END[0]].includes(queryKey[0]) });
 }
 
 function isLoggedOut(error: unknown): boolean {

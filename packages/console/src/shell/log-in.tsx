@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useApi } from "../api/hooks.ts";
 import { ApiProblem } from "../api/problem.ts";
-import { expectSession, issuerUrl, useLogIn } from "../api/session.tsx";
+import { expectSession, issuerUrl, useLogIn, useSessionEnd } from "../api/session.tsx";
 import { Button } from "../components/button.tsx";
 import { TextInput } from "../components/controls.tsx";
 import { Field, Form, type FormValues } from "../components/form.tsx";
@@ -11,12 +11,15 @@ import { texts } from "../texts/index.ts";
 import { Brand } from "./brand.tsx";
 
 /** Why a log-in with OpenID Connect failed. */
-const PROBLEM = new URLSearchParams(location.search).get("logInProblem");
-if (PROBLEM !== null) history.replaceState(null, "", location.pathname);
+const PAGE = new URL(location.href);
+const PROBLEM = PAGE.searchParams.get("logInProblem");
+PAGE.searchParams.delete("logInProblem");
+if (PROBLEM !== null) history.replaceState(null, "", PAGE);
 
 /** Replaces every page until log-in. The address stays, so the wanted page follows. */
 export function LogIn() {
   const logIn = useLogIn();
+  const end = useSessionEnd();
   /** Accepted name and password, while the one-time code is missing. */
   const [known, setKnown] = useState<{ name: string; password: string }>();
   const { data: ways, error } = useApi("GET /session/ways");
@@ -38,6 +41,7 @@ export function LogIn() {
       <div className="log-in-card">
         <Brand />
         <PageHead title={t.title} />
+        {end !== undefined && problem === undefined && <Note>{end}</Note>}
         {problem !== undefined && <Note tone="danger">{problem}</Note>}
         {(ways?.password === true || error !== null) && (
           <Form

@@ -83,9 +83,9 @@ const actionsOf = async ({ service }: StaffApi) =>
     .map(({ author, action, subject, reason, after }) => [author, action, subject, reason, after]);
 
 const problemOf = ({ status, headers }: StaffAnswer) => [status, headers["location"], headers["set-cookie"]];
-const failed = (problem: string) => [
+const failed = (problem: string, page = "/?") => [
   302,
-  `${CONSOLE}/?logInProblem=${problem}`,
+  `${CONSOLE}${page}logInProblem=${problem}`,
   expect.not.stringContaining("topupd_session"),
 ];
 
@@ -181,7 +181,8 @@ describe("a log-in with the issuer", () => {
 
   test("is refused without a role, and with a name that is taken or that nobody can have", async () => {
     const api = await start();
-    expect(problemOf((await logIn(api, "nobody")).answer)).toEqual(failed("no_role"));
+    const { answer } = await logIn(api, "nobody", { query: "?to=/customers%3Ftext=rai" });
+    expect(problemOf(answer)).toEqual(failed("no_role", "/customers?text=rai&"));
     await api.addPerson("maya", "viewer");
     expect(problemOf((await logIn(api, "maya")).answer)).toEqual(failed("name_taken"));
     issuer.accounts.set("empty", { preferred_username: "\u200b", topupd_role: "admin" });

@@ -90,7 +90,7 @@ describe("whoever works with the console", () => {
 
     api().service.now += 31 * 60_000;
     await visit.goTo("/transactions");
-    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    await page.getByText("Your session ended after 30 minutes without use.").waitFor();
     await visit.logIn(STAFF.support, PASSWORD);
     await main.getByRole("heading", { name: "Transactions" }).waitFor();
   });

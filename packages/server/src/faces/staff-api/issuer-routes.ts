@@ -37,15 +37,24 @@ export function addIssuerRoutes(
   const config = { permission: "public" } as const;
   const { clock } = ports;
 
-  const fail = (request: FastifyRequest, reply: FastifyReply, { origin }: Visitor, outcome: IssuerProblem) => {
+  const fail = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { origin }: Visitor,
+    outcome: IssuerProblem,
+    journey?: Journey,
+  ) => {
     request.outcome = `oidc_${outcome}`;
-    return reply.redirect(`${origin}/?logInProblem=${outcome}`);
+    const page = new URL(pathOf(journey?.to, origin), origin);
+    page.searchParams.set("logInProblem", outcome);
+    return reply.redirect(page.href);
   };
   /** Does a part of a log-in. @param work returns where the browser goes. */
   const attempt = async (
     request: FastifyRequest,
     reply: FastifyReply,
     visitor: Visitor,
+    journey: Journey,
     work: () => Promise<string>,
   ): Promise<FastifyReply> => {
     const failed = { staff: undefined, address: visitor.address };
@@ -55,7 +64,7 @@ export function addIssuerRoutes(
       // Otherwise the issuer has no part in it.
       if (!(error instanceof IssuerFailure)) throw error;
       ports.logInFailed({ outcome: "wrong_credentials", ...failed, cause: error.message });
-      return fail(request, reply, visitor, error.outcome);
+      return fail(request, reply, visitor, error.outcome, journey);
     }
   };
 
@@ -69,7 +78,7 @@ export function addIssuerRoutes(
       ...{ state: secret(), nonce: secret(), verifier: secret() },
       ...{ at: clock(), maxAgeMs, to: pathOf(to, origin) },
     };
-    return attempt(request, reply, visitor, async () => {
+    return attempt(request, reply, visitor, journey, async () => {
       const page = await issuer.pageFor(journey, `${origin}${place}/callback`, maxAgeMs / 1000);
       const { name, attributes } = cookieAt(origin);
       const value = Buffer.from(JSON.stringify(journey)).toString("base64url");
@@ -91,9 +100,9 @@ export function addIssuerRoutes(
     const begun = await beginAttempt(ports, { name: "", source, isKnown: false });
     if ("waitMs" in begun) {
       ports.logInFailed({ outcome: "too_many_attempts", staff: undefined, address: visitor.address });
-      return fail(request, reply, visitor, "too_many_attempts");
+      return fail(request, reply, visitor, "too_many_attempts", journey);
     }
-    return attempt(request, reply, visitor, async () => {
+    return attempt(request, reply, visitor, journey, async () => {
       const person = await issuer.personOf(journey, new URL(request.url, origin));
       const asked = { issuer: issuer.host, asked: journey, device: visitor };
       const done = await logInFromIssuer(ports, person, asked);

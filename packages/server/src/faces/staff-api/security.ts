@@ -71,7 +71,9 @@ async function identify(ports: AdminPorts, { headers, cookies }: FastifyRequest)
   const token = cookies[COOKIE];
   // Pages that read again by themselves must not keep an unattended session open.
   const isUse = headers["topupd-poll"] === undefined;
-  return token === undefined ? undefined : identifyPerson(ports, token, isUse);
+  const found = token === undefined ? undefined : await identifyPerson(ports, token, isUse);
+  if (typeof found === "string") throw new Problem("not_logged_in", found);
+  return found;
 }
 
 /**

@@ -42,6 +42,9 @@ export const LONGEST_MS = 12 * 60 * MINUTE_MS;
 /** Shortest time between two records that a session or key was used. */
 const NOTED_EVERY_MS = MINUTE_MS;
 
+/** Sessions are deleted by people, changes of the account, and by the next log-in if they were not used. */
+const SESSION_GONE = "Your session has ended: somebody ended it, your account changed, or it was not used.";
+
 const SESSION_ID_RANDOM_BYTES = 9;
 const ATTEMPT_ID_RANDOM_BYTES = 9;
 const LONGEST_USER_AGENT = 200;
@@ -248,21 +251,23 @@ interface LoggedInPerson {
 /**
  * @param token of a session.
  * @param isUse whether the request keeps the session open.
- * @returns undefined if there is no such session, or if it has ended.
+ * @returns why the session has ended, in words for the person, if it has.
  */
 export async function identifyPerson(
   { store, clock, totpRoles, logInWays }: Omit<SessionPorts, "random">,
   token: string,
   isUse: boolean,
-): Promise<StaffIdentity | undefined> {
+): Promise<StaffIdentity | string> {
   const hash = hashSecret(token);
   const found = await findSession(store.engine.db, hash);
   const now = clock();
-  if (found === undefined || hasSessionEnded(found.session, now)) return undefined;
+  if (found === undefined) return SESSION_GONE;
   const { member, session } = found;
-  if (!logInWays.has(member.logsInWith)) return undefined;
+  const end = sessionEnd(session, now);
+  if (end !== undefined) return end;
+  if (!logInWays.has(member.logsInWith)) return SESSION_GONE;
   if (isUse && now - session.lastUsedAt >= NOTED_EVERY_MS) await touchSession(store.engine, hash, now);
-  return identityOf({ totpRoles }, member, session);
+  return identityOf({ totpRoles }, member, session) ?? SESSION_GONE;
 }
 
 function identityOf(
@@ -291,6 +296,9 @@ export async function identifySystem(
   return { name: `key ${found.name}`, role: found.role, authority: { keyHash: hash }, person: undefined };
 }
 
-export function hasSessionEnded({ createdAt, lastUsedAt }: StaffSession, now: Instant): boolean {
-  return now - createdAt >= LONGEST_MS || now - lastUsedAt >= IDLE_MS;
+/** Words why a session has ended by its age; undefined if it has not. */
+export function sessionEnd({ createdAt, lastUsedAt }: StaffSession, now: Instant): string | undefined {
+  if (now - lastUsedAt >= IDLE_MS) return `Your session ended after ${IDLE_MS / MINUTE_MS} minutes without use.`;
+  if (now - createdAt < LONGEST_MS) return undefined;
+  return `Your session ended ${LONGEST_MS / MINUTE_MS / 60} hours after you logged in.`;
 }

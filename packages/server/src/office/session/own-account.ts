@@ -13,7 +13,7 @@ import type { Ports } from "../../store/ports.ts";
 import { officeOf } from "../office.ts";
 import { type BadPassword, refusePassword } from "../staff/passwords.ts";
 import { type AccountValues, changeAccount, NO_TOTP } from "../staff/sql.ts";
-import { beginAttempt, hasSessionEnded, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
+import { beginAttempt, type LogInPorts, type StaffIdentity, sessionEnd, type TooManyAttempts } from "./log-in.ts";
 import { endSession, findStaff, listSessions } from "./sql.ts";
 
 /*
@@ -30,7 +30,7 @@ export async function listOwnSessions(
   { person }: Person,
 ): Promise<readonly StaffSession[]> {
   const now = clock();
-  return (await listSessions(store.engine.db, person.id)).filter((session) => !hasSessionEnded(session, now));
+  return (await listSessions(store.engine.db, person.id)).filter((session) => sessionEnd(session, now) === undefined);
 }
 
 /** Ends this session or another one of the person. @returns false if the person has no such session. */
