@@ -14,6 +14,7 @@ const LAST_NAMES = (
   "Adhikari Basnet Bhattarai Chaudhary Dahal Ghimire Gurung Joshi Karki Khadka Lama Magar " +
   "Maharjan Neupane Pandey Poudel Rai Regmi Shah Sherpa Shrestha Tamang Thapa"
 ).split(" ");
+const AREAS = ["Kathmandu", "Kathmandu", "Lalitpur", "Bhaktapur", "Kirtipur"];
 const SEGMENTS = ["city", "city", "valley", "valley", "hills"];
 
 type Service = "tv" | "internet" | "iptv";
@@ -74,6 +75,7 @@ export interface DemoCustomer {
     readonly last_name: string;
     readonly mobile: string;
     readonly status: "active" | "inactive";
+    readonly area: string | undefined;
     readonly connections: Partial<Record<Service, readonly { readonly subscriptions: readonly object[] }[]>>;
   };
   readonly subscriptions: readonly DemoSubscription[];
@@ -127,7 +129,8 @@ function makeCustomer(choices: Choices, calendar: Calendar, begin: Instant, inde
   if (boxes < 2 && choices.isOneIn(2)) connections.iptv = [connect("iptv", `${username}-iptv`, PLANS.iptv)];
   const status = choices.isOneIn(40) ? "inactive" : "active";
   const mobile = `98${41_000_000 + index * 7_919}`;
-  return { row: { cuid, first_name: first, last_name: last, mobile, status, connections }, subscriptions };
+  const area = AREAS[index % AREAS.length];
+  return { row: { cuid, first_name: first, last_name: last, mobile, status, area, connections }, subscriptions };
 }
 
 /** A day of the first month, more often one near the end of a calendar month. */

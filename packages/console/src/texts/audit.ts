@@ -20,6 +20,7 @@ const actions: Readonly<Record<string, string>> = {
   "catalogue.remove": "Bouquet taken off sale",
   "catalogue.restore": "Catalogue restored",
   "customers.import": "Customers imported",
+  "customer.note": "Note written",
   "trial.reset": "Trial customers reset",
   "transaction.reverse": "Transaction reversed",
   "connection.block": "Connection blocked",

@@ -38,7 +38,7 @@ export function csvText(rows: readonly Cells[]): string {
 }
 
 /** Columns of the customer, equal on all its lines. */
-export const PROFILE_COLUMNS = ["cuid", "first_name", "last_name", "mobile", "status"] as const;
+export const PROFILE_COLUMNS = ["cuid", "first_name", "last_name", "mobile", "status", "area"] as const;
 /** Columns of subscriptions. A cell has one line for each subscription of the connection. */
 export const SUBSCRIPTION_COLUMNS = ["code", "startdate", "enddate", "goodwillDays"] as const;
 export const CONNECTION_COLUMNS = [
@@ -53,8 +53,8 @@ export const CATALOGUE_HEADER: Cells = ["service", "code", "name", "price", "seg
 
 /** One line for each connection; a customer without connections gets one line with empty cells for them. */
 export function customerLines(row: CustomerFileRow): Cells[] {
-  const { cuid, first_name, last_name, mobile = "", status, asOf, connections } = row;
-  const profile = [cuid, first_name, last_name, mobile, status, asOf];
+  const { cuid, first_name, last_name, mobile = "", status, area = "", asOf, connections } = row;
+  const profile = [cuid, first_name, last_name, mobile, status, area, asOf];
   const lines = Object.entries(connections).flatMap(([service, list]) =>
     list.map((connection) => [...profile, service, ...connectionCells(connection)]),
   );

@@ -37,6 +37,7 @@ export const AUDIT_ACTIONS = [
   "catalogue.remove",
   "catalogue.restore",
   "customers.import",
+  "customer.note",
   "trial.reset",
   "transaction.reverse",
   "connection.block",
@@ -182,13 +183,8 @@ export function partnerAllowed({ name, allowedAddresses }: Partner, after: Addre
 type TermsAction = `partner.${"limit" | "details" | "account" | "commission" | StaffEntryKind}`;
 
 /** @param before with amounts in major units, as for people. */
-export function partnerTermsSet(
-  action: TermsAction,
-  { name }: Partner,
-  before: object | undefined,
-  after: object,
-): AuditedChange {
-  return { action, subject: name, before, after };
+export function partnerTermsSet(action: TermsAction, { name }: Partner, before: object | undefined, after: object) {
+  return { action, subject: name, before, after } satisfies AuditedChange;
 }
 
 export function tokenIssued({ id, partner, environment, expiresAt }: AccessToken): AuditedChange {

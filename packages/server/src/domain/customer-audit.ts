@@ -100,6 +100,7 @@ const PROFILE_FIELDS: readonly (readonly [string, (profile: CustomerProfile) => 
   ["last_name", ({ lastName }) => lastName],
   ["mobile", ({ mobile }) => mobile],
   ["status", ({ status }) => status],
+  ["area", ({ area }) => area],
 ];
 
 function connectionTexts(connections: readonly BareConnection[]): Map<string, string> {

@@ -79,8 +79,8 @@ export function changeCustomer(
   rules: Omit<CustomerImportRules, "allowsShorter" | "goodwill">,
   normaliseMobile: NormaliseMobile,
 ): CustomerChange {
-  const { cuid, firstName, lastName, mobile, status } = stated;
-  const profile = { cuid, firstName, lastName, mobile, status };
+  const { cuid, firstName, lastName, mobile, status, area } = stated;
+  const profile = { cuid, firstName, lastName, mobile, status, area };
   const { customer: former, ledgers } = stored;
   const before = former?.connections ?? [];
   const { asOf, now, toleranceDays } = rules;
@@ -220,7 +220,7 @@ function isSameBare(a: BareConnection | undefined, b: BareConnection): boolean {
 }
 
 function isSameProfile(a: CustomerProfile, b: CustomerProfile): boolean {
-  return a.firstName === b.firstName && a.lastName === b.lastName && a.mobile === b.mobile && a.status === b.status;
+  return (["firstName", "lastName", "mobile", "status", "area"] as const).every((name) => a[name] === b[name]);
 }
 
 /**

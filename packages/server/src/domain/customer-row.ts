@@ -44,8 +44,8 @@ export interface RowContext {
 type CustomerContext = RowContext & { readonly cuid: string };
 
 /**
- * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status", "asOf"?, "goodwill"?,
- * "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`. A set-top box has the field `stb`, other
+ * Reads one row of a customers file: `{"cuid", "first_name", "last_name", "mobile"?, "status", "area"?, "asOf"?,
+ * "goodwill"?, "connections": {"tv": [...], "internet": [...], "iptv": [...]}}`. A set-top box has the field `stb`, other
  * connections `username`.
  */
 export function readCustomerRow(row: JsonObject, context: RowContext): Reading<StatedCustomer> {
@@ -55,6 +55,7 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   const lastName = fields.text("last_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
   const mobile = placeholderMobile(row) === undefined ? readMobile(fields) : void fields.has("mobile");
   const status = fields.oneOf("status", WIRE_STATUSES);
+  const area = fields.optionalStatedIdentifier("area");
   const asOf = fields.optionalText("asOf", { maxLength: IDENTIFIER_MAX_LENGTH });
   const goodwill = fields.has("goodwill") ? fields.oneOf("goodwill", GOODWILL_READINGS) : context.goodwill;
   const its = { ...context, cuid };
@@ -65,7 +66,7 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   ]);
   fields.refuseOthers();
   const records = { asOf, goodwill, connections: connections ?? [] };
-  return fields.finish({ cuid, firstName, lastName, mobile, status, ...records });
+  return fields.finish({ cuid, firstName, lastName, mobile, status, area, ...records });
 }
 
 /** The mobile number of a row if it is a placeholder, which reads as none. */

@@ -5,7 +5,7 @@ import { callingCodeOf, digitsOf, foldName, type NormaliseMobile } from "./names
 /*
  * The search of staff. Each customer has terms, and a search finds the terms that begin with its texts. The first letter of
  * a term is its kind. `c`: a code; `k`: the folded name of a connection; `e`: a folded code reversed, to find it by its end;
- * `n`: a folded word of the name. Indexes that exist anyway find the kinds `c` and `k`; only `e` and `n` are stored.
+ * `n`: a folded word of the name or area. Indexes that exist anyway find the kinds `c` and `k`; only `e` and `n` are stored.
  */
 
 /** Codes that a search finds by a part need this many characters. Shorter texts find only whole codes. */
@@ -51,7 +51,7 @@ function allTerms(customer: SearchedCustomer): string[] {
   return [...codeTerms(customer).keys(), ...endsOf(customer).keys(), ...nameTerms(customer)];
 }
 
-/** The code of a customer that has a term, as it is written; undefined for a word of the name. */
+/** The code of a customer that has a term, as it is written; undefined for a word of the name or area. */
 export function codeOfTerm(customer: SearchedCustomer, term: string): string | undefined {
   return codeTerms(customer).get(term) ?? endsOf(customer).get(term);
 }
@@ -72,8 +72,11 @@ function endsOf({ cuid, mobile, mobileForm, connections }: SearchedCustomer): Ma
   return ends;
 }
 
-function nameTerms({ firstName, lastName }: Pick<SearchedCustomer, "firstName" | "lastName">): string[] {
-  const words = foldName(`${firstName} ${lastName}`).split(/[^\p{L}\p{M}\p{N}]+/u);
+/** The texts of a customer in which staff search for words. */
+type Worded = Pick<SearchedCustomer, "firstName" | "lastName" | "area">;
+
+function nameTerms({ firstName, lastName, area = "" }: Worded): string[] {
+  const words = foldName(`${firstName} ${lastName} ${area}`).split(/[^\p{L}\p{M}\p{N}]+/u);
   return words.filter((word) => word !== "").map((word) => `n${shortened(word)}`);
 }
 
@@ -89,7 +92,7 @@ export function searchRanges(text: string, { defaultCountry, normaliseMobile }: 
   return [...[...begins, ...ends].map((term) => ({ term, isWhole, others: [] })), ...nameRanges(text)];
 }
 
-/** The range of customers whose names have words that begin with all words of the text, in any order. */
+/** The range of customers whose names or areas have words that begin with all words of the text, in any order. */
 export function nameRanges(text: string): TermRange[] {
   // A wrong mobile number is not searched among names.
   if (!/\p{L}/u.test(text)) return [];
@@ -106,8 +109,8 @@ export function firstPlace(customer: SearchedCustomer, ranges: readonly TermRang
   return undefined;
 }
 
-/** Whether a name has the other words of a range. */
-export function hasOtherWords(name: Pick<SearchedCustomer, "firstName" | "lastName">, { others }: TermRange): boolean {
+/** Whether a name or area has the other words of a range. */
+export function hasOtherWords(name: Worded, { others }: TermRange): boolean {
   return others.length === 0 || hasAll(nameTerms(name), others);
 }
 

@@ -23,6 +23,8 @@ export interface CustomerProfile {
   readonly lastName: string;
   readonly mobile: string | undefined;
   readonly status: WireStatus;
+  /** Only for staff: look-ups by partners do not read it. */
+  readonly area?: string | undefined;
 }
 
 /** Texts of a connection in the provider's records. Files and the audit trail use these names. */
@@ -151,6 +153,7 @@ export interface CustomerFileRow {
   readonly last_name: string;
   readonly mobile?: string;
   readonly status: string;
+  readonly area?: string;
   /** Time of the row: it contains every top-up, goodwill and reversal made here up to then (ISO 8601, UTC). */
   readonly asOf: string;
   readonly connections: Readonly<Partial<Record<Service, readonly ConnectionFileRow[]>>>;
@@ -173,7 +176,7 @@ interface SubscriptionFileRow {
 
 /** A row that an import can read. It contains no blocks by staff. */
 export function customerRow(customer: Customer, asOf: string): CustomerFileRow {
-  const { cuid, firstName, lastName, mobile, status } = customer;
+  const { cuid, firstName, lastName, mobile, status, area } = customer;
   const of = (service: Service) => {
     const connections = customer.connections.filter((connection) => connection.service === service);
     return connections.length === 0 ? {} : { [service]: connections.map(connectionRow) };
@@ -182,6 +185,7 @@ export function customerRow(customer: Customer, asOf: string): CustomerFileRow {
     ...{ cuid, first_name: firstName, last_name: lastName },
     ...(mobile === undefined ? {} : { mobile }),
     status,
+    ...(area === undefined ? {} : { area }),
     asOf,
     connections: { ...of("tv"), ...of("internet"), ...of("iptv") },
   };

@@ -151,6 +151,22 @@ export interface StaffAct {
   readonly reason: string;
 }
 
+const MINUTE_MS = 60_000;
+/** A session ends after this time without use. */
+export const IDLE_MS = 30 * MINUTE_MS;
+/** A session ends after this time in any case. */
+export const LONGEST_MS = 12 * 60 * MINUTE_MS;
+
+/** Why a session is not on record: the next log-in deletes unused ones. */
+export const SESSION_GONE = "Your session has ended: somebody ended it, your account changed, or it was not used.";
+
+/** Words why a session has ended by its age; undefined if it has not. */
+export function sessionEnd({ createdAt, lastUsedAt }: StaffSession, now: Instant): string | undefined {
+  if (now - lastUsedAt >= IDLE_MS) return `Your session ended after ${IDLE_MS / MINUTE_MS} minutes without use.`;
+  if (now - createdAt < LONGEST_MS) return undefined;
+  return `Your session ended ${LONGEST_MS / MINUTE_MS / 60} hours after you logged in.`;
+}
+
 /*
  * Limits for log-ins. Failures are counted by name and source together, so that a stranger cannot lock out a person from
  * elsewhere, and by source alone, against trying many names. A known device is a source of its own. So are all one-time
@@ -158,7 +174,7 @@ export interface StaffAct {
  */
 
 /** Lifetime of a failed log-in. */
-export const FAILURE_COUNTS_MS = 15 * 60_000;
+export const FAILURE_COUNTS_MS = 15 * MINUTE_MS;
 const MOST_FOR_NAME = 10;
 const MOST_FOR_SOURCE = 100;
 

@@ -13,6 +13,7 @@ import { findCustomers, type RecordedCustomer } from "../store/customers.ts";
 import type { Db } from "../store/engine.ts";
 import { codesToFind } from "../store/settings.ts";
 import type { Store } from "../store/store.ts";
+import type { CustomerRow } from "../store/tables.ts";
 
 /* Finds customers by their ids, codes and names: domain/customer-search.ts says what a search finds. */
 
@@ -25,13 +26,18 @@ export async function readNames(
   environment: Environment,
   cuids: readonly string[],
 ): Promise<ReadonlyMap<string, Pick<CustomerProfile, "firstName" | "lastName">>> {
-  const names = new Map<string, Pick<CustomerProfile, "firstName" | "lastName">>();
+  const rows = await readWords(db, environment, cuids);
+  return new Map(rows.map(({ cuid, firstName, lastName }) => [cuid, { firstName, lastName }]));
+}
+
+/** Names and areas of customers. */
+export async function readWords(db: Db, environment: Environment, cuids: readonly string[]) {
+  const found: Pick<CustomerRow, "cuid" | "firstName" | "lastName" | "area">[] = [];
   for (const some of portionsOf([...new Set(cuids)], IDS_AT_ONCE)) {
-    const query = db.selectFrom("customer").select(["cuid", "firstName", "lastName"]);
-    const rows = await query.where("environment", "=", environment).where("cuid", "in", some).execute();
-    for (const { cuid, ...name } of rows) names.set(cuid, name);
+    const query = db.selectFrom("customer").select(["cuid", "firstName", "lastName", "area"]);
+    found.push(...(await query.where("environment", "=", environment).where("cuid", "in", some).execute()));
   }
-  return names;
+  return found;
 }
 
 /** Finds the ids of customers that have a whole code, in order. */
@@ -58,7 +64,7 @@ export const MOST_CANDIDATES = 20;
 /** A customer in a list of matches. */
 export interface Match {
   readonly customer: RecordedCustomer;
-  /** The code that fits; undefined if the name fits. */
+  /** The code that fits; undefined if the name or area fits. */
   readonly code: string | undefined;
 }
 
@@ -72,7 +78,7 @@ type PlacedMatch = Match & { readonly place: MatchPlace };
 /** Terms that one statement reads if more words of a name must be compared. */
 const NAMES_AT_ONCE = 1_000;
 
-/** Customers whose names have words that begin with all words of a text, in any order. */
+/** Customers whose names or areas have words that begin with all words of a text, in any order. */
 export async function findCuidsByName(db: Db, environment: Environment, name: string, limit: number) {
   return (await findMatches(db, environment, nameRanges(name), { limit })).map(({ customer }) => customer.cuid);
 }
@@ -172,11 +178,11 @@ async function readTerms(
   return index === undefined ? rows : rows.map((row) => ({ term: kind + row.term, cuid: row.cuid }));
 }
 
-/** The customers among those of some terms whose names have the other words of the range. */
+/** The customers among those of some terms whose names or areas have the other words of the range. */
 async function withOtherWords(db: Db, environment: Environment, range: TermRange, terms: readonly FoundTerm[]) {
   const cuids = [...new Set(terms.map(({ cuid }) => cuid))];
   if (range.others.length === 0 || cuids.length === 0) return new Set(cuids);
-  const query = db.selectFrom("customer").select(["cuid", "firstName", "lastName"]);
-  const names = await query.where("environment", "=", environment).where("cuid", "in", cuids).execute();
-  return new Set(names.filter((name) => hasOtherWords(name, range)).map(({ cuid }) => cuid));
+  const words = await readWords(db, environment, cuids);
+  const fitting = words.filter(({ area, ...name }) => hasOtherWords({ ...name, area: area ?? undefined }, range));
+  return new Set(fitting.map(({ cuid }) => cuid));
 }

@@ -222,12 +222,21 @@ function groupByCustomer<Row extends { readonly cuid: string }>(rows: readonly R
 
 function customerRow(
   environment: Environment,
-  { profile: { cuid, firstName, lastName, mobile, status } }: CustomerChange,
+  { profile: { cuid, firstName, lastName, mobile, status, area } }: CustomerChange,
   as_of: number,
   provider: ProviderSettings,
 ): RawRow<"customer"> {
   const mobiles = { mobile: mobile ?? null, mobile_e164: e164Of(mobile, provider) };
-  return { cuid, environment, first_name: firstName, last_name: lastName, status, as_of, ...mobiles };
+  return {
+    cuid,
+    environment,
+    first_name: firstName,
+    last_name: lastName,
+    status,
+    area: area ?? null,
+    as_of,
+    ...mobiles,
+  };
 }
 
 /** Finds a name that the file spells differently, while the connection with the old spelling keeps a paid subscription. */

@@ -131,7 +131,7 @@ async function withConnections(db: Kysely<Tables>, some: SomeCustomers): Promise
         .onRef("s.service", "=", "n.service")
         .onRef("s.req_id", "=", "n.req_id"),
     )
-    .select(["c.cuid", "c.first_name", "c.last_name", "c.mobile", "c.status as customer_status"])
+    .select(["c.cuid", "c.first_name", "c.last_name", "c.mobile", "c.status as customer_status", "c.area"])
     .select(["c.environment", "c.as_of", "c.mobile_e164", "n.service", "n.req_id"])
     .select(CONNECTION_STATE.map((column) => `n.${column}` as const))
     .select(["s.plan", ...HEAD_COLUMNS.map((column) => `s.${column}` as const)])

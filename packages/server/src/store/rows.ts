@@ -12,9 +12,9 @@ import { type RawRow, TABLES, type TopUpRow } from "./tables.ts";
 
 export type ProfileRow = Pick<RawRow<"customer">, "cuid" | "first_name" | "last_name" | "mobile" | "status">;
 
-export function toProfile(row: ProfileRow): CustomerProfile {
-  const { cuid, first_name: firstName, last_name: lastName, mobile, status } = row;
-  return { cuid, firstName, lastName, mobile: mobile ?? undefined, status };
+export function toProfile(row: ProfileRow & Pick<RawRow<"customer">, "area">): CustomerProfile {
+  const { cuid, first_name: firstName, last_name: lastName, mobile, status, area } = row;
+  return { cuid, firstName, lastName, mobile: mobile ?? undefined, status, area: area ?? undefined };
 }
 
 export const CONNECTION_STATE = ["status", "blocked", "segment"] as const;

@@ -80,6 +80,7 @@ export const TABLES = {
     mobile: orNull(text()),
     mobile_e164: orNull(text()),
     status: text<WireStatus>(),
+    area: orNull(text()),
     as_of: orNull(number()),
   }),
   customer_code: table({ code: text(), environment: text<Environment>(), cuid: text() }),
@@ -158,6 +159,7 @@ export const TABLES = {
   ),
   reversal: table({ txn_id: text() }, { ...ACCOUNT, ...ACT }),
   connection_block: table(CONNECTION, ACT),
+  customer_note: table({ ...CUSTOMER, seq: number() }, { at: number(), wall: text(), author: text(), note: text() }),
   retired_checkout: table(
     { checkout_id: text() },
     {

@@ -41,8 +41,9 @@ describe("what an import does with one row", () => {
       kind: "changed",
       endsRunning: 0,
     });
-    expect(effect(stored, { lastName: "Rana" }, "2027-03-01").changes).toEqual([
+    expect(effect(stored, { lastName: "Rana", area: "Patan" }, "2027-03-01").changes).toEqual([
       { field: "last_name", from: "Rai", to: "Rana" },
+      { field: "area", from: undefined, to: "Patan" },
       { field: "internet fiber1", from: "active, blocked by staff", to: "active, segment gold, blocked by staff" },
       {
         field: "internet fiber1: Fiber 100",

@@ -36,7 +36,7 @@ describe("a customer's row", () => {
       tv: [{ stb: "0001", status: "inactive" }],
     };
     const plain = { status: "active", segment: undefined, subscriptions: undefined };
-    expect(read({ mobile: "9800000001", connections })).toEqual({
+    expect(read({ mobile: "9800000001", area: "Lalitpur", connections })).toEqual({
       ok: true,
       value: {
         cuid: "7001",
@@ -44,6 +44,7 @@ describe("a customer's row", () => {
         lastName: "Rai",
         mobile: "9800000001",
         status: "active",
+        area: "Lalitpur",
         asOf: undefined,
         goodwill: undefined,
         connections: [
@@ -156,9 +157,9 @@ describe("a customer's row is refused", () => {
         internet: [{ ...FIBER, username: padded, subscriptions }],
       };
       const problem = "must not begin or end with a blank or an unseen sign";
-      const wrong = problemsOf({ cuid: padded, mobile: padded, connections });
+      const wrong = problemsOf({ cuid: padded, mobile: padded, area: padded, connections });
       expect(wrong.filter((each) => each.endsWith(problem)).map((each) => each.split(":")[0])).toEqual([
-        ...["cuid", "mobile", "connections.tv[0].stb", "connections.tv[0].segment"],
+        ...["cuid", "mobile", "area", "connections.tv[0].stb", "connections.tv[0].segment"],
         ...["connections.internet[0].username", "connections.internet[0].subscriptions[0].code"],
       ]);
     },

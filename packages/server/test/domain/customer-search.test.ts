@@ -5,7 +5,7 @@ import { mobileNumbersOf } from "../../src/domain/names.ts";
 const RULES = { defaultCountry: "NP", normaliseMobile: mobileNumbersOf("NP") };
 const ZOE = {
   status: "active" as const,
-  ...{ cuid: "204117", firstName: "Zoë Maya", lastName: "O'Brien-Rai", mobile: "984-1234567" },
+  ...{ cuid: "204117", firstName: "Zoë Maya", lastName: "O'Brien-Rai", mobile: "984-1234567", area: "Patan" },
   mobileForm: "+9779841234567",
   connections: [{ service: "tv", reqId: "ab12" }] as const,
 };
@@ -14,7 +14,7 @@ describe("the terms of a customer", () => {
   test("are its codes from the end, and the words of its name", () => {
     expect(storedTerms(ZOE).sort()).toEqual([
       ...["e21BA", "e711402", "e7654321489779"],
-      ...["nBRIEN", "nMAYA", "nO", "nRAI", "nZOE"],
+      ...["nBRIEN", "nMAYA", "nO", "nPATAN", "nRAI", "nZOE"],
     ]);
   });
 
@@ -45,7 +45,7 @@ describe("a search", () => {
     ...["984123", "+977 98", "(984) 1234567", "3-4567", "९८४१"].map((text) => [text, ZOE.mobile]),
     ...["2041", "4117"].map((text) => [text, ZOE.cuid]),
     ...["AB12", "ab12"].map((text) => [text, "ab12"]),
-    ...["zoe", "rai zo", "o'brien", "Z", "BRIEN-R"].map((text) => [text, "the name"]),
+    ...["zoe", "rai zo", "zoe pat", "o'brien", "Z", "BRIEN-R"].map((text) => [text, "the name"]),
   ])("for %j finds %s", (text, found) => {
     expect(codeFor(text)).toBe(found);
   });

@@ -33,11 +33,12 @@ function ignoreRefused(error: unknown): void {
 test("an export that is imported, each day again, adds no goodwill", async () => {
   const world = await openWorld();
   world.now = Date.parse("2026-06-01T10:00:00Z");
-  await world.importCustomers([customer("1", { end: "2026-06-13 10:00:00" })]);
+  await world.importCustomers([{ ...customer("1", { end: "2026-06-13 10:00:00" }), area: "Patan" }]);
   await give(world, "1", 2);
   for (let day = 0; day < 3; day += 1) {
     world.now += DAY_MS;
     const rows = await exported(world);
+    expect(rows[0]?.area).toBe("Patan");
     expect(rows[0]?.connections.internet?.[0]?.subscriptions).toMatchObject([
       { enddate: "2026-06-15 10:00:00", goodwillDays: 2 },
     ]);

@@ -1,11 +1,15 @@
 import type { Static } from "typebox";
 import { expect, test } from "vitest";
+import { Refused } from "../../src/domain/refused.ts";
+import { listEntries } from "../../src/office/audit/sql.ts";
 import { reverseGoodwill } from "../../src/office/corrections/operations.ts";
-import { listConnections } from "../../src/office/customers/connections.ts";
+import { listAreas, listConnections } from "../../src/office/customers/connections.ts";
 import { connectionOrGone, cuidMeant } from "../../src/office/customers/find.ts";
 import { showLedgers } from "../../src/office/customers/ledgers.ts";
+import { addNote } from "../../src/office/customers/notes.ts";
 import { searchCustomers, showCustomer } from "../../src/office/customers/operations.ts";
 import { listRefusedCalls, listRefusedCallsOfCustomer } from "../../src/office/customers/refused-calls.ts";
+import { readInput } from "../../src/office/input.ts";
 import type { RefusedCall } from "../../src/store/store.ts";
 import { refusal, run } from "../support/desk.ts";
 import { plain } from "./customers.ts";
@@ -179,6 +183,28 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     expect(await refusal(show(CUID, { environment: "trial" }))).toMatchObject({ code: "not_found" });
   });
 
+  test("notes by staff stay with time and author, newest first, and are audited", async () => {
+    const opened = await openProvider(makeDatabase);
+    const write = (note: string, more: object = {}) => run(opened.desk(), addNote, { cuid: CUID, note, ...more });
+    await write("pays on Fridays");
+    opened.now += 60_000;
+    expect(await write(" called about the outage ")).toMatchObject({ seq: 2, note: "called about the outage" });
+    expect((await run(opened.desk(), showCustomer, { cuid: CUID })).notes).toEqual([
+      { seq: 2, wall: "2026-11-20 09:01:00", author: "tester", note: "called about the outage" },
+      { seq: 1, wall: "2026-11-20 09:00:00", author: "tester", note: "pays on Fridays" },
+    ]);
+    expect((await run(opened.desk(), showCustomer, { cuid: RAM_TV.cuid })).notes).toEqual([]);
+    const ofCustomer = await listEntries(opened.store.engine.db, { cuid: CUID, action: "customer.note" }, 5);
+    expect(ofCustomer.map(({ subject, after }) => [subject, after])).toEqual([
+      [`production ${CUID}`, '{"note":"called about the outage"}'],
+      [`production ${CUID}`, '{"note":"pays on Fridays"}'],
+    ]);
+    expect(await refusal(write("x", { cuid: "9" }))).toMatchObject({ code: "not_found" });
+    expect(await refusal(write("x", { environment: "trial" }))).toMatchObject({ code: "not_found" });
+    for (const note of ["", "  ", "a\nb", "x".repeat(501)])
+      expect(() => readInput(addNote.input, { cuid: CUID, note })).toThrow(Refused);
+  });
+
   test("ledgers show each entry with what it found and left, also of a connection that is gone", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
@@ -237,7 +263,8 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     await opened.block(SITA_TV, true);
     const internet = [{ ...SITA.connections.internet[0], username: "nine", segment: "hills" }];
     const iptv = [{ username: "nine-tv", status: "active" }];
-    await importRows(opened.store, opened.now, plain("9", { connections: { internet, iptv } }), plain("8"));
+    const nine = plain("9", { area: "Lalitpur South", connections: { internet, iptv } });
+    await importRows(opened.store, opened.now, nine, plain("8", { area: "Lalitpur" }));
     type Input = Static<(typeof listConnections)["input"]>;
     const list = (input: Input) => run(opened.desk(), listConnections, input);
     const rows = async (input: Input) =>
@@ -258,13 +285,29 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
         ["2000001 sita-iptv undefined no_subscription", "9 nine-tv undefined no_subscription"],
       ],
       [{ segment: "hills" }, ["9 nine 2026-12-10 running"]],
+      [{ area: "Lalitpur South" }, ["9 nine 2026-12-10 running", "9 nine-tv undefined no_subscription"]],
+      [{ area: "Lalitpur" }, []],
+      [{ area: "Lalitpur South", state: "running", service: "internet" }, ["9 nine 2026-12-10 running"]],
+      [{ area: "Lalitpur South", environment: "trial" }, []],
+      [{ state: "running" }, [net[0] ?? "", ...ends.slice(2)]],
+      [{ state: "running", endsWithin: 20 }, [net[0] ?? "", ends[2] ?? ""]],
       [{ environment: "trial" }, []],
+      [{ search: "lalitpur sou" }, ["9 nine 2026-12-10 active", "9 nine-tv undefined active"]],
       [{ search: "hari" }, ["2000004 007700000000004 undefined blocked"]],
       [{ search: "8" }, ["8 null undefined no_subscription"]],
     ];
     for (const [input, expected] of lists) expect(await rows(input), JSON.stringify(input)).toEqual(expected);
     const items = (await list({ segment: "hills" })).items;
-    expect(items).toMatchObject([{ plan: FIBER, bouquetId: "NET-1M", daysLeft: 20, firstName: "A", segment: "hills" }]);
+    expect(items).toMatchObject([
+      { plan: FIBER, bouquetId: "NET-1M", daysLeft: 20, firstName: "A", segment: "hills", area: "Lalitpur South" },
+    ]);
+    expect(await run(opened.desk(), listAreas, {})).toEqual({
+      items: [
+        { area: "Lalitpur", customers: 1 },
+        { area: "Lalitpur South", customers: 1 },
+      ],
+    });
+    expect((await run(opened.desk(), showCustomer, { cuid: "8" })).area).toBe("Lalitpur");
     expect((await list({ endedWithin: 20 })).items).toMatchObject([{ daysLeft: -19 }]);
     for (const input of [{}, { endsWithin: 30, endedWithin: 30 }, { search: "2000" }]) {
       const all = await list(input);
@@ -280,6 +323,8 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     for (const [input, field] of [
       [{ cursor: "x" }, "cursor"],
       [{ search: "rai", service: "tv" }, "search"],
+      [{ search: "rai", area: "Lalitpur" }, "search"],
+      [{ state: "running", endedWithin: 1 }, "endedWithin"],
     ] as const)
       expect(await refusal(list(input))).toMatchObject({ problems: [{ field }] });
   });

@@ -7,6 +7,7 @@ import { raiseAlert } from "../../src/office/alerts/sql.ts";
 import { previewBulk } from "../../src/office/bulk/preview.ts";
 import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
+import { addNote } from "../../src/office/customers/notes.ts";
 import { beginRun, endRun, replaceHeldBack } from "../../src/office/imports/runs.ts";
 import { noteBackup, noteCheck } from "../../src/office/maintenance/backups.ts";
 import { rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts";
@@ -157,6 +158,7 @@ async function correct(
   await grant(RAM_TV, 10);
   await run(desk(), reverseGoodwill, { ...RAM_TV, reason: "3 were meant" });
   await block(RAM_TV, true);
+  await run(desk(), addNote, { cuid: RAM_TV.cuid, note: "Ćevap „TV“" });
 }
 
 async function addTokens({ store, now, partner }: OpenedProvider): Promise<void> {

@@ -9,6 +9,7 @@ import type { PageProps } from "../../page-props.ts";
 import { texts } from "../../texts/index.ts";
 import { Connections } from "./connections.tsx";
 import { LedgerHistory } from "./ledger-history.tsx";
+import { Notes } from "./notes.tsx";
 import { RefusedCalls } from "./refused-calls.tsx";
 
 const t = texts.customers;
@@ -37,6 +38,7 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
         <Loaded of={customer}>
           {(found) => (
             <>
+              <Notes customer={found} />
               <Loaded of={ledgers}>{({ plans }) => <OfCustomer customer={found} ledgers={plans} />}</Loaded>
               <div id={REFUSED_CALLS} tabIndex={-1}>
                 <Card title={texts.refusedCalls.list}>

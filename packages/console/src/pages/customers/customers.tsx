@@ -17,7 +17,7 @@ import { STATE_TONES } from "./plan-state.tsx";
 
 const t = texts.customers;
 
-const NAMES = ["endsWithin", "endedWithin", "state", "segment", "service"] as const;
+const NAMES = ["endsWithin", "endedWithin", "state", "area", "segment", "service"] as const;
 
 /** Choices of days. The address can have another number. */
 function daysUpTo(given: string, ...usual: number[]): Options {
@@ -30,12 +30,14 @@ export default function Customers() {
   const [{ q }, setSearch] = useFilters(["q"]);
   const [values] = useFilters(NAMES);
   const segments = useApi("GET /segments", { environment }).data?.items ?? [];
+  const areas = useApi("GET /areas", { environment }).data?.items ?? [];
   const query = { environment, ...(q === "" ? asInput("GET /connections", values) : { search: q }) };
   const list = usePages("GET /connections", query);
   const filters: Readonly<Record<(typeof NAMES)[number], Filter>> = {
     endsWithin: { label: t.endsWithin, options: daysUpTo(values.endsWithin, 3, 7, 14, 30) },
     endedWithin: { label: t.endedWithin, options: daysUpTo(values.endedWithin, 3, 7, 14, 30, 90) },
     state: { label: t.state, options: Object.entries(t.states) },
+    area: { label: t.area, options: areas.map(({ area }) => [area, area] as const) },
     segment: { label: t.segmentFilter, options: segments.map(({ segment }) => [segment, segment] as const) },
     service: { label: t.service, options: Object.entries(texts.common.services) },
   };
@@ -82,6 +84,7 @@ const COLUMNS: readonly Column<ListedConnection>[] = [
     cell: ({ service, reqId }) => (service === null || reqId === null ? "–" : connectionName({ service, reqId })),
   },
   { header: t.planColumn, cell: ({ bouquetName }) => bouquetName ?? "–" },
+  { header: t.area, cell: ({ area }) => area ?? "–" },
   { header: t.segmentFilter, cell: ({ segment }) => segment ?? "–" },
   { header: t.end, cell: ({ end }) => <Time of={end} /> },
   { header: t.daysLeft, isNumber: true, cell: ({ daysLeft }) => daysLeft ?? "–" },

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { AddressList } from "../../domain/address-list.ts";
 import type { AskedLogIn, IssuerProblem } from "../../domain/issuer.ts";
+import { LONGEST_MS } from "../../domain/staff.ts";
 import { logInFromIssuer } from "../../office/session/from-issuer.ts";
-import { beginAttempt, LONGEST_MS, sourceOf } from "../../office/session/log-in.ts";
+import { beginAttempt, sourceOf } from "../../office/session/log-in.ts";
 import { PROOF_COUNTS_MS } from "../../office/session/own-account.ts";
 import { type Handshake, type Issuer, IssuerFailure } from "../../system/oidc.ts";
 import type { AdminPorts } from "./ports.ts";

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { AuditAction, AuditEntry } from "../../domain/audit.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { toAuditEntry } from "../../store/audit.ts";
@@ -87,8 +87,9 @@ function filtered(db: Db, filter: AuditFilter) {
   if (from !== undefined) query = query.where("at", ">=", from);
   if (until !== undefined) query = query.where("at", "<", until);
   if (cuid === undefined) return query;
-  // An entry of many customers has the cuid as a key of `after`; an entry of a connection has it between blanks.
-  return query.where((eb) => eb.or([holds("subject", ` ${cuid} `), holds("after", `${JSON.stringify(cuid)}:`)]));
+  // An entry of many customers has the cuid as a key of `after`; an entry of a connection has it between blanks, a note at the end.
+  const its = sql<string>`subject || ' '`;
+  return query.where((eb) => eb.or([holds(its, ` ${cuid} `), holds(sql`after`, `${JSON.stringify(cuid)}:`)]));
 }
 
 function isInPortions(action: string): boolean {
@@ -102,6 +103,6 @@ function isFollowed() {
 }
 
 /** Whether a text contains another. `replace` respects the case in every database; LIKE does not. */
-function holds(column: "subject" | "after", part: string) {
-  return sql<boolean>`replace(${sql.ref(column)}, ${part}, '') <> ${sql.ref(column)}`;
+function holds(text: RawBuilder<string | null>, part: string) {
+  return sql<boolean>`replace(${text}, ${part}, '') <> ${text}`;
 }

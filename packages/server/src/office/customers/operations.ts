@@ -15,8 +15,9 @@ import { momentOf } from "../../store/ports.ts";
 import { ENVIRONMENT, environmentOf, PAGE, runOf } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
-import { exportConnections, listConnections } from "./connections.ts";
+import { exportConnections, listAreas, listConnections } from "./connections.ts";
 import { showLedgers } from "./ledgers.ts";
+import { addNote, readNotes } from "./notes.ts";
 import { CuidSchema, CustomerMatchesSchema, CustomerSchema } from "./schemas.ts";
 import { SEARCH, searched } from "./search.ts";
 import { findBlocks } from "./sql.ts";
@@ -69,6 +70,7 @@ export const showCustomer = operation({
       ...profileOf(customer),
       environment,
       asOf: isoTimeOrNull(customer.asOf),
+      notes: await readNotes(db, environment, cuid),
       connections: customer.connections.map((connection) => {
         const { at, author = "", reason = "" } = findByName(blocks, connection) ?? {};
         return {
@@ -98,8 +100,8 @@ function planData({ plan, state, run, goodwill, past }: PlanView, now: WallTime)
   };
 }
 
-function profileOf({ cuid, firstName, lastName, mobile, status }: RecordedCustomer) {
-  return { cuid, firstName, lastName, mobile: mobile ?? null, status };
+function profileOf({ cuid, firstName, lastName, mobile, status, area }: RecordedCustomer) {
+  return { cuid, firstName, lastName, mobile: mobile ?? null, status, area: area ?? null };
 }
 
 function nameAndStatus(connection: Connection, now: WallTime) {
@@ -114,4 +116,6 @@ export const operations: readonly Operation[] = [
   showLedgers,
   listConnections,
   exportConnections,
+  listAreas,
+  addNote,
 ];

@@ -75,6 +75,7 @@ const ProfileFields = {
   lastName: Type.String(),
   mobile: orNull(Type.String()),
   status: oneOf(STATUSES),
+  area: orNull(Type.String()),
 };
 
 export const CustomerMatchSchema = Type.Object(
@@ -82,7 +83,7 @@ export const CustomerMatchSchema = Type.Object(
     ...ProfileFields,
     code: orNull(
       Type.String({
-        description: "The mobile number, cuid or connection that fits the search; null if the name fits.",
+        description: "The mobile number, cuid or connection that fits the search; null if the name or area fits.",
       }),
     ),
     connections: Type.Array(
@@ -147,10 +148,16 @@ const ConnectionSchema = Type.Object(
   { title: "Connection" },
 );
 
+export const NoteSchema = Type.Object(
+  { seq: Type.Integer(), wall: WallTimeSchema, author: Type.String(), note: Type.String() },
+  { title: "Note" },
+);
+
 export const CustomerSchema = Type.Object(
   {
     ...ProfileFields,
     asOf: orNull(InstantSchema),
+    notes: Type.Array(NoteSchema, { description: "Notes by staff, newest first." }),
     connections: Type.Array(ConnectionSchema),
   },
   { title: "Customer" },
@@ -230,6 +237,7 @@ export const ListedConnectionSchema = Type.Object(
     cuid: Type.String(),
     firstName: Type.String(),
     lastName: Type.String(),
+    area: orNull(Type.String()),
     service: orNull(ServiceSchema),
     reqId: orNull(Type.String({ description: "Null if the customer has no connection." })),
     plan: orNull(Type.String({ description: "Null if the connection has no subscription." })),
@@ -242,6 +250,10 @@ export const ListedConnectionSchema = Type.Object(
   },
   { title: "ListedConnection" },
 );
+
+export const AreasSchema = Type.Object({
+  items: Type.Array(Type.Object({ area: Type.String(), customers: Type.Integer() })),
+});
 
 export const RefusedCallSchema = Type.Object(
   {

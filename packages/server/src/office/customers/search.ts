@@ -15,7 +15,7 @@ export const SEARCH = Type.Optional(
     maxLength: 200,
     pattern: "^\\P{Cc}*$",
     description:
-      "The beginning or end (four characters or more) of a mobile number, cuid, set-top box number or username; beginnings of the words of a name; or a checkoutId, a txnId or its last six characters or more, or a udf1. Without it, all customers are listed.",
+      "The beginning or end (four characters or more) of a mobile number, cuid, set-top box number or username; beginnings of the words of a name and area; or a checkoutId, a txnId or its last six characters or more, or a udf1. Without it, all customers are listed.",
   }),
 );
 

@@ -4,14 +4,16 @@ import type { ConnectionName, ConnectionStatus, Environment } from "../../domain
 import type { StaffAct } from "../../domain/staff.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
-import { readNames } from "../customer-search.ts";
+import { readWords } from "../customer-search.ts";
 
 /** Conditions for listed connections. All must hold; an undefined field allows any value. */
 export interface ConnectionFilter {
   readonly environment: Environment;
   readonly service?: Service | undefined;
   readonly segment?: string | undefined;
-  readonly state?: "blocked" | "no_subscription" | undefined;
+  readonly area?: string | undefined;
+  /** `running`: not blocked; with `ends` after now. */
+  readonly state?: "running" | "blocked" | "no_subscription" | undefined;
   /** Only subscriptions that end after `after` and not after `until`, by their ends. */
   readonly ends?: { readonly after: WallTime; readonly until: WallTime } | undefined;
 }
@@ -21,6 +23,7 @@ export interface ListedConnection extends ConnectionName {
   readonly cuid: string;
   readonly firstName: string;
   readonly lastName: string;
+  readonly area: string | null;
   readonly status: ConnectionStatus;
   readonly blocked: boolean;
   readonly segment: string | null;
@@ -58,7 +61,7 @@ export function findBlocks(db: Db, environment: Environment, cuid: string): Prom
 /** Lists connections by customer id, or by the ends of their subscriptions if the filter has ends. */
 export async function listConnections(
   db: Db,
-  { environment, service, segment, state, ends }: ConnectionFilter,
+  { environment, service, segment, area, state, ends }: ConnectionFilter,
   { beyond, limit }: { readonly beyond: ConnectionPlace | undefined; readonly limit: number },
 ): Promise<ListedConnection[]> {
   let some = db
@@ -67,6 +70,15 @@ export async function listConnections(
     .where("n.environment", "=", environment);
   if (service !== undefined) some = some.where("n.service", "=", service);
   if (segment !== undefined) some = some.where("n.segment", "=", segment);
+  if (area !== undefined)
+    some = some.where("n.cuid", "in", (eb) =>
+      eb
+        .selectFrom("customer as c")
+        .select("c.cuid")
+        .where("c.environment", "=", environment)
+        .where("c.area", "=", area),
+    );
+  if (state === "running") some = some.where("n.blocked", "=", 0).where("n.status", "<>", "blocked");
   if (state === "blocked") some = some.where((eb) => eb.or([eb("n.blocked", "=", 1), eb("n.status", "=", "blocked")]));
   if (state === "no_subscription")
     some = some.where(sql<boolean>`NOT EXISTS (SELECT 1 FROM subscription AS s WHERE ${isOfConnection})`);
@@ -86,15 +98,26 @@ export async function listConnections(
   if (ends !== undefined) query = query.where("s.endTime", ">", ends.after).where("s.endTime", "<=", ends.until);
   if (beyond !== undefined) query = query.where(ends === undefined ? isBeyond(beyond) : endsBeyond(beyond));
   const rows = await query.orderBy(ends === undefined ? PLACE : sql`s.end_time, ${PLACE}`).execute();
-  // Names of the page alone: a list by ends sorts many more rows.
-  const names = await readNames(
-    db,
-    environment,
-    rows.map(({ cuid }) => cuid),
-  );
+  // Names and areas of the page alone: a list by ends sorts many more rows.
+  const cuids = rows.map(({ cuid }) => cuid);
+  const words = new Map((await readWords(db, environment, cuids)).map((each) => [each.cuid, each]));
   return rows.map((row) => {
-    const { firstName = "", lastName = "" } = names.get(row.cuid) ?? {};
-    return { ...row, firstName, lastName, blocked: row.blocked === 1 };
+    const { firstName = "", lastName = "", area: of = null } = words.get(row.cuid) ?? {};
+    return { ...row, firstName, lastName, area: of, blocked: row.blocked === 1 };
+  });
+}
+
+/** Lists areas by name, each with the number of its customers. */
+export async function listAreas(db: Db, environment: Environment) {
+  const query = db
+    .selectFrom("customer")
+    .select((eb) => ["area", eb.fn.countAll<number>().as("customers")])
+    .where("environment", "=", environment)
+    .where("area", "is not", null)
+    .groupBy("area")
+    .orderBy("area");
+  return (await query.execute()).map(({ area, customers }) => {
+    return { area: area ?? "", customers: Number(customers) };
   });
 }
 

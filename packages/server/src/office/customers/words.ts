@@ -6,13 +6,14 @@ import { blockLines, count, fieldLines, printable, shellWord } from "../text.ts"
 import { transactionLines } from "../transactions/presenter.ts";
 import type { TransactionListSchema } from "../transactions/schemas.ts";
 import type { FoundConnection } from "./find.ts";
+import { noteLine } from "./notes.ts";
 import type { CustomerSchema, LedgerEntrySchema, LedgersSchema } from "./schemas.ts";
 
 type Customer = Static<typeof CustomerSchema>;
 
 /** A customer with connections, subscriptions and the newest top-ups, for a terminal. */
 export function customerText(
-  { cuid, firstName, lastName, environment, mobile, status, connections }: Customer,
+  { cuid, firstName, lastName, environment, mobile, status, area, notes, connections }: Customer,
   { items, cursor }: Static<typeof TransactionListSchema>,
   provider: ProviderSettings,
 ): Shown {
@@ -20,8 +21,11 @@ export function customerText(
     ["customer", `${cuid} ${firstName} ${lastName} (${environment})`],
     ["mobile", mobile ?? "-"],
     ["status", status],
+    ["area", area ?? undefined],
   ]);
-  const parts = connections.map((each) => connectionText(each, provider)).join("");
+  const noted = notes.map((note) => `  ${noteLine(note)}\n`).join("");
+  const connected = connections.map((each) => connectionText(each, provider)).join("");
+  const parts = `${noted && `\nnotes\n${noted}`}${connected}`;
   if (items.length === 0) return { out: `${profile}${parts}\nNo top-ups.\n` };
   const title = cursor === null ? count(items.length, "top-up") : `The newest ${items.length} top-ups`;
   const list = `topupd transaction list --cuid ${shellWord(cuid)}${environment === "trial" ? " --environment trial" : ""}`;

@@ -133,6 +133,7 @@ export const CustomerRowSchema = Type.Object({
   last_name: Type.String(),
   mobile: Type.Optional(Type.String()),
   status: Type.String(),
+  area: Type.Optional(Type.String()),
   asOf: Type.String(),
   connections: Type.Unsafe<CustomerFileRow["connections"]>({ type: "object" }),
 });

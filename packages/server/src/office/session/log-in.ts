@@ -5,13 +5,17 @@ import { STAFF_NAME } from "../../domain/names.ts";
 import {
   FAILURE_COUNTS_MS,
   hashRecoveryCode,
+  IDLE_MS,
   isStaffKey,
+  LONGEST_MS,
   type LogInWay,
   logInWaitMs,
+  SESSION_GONE,
   type SetUp,
   STAFF_SECRET_RANDOM_BYTES,
   type StaffMember,
   type StaffSession,
+  sessionEnd,
   setUpOf,
 } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
@@ -34,16 +38,8 @@ import {
   useCode,
 } from "./sql.ts";
 
-const MINUTE_MS = 60_000;
-/** A session ends after this time without use. */
-const IDLE_MS = 30 * MINUTE_MS;
-/** A session ends after this time in any case. */
-export const LONGEST_MS = 12 * 60 * MINUTE_MS;
 /** Shortest time between two records that a session or key was used. */
-const NOTED_EVERY_MS = MINUTE_MS;
-
-/** Sessions are deleted by people, changes of the account, and by the next log-in if they were not used. */
-const SESSION_GONE = "Your session has ended: somebody ended it, your account changed, or it was not used.";
+const NOTED_EVERY_MS = 60_000;
 
 const SESSION_ID_RANDOM_BYTES = 9;
 const ATTEMPT_ID_RANDOM_BYTES = 9;
@@ -294,11 +290,4 @@ export async function identifySystem(
   const now = clock();
   if (now - (found.lastUsedAt ?? 0) >= NOTED_EVERY_MS) await touchKey(store.engine, hash, now);
   return { name: `key ${found.name}`, role: found.role, authority: { keyHash: hash }, person: undefined };
-}
-
-/** Words why a session has ended by its age; undefined if it has not. */
-export function sessionEnd({ createdAt, lastUsedAt }: StaffSession, now: Instant): string | undefined {
-  if (now - lastUsedAt >= IDLE_MS) return `Your session ended after ${IDLE_MS / MINUTE_MS} minutes without use.`;
-  if (now - createdAt < LONGEST_MS) return undefined;
-  return `Your session ended ${LONGEST_MS / MINUTE_MS / 60} hours after you logged in.`;
 }

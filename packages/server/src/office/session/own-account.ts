@@ -7,13 +7,14 @@ import {
   RECOVERY_CODE_RANDOM_BYTES,
   RECOVERY_CODES,
   type StaffSession,
+  sessionEnd,
 } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
 import { officeOf } from "../office.ts";
 import { type BadPassword, refusePassword } from "../staff/passwords.ts";
 import { type AccountValues, changeAccount, NO_TOTP } from "../staff/sql.ts";
-import { beginAttempt, type LogInPorts, type StaffIdentity, sessionEnd, type TooManyAttempts } from "./log-in.ts";
+import { beginAttempt, type LogInPorts, type StaffIdentity, type TooManyAttempts } from "./log-in.ts";
 import { endSession, findStaff, listSessions } from "./sql.ts";
 
 /*

@@ -28,7 +28,7 @@ export const FILTER = {
   partner: text("Made by this partner."),
   service: Type.Optional(oneOf(SERVICES, "Of this service.")),
   cuid: code("Of this customer: the fastest search."),
-  name: text("Customers whose names have words that begin with all these words."),
+  name: text("Customers whose names or areas have words that begin with all these words."),
   reqId: code("Of this set-top box number or username."),
   bouquet: code("Of the bouquet with this code."),
   status: Type.Optional(oneOf(TRANSACTION_STATUSES, "With this status.")),

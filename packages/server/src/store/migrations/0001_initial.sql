@@ -100,10 +100,13 @@ CREATE TABLE customer (
   -- The mobile number in E.164 form, if it is a valid number and the provider has a country.
   mobile_e164 TEXT,
   status      TEXT NOT NULL CHECK (status IN ('active', 'inactive')),
+  area        TEXT,
   -- The customer's last imported row contains the top-ups and goodwill made here up to this time.
   as_of       INTEGER,
   PRIMARY KEY (cuid, environment)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX customer_by_area ON customer (environment, area, cuid) WHERE area IS NOT NULL;
 
 -- Codes that find a customer: mobile number, cuid, set-top box or username.
 CREATE TABLE customer_code (
@@ -280,6 +283,19 @@ CREATE TABLE connection_block (
   author      TEXT    NOT NULL,
   reason      TEXT    NOT NULL,
   PRIMARY KEY (cuid, environment, service, req_id)
+) STRICT, WITHOUT ROWID;
+
+-- Notes by staff.
+CREATE TABLE customer_note (
+  cuid        TEXT    NOT NULL,
+  environment TEXT    NOT NULL,
+  -- Number among the customer's notes, from 1.
+  seq         INTEGER NOT NULL,
+  at          INTEGER NOT NULL,
+  wall        TEXT    NOT NULL,
+  author      TEXT    NOT NULL,
+  note        TEXT    NOT NULL,
+  PRIMARY KEY (cuid, environment, seq)
 ) STRICT, WITHOUT ROWID;
 
 -- Checkouts that can record nothing any more, because a partner got this answer.
