@@ -68,6 +68,19 @@ export function formatCount(count: number): string {
   return formatAmount(String(count));
 }
 
+/** Shortens `1200000` to `1.2M`, or `12L` (lakh) if digits are grouped so. */
+export function formatShort(count: number): string {
+  if (count < 10_000) return formatCount(count);
+  const locale = grouping === "indian" ? "en-IN" : "en";
+  return new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 }).format(count);
+}
+
+/** Name of days that may not be over: `November 2026` if they begin with a month and stay in it, else the last day. */
+export function periodName(from: string, to: string): string {
+  if (!from.endsWith("-01") || from.slice(0, 7) !== to.slice(0, 7)) return to;
+  return new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(placeOf(from));
+}
+
 /** Text such as `3.4 GiB`. */
 export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length - 1);

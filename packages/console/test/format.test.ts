@@ -5,8 +5,10 @@ import {
   formatAmount,
   formatBytes,
   formatCount,
+  formatShort,
   formatTime,
   groupDigits,
+  periodName,
   placeOf,
   wallNow,
 } from "../src/format.ts";
@@ -34,8 +36,18 @@ describe("what the console shows", () => {
       "-12,34,567.00",
       "12,34,56,789",
     ]);
+    expect([9_999, 250_000, 12_000_000].map(formatShort)).toEqual(["9,999", "2.5L", "1.2Cr"]);
     groupDigits("western");
     expect(formatCount(1_234_567)).toBe("1,234,567");
+    expect(formatShort(250_000)).toBe("250K");
+  });
+
+  test("names the month that days belong to, else their last day", () => {
+    expect(periodName("2026-11-01", "2026-11-30")).toBe("November 2026");
+    expect([periodName("2026-11-02", "2026-11-30"), periodName("2026-10-01", "2026-11-30")]).toEqual([
+      "2026-11-30",
+      "2026-11-30",
+    ]);
   });
 
   test("prints no amount that the server cannot read", () => {

@@ -95,7 +95,7 @@ const TABLE = {
   numberGrouping: {
     placeholder: "WAY",
     fallback: "western",
-    description: "how the console groups digits: western (1,234,567) or indian (12,34,567)",
+    description: "how the console and mails group digits: western (1,234,567) or indian (12,34,567)",
     read: (text) => NUMBER_GROUPINGS.find((way) => way === text) ?? mustBe(`one of ${NUMBER_GROUPINGS.join(", ")}`),
   },
   defaultCountry: {
@@ -184,7 +184,8 @@ const TABLE = {
   },
   consoleNames: {
     placeholder: "LIST",
-    description: "host names of the console, separated by commas; IP addresses and localhost always work",
+    description:
+      "host names of the console, separated by commas; mails link to the first; IP addresses and localhost always work",
     read: readHostNames,
   },
   ...LOG_IN_SETTINGS,

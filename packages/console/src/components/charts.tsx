@@ -1,7 +1,7 @@
 import { scaleBand, scaleLinear } from "d3-scale";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { formatCount } from "../format.ts";
+import { formatShort } from "../format.ts";
 import { texts } from "../texts/index.ts";
 import { EmptyState } from "./states.tsx";
 
@@ -96,7 +96,7 @@ export function Bars({ title, labelHeader, valueHeader, bars, tick = ({ label })
               <g key={value} transform={`translate(0,${y(value)})`}>
                 <line className="chart-line" x1={MARGIN.left} x2={width - MARGIN.right} />
                 <text className="chart-text" x={MARGIN.left - 8} dy="0.32em" textAnchor="end">
-                  {shorten(value)}
+                  {formatShort(value)}
                 </text>
               </g>
             ))}
@@ -217,12 +217,6 @@ function ChartTable({ title, labelHeader, valueHeader, bars }: ChartProps) {
       </table>
     </details>
   );
-}
-
-/** Shortens `1200000` to `1.2M`. */
-function shorten(value: number): string {
-  if (value < 10_000) return formatCount(value);
-  return new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);
 }
 
 function useWidth() {

@@ -68,7 +68,7 @@ export const audit = {
     cuid: { label: "Customer id" },
   },
   at: "When",
-  subject: "Of",
+  subject: "Subject",
   change: "Change",
   reason: "Reason",
   emptyTitle: "No changes yet",

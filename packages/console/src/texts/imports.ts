@@ -77,7 +77,7 @@ export const imports = {
     codes_dropped: (count: string, of: string) => `${count} of ${of} codes would be removed.`,
   },
   allowLarge: "These changes are intended",
-  refused: (problem: string) => `Nothing was imported: ${problem}.`,
+  refused: (problem: string) => `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`,
   failed: (problem: string) => `The import failed: ${problem}.`,
   another: "Check another file",
 

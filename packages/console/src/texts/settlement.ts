@@ -14,7 +14,7 @@ export const settlement = {
     service: "By day, partner and service",
     bouquet: "By day, partner, service and bouquet",
   },
-  open: (to: string) => `${to} is not over yet: these numbers may still change.`,
+  open: (period: string) => `${period} is not over yet: these numbers may still change.`,
   pruned: (day: string) => `History before ${day} was deleted: rows of earlier days have no counterpart.`,
   preliminary: "(preliminary)",
   issued: "Date of issue",

@@ -56,6 +56,29 @@ export function formatMoneyInFull(minor: Money, exponent: CurrencyExponent): str
   return exponent === 0 ? digits : `${digits.slice(0, units)}.${digits.slice(units)}`;
 }
 
+const BOUNDARIES: Readonly<Record<NumberGrouping, RegExp>> = {
+  western: /\B(?=(?:\d{3})+(?!\d))/g,
+  indian: /\B(?=(?:\d{2})*\d{3}(?!\d))/g,
+};
+
+/** Writes an amount for people: `NPR 12,34,567.00`. */
+export function formatMoneyForPeople(
+  minor: Money,
+  exponent: CurrencyExponent,
+  { currency, numberGrouping }: MoneyWords,
+) {
+  const [whole = "", decimals] = formatMoneyInFull(minor, exponent).split(".");
+  const amount = [whole.replace(BOUNDARIES[numberGrouping], ","), ...(decimals === undefined ? [] : [decimals])].join(
+    ".",
+  );
+  return currency === undefined ? amount : `${currency} ${amount}`;
+}
+
+export interface MoneyWords {
+  readonly currency: string | undefined;
+  readonly numberGrouping: NumberGrouping;
+}
+
 /** The JSON number of an amount for partners (docs/interface.md, "Answers"). Exact up to 10^15 minor units. */
 export function moneyToJson(minor: Money, exponent: CurrencyExponent): number {
   return Number(formatMoneyInFull(minor, exponent));

@@ -2,7 +2,7 @@ import type { LimitName } from "./account.ts";
 import { type AlertKind, NOT_ENDED } from "./alert.ts";
 import type { Environment } from "./customer.ts";
 import type { Mail } from "./mail.ts";
-import { type CurrencyExponent, formatMoneyInFull, type Money } from "./money.ts";
+import { type CurrencyExponent, formatMoneyForPeople, type Money, type MoneyWords } from "./money.ts";
 import { printable } from "./names.ts";
 import type { Instant, Zone } from "./wall-time.ts";
 
@@ -33,6 +33,8 @@ export interface Problem {
   readonly at?: Instant | undefined;
   /** The end of the day that it is about; undefined if it has no fixed end. */
   readonly endsAt?: Instant;
+  /** Of `account_low`; undefined if there is none. */
+  readonly creditLimit?: Money | undefined;
   /** The partner of a problem that is an event too; with the bound of `account_low`. */
   readonly event?: { readonly kind: AlertKind; readonly partnerId: number; readonly below?: Money };
 }
@@ -58,12 +60,13 @@ const LIMITS: Readonly<Record<LimitName, string>> = {
 };
 
 const LOOK_UPS_REFUSED =
-  "Too many unknown codes, or customers that it never topped up, were looked up. Such look-ups are refused for up to an hour. If the partner cannot explain them, its token may be stolen.";
+  "Too many strangers were looked up: customers whom the partner never topped up, and unknown or ambiguous codes. Such look-ups are refused for up to an hour. If the partner cannot explain them, its token may be stolen.";
 
 interface Told {
   readonly count: number;
   readonly amount: string;
   readonly below: string;
+  readonly creditLimit: string;
   readonly at: string;
   readonly limit: LimitName | undefined;
 }
@@ -84,7 +87,10 @@ const WORDS: Readonly<Record<Problem["kind"], Words>> = {
     ({ count, amount, limit }) => `${limit && LIMITS[limit]} Refused on this day: ${count}, of ${amount}.`,
   ],
   look_ups_refused: ["look-ups refused", () => LOOK_UPS_REFUSED],
-  account_low: ["balance is low", ({ amount, below }) => `The balance is ${amount}, below ${below}.`],
+  account_low: [
+    "balance is low",
+    ({ amount, below, creditLimit }) => `The balance is ${amount}, below ${below}. The credit limit: ${creditLimit}.`,
+  ],
   held_back: ["subscriptions are held back", ({ count }) => `The last import held back ${count}: decide on Imports.`],
   second_person: ["requests wait", ({ count }) => `Changes that wait for a second person: ${count}.`],
   token_ending: ["access token ends", ({ at }) => `An access token in use ends at ${at}.`],
@@ -92,24 +98,32 @@ const WORDS: Readonly<Record<Problem["kind"], Words>> = {
   no_check: ["no check of the database", ({ at }) => `The last check without a finding: ${at}.`],
 };
 
+/** How mails write amounts, and where their links lead. */
+export interface MailWords extends MoneyWords {
+  /** Undefined: no link is written. */
+  readonly consoleUrl: string | undefined;
+}
+
 interface MailedTimes {
   readonly beganAt: Instant;
   /** Undefined while the problem lasts. */
   readonly endedAt: Instant | undefined;
   readonly zone: Zone;
   readonly exponent: CurrencyExponent;
+  readonly words: MailWords;
 }
 
 /** The mail about the start or the end of a problem. Its figures are left out if they are over, and not of a day. */
-export function problemMail(problem: Problem, { beganAt, endedAt, zone, exponent }: MailedTimes): Mail {
+export function problemMail(problem: Problem, { beganAt, endedAt, zone, exponent, words }: MailedTimes): Mail {
   const { kind, environment, subject, count, amount, event, at, limit } = problem;
   const trial = environment === "trial" ? "trial" : undefined;
   const about = subject === undefined ? trial : printable(trial ? `${subject} (trial)` : subject);
   const label = subject === undefined ? "Environment" : TARGET_PROBLEMS.includes(kind) ? "Target" : "Partner";
   const [title, text] = WORDS[kind];
   const time = (instant: Instant) => `${zone.wallTime(instant)} (${zone.name})`;
-  const money = (of: Money | undefined) => formatMoneyInFull(of ?? 0n, exponent);
-  const told = { count: count ?? 0, amount: money(amount), below: money(event?.below), limit };
+  const money = (of: Money | undefined) => (of === undefined ? "none" : formatMoneyForPeople(of, exponent, words));
+  const amounts = { amount: money(amount), below: money(event?.below), creditLimit: money(problem.creditLimit) };
+  const told = { count: count ?? 0, ...amounts, limit };
   const lines = [
     ...(about === undefined ? [] : [`${label}: ${about}`]),
     `Time: ${time(beganAt)}`,
@@ -117,12 +131,19 @@ export function problemMail(problem: Problem, { beganAt, endedAt, zone, exponent
     ...(endedAt === undefined || problem.endsAt !== undefined
       ? ["", text({ ...told, at: at === undefined ? "none" : time(at) })]
       : []),
+    ...(words.consoleUrl === undefined ? [] : ["", `${words.consoleUrl}${pageOf(problem)}`]),
   ];
   const ended = endedAt === undefined ? [] : ["ended"];
   return {
     subject: ["topupd", ...ended, ...(about === undefined ? [] : [about]), title].join(": "),
     text: `${lines.join("\n")}\n`,
   };
+}
+
+/** The console's page about a problem. */
+function pageOf({ kind, subject }: Problem): string {
+  if (subject === undefined) return "/";
+  return `/${TARGET_PROBLEMS.includes(kind) ? "targets" : "partners"}/${encodeURIComponent(subject)}`;
 }
 
 const TARGET_PROBLEMS: readonly Problem["kind"][] = ["target_behind", "target_paused", "failed_deliveries"];

@@ -172,6 +172,10 @@ describe("whoever works with the console", () => {
     await rowOf(visit, "Customers", "000100000000001").waitFor({ state: "detached" });
     await rowOf(visit, "Customers", "Internet sita").waitFor();
     expect(new URL(page.url()).search).toBe("?endsWithin=120&service=internet");
+    await visit.goTo("/customers?state=running&service=internet");
+    await main.getByLabel("Area").selectOption("Patan");
+    await rowOf(visit, "Customers", "2000002").waitFor({ state: "detached" });
+    await rowOf(visit, "Customers", "Internet sita").waitFor();
   });
 
   test("reads what is wrong with the service, what to do, and how it answers", async () => {
@@ -745,7 +749,7 @@ describe("the account of a partner", () => {
       ...["Statement 2026-11-P7 (preliminary)", "Partner", "Blue Wallet Pvt. Ltd.", "New Road 7", "PAN 601234567"],
       ...["Period", "2026-11-01 to 2026-11-30, days of UTC", "Date of issue", "2026-11-22"],
       ...["Closing balance", "Blue Cable owes Blue Wallet Pvt. Ltd. NPR 420.00.", "Statement"],
-      "2026-11-30 is not over yet: these numbers may still change.",
+      "November 2026 is not over yet: these numbers may still change.",
       "Entry Time Reference Reason Amount (NPR)",
       ...["Opening balance    0.00", "Top-ups: 2    -1,580.00", "Commission    0.00", "Reversals: 0    0.00"],
       "Deposit 2026-11-22 at bank-1 paid at the counter 2,000.00",
@@ -841,6 +845,10 @@ describe("the console", () => {
 
     const support = await at("/customers/2000001", "support");
     expect(await buttonsOf(support)).toContain("Give days: Internet sita");
+    await support.press("Write a note");
+    await support.dialog.getByLabel("Note").fill("called about the outage");
+    await support.press("Write a note", support.dialog);
+    await support.main.getByText("Bina called about the outage").waitFor();
     for (const path of ["/partners", "/partners/wallet", "/imports", "/catalogue"]) {
       await support.goTo(path);
       expect(await buttonsOf(support), path).toEqual([]);

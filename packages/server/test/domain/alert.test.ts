@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Alert } from "../../src/domain/alert.ts";
 import { eventMessage } from "../../src/domain/event.ts";
-import { type Problem, problemMail } from "../../src/domain/problem.ts";
+import { type MailWords, type Problem, problemMail } from "../../src/domain/problem.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 
 const ZONE = createZone("Asia/Kathmandu");
@@ -12,7 +12,8 @@ const LOW: Alert = {
 };
 const LIMIT: Alert = { ...LOW, kind: "limit.reached", limit: "paid_ahead", low: undefined };
 
-const TIMES = { beganAt: AT, endedAt: undefined, zone: ZONE, exponent: 2 };
+const WORDS: MailWords = { currency: undefined, numberGrouping: "western", consoleUrl: undefined };
+const TIMES = { beganAt: AT, endedAt: undefined, zone: ZONE, exponent: 2, words: WORDS } as const;
 const MAILED: Problem = { kind: "account_low", environment: "production", subject: "Blue\nWallet", amount: -5_050n };
 const mail = (problem: Partial<Problem>, times = {}) => problemMail({ ...MAILED, ...problem }, { ...TIMES, ...times });
 
@@ -20,7 +21,7 @@ test("a mail says whose balance is low, and since when, in one line each", () =>
   const event = { kind: "account.low", partnerId: 7, below: 100_000n } as const;
   expect(mail({ kind: "account_low", event })).toEqual({
     subject: "topupd: Blue\ufffdWallet: balance is low",
-    text: "Partner: Blue\ufffdWallet\nTime: 2026-11-23 13:45:00 (Asia/Kathmandu)\n\nThe balance is -50.50, below 1000.00.\n",
+    text: "Partner: Blue\ufffdWallet\nTime: 2026-11-23 13:45:00 (Asia/Kathmandu)\n\nThe balance is -50.50, below 1,000.00. The credit limit: none.\n",
   });
 });
 
@@ -31,7 +32,7 @@ test("a mail about the end of a problem has the figures of its day, and otherwis
     text: "Partner: Blue\ufffdWallet\nTime: 2026-11-23 13:45:00 (Asia/Kathmandu)\nEnded: 2026-11-23 13:46:00 (Asia/Kathmandu)\n",
   });
   const refused = { kind: "balance_refused", count: 439, amount: 43_390_050n, endsAt: AT + 60_000 } as const;
-  expect(mail(refused, ended).text).toContain("as the balance was too low: 439, of 433900.50.\n");
+  expect(mail(refused, ended).text).toContain("as the balance was too low: 439, of 433,900.50.\n");
 });
 
 test("a mail names the target, the trial environment, or nothing", () => {
@@ -48,6 +49,18 @@ test("a mail names the target, the trial environment, or nothing", () => {
     "topupd: no backup",
     expect.stringMatching(/^Time: .*\n\nThe last backup: none\.\n$/),
   ]);
+});
+
+test("a mail has the currency, groups of digits, the credit limit, and a link to its page", () => {
+  const words: MailWords = { currency: "NPR", numberGrouping: "indian", consoleUrl: "https://desk.provider.example" };
+  const event = { kind: "account.low", partnerId: 7, below: 100_000_000n } as const;
+  const low = { ...MAILED, amount: -123_456_750n, creditLimit: 50_000_000n, event };
+  expect(mail(low, { words }).text).toContain(
+    "The balance is NPR -12,34,567.50, below NPR 10,00,000.00. The credit limit: NPR 5,00,000.00.\n\nhttps://desk.provider.example/partners/Blue%0AWallet\n",
+  );
+  expect(problemMail({ kind: "target_paused", subject: "crm", count: 2 }, { ...TIMES, words }).text).toMatch(
+    /\n\nhttps:\/\/desk.provider.example\/targets\/crm\n$/,
+  );
 });
 
 test("an event of an alert has the partner, and its amounts or its limit, and no connection", () => {

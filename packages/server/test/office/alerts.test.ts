@@ -13,6 +13,8 @@ import { smtpServer } from "../support/smtp-server.ts";
 import { openWorld } from "../support/world.ts";
 import { startReceiver } from "../targets/receivers.ts";
 
+const PLAIN = { currency: undefined, numberGrouping: "western", consoleUrl: undefined } as const;
+
 test("an alert reaches a webhook and a mail server, and neither gets a secret or a customer's data", async () => {
   const world = await openWorld();
   const { store, ports, partner, desk } = world;
@@ -39,7 +41,7 @@ test("an alert reaches a webhook and a mail server, and neither gets a secret or
     createSender: (target: Target) => desk.targets.createSender(target, store.provider),
   };
   const lease = new Lease(outbox, workerPorts, "alerts");
-  await alertWatch({ store, clock, mailer: mailerOf(config, { clock }), lease, log: () => {} })(
+  await alertWatch({ store, clock, mailer: mailerOf(config, { clock }), words: PLAIN, lease, log: () => {} })(
     new AbortController().signal,
   );
   const delivering = startDelivering(workerPorts);

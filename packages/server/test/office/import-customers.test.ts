@@ -15,7 +15,7 @@ const tooLarge = (what: string) => {
 };
 const ONE_BAD_LINE = {
   kind: "refused",
-  words: "nothing was written: 1 line cannot be read. Correct the file, or leave bad lines out: skipInvalid",
+  words: "nothing was written: 1 line cannot be read. Correct the file, or skip bad lines",
 };
 const MANY = Array.from({ length: 20 }, (_, index) => customer(String(index + 1), { end: "2026-12-10 10:00:00" }));
 

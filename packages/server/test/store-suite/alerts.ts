@@ -14,6 +14,7 @@ import { deskOf, run } from "../support/desk.ts";
 import { partnersOf, setAccount } from "../support/partners.ts";
 import { countRows, type MakeDatabase, openStore, START } from "./database.ts";
 
+const PLAIN = { currency: undefined, numberGrouping: "western", consoleUrl: undefined } as const;
 const DAY_MS = 86_400_000;
 const ROOMY = { database: 4096, log: 0, free: 2 ** 40 };
 const going = new AbortController().signal;
@@ -41,7 +42,7 @@ async function openAlerts(makeDatabase: MakeDatabase) {
     const lease = hasLease ? new Lease(outboxOf(of.engine), { clock, holder: `p${processes}` }, "alerts") : FREE;
     const log = (_level: string, fields: object, message: string) =>
       void logged.push(`${message} ${JSON.stringify(fields)}`);
-    const round = alertWatch({ store: { ...of, space: async () => ROOMY }, clock, mailer, lease, log });
+    const round = alertWatch({ store: { ...of, space: async () => ROOMY }, clock, mailer, words: PLAIN, lease, log });
     return () => round(going);
   };
   const events = async () =>

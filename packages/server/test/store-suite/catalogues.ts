@@ -143,7 +143,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     const rows = [TV, { ...NET, name: "Fiber" }, { service: "radio", price: "1,5", colour: "red" }, KIDS];
     for (const preview of [true, false]) {
       const { code, words, problems } = await refusal(send(rows, { preview }));
-      const todo = "Correct the file, or leave bad lines out: --skipInvalid";
+      const todo = "Correct the file, or skip bad lines";
       expect({ code, words }).toEqual({
         code: "invalid",
         words: `nothing was written: 2 lines cannot be read. ${todo}`,

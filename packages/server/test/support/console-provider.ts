@@ -33,8 +33,8 @@ const row = (cuid: string, first: string, last: string, connections: object, mob
   ...{ cuid, first_name: first, last_name: last, status: "active", connections, ...(mobile && { mobile }) },
 });
 
-const CUSTOMERS = [
-  row(
+const SITA = {
+  ...row(
     ...(["2000001", "Sita", "Rai"] as const),
     {
       ...net("sita", "2026-12-10 10:00:00", "north"),
@@ -42,6 +42,10 @@ const CUSTOMERS = [
     },
     "9800000101",
   ),
+  area: "Patan",
+};
+const CUSTOMERS = [
+  SITA,
   row("2000002", "Ram", "Thapa", net("ram", "2026-12-01 10:00:00", "north"), "9800000102"),
   row("2000003", "Gita", "Karki", net("gita", "2026-11-25 10:00:00"), "9800000103"),
   row("2000004", MARKUP, SCRIPT, net("img", "2026-12-01 10:00:00")),

@@ -9,7 +9,7 @@ import { Amount, Card, Fact, ShortId, Time } from "../../components/display.tsx"
 import { useEnvironment } from "../../components/environment.tsx";
 import { useFilters } from "../../components/filters.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
-import { formatCount, formatMoney, wallNow } from "../../format.ts";
+import { formatCount, formatMoney, periodName, wallNow } from "../../format.ts";
 import { transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { daysOf, OTHER_DAYS } from "../settlement/days.ts";
@@ -67,7 +67,7 @@ function Month({ of }: MonthProps) {
               </div>
             }
           >
-            {found.open && <Note tone="warning">{texts.settlement.open(found.to)}</Note>}
+            {found.open && <Note tone="warning">{texts.settlement.open(periodName(found.from, found.to))}</Note>}
             <DataTable label={t.statement} columns={LINES} rows={linesOf(found)} rowKey={lineKey} />
             <p className="no-print strong">
               <Owing statement={found} />

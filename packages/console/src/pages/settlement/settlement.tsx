@@ -10,7 +10,7 @@ import { useEnvironment } from "../../components/environment.tsx";
 import { SelectFilter, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
-import { countOf, formatCount, wallNow } from "../../format.ts";
+import { countOf, formatCount, periodName, wallNow } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 import { daysOf } from "./days.ts";
 import { PeriodHead, Signatures } from "./paper.tsx";
@@ -80,10 +80,10 @@ export default function Settlement() {
 }
 
 function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLines: boolean }) {
-  const { to, open, settledBy, byPartner, lines, total } = settlement;
+  const { from, to, open, settledBy, byPartner, lines, total } = settlement;
   return (
     <>
-      {open && <Note tone="warning">{t.open(to)}</Note>}
+      {open && <Note tone="warning">{t.open(periodName(from, to))}</Note>}
       <Grid>
         <Stat label={t.gross} value={<Amount of={total.gross} />} note={countOf(total.topUps, t.topUp)} />
         <Stat label={t.reversed} value={<Amount of={total.reversed} />} note={countOf(total.reversals, t.reversal)} />

@@ -88,10 +88,12 @@ export async function serveWorker(
     failure: "practice top-ups are reversed late",
   });
   const lease = new Lease(workerPorts.store.outbox, workerPorts, "alerts");
+  const { currency, numberGrouping, consoleNames: [name] = [] } = config;
+  const words = { currency, numberGrouping, consoleUrl: name === undefined ? undefined : `https://${name}` };
   const alerting = startRepeating(workerPorts, {
     everyMs: 30_000,
     work: alertWatch({
-      ...{ store, clock, lease, mailer: mailerOf(config, { clock }), log: workerPorts.log },
+      ...{ store, clock, lease, mailer: mailerOf(config, { clock }), words, log: workerPorts.log },
       observe: metrics?.observeProblems,
     }),
     failure: "alerts are late",

@@ -99,14 +99,15 @@ async function ofTargets(db: Db, now: Instant): Promise<Problem[]> {
 async function ofBalances(store: Pick<Store, "engine">): Promise<Problem[]> {
   const { db } = store.engine;
   const names = await partnerNamesOf(store);
-  const bounds = db.selectFrom("account").select(["partnerId", "environment", "alertBelow"]);
+  const bounds = db.selectFrom("account").select(["partnerId", "environment", "alertBelow", "creditLimit"]);
   const low: Problem[] = [];
-  for (const { alertBelow, ...key } of await bounds.where("alertBelow", "is not", null).execute()) {
+  for (const { alertBelow, creditLimit: limit, ...key } of await bounds.where("alertBelow", "is not", null).execute()) {
     const { partnerId, environment } = key;
     const [amount, below] = [await readBalance(db, key), BigInt(alertBelow ?? 0)];
     const event = { kind: "account.low", partnerId, below } as const;
-    if (amount < below)
-      low.push({ kind: "account_low", environment, subject: names.get(partnerId) ?? String(partnerId), amount, event });
+    const creditLimit = limit === null ? undefined : BigInt(limit);
+    const subject = names.get(partnerId) ?? String(partnerId);
+    if (amount < below) low.push({ kind: "account_low", environment, subject, amount, creditLimit, event });
   }
   return low;
 }

@@ -1,5 +1,5 @@
 import { type Mailer, MailFailed } from "../../domain/mail.ts";
-import { keyOf, type Problem, type ProblemKey, problemMail } from "../../domain/problem.ts";
+import { keyOf, type MailWords, type Problem, type ProblemKey, problemMail } from "../../domain/problem.ts";
 import { dayAt } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { AlertRow } from "../../store/tables.ts";
@@ -9,6 +9,7 @@ import { alertsToMail, endAlert, forgetAlerts, noteMailed, openAlerts, raiseAler
 export interface AlertPorts extends Pick<Ports, "store" | "clock"> {
   /** Undefined: no mail is sent. */
   readonly mailer: Mailer | undefined;
+  readonly words: MailWords;
   /** Held by the process that looks for problems and sends mails. */
   readonly lease: { take(): Promise<boolean> };
   /** Gets the problems of each round; none in a process without the lease. */
@@ -51,7 +52,7 @@ function nameOfRow({ kind, environment, subject, limitName, endsAt }: ProblemKey
 }
 
 /** Sends each mail until the server accepts it, for a day. */
-function mailing({ store, clock, mailer, lease, log }: AlertPorts) {
+function mailing({ store, clock, mailer, words, lease, log }: AlertPorts) {
   const { engine, provider } = store;
   const { zone, currencyExponent: exponent } = provider;
   /** The last failure that was logged. */
@@ -63,7 +64,7 @@ function mailing({ store, clock, mailer, lease, log }: AlertPorts) {
     const isOver = endsAt <= clock();
     const known = isOver ? await problemsOfDay(store, dayAt(endsAt - 1, zone)) : problems;
     const problem = known.find((each) => nameOf(each) === nameOfRow(alert)) ?? problemOf(alert);
-    return problemMail(problem, { beganAt, endedAt: isOver ? endsAt : undefined, zone, exponent });
+    return problemMail(problem, { beganAt, endedAt: isOver ? endsAt : undefined, zone, exponent, words });
   };
   return async (stopping: AbortSignal, problems: readonly Problem[]): Promise<void> => {
     if (mailer === undefined) return;

@@ -163,11 +163,7 @@ export function badLines(rejected: number, hasGood: boolean, lines: readonly Rej
   );
   if (!hasGood) return new Refused("invalid", "nothing was written: the file holds no good line", problems);
   const bad = `nothing was written: ${count(rejected, "line")} cannot be read`;
-  return new Refused(
-    "invalid",
-    (name) => `${bad}. Correct the file, or leave bad lines out: ${name("skipInvalid")}`,
-    problems,
-  );
+  return new Refused("invalid", `${bad}. Correct the file, or skip bad lines`, problems);
 }
 
 export function tooLarge(changes: readonly LargeChange[]): Refused {
