@@ -71,7 +71,7 @@ export const refusedCalls = {
   empty: "In the last 30 days. If a partner disagrees, ask for the answer's request id.",
   emptyFiltered: "No refused call fits these filters",
   reasons,
-  /** Of every call, refused or not. */
+  /** The outcome of every call, refused or not. */
   outcomes: {
     ...reasons,
     ...{ success: "Done", replayed: "Done before", no_answer: "No answer", proxy_error: "The proxy failed" },

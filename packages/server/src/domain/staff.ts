@@ -5,10 +5,8 @@ import type { Instant, WallTime } from "./wall-time.ts";
 
 /* Permissions of the provider's staff (console) and systems (staff API). */
 
-/** `correct`: reverse, give goodwill, block. `settle`: settle and reconcile. `administer`: all other changes. */
 export type Permission = "read" | "correct" | "settle" | "administer";
 
-/** Permissions of each role. */
 export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ["read"],
   support: ["read", "correct"],
@@ -29,7 +27,6 @@ export function allowedTo(role: Role): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** A person's account. */
 export interface StaffMember {
   readonly id: number;
   readonly name: string;
@@ -48,7 +45,7 @@ export interface StaffMember {
 export const LOG_IN_WAYS = ["password", "oidc"] as const;
 export type LogInWay = (typeof LOG_IN_WAYS)[number];
 
-/** The step that a person must take before any other work: a new password, or one-time codes. */
+/** The step before any other work: a new password, or one-time codes. */
 export type SetUp = "password" | "totp";
 
 /** @param totpRoles roles that require one-time codes. @returns undefined if the account is set up. */
