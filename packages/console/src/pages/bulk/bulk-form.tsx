@@ -79,7 +79,7 @@ export function BulkForm({ onPreview, onChange }: BulkFormProps) {
   );
 }
 
-/** What the person can still do today, as far as there are limits. */
+/** The rest of the day of a person with limits. */
 function Left() {
   const { data } = useApi("GET /bulk/limits", {});
   const left = [
