@@ -15,7 +15,7 @@ export interface RadiusUser {
 }
 
 interface Expiration {
-  /** In milliseconds since 1970. A later time than FreeRADIUS can count is its last. */
+  /** Milliseconds since 1970. A later time than FreeRADIUS can count is its last. */
   readonly end: number;
   /** Whether a stored end that is earlier counts as right. */
   readonly mayBeEarlier: boolean;

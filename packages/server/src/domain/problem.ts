@@ -33,7 +33,7 @@ export interface Problem {
   readonly at?: Instant | undefined;
   /** The end of the day that it is about; undefined if it has no fixed end. */
   readonly endsAt?: Instant;
-  /** Of `account_low`; undefined if there is none. */
+  /** The credit limit of `account_low`; undefined if there is none. */
   readonly creditLimit?: Money | undefined;
   /** The partner of a problem that is an event too; with the bound of `account_low`. */
   readonly event?: { readonly kind: AlertKind; readonly partnerId: number; readonly below?: Money };

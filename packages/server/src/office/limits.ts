@@ -89,7 +89,7 @@ export async function willNeedAnother(office: Counter, db: Db, author: string, k
   return more + (await sumToday(office, db, kind, names)) > mostAlone(office.limits, kind);
 }
 
-/** What an author of the role support can still do today, below 0 if it did too much; infinite for others. */
+/** The rest of the day of an author of the role support, below 0 if it did too much; infinite for others. */
 async function supportLeft(office: Counter, db: Db, kind: Daily): Promise<number> {
   const { limits, by } = office;
   const { support } = DAILY[kind];
@@ -99,7 +99,7 @@ async function supportLeft(office: Counter, db: Db, kind: Daily): Promise<number
   return limits[support] - (await sumToday(office, db, kind, [by.author]));
 }
 
-/** What the author can still do in bulk changes today; null without a limit. */
+/** The rest of the author's day for bulk changes; null without a limit. */
 export async function leftToday(office: Counter, db: Db) {
   const { limits, by } = office;
   const shown = (left: number) => (Number.isFinite(left) ? Math.max(0, left) : null);

@@ -34,7 +34,7 @@ export interface HeldBackSubscription extends HeldBack {
 export interface ImportWarning {
   readonly line: number;
   readonly cuid: string;
-  /** What is odd, and what becomes of it. */
+  /** The odd value, and its effect. */
   readonly problem: string;
 }
 
