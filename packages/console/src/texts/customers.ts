@@ -52,8 +52,6 @@ export const customers = {
   transactions: "Transactions",
   notes: "Notes",
   note: "Note",
-  noNotes: "No notes.",
-  ofArea: (area: string) => `Area ${area}`,
   writeNote: "Write a note",
   writeNoteText: "Staff see it. It stays, with your name and the time.",
   noConnectionsTitle: "This customer has no connections",

@@ -79,7 +79,7 @@ function Line({ cuid, connection, isChosen, hasLedger, onChoose }: LineProps) {
         ) : (
           name
         )}
-        {segment !== null && <span className="muted"> {t.segment(segment)}</span>}
+        {segment !== null && <p className="muted">{t.segment(segment)}</p>}
         {status === "inactive" && plans.length === 0 && <p className="muted">{t.inactive}</p>}
         {blockedByRecords && <p className="strong">{t.blockedByRecords}</p>}
         {blockedByStaff !== null && (

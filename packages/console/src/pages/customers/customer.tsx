@@ -38,8 +38,8 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
         <Loaded of={customer}>
           {(found) => (
             <>
-              <Notes customer={found} />
               <Loaded of={ledgers}>{({ plans }) => <OfCustomer customer={found} ledgers={plans} />}</Loaded>
+              <Notes customer={found} />
               <div id={REFUSED_CALLS} tabIndex={-1}>
                 <Card title={texts.refusedCalls.list}>
                   <RefusedCalls calls={calls} />
@@ -55,7 +55,7 @@ export default function Customer({ params: { cuid = "" } }: PageProps) {
 
 /** The customer in one line. */
 function Profile({ customer, calls }: { customer: CustomerData; calls: Pages<RefusedCall> }) {
-  const { cuid, mobile, status, asOf } = customer;
+  const { cuid, mobile, status, area, asOf } = customer;
   const [last] = calls.items;
   return (
     <>
@@ -66,6 +66,7 @@ function Profile({ customer, calls }: { customer: CustomerData; calls: Pages<Ref
           <a href={`tel:${mobile}`}>{mobile}</a>
         </>
       )}
+      {area !== null && ` · ${area}`}
       {" · "}
       <Badge tone={status === "active" ? "success" : "danger"}>{t.statuses[status]}</Badge>
       {" · "}

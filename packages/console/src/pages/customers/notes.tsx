@@ -11,22 +11,13 @@ import { texts } from "../../texts/index.ts";
 
 const t = texts.customers;
 
-/** Area of a customer, and notes by staff. */
-export function Notes({ customer: { environment, cuid, area, notes } }: { customer: Customer }) {
+/** Notes by staff. */
+export function Notes({ customer: { environment, cuid, notes } }: { customer: Customer }) {
   const [isWriting, setWriting] = useState(false);
   const send = useSend("POST /customers/:cuid/notes");
   const may = useMay("correct");
   return (
-    <Card
-      title={t.notes}
-      actions={
-        <>
-          {area !== null && <span className="muted">{t.ofArea(area)}</span>}
-          {may && <Button onClick={() => setWriting(true)}>{t.writeNote}</Button>}
-        </>
-      }
-    >
-      {notes.length === 0 && <p className="muted">{t.noNotes}</p>}
+    <Card title={t.notes} actions={may && <Button onClick={() => setWriting(true)}>{t.writeNote}</Button>}>
       {notes.map(({ seq, wall, author, note }) => (
         <p key={seq}>
           <span className="muted">

@@ -2,7 +2,6 @@ import type { Pages } from "../../api/hooks.ts";
 import type { RefusedCall } from "../../api/staff-api.d.ts";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Code, ShortId, Time } from "../../components/display.tsx";
-import { EmptyState } from "../../components/states.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.refusedCalls;
@@ -15,7 +14,11 @@ export function RefusedCalls({ calls, ofPartner = false }: { calls: Pages<Refuse
       pages={calls}
       columns={ofPartner ? [AT, ...CALL] : CALL_COLUMNS}
       rowKey={callKey}
-      empty={<EmptyState title={t.emptyTitle}>{t.empty}</EmptyState>}
+      empty={
+        <p className="muted">
+          {t.emptyTitle}. {t.empty}
+        </p>
+      }
     />
   );
 }
