@@ -294,7 +294,7 @@ export function testAlerts(makeDatabase: MakeDatabase): void {
       expect(await sent()).toEqual([]);
       opened.now += 12 * 3_600_000;
       expect(await sent()).toEqual([
-        ["topupd: ended: wallet: balance too low for top-ups", `${refused}439, of 4390.00.`],
+        ["topupd: ended: wallet: balance too low for top-ups", `${refused}439, of 4,390.00.`],
       ]);
       expect(await sent()).toEqual([]);
     });

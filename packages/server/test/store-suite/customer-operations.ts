@@ -292,7 +292,7 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
       [{ state: "running" }, [net[0] ?? "", ...ends.slice(2)]],
       [{ state: "running", endsWithin: 20 }, [net[0] ?? "", ends[2] ?? ""]],
       [{ environment: "trial" }, []],
-      [{ search: "lalitpur sou" }, ["9 nine 2026-12-10 active", "9 nine-tv undefined active"]],
+      [{ search: "lalitpur sou" }, ["9 nine 2026-12-10 running", "9 nine-tv undefined no_subscription"]],
       [{ search: "hari" }, ["2000004 007700000000004 undefined blocked"]],
       [{ search: "8" }, ["8 null undefined no_subscription"]],
     ];
