@@ -20,19 +20,16 @@ export interface PlanView {
   readonly run: Run | undefined;
   /** The entry of the newest goodwill that is not reversed. */
   readonly goodwill: number | undefined;
-  /** Earlier runs, oldest first. */
-  readonly past: readonly Run[];
 }
 
 export function planView(ledger: Ledger, blocked: boolean, now: WallTime): PlanView {
   const { plan, entries } = ledger;
-  const past = pastRuns(ledger);
   const { subscription } = headOf(ledger);
   const goodwill = newestGoodwill(ledger)?.seq;
   if (subscription !== undefined)
-    return { plan, state: runState(subscription, blocked, now), run: subscription, goodwill, past };
+    return { plan, state: runState(subscription, blocked, now), run: subscription, goodwill };
   const gone = entries.at(-1)?.kind === "reversal" ? "reversed" : "ended";
-  return { plan, state: blocked ? "blocked" : gone, run: past.at(-1), goodwill, past: past.slice(0, -1) };
+  return { plan, state: blocked ? "blocked" : gone, run: lastRun(ledger), goodwill };
 }
 
 /** The state of a subscription. */
@@ -47,14 +44,15 @@ export function daysLeft(end: WallTime, now: WallTime): number {
   return wallMsBetween(midnightOf(now), midnightOf(end)) / DAY_MS;
 }
 
-/** Runs that ended or that a later run replaced. A run ends no later than the entry that ended it. */
-function pastRuns(ledger: Ledger): Run[] {
-  return explainEntries(ledger).flatMap(({ entry: { after, at }, before }) => {
-    const isOver = before !== undefined && (after === undefined || after.start >= before.end);
-    if (!isOver || before.start >= at.wall) return [];
-    const { bouquet, start, end } = before;
-    return [{ bouquet, start, end: end < at.wall ? end : at.wall }];
-  });
+/** The last run of a plan of which nothing is left. It ended no later than the entry that ended it. */
+function lastRun(ledger: Ledger): Run | undefined {
+  const ended = explainEntries(ledger).findLast(
+    ({ before, entry }) => before !== undefined && before.start < entry.at.wall,
+  );
+  if (ended?.before === undefined) return undefined;
+  const { bouquet, start, end } = ended.before;
+  const { wall } = ended.entry.at;
+  return { bouquet, start, end: end < wall ? end : wall };
 }
 
 const ORDER: readonly PlanState[] = ["running", "blocked", "waiting", "ended", "reversed"];

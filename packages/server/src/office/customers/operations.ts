@@ -89,14 +89,13 @@ export const showCustomer = operation({
   },
 });
 
-function planData({ plan, state, run, goodwill, past }: PlanView, now: WallTime) {
+function planData({ plan, state, run, goodwill }: PlanView, now: WallTime) {
   const shown = runOf(run);
   return {
     plan,
     state,
     run: shown && { ...shown, addOn: run?.bouquet.addOn === true, daysLeft: daysLeft(shown.end, now) },
     lastGoodwill: goodwill ?? null,
-    past: past.map(runOf).filter((each) => each !== null),
   };
 }
 

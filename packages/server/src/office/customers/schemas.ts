@@ -125,7 +125,6 @@ const PlanSchema = Type.Object(
       ),
     ),
     lastGoodwill: orNull(Type.Integer({ description: "Entry of the last goodwill that is not reversed." })),
-    past: Type.Array(RunSchema, { description: "Earlier runs. A run ends no later than the entry that ended it." }),
   },
   { title: "Plan", description: "A plan that a connection has or had." },
 );
