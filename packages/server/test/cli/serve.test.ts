@@ -60,8 +60,8 @@ describe("topupd serve", () => {
     const line = commandLine({ env: mail });
     await line.mustRun("partner", "add", "wallet");
     rawConnection(join(line.folder, "topupd.db")).exec(
-      `INSERT INTO refused_call (id, at, partner_id, environment, operation, reason, detail, request_id)
-       VALUES (1, ${Date.now()}, 1, 'production', 'subscription-package-topup', 'limit_reached', 'paid_ahead', 'r')`,
+      `INSERT INTO retired_checkout (checkout_id, at, partner_id, environment, reason, limit_name, amount)
+       VALUES ('a', ${Date.now()}, 1, 'production', 'limit_reached', 'paid_ahead', 113000)`,
     );
     const { signal, ended, stderr } = await line.start("serve", "--workers", "2");
     await expect.poll(() => server.mails.length).toBe(1);
