@@ -61,8 +61,8 @@ function deskRows(now: number, customers: number): string {
     INSERT INTO refused_call (at, partner_id, environment, operation, reason, code, request_id)
       SELECT ${ago(30, 300_000)}, 1, 'production', 'get-customer-information', 'customer_not_found', '98' || (i * 7919),
         'request-' || i FROM ${times(300_000)};
-    INSERT INTO audit_entry (at, author, action, subject, reason, before, after, hash)
-      SELECT ${ago(365, 100_000)}, 'staff-' || (i % 20), 'subscription.goodwill',
+    INSERT INTO audit_entry (at, author, by_staff, action, subject, reason, before, after, hash)
+      SELECT ${ago(365, 100_000)}, 'staff-' || (i % 20), 1, 'subscription.goodwill',
         'production ' || ${cuid} || ' internet ' || ${reqId}, 'An outage in the ward', '{"end":"2026-11-01 09:00:00"}',
         '{"end":"2026-11-04 09:00:00"}', 'written by the bench' FROM ${times(100_000)};
     INSERT INTO held_back (environment, cuid, service, req_id, plan, code, kept_end, stated_end, line, source_row)
@@ -72,9 +72,9 @@ function deskRows(now: number, customers: number): string {
       SELECT kind, environment, author, file, as_of, started_at, ended_at, outcome, report
         FROM import_run CROSS JOIN ${times(30)} WHERE kind = 'customers';
     INSERT INTO bulk_run (environment, action, days, reason, author, state, created_at, started_at, changed_at, lines, count,
-        repeated, problems, place, done)
+        repeated, starts_again, duplicates, problems, place, done)
       SELECT 'production', 'goodwill', 3, 'An outage in the ward', 'maya', 'done', ${now}, ${now}, ${now}, 100000, 99000, 0,
-        1000, 100000, 100000 FROM ${times(100)};
+        0, 0, 1000, 100000, 100000 FROM ${times(100)};
     INSERT INTO bulk_line (run_id, number, line, text, cuid, service, req_id, problem)
       SELECT 1, i + 1, i + 1, ${cuid}, ${cuid}, 'internet', ${reqId}, CASE WHEN i % 100 = 99 THEN 'It is blocked' END
         FROM ${times(100_000)} WHERE i < ${customers}`;
