@@ -154,10 +154,16 @@ export function CorrectionDialog<K extends CorrectionKey>(props: CorrectionDialo
           {show(effect)}
         </div>
       )}
-      <Field name="reason" label={texts.common.reason} hint={texts.common.reasonHint}>
-        <TextInput required maxLength={200} />
-      </Field>
+      <ReasonField required />
     </ActionDialog>
+  );
+}
+
+export function ReasonField({ required = false }: { required?: boolean }) {
+  return (
+    <Field name="reason" label={texts.common.reason} hint={texts.common.reasonHint}>
+      <TextInput required={required} maxLength={200} />
+    </Field>
   );
 }
 

@@ -27,6 +27,7 @@ export const catalogue = {
   countOf: (count: number) => (count === 1 ? "1 bouquet" : `${count} bouquets`),
   bouquets: "Bouquets",
   at: "Published",
+  author: "By",
   noRevisions: "No revisions yet",
   noRevisionsHint: "Each published catalogue is listed here.",
 
@@ -59,11 +60,6 @@ export const catalogue = {
   reorders: "Partners see the bouquets in another order.",
   large: (count: number, of: number) => `${count} of ${of} codes would be removed. Check that the file is complete.`,
   allowLarge: "Remove these codes",
-  reach: (code: string, what: string) =>
-    `${code}: ${what} This also affects earlier top-ups. To keep them unchanged, give the bouquet their plan.`,
-  reachPlan: (plan: string) =>
-    `it now belongs to another plan than ${plan}, so a renewal does not extend the running subscription.`,
-  reachAddOn: "it becomes an add-on or stops being one.",
   added: "Added",
   changed: "Changed",
   removed: "Removed",

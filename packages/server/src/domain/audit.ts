@@ -14,6 +14,14 @@ import { type Instant, isoTimeOrNull } from "./wall-time.ts";
  * To change one entry, a forger must rewrite all later hashes, and a checkpoint stored elsewhere still shows it.
  */
 
+/** Actions that publish a revision. */
+export const CATALOGUE_ACTIONS = [
+  "catalogue.import",
+  "catalogue.set",
+  "catalogue.remove",
+  "catalogue.restore",
+] as const;
+
 /** Every action that an entry can record. */
 export const AUDIT_ACTIONS = [
   "partner.add",
@@ -32,10 +40,7 @@ export const AUDIT_ACTIONS = [
   "token.rotate",
   "token.revoke",
   "secret.rotate",
-  "catalogue.import",
-  "catalogue.set",
-  "catalogue.remove",
-  "catalogue.restore",
+  ...CATALOGUE_ACTIONS,
   "customers.import",
   "customer.note",
   "trial.reset",

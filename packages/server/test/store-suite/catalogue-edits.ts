@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { removeBouquet, restoreCatalogue, setBouquet } from "../../src/office/catalogue/edit.ts";
-import { publishCatalogue } from "../../src/office/catalogue/operations.ts";
+import { listCatalogueRevisions, publishCatalogue } from "../../src/office/catalogue/operations.ts";
 import { fileOfRows } from "../support/catalogue.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
 import { type MakeDatabase, openStore } from "./database.ts";
@@ -21,11 +21,13 @@ export function testCatalogueEdits(makeDatabase: MakeDatabase): void {
     const opened = await openStore(makeDatabase);
     const { store } = opened;
     const desk = deskOf({ store, clock: () => opened.now }, { name: "maya" });
-    const publish = (next: readonly object[]) =>
-      run(desk, publishCatalogue, { file: fileOfRows(next), ...IN_TRIAL, allowLargeChange: true });
+    const publish = (next: readonly object[], reason?: string) => {
+      const more = { ...IN_TRIAL, allowLargeChange: true, ...(reason !== undefined && { reason }) };
+      return run(desk, publishCatalogue, { file: fileOfRows(next), ...more });
+    };
     if (rows.length > 0) await publish(rows);
     const sold = async () => (await store.currentCatalogue("trial"))?.bouquets ?? [];
-    return { store, desk, publish, sold, codes: async () => (await sold()).map(({ code }) => code) };
+    return { opened, store, desk, publish, sold, codes: async () => (await sold()).map(({ code }) => code) };
   }
 
   test("a changed price is a new revision, which names the change and keeps the order and all else", async () => {
@@ -38,6 +40,7 @@ export function testCatalogueEdits(makeDatabase: MakeDatabase): void {
       unchanged: 2,
       removed: 0,
       reorders: false,
+      warnings: [],
       bouquets: [
         { kind: "changed", service: "tv", code: "TV-1M", fields: [{ field: "price", from: "450.00", to: "499.90" }] },
       ],
@@ -56,6 +59,48 @@ export function testCatalogueEdits(makeDatabase: MakeDatabase): void {
     ]);
     await run(desk, setBouquet, { ...THE_TV, plan: "Home", segments: [] });
     expect((await sold())[0]).toMatchObject({ plan: "Home", segments: [], period: { months: 12, days: 0 } });
+  });
+
+  test("a price that is probably not meant is warned of", async () => {
+    const year = { ...TV, code: "TV-1Y", name: "Family TV (YEARLY)", price: 4500 };
+    const { desk } = await open([TV, year, NET]);
+    const warnings = async (more: object) =>
+      (await run(desk, setBouquet, { ...THE_TV, ...more, preview: true })).warnings;
+    expect(await warnings({ price: "675" })).toEqual([]);
+    const much = "tv TV-1M changes its price by more than 50 %";
+    expect(await warnings({ price: "675.01" })).toEqual([`${much}, from 450.00 to 675.01`]);
+    expect(await warnings({ price: "224.99" })).toEqual([`${much}, from 450.00 to 224.99`]);
+    expect(await warnings({ price: "4500.01" })).toEqual([
+      `${much}, from 450.00 to 4500.01`,
+      "tv TV-1M costs 4500.01 for 1 month, but TV-1Y costs 4500.00 for 12 months of the same plan",
+    ]);
+    expect(await warnings({ code: "TV-10D", name: "Family TV (10 DAYS)", price: "451" })).toEqual([
+      "tv TV-10D costs 451.00 for 10 days, but TV-1M costs 450.00 for 1 month of the same plan",
+    ]);
+    expect(await warnings({ plan: "Home" })).toEqual([expect.stringContaining("is of another plan now")]);
+  });
+
+  test("prices of other segments, and of bouquets that stay as they are, are not compared", async () => {
+    const year = { ...TV, code: "TV-1Y", name: "Family TV (YEARLY)", price: 400, segments: ["a"] };
+    const { desk } = await open([TV, year, NET]);
+    const edit = (more: object) => run(desk, setBouquet, { ...THE_TV, ...more, preview: true });
+    expect(await edit({ code: "NEW", name: "New (MONTHLY)", price: "1" })).toMatchObject({ warnings: [] });
+    expect(await edit({ segments: ["b"] })).toMatchObject({ warnings: [] });
+    expect((await edit({ segments: ["a", "b"] })).warnings).toHaveLength(1);
+  });
+
+  test("a revision names its author and reason", async () => {
+    const { opened, desk, publish } = await open();
+    opened.now += 1;
+    await run(desk, setBouquet, { ...THE_TV, price: "500", reason: "prices of December" });
+    opened.now += 1;
+    await publish([TV, NET], "Kids is no longer sold");
+    const { items } = await run(desk, listCatalogueRevisions, IN_TRIAL);
+    expect(items.map(({ revision, author, reason }) => [revision, author, reason])).toEqual([
+      [3, "maya", expect.stringMatching(/^import 2: .*, Kids is no longer sold$/)],
+      [2, "maya", "prices of December"],
+      [1, "maya", expect.stringMatching(/^import 1: [^,]*$/)],
+    ]);
   });
 
   test("a new bouquet is the last of its service, and starts a catalogue if there is none", async () => {

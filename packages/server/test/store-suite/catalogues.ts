@@ -176,6 +176,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     const change = await send([NET, KIDS, { ...TV, price: "499.90" }], { preview: true });
     expect(change).toEqual({
       ...{ revision: null, accepted: 3, rejected: 0, added: 1, changed: 1, unchanged: 1, removed: 0, reorders: true },
+      warnings: [],
       bouquets: [
         {
           kind: "added",

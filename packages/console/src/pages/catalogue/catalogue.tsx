@@ -118,6 +118,8 @@ function Revisions() {
         { header: t.revisions, cell: ({ revision }) => t.revision(revision) },
         { header: t.at, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
         { header: t.bouquets, cell: ({ bouquets }) => formatCount(bouquets), isNumber: true },
+        { header: t.author, cell: ({ author }) => author },
+        { header: texts.common.reason, isWide: true, cell: ({ reason }) => reason },
       ]}
       empty={<EmptyState title={t.noRevisions}>{t.noRevisionsHint}</EmptyState>}
     />

@@ -38,7 +38,7 @@ export function LargeChange({ change: { largeChange }, isAllowed, onAllow }: Lar
 
 /** Each bouquet that changes, with warnings. `narrow`: in a dialog. */
 export function CatalogueDiff({
-  change: { bouquets, reorders },
+  change: { bouquets, reorders, warnings },
   narrow = false,
 }: {
   change: CatalogueChange;
@@ -46,9 +46,15 @@ export function CatalogueDiff({
 }) {
   return (
     <>
-      {bouquets.map((bouquet) => (
-        <Reach key={`${bouquet.service} ${bouquet.code}`} bouquet={bouquet} />
-      ))}
+      {warnings.length > 0 && (
+        <Note tone="warning">
+          <ul>
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Note>
+      )}
       {reorders && <Note>{t.reorders}</Note>}
       <LongTable
         label={t.changes}
@@ -58,15 +64,6 @@ export function CatalogueDiff({
       />
     </>
   );
-}
-
-/** A change of plan or kind also affects earlier purchases. */
-function Reach({ bouquet: { kind, code, fields } }: { bouquet: ChangedBouquet }) {
-  if (kind !== "changed") return null;
-  const plan = fields.find(({ field }) => field === "plan");
-  if (plan !== undefined) return <Note tone="warning">{t.reach(code, t.reachPlan(plan.from ?? ""))}</Note>;
-  if (!fields.some(({ field }) => field === "add-on")) return null;
-  return <Note tone="warning">{t.reach(code, t.reachAddOn)}</Note>;
 }
 
 const TONES = { added: "success", changed: "info", removed: "danger" } as const;

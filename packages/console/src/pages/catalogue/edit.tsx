@@ -6,7 +6,7 @@ import type { Input, Service } from "../../api/request.ts";
 import type { Bouquet, CatalogueChange } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, TextArea, TextInput } from "../../components/controls.tsx";
-import { ActionDialog, Dialog, whyNot } from "../../components/dialog.tsx";
+import { ActionDialog, Dialog, ReasonField, whyNot } from "../../components/dialog.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { ErrorNote, Loading, Note } from "../../components/states.tsx";
@@ -64,8 +64,9 @@ export function BouquetDialog({ bouquet, baseRevision, onClose }: BouquetDialogP
           key="review"
           submit={t.publishConfirm}
           why={isSame(reviewed.change) ? texts.common.whyNot.changesNothing : undefined}
-          onSubmit={async () => {
-            toast(t.done((await send.mutateAsync(reviewed.edit)).revision));
+          onSubmit={async (values) => {
+            const reason = values.optional("reason");
+            toast(t.done((await send.mutateAsync({ ...reviewed.edit, reason })).revision));
             onClose();
           }}
           actions={<Button onClick={() => setEditing(true)}>{t.back}</Button>}
@@ -74,6 +75,7 @@ export function BouquetDialog({ bouquet, baseRevision, onClose }: BouquetDialogP
             <Note tone="warning">{t.isSold(reviewed.edit.code)}</Note>
           )}
           <Review change={reviewed.change} />
+          <ReasonField />
         </Form>
       )}
     </Dialog>
@@ -140,10 +142,14 @@ function RemoveDialog({ bouquet: { service, code }, baseRevision, onClose }: Rem
       submit={t.takeOffConfirm}
       danger
       why={whyNot(true, preview.error, preview.isFetching ? undefined : preview.data)}
-      onSubmit={async () => ({ toast: t.done((await send.mutateAsync(input)).revision) })}
+      onSubmit={async (values) => {
+        const reason = values.optional("reason");
+        return { toast: t.done((await send.mutateAsync({ ...input, reason })).revision) };
+      }}
       onClose={onClose}
     >
       <Review change={preview.data} error={preview.error} />
+      <ReasonField />
     </ActionDialog>
   );
 }
@@ -173,8 +179,9 @@ export function RestoreDialog({ revision, baseRevision, onClose }: RestoreDialog
         whyNot(true, error, isFetching ? undefined : change, isSame) ??
         (needsLeave ? texts.common.whyNot.allowLargeChange : undefined)
       }
-      onSubmit={async () => {
-        const done = await send.mutateAsync({ ...input, allowLargeChange: isAllowed || undefined });
+      onSubmit={async (values) => {
+        const more = { allowLargeChange: isAllowed || undefined, reason: values.optional("reason") };
+        const done = await send.mutateAsync({ ...input, ...more });
         navigate("/catalogue");
         return { toast: t.done(done.revision) };
       }}
@@ -184,6 +191,7 @@ export function RestoreDialog({ revision, baseRevision, onClose }: RestoreDialog
         <LargeChange change={change} isAllowed={isAllowed} onAllow={setAllowed} />
       )}
       <Review change={change} error={error} />
+      <ReasonField />
     </ActionDialog>
   );
 }

@@ -4,7 +4,7 @@ import { useUpload } from "../../api/hooks.ts";
 import type { CatalogueChange } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { FileInput } from "../../components/controls.tsx";
-import { ActionDialog } from "../../components/dialog.tsx";
+import { ActionDialog, ReasonField } from "../../components/dialog.tsx";
 import { Card, Grid, Stat } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { Field, Form } from "../../components/form.tsx";
@@ -96,14 +96,16 @@ function Publish({ file, allowsLarge, isLarge }: { file: File; allowsLarge: bool
           title={t.publishTitle}
           description={t.publishText}
           submit={t.publishConfirm}
-          onSubmit={async () => {
+          onSubmit={async (values) => {
             const allowLargeChange = allowsLarge || undefined;
-            const { revision } = await upload.mutateAsync({ file, environment, allowLargeChange });
+            const reason = values.optional("reason");
+            const { revision } = await upload.mutateAsync({ file, environment, allowLargeChange, reason });
             navigate("/catalogue");
             return { toast: t.done(revision) };
           }}
           onClose={() => setOpen(false)}
         >
+          <ReasonField />
           {upload.isPending && <Progress label={t.checking} share={upload.progress} />}
         </ActionDialog>
       )}

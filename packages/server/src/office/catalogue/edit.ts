@@ -8,7 +8,7 @@ import { readCatalogue } from "../../store/reference-cache.ts";
 import { CodeSchema, EnvironmentSchema, oneOf, PREVIEW, readAmount } from "../common.ts";
 import { operation } from "../operation.ts";
 import { type Current, publishNext } from "./publish.ts";
-import { ALLOW_LARGE, CatalogueChangeSchema, changeLines, REVISION } from "./schemas.ts";
+import { ALLOW_LARGE, CatalogueChangeSchema, changeLines, REASON, REVISION } from "./schemas.ts";
 import { findRevision, noRevision } from "./sql.ts";
 
 /* Edits of the catalogue. Each publishes a new revision. */
@@ -27,6 +27,7 @@ const EDIT = {
       description: "Revision that the change is made from, 0 before the first; refused if there is a newer one.",
     }),
   ),
+  ...REASON,
   ...PREVIEW,
 };
 

@@ -24,9 +24,10 @@ import {
   CatalogueRowSchema,
   CatalogueSchema,
   importLines,
+  REASON,
   REVISION,
 } from "./schemas.ts";
-import { findRevision, listRevisions, noRevision } from "./sql.ts";
+import { entriesOf, findRevision, listRevisions, noRevision } from "./sql.ts";
 
 /** Reads a catalogue file. */
 export async function readCatalogueFile(file: GivenFile, exponent: CurrencyExponent) {
@@ -73,7 +74,12 @@ export const listCatalogueRevisions = operation({
     const { db } = office.store.engine;
     const read = (limit: number) => listRevisions(db, environment, { before: numberCursor(input), limit });
     const { items, cursor } = await readPage(input, read, ({ revision }) => revision);
-    return { items: items.map((each) => ({ ...each, createdAt: isoTime(each.createdAt) })), cursor };
+    const entries = await entriesOf(db, environment, items);
+    const dated = items.map(({ createdAt, ...each }) => {
+      const { author = "", reason = null } = entries.get(createdAt) ?? {};
+      return { ...each, createdAt: isoTime(createdAt), author, reason };
+    });
+    return { items: dated, cursor };
   },
 });
 
@@ -107,6 +113,7 @@ export const publishCatalogue = operation({
   summary: "Publish a file, NDJSON or CSV, as the next catalogue revision, whole or not at all",
   input: Type.Object({
     ...IMPORT,
+    ...REASON,
     ...PREVIEW,
     ...ALLOW_LARGE,
   }),

@@ -59,6 +59,7 @@ export function publishNext(
       unchanged: effect.unchanged,
       removed: count("removed"),
       reorders: effect.reorders,
+      warnings: effect.warnings.slice(0, MOST_SAID),
       bouquets: effect.bouquets.slice(0, MOST_SAID).map((each) => ({ ...each, fields: [...each.fields] })),
       largeChange,
     };

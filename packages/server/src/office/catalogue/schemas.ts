@@ -1,5 +1,13 @@
 import { type Static, Type } from "typebox";
-import { AmountSchema, FieldChangeSchema, InstantSchema, oneOf, orNull, ServiceSchema } from "../common.ts";
+import {
+  AmountSchema,
+  FieldChangeSchema,
+  InstantSchema,
+  oneOf,
+  orNull,
+  ReasonSchema,
+  ServiceSchema,
+} from "../common.ts";
 import { LargeChangeSchema, RejectedLineSchema } from "../imports/schemas.ts";
 import { changeWords, countsOf, rejectedWords } from "../imports/tally.ts";
 import type { Shown } from "../operation.ts";
@@ -34,6 +42,10 @@ export const CatalogueRevisionSchema = Type.Object(
     revision: Type.Integer(),
     createdAt: InstantSchema,
     bouquets: Type.Integer({ description: "Number of bouquets." }),
+    author: Type.String(),
+    reason: orNull(
+      Type.String({ description: "Reason of the change; of a file, with the import and the file's name." }),
+    ),
   },
   { title: "CatalogueRevision" },
 );
@@ -53,6 +65,9 @@ const COUNTS = {
   removed: Type.Integer(),
   reorders: Type.Boolean({ description: "Whether the remaining bouquets have another order." }),
   bouquets: Type.Array(BouquetChangeSchema, { description: "At most a thousand." }),
+  warnings: Type.Array(Type.String(), {
+    description: "Prices that are probably not meant, and changes that affect earlier top-ups; at most a thousand.",
+  }),
 };
 const LARGE = { largeChange: orNull(LargeChangeSchema) };
 
@@ -78,6 +93,12 @@ export const REVISION = {
 export const ALLOW_LARGE = {
   allowLargeChange: Type.Optional(
     Type.Boolean({ description: "Accept a catalogue that drops more than a fifth of the codes." }),
+  ),
+};
+
+export const REASON = {
+  reason: Type.Optional(
+    Type.Unsafe<string>({ ...ReasonSchema, description: "Reason in one line, shown with the revision." }),
   ),
 };
 
@@ -109,26 +130,18 @@ export function importLines(change: Static<typeof CatalogueImportSchema>): Shown
 
 /** @param lines counts of a file's lines. */
 function linesOf(
-  { revision, added, changed, unchanged, removed, reorders, bouquets }: Static<typeof CatalogueChangeSchema>,
+  { revision, added, changed, unchanged, removed, reorders, bouquets, warnings }: Static<typeof CatalogueChangeSchema>,
   lines: Readonly<Record<string, number>> = {},
 ) {
   const changes = revision === null ? bouquets.map((each) => changeWords(titleOf(each), each.fields)) : [];
   const counts = countsOf({ ...lines, added, changed, unchanged, removed });
   const notes = `${reorders ? ", in another order" : ""}${revision === null ? "" : `, as revision ${revision}`}`;
-  return { out: `${changes.join("")}${counts}${notes}\n`, note: bouquets.map(reachWords).join("") };
+  return {
+    out: `${changes.join("")}${counts}${notes}\n`,
+    note: warnings.map((each) => `${printable(`warning: ${each}`)}\n`).join(""),
+  };
 }
 
 type BouquetChange = Static<typeof BouquetChangeSchema>;
 
 const titleOf = ({ service, code, kind }: BouquetChange) => `${service} ${code} ${kind}`;
-
-/** Warns of a bouquet whose plan or kind changes, since that affects earlier top-ups. */
-function reachWords({ kind, service, code, fields }: BouquetChange): string {
-  const changed = fields.find(({ field }) => field === "plan" || field === "add-on");
-  if (kind !== "changed" || changed === undefined) return "";
-  const words =
-    changed.field === "plan"
-      ? `is of another plan now: to keep renewals of bought subscriptions together, give it the plan ${JSON.stringify(changed.from)}`
-      : "is an add-on now, or none any more: to leave bought subscriptions as they are, give it another plan";
-  return `${printable(`warning: ${service} ${code} ${words}`)}\n`;
-}

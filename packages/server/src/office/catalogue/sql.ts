@@ -1,3 +1,4 @@
+import { CATALOGUE_ACTIONS } from "../../domain/audit.ts";
 import type { Bouquet } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { portionsOf } from "../../domain/portions.ts";
@@ -37,6 +38,24 @@ export async function listRevisions(
     .limit(limit);
   if (before !== undefined) query = query.where("each.revision", "<", before);
   return (await query.execute()).map((row) => ({ ...row, bouquets: Number(row.bouquets) }));
+}
+
+/** Finds the audit entries of revisions, by their time: both are written in one transaction. */
+export async function entriesOf(
+  db: Db,
+  environment: Environment,
+  revisions: readonly { readonly createdAt: Instant }[],
+): Promise<ReadonlyMap<Instant, { readonly author: string; readonly reason: string | null }>> {
+  if (revisions.length === 0) return new Map();
+  const times = revisions.map(({ createdAt }) => createdAt);
+  const entries = await db
+    .selectFrom("auditEntry")
+    .select(["at", "author", "reason"])
+    .where("action", "in", CATALOGUE_ACTIONS)
+    .where("subject", "=", environment)
+    .where("at", "in", times)
+    .execute();
+  return new Map(entries.map((entry) => [entry.at, entry]));
 }
 
 /** Finds a revision. @throws Refused if there is none. */

@@ -23,7 +23,7 @@ export async function recordRun<Of extends Decider, Answer>(
   const { engine } = of.store;
   const { kind, environment, file, asOf } = run;
   const id = await beginRun(engine, { kind, environment, file, asOf, author: by.author }, clock());
-  const reason = `import ${id}: ${file}`;
+  const reason = [`import ${id}: ${file}`, ...(by.reason === undefined ? [] : [by.reason])].join(", ");
   const { answer, report } = await work({ ...of, by: { ...by, reason } }).catch(async (error: unknown) => {
     const outcome = error instanceof Refused && error.code === "invalid" ? "refused" : "failed";
     // The caller gets the error in any case.
