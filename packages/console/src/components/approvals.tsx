@@ -8,9 +8,7 @@ import { countOf, formatAge, formatCount, formatMoney } from "../format.ts";
 import { partnerHref, transactionHref } from "../links.ts";
 import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
-import { TextInput } from "./controls.tsx";
-import { ActionDialog } from "./dialog.tsx";
-import { Field } from "./form.tsx";
+import { ActionDialog, ReasonField } from "./dialog.tsx";
 import { Loaded, Note } from "./states.tsx";
 
 const t = texts.approvals;
@@ -89,9 +87,7 @@ export function WaitingApproval({ approval, isLinked = false }: { approval: Appr
           }}
           onClose={close}
         >
-          <Field name="reason" label={texts.common.reason} hint={texts.common.reasonHint}>
-            <TextInput required maxLength={200} />
-          </Field>
+          <ReasonField required />
         </ActionDialog>
       )}
     </Note>

@@ -4,21 +4,8 @@ import type { Said } from "./fields.ts";
 
 /** Filters whose values are audited. The values of others can name a customer. */
 const NOT_PERSONAL: ReadonlySet<string> = new Set([
-  ...[
-    "environment",
-    "from",
-    "to",
-    "month",
-    "detail",
-    "partner",
-    "service",
-    "segment",
-    "area",
-    "bouquet",
-    "status",
-    "amount",
-  ],
-  ...["state", "endsWithin", "endedWithin", "settled"],
+  ...["environment", "from", "to", "month", "detail", "partner", "service", "segment", "area", "bouquet"],
+  ...["status", "amount", "state", "endsWithin", "endedWithin", "settled", "kind"],
 ]);
 
 /** Writes the audit entry of an operation that streams rows. */

@@ -455,6 +455,7 @@ describe("an administrator", () => {
     await main.getByLabel("Choose customer 2000001, sita").check();
     await visit.press("Apply the file");
     await expectEnds(visit, "2027-01-10 10:00", "2026-12-10 10:00");
+    await dialog.getByLabel("Reason").fill("billing is right");
     await visit.press("Apply the file to 1 customer", dialog);
     await visit.expectToast("Decided for 1 customer.");
     await main.getByText("Nothing is held back").waitFor();
@@ -479,17 +480,20 @@ describe("an administrator", () => {
     });
     await expect.poll(async () => (await api().call(`GET /imports/${json.id}`)).json.state).toBe("done");
 
-    const visit = await at("/imports?tab=held-back", "admin", { refusals: [404] });
+    const visit = await at("/imports?tab=held-back", "admin");
     const { main, dialog } = visit;
-    await visit.press("Choose all");
+    const { count, totals } = (await api().call("GET /held-back")).json;
+    const topUps = totals.find(({ kind }: { kind: string }) => kind === "top_up");
+    await main.getByText(`Top-up: ${topUps.count}`).waitFor();
+    await visit.press(`Choose all ${count}`);
     await visit.press("Apply the file");
-    const [sita] = (await api().call("GET /held-back")).json.items.filter(
-      ({ cuid }: { cuid: string }) => cuid === "2000001",
-    );
-    await api().call(`POST /held-back/${sita.id}`, { body: { decision: "keep" } });
+    api().service.now += 1_000;
+    const newer = { ...rows[0], status: "active", asOf: new Date(api().service.now - 60_000).toISOString() };
+    expect((await api().call("PUT /customers/2000001", { body: newer })).status).toBe(200);
+    await dialog.getByLabel("Reason").fill("billing is right");
     await visit.press("Apply the file to 3 customers", dialog);
     await visit.expectToast("Decided for 2 customers.");
-    await main.getByRole("listitem").filter({ hasText: "2000001" }).getByText("not held back any more").waitFor();
+    await main.getByRole("listitem").filter({ hasText: "2000001" }).getByText("records of a later moment").waitFor();
     expect([await endOf(api(), "2000002"), await endOf(api(), "2000004")]).toEqual([
       ...["2026-12-04 10:00:00", "2026-12-03 10:00:00"],
     ]);

@@ -2,14 +2,9 @@ import { describe, expect, test } from "vitest";
 import { Background } from "../../src/faces/staff-api/ports.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { grantGoodwill } from "../../src/office/corrections/operations.ts";
-import {
-  listHeldBack,
-  runUpload,
-  settleHeldBack,
-  showUpload,
-  uploadCustomers,
-} from "../../src/office/imports/operations.ts";
-import { findHeldBack, listRuns } from "../../src/office/imports/runs.ts";
+import { exportHeldBack, listHeldBack, settleHeldBack } from "../../src/office/imports/held-back.ts";
+import { runUpload, showUpload, uploadCustomers } from "../../src/office/imports/operations.ts";
+import { listRuns, heldBackOf as recordsOf } from "../../src/office/imports/runs.ts";
 import type { Desk } from "../../src/office/office.ts";
 import { findCustomer } from "../../src/store/customers.ts";
 import { RightsEnded, StoreUnavailable } from "../../src/store/errors.ts";
@@ -94,7 +89,7 @@ describe("imports", () => {
     expect(others).toEqual([]);
     expect(left).toMatchObject({ cuid: "3", line: 2, bouquetId: "NET-1M", reqId: "net-3" });
     const row = { ...customer("3", { end: STATED }), asOf: asOfNow(world) };
-    const recorded = await findHeldBack(world.store.engine.db, left?.id ?? 0);
+    const [recorded] = await recordsOf(world.store.engine.db, PRODUCTION, "3");
     expect(JSON.parse(recorded?.sourceRow ?? "")).toEqual(row);
   });
 
@@ -127,8 +122,9 @@ describe("what was held back", () => {
     await world.importCustomers(tooShort(...cuids), { name: "night.ndjson", asOf: asOfNow(world) });
     return { world, records: await heldBackOf(world) };
   }
+  const reason = "billing agreed";
   const decide = ({ desk }: World, id: number | undefined, decision: "shorten" | "keep", more: object = {}) =>
-    run(desk, settleHeldBack, { id: id ?? 0, decision, ...more });
+    run(desk, settleHeldBack, { environment: PRODUCTION, ids: [id ?? 0], decision, reason, ...more });
 
   test("and is taken ends what was paid for, even weeks later, and is gone from the list", async () => {
     const { world, records } = await heldBack("1", "2");
@@ -138,9 +134,10 @@ describe("what was held back", () => {
     expect(await world.ends("2")).toEqual({ "Fiber 100": PAID });
     expect(records.map(({ endsRunning }) => endsRunning)).toEqual([false, false]);
     expect((await heldBackOf(world)).map(({ cuid, endsRunning }) => [cuid, endsRunning])).toEqual([["2", true]]);
-    expect(await refusal(decide(world, records[0]?.id, "shorten"))).toMatchObject({ code: "not_found" });
+    expect(await refusal(decide(world, records[0]?.id, "shorten"))).toMatchObject({ code: "conflict" });
     const [entry] = await listEntries(world.store.engine.db, { cuid: "1" }, 1);
     expect(entry).toMatchObject({ action: "customers.import", author: "tester", at: world.now });
+    expect(entry?.reason).toBe(`held back ${records[0]?.id}: ${reason}`);
   });
 
   test("and is taken keeps what was topped up after the records", async () => {
@@ -156,7 +153,12 @@ describe("what was held back", () => {
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID });
     expect(await heldBackOf(world)).toEqual([]);
     const [entry] = await listEntries(world.store.engine.db, { cuid: "1" }, 1);
-    expect(entry).toMatchObject({ action: "held_back.keep", author: "tester", after: expect.stringContaining(PAID) });
+    expect(entry).toMatchObject({
+      action: "held_back.keep",
+      author: "tester",
+      reason,
+      after: expect.stringContaining(PAID),
+    });
   });
 
   test("and is taken changes nothing while it must be said whether the records hold goodwill", async () => {
@@ -184,9 +186,10 @@ describe("what was held back", () => {
     const later = "2027-02-10 10:00:00";
     await world.importCustomers(rows(STATED, later), { name: "night.ndjson", asOf: asOfNow(world) });
     const [record] = await heldBackOf(world);
-    expect(await refusal(decide(world, record?.id, "shorten"))).toMatchObject({
-      ...{ code: "conflict", words: expect.stringContaining("--goodwill held or --goodwill lacking") },
-    });
+    expect(await decide(world, record?.id, "shorten", { preview: true })).toMatchObject({ goodwillUnclear: 1 });
+    const refused = await decide(world, record?.id, "shorten");
+    const problem = expect.stringContaining("say whether the file's records hold goodwill");
+    expect(refused).toMatchObject({ customers: 0, subscriptions: 0, failures: [{ cuid: "1", problem }] });
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID, "Fiber 300": "2026-12-13 10:00:00" });
     await decide(world, record?.id, "shorten", { goodwill: "held" });
     expect(await world.ends("1")).toEqual({ "Fiber 100": STATED, "Fiber 300": later });
@@ -197,10 +200,68 @@ describe("what was held back", () => {
     world.now += MINUTE_MS;
     // By whoever writes one customer at a time: no file takes the place of what was held back.
     await world.importCustomers([customer("1", { end: PAID })], { asOf: asOfNow(world) });
-    expect(await refusal(decide(world, records[0]?.id, "shorten"))).toMatchObject({
-      ...{ code: "conflict", words: expect.stringContaining("records of a later moment") },
-    });
+    const problem = expect.stringContaining("records of a later moment");
+    expect(await decide(world, records[0]?.id, "shorten")).toMatchObject({ failures: [{ cuid: "1", problem }] });
     expect(await world.ends("1")).toEqual({ "Fiber 100": PAID });
+  });
+});
+
+describe("a file that holds back very much", () => {
+  /** 70 customers with a running subscription each; the first of them, which were topped up, are held back. */
+  async function heldBack(count: number) {
+    const cuids = Array.from({ length: count }, (_, index) => `1${index}`);
+    const others = Array.from({ length: 70 - count }, (_, index) => customer(`2${index}`, { end: PAID }));
+    const world = await toppedUp(...cuids);
+    const rows = [...tooShort(...cuids), ...others];
+    const { result } = await world.importCustomers(rows, { name: "night.ndjson", asOf: asOfNow(world) });
+    const list = (more: object = {}) => run(world.desk, listHeldBack, { environment: PRODUCTION, ...more });
+    const decide = (more: object) =>
+      run(world.desk, settleHeldBack, {
+        environment: PRODUCTION,
+        decision: "keep",
+        reason: "booked by hand",
+        ...more,
+      });
+    return { world, result, list, decide };
+  }
+
+  test("says that its as of is probably wrong, if it is more than 5 %, and five at least", async () => {
+    const { list, result } = await heldBack(4);
+    expect(result).toMatchObject({ report: { heldBack: 4, running: 70 } });
+    expect(await list()).toMatchObject({ count: 4, totals: [{ kind: "top_up", count: 4 }], advice: null });
+    const much = await heldBack(5);
+    expect((await much.list()).advice).toBe(
+      "5 of the file's 70 running subscriptions are held back, over 5 %: its as of (--as-of) is probably wrong. Check it, and import the file again.",
+    );
+  });
+
+  test("is decided on by its filter, more rows than a page has, if they are as many as were seen", async () => {
+    const { world, list, decide } = await heldBack(60);
+    const { items, cursor, count } = await list({ kind: "top_up" });
+    expect([items.length, cursor, count]).toEqual([50, String(items.at(-1)?.id), 60]);
+    expect(await list({ kind: "goodwill" })).toMatchObject({ items: [], count: 0 });
+    for (const wrong of [{}, { count: 50 }, { kind: "goodwill", count: 60 }])
+      expect(await refusal(decide(wrong))).toMatchObject({ code: "conflict" });
+    const effect = { customers: 60, subscriptions: 60, endsRunning: 0, goodwillUnclear: 0, failures: [] };
+    const all = { kind: "top_up", count: 60 };
+    expect(await decide({ ...all, preview: true })).toEqual(effect);
+    expect((await list()).count).toBe(60);
+    expect(await decide(all)).toEqual(effect);
+    expect(await list()).toMatchObject({ items: [], count: 0, totals: [], advice: null });
+    const entries = await listEntries(world.store.engine.db, { reason: "booked by hand" }, 100);
+    expect(entries.map(({ action }) => action)).toEqual(Array.from({ length: 60 }, () => "held_back.keep"));
+  });
+
+  test("is exported, with what keeps each end", async () => {
+    const { world } = await heldBack(5);
+    const rows: object[] = [];
+    const exported = await run(world.desk, exportHeldBack, { environment: PRODUCTION });
+    for await (const some of exported) rows.push(...some);
+    expect(rows).toHaveLength(5);
+    expect(rows[0]).toMatchObject({
+      ...{ line: 1, cuid: "10", kind: "top_up", keptEnd: PAID, statedEnd: STATED, endsRunning: false },
+      ...{ partner: expect.any(String), amount: "1130.00", customerName: expect.any(String) },
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { listEntries } from "../../src/office/audit/sql.ts";
-import { listHeldBack, listImports, settleHeldBack } from "../../src/office/imports/operations.ts";
+import { listHeldBack, settleHeldBack } from "../../src/office/imports/held-back.ts";
+import { listImports } from "../../src/office/imports/operations.ts";
 import * as sql from "../../src/office/imports/runs.ts";
 import { lastBackupAt, noteBackup } from "../../src/office/maintenance/backups.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
@@ -49,19 +50,24 @@ export function testImports(makeDatabase: MakeDatabase): void {
     const replace = (records: readonly sql.HeldBackRecord[], environment: "production" | "trial" = "production") =>
       sql.replaceHeldBack(engine, environment, records, opened.now);
     const list = async (more: object = {}) => run(desk, listHeldBack, { ...PRODUCTION, ...more });
-    const leave = (id = 0) => run(desk, settleHeldBack, { id, decision: "keep" });
+    const leave = (id = 0) =>
+      run(desk, settleHeldBack, { ...PRODUCTION, ids: [id], decision: "keep", reason: "booked" });
     await replace([record("9", 1)]);
     const former = (await list()).items[0]?.id;
     const unclear = { goodwill: { days: 2, at: times.keptEnd, lackingEnd: undefined } };
     await replace([{ ...record("8", 1), ...unclear }]);
     const [held] = (await list()).items;
-    expect(held).toMatchObject({ goodwill: { days: 2, at: times.keptEnd, lackingEnd: null }, goodwillDays: null });
+    expect(held).toMatchObject({
+      kind: "goodwill_unclear",
+      goodwill: { days: 2, at: times.keptEnd, lackingEnd: null },
+      goodwillDays: null,
+    });
     expect((await sql.heldBackOf(engine.db, "production", "8"))[0]).toMatchObject(unclear);
     await replace([{ ...record("8", 1), goodwillDays: 3 }]);
-    expect((await list()).items).toMatchObject([{ goodwill: null, goodwillDays: 3 }]);
+    expect((await list()).items).toMatchObject([{ kind: "goodwill", goodwill: null, goodwillDays: 3 }]);
     const neither = { ...record("8", 1), rowEnd: times.keptEnd };
     await replace([neither]);
-    const endsNow = { rowEnd: times.keptEnd, endsRunning: true, topUp: null };
+    const endsNow = { kind: "reversed", rowEnd: times.keptEnd, endsRunning: true, topUp: null };
     expect((await list()).items).toMatchObject([endsNow]);
     expect((await sql.heldBackOf(engine.db, "production", "8"))[0]).toMatchObject(neither);
     await replace([{ ...neither, statedEnd: "2026-12-01 00:00:00" }]);
@@ -81,8 +87,15 @@ export function testImports(makeDatabase: MakeDatabase): void {
       ["3", 4],
     ]);
     expect(next.cursor).toBeNull();
-    expect(await refusal(leave(former))).toMatchObject({ code: "not_found" });
-    await leave(first.items[0]?.id);
+    await replace([...records, { ...record("4", 5), txnId: undefined }]);
+    const totals = [
+      { kind: "goodwill", count: 1 },
+      { kind: "top_up", count: 4 },
+    ];
+    expect(await list({ kind: "goodwill" })).toMatchObject({ items: [{ cuid: "4" }], count: 1, totals });
+    await replace(records);
+    expect(await refusal(leave(former))).toMatchObject({ code: "conflict" });
+    await leave((await list()).items[0]?.id);
     const [entry] = await listEntries(engine.db, {}, 1);
     expect(entry).toMatchObject({ action: "held_back.keep", subject: "production 1 held back", author: "maya" });
     expect(JSON.parse(entry?.after ?? "")).toEqual({ "internet net-1: Fiber": times.keptEnd });

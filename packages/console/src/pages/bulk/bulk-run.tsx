@@ -5,9 +5,8 @@ import { useLive, usePages, usePoll, useSend } from "../../api/hooks.ts";
 import type { BulkLine, BulkRun } from "../../api/staff-api.d.ts";
 import { Approvals, bulkWords } from "../../components/approvals.tsx";
 import { Button, DownloadButton } from "../../components/button.tsx";
-import { TextInput } from "../../components/controls.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
-import { ActionButton, ActionDialog } from "../../components/dialog.tsx";
+import { ActionButton, ActionDialog, ReasonField } from "../../components/dialog.tsx";
 import {
   Badge,
   Card,
@@ -19,7 +18,6 @@ import {
   Stat,
   Time,
 } from "../../components/display.tsx";
-import { Field } from "../../components/form.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note, Progress } from "../../components/states.tsx";
 import { countOf, formatCount } from "../../format.ts";
@@ -147,9 +145,7 @@ function Steps({ run }: { run: BulkRun }) {
           }}
           onClose={() => setAsking(undefined)}
         >
-          <Field name="reason" label={texts.common.reason} hint={texts.common.reasonHint}>
-            <TextInput required maxLength={200} />
-          </Field>
+          <ReasonField required />
         </ActionDialog>
       )}
       {asking === "start" && (

@@ -1,16 +1,18 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import { usePages, useSend } from "../../api/hooks.ts";
-import { asInput } from "../../api/request.ts";
+import { apiUrl } from "../../api/client.ts";
+import { useCorrection, usePages } from "../../api/hooks.ts";
+import { asInput, type CorrectionInput } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
-import type { HeldBack } from "../../api/staff-api.d.ts";
-import { Button } from "../../components/button.tsx";
+import type { HeldBack, HeldBackDecision } from "../../api/staff-api.d.ts";
+import { Button, DownloadButton } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
-import { ActionDialog } from "../../components/dialog.tsx";
-import { Amount, BeforeAfter, Code, CustomerName, Fact, KeyValue, Time } from "../../components/display.tsx";
+import { ActionDialog, ReasonField, whyNot } from "../../components/dialog.tsx";
+import { Amount, BeforeAfter, Code, CustomerName, Time } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
-import { EmptyState, Note } from "../../components/states.tsx";
-import { countOf } from "../../format.ts";
+import { FilterBar, useFilters } from "../../components/filters.tsx";
+import { EmptyState, ErrorNote, Note } from "../../components/states.tsx";
+import { countOf, formatCount } from "../../format.ts";
 import { customerHref, transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import {
@@ -26,51 +28,62 @@ import {
 
 const t = texts.imports;
 
-type Decision = "keep" | "shorten";
+type Input = CorrectionInput<"POST /held-back">;
+type Failures = HeldBackDecision["failures"];
 
-/** A decision that could not be carried out. */
-interface Failure {
-  readonly cuid: string;
-  readonly problem: string;
-}
+const NOTHING: ReadonlySet<string> = new Set();
 
 /** Subscriptions that the last customers file would have shortened. Staff decide for one or many customers at once. */
 export function HeldBackList() {
-  const heldBack = usePages("GET /held-back", { environment: useEnvironment() });
+  const [{ kind }] = useFilters(["kind"]);
+  const query = { environment: useEnvironment(), ...asInput("GET /held-back", { kind: kind || undefined }) };
+  const heldBack = usePages("GET /held-back", query);
   const mayDecide = useMay("administer");
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<{ decision: Decision; held: readonly HeldBack[] }>();
-  const [failures, setFailures] = useState<readonly Failure[]>([]);
+  /** Customers, or all rows of the filter. */
+  const [chosen, setChosen] = useState<ReadonlySet<string> | "all">(NOTHING);
+  const [asked, setAsked] = useState<Input["decision"]>();
+  const [failures, setFailures] = useState<Failures>([]);
   const { items } = heldBack;
-  const held = items.filter(({ cuid }) => chosen.has(cuid));
-  const ask = (decision: Decision) => setAsked({ decision, held });
+  const { count = 0, totals = [], advice = null } = heldBack.first ?? {};
+  const held = chosen === "all" ? items : items.filter(({ cuid }) => chosen.has(cuid));
+  const why = held.length === 0 ? t.chooseFirst : undefined;
   const toggle = (cuid: string) => {
-    const next = new Set(chosen);
+    const next = new Set(held.map((each) => each.cuid));
     if (!next.delete(cuid)) next.add(cuid);
     setChosen(next);
   };
   return (
     <>
-      {items.length > 0 && (
-        <p>
-          {t.heldBackLead} {t.heldBackTodo}
-        </p>
+      {advice !== null && <Note tone="danger">{advice}</Note>}
+      {totals.length > 0 && (
+        <>
+          <p>
+            {t.heldBackLead} {t.heldBackTodo}
+          </p>
+          <p>{totals.map((each) => `${t.heldBackKinds[each.kind]}: ${formatCount(each.count)}`).join(", ")}</p>
+          <FilterBar filters={{ kind: { label: t.keptBy, options: Object.entries(t.heldBackKinds) } }} />
+        </>
       )}
-      {failures.length > 0 && <Failures of={failures} />}
-      {mayDecide && items.length > 0 && (
+      {failures.length > 0 && <NotDecided of={failures} />}
+      {items.length > 0 && (
         <div className="row">
-          <Button why={held.length === 0 ? t.chooseFirst : undefined} onClick={() => ask("keep")}>
-            {t.keep}
-          </Button>
-          <Button why={held.length === 0 ? t.chooseFirst : undefined} onClick={() => ask("shorten")}>
-            {t.shorten}
-          </Button>
-          <Button kind="quiet" onClick={() => setChosen(new Set(items.map(({ cuid }) => cuid)))}>
-            {t.chooseAll}
-          </Button>
-          <span className="muted" role="status">
-            {t.chosen(customersOf(held).length)}
-          </span>
+          {mayDecide && (
+            <>
+              <Button why={why} onClick={() => setAsked("keep")}>
+                {t.keep}
+              </Button>
+              <Button why={why} onClick={() => setAsked("shorten")}>
+                {t.shorten}
+              </Button>
+              <Button kind="quiet" onClick={() => setChosen("all")}>
+                {t.chooseAll(formatCount(count))}
+              </Button>
+              <span className="muted" role="status">
+                {t.chosen(chosen === "all" ? countOf(count, "subscription") : countOf(chosen.size, "customer"))}
+              </span>
+            </>
+          )}
+          <DownloadButton href={apiUrl("GET /held-back.csv", query)}>{texts.common.download}</DownloadButton>
         </div>
       )}
       <PagedTable
@@ -82,10 +95,11 @@ export function HeldBackList() {
       />
       {asked !== undefined && (
         <Decide
-          {...asked}
+          input={{ ...query, ...(chosen === "all" ? { count } : { ids: held.map(({ id }) => id) }), decision: asked }}
+          held={held}
           onDone={(failed) => {
             setFailures(failed);
-            setChosen(new Set());
+            setChosen(NOTHING);
           }}
           onClose={() => setAsked(undefined)}
         />
@@ -94,12 +108,7 @@ export function HeldBackList() {
   );
 }
 
-/** The first record of each customer: a decision applies to all records of a customer. */
-function customersOf(held: readonly HeldBack[]): HeldBack[] {
-  return [...new Map(held.toReversed().map((each) => [each.cuid, each])).values()].reverse();
-}
-
-function Failures({ of }: { of: readonly Failure[] }) {
+function NotDecided({ of }: { of: Failures }) {
   return (
     <Note tone="warning">
       <p>{t.notDecided}</p>
@@ -114,7 +123,7 @@ function Failures({ of }: { of: readonly Failure[] }) {
   );
 }
 
-function choice(chosen: ReadonlySet<string>, toggle: (cuid: string) => void): Column<HeldBack> {
+function choice(chosen: ReadonlySet<string> | "all", toggle: (cuid: string) => void): Column<HeldBack> {
   return {
     header: t.choose,
     hideHeader: true,
@@ -123,7 +132,7 @@ function choice(chosen: ReadonlySet<string>, toggle: (cuid: string) => void): Co
         type="checkbox"
         className="row-choice"
         aria-label={t.chooseRow(cuid, reqId)}
-        checked={chosen.has(cuid)}
+        checked={chosen === "all" || chosen.has(cuid)}
         onChange={() => toggle(cuid)}
       />
     ),
@@ -161,85 +170,67 @@ function KeptBy({ held: { txnId }, topUp }: { held: HeldBack; topUp: NonNullable
 }
 
 interface DecideProps {
-  readonly decision: Decision;
+  readonly input: Input;
+  /** Loaded rows to show. */
   readonly held: readonly HeldBack[];
-  readonly onDone: (failures: readonly Failure[]) => void;
+  readonly onDone: (failures: Failures) => void;
   readonly onClose: () => void;
 }
 
-/** Subscriptions that the dialog shows. */
+/** Ends that the dialog shows. */
 const MOST_SHOWN = 5;
 
-/** Asks once, then decides for one customer after the other. */
-function Decide({ decision, held, onDone, onClose }: DecideProps) {
-  const send = useSend("POST /held-back/:id");
+/** Shows the effect of a decision, and asks for its reason. */
+function Decide({ input, held, onDone, onClose }: DecideProps) {
   const [goodwill, setGoodwill] = useState("");
-  const isShortened = decision === "shorten";
-  const customers = customersOf(held);
-  const unclear = held.filter((each) => each.goodwill !== null);
-  const isAsked = isShortened && unclear.length > 0;
-  const count = countOf(customers.length, "customer");
-  const ended = held.filter(({ endsRunning }) => endsRunning).length;
-
-  const decide = async ({ id, cuid }: HeldBack): Promise<Failure[]> => {
-    const needsReading = isAsked && unclear.some((each) => each.cuid === cuid);
-    const reading = needsReading ? asInput("POST /held-back/:id", { goodwill }) : {};
-    return send.mutateAsync({ id, decision, ...reading }).then(
-      () => [],
-      (error: Error) => [{ cuid, problem: error.message }],
-    );
-  };
-  const submit = async () => {
-    const failures: Failure[] = [];
-    for (const each of customers) failures.push(...(await decide(each)));
-    onDone(failures);
-    const done = customers.length - failures.length;
-    return done === 0 ? {} : { toast: t.decided(countOf(done, "customer")) };
-  };
-
+  const reading = asInput("POST /held-back", { goodwill: goodwill || undefined });
+  const { effect, error, isReady, commit } = useCorrection("POST /held-back", { ...input, ...reading });
+  const isShortened = input.decision === "shorten";
+  const isAsked = isShortened && effect !== undefined && effect.goodwillUnclear > 0;
+  const customers = countOf(effect?.customers ?? 0, "customer");
   return (
     <ActionDialog
       title={isShortened ? t.shortenTitle : t.keepTitle}
       description={isShortened ? t.shortenText : t.keepText}
-      submit={isShortened ? t.shortenConfirm(count) : t.keepConfirm(count)}
+      submit={isShortened ? t.shortenConfirm(customers) : t.keepConfirm(customers)}
       danger={isShortened}
-      why={isAsked && goodwill === "" ? texts.common.whyNot.incomplete : undefined}
-      onSubmit={submit}
+      why={whyNot(!isAsked || goodwill !== "", error, isReady ? effect : undefined)}
+      onSubmit={async (values) => {
+        const done = await commit(values.text("reason"));
+        onDone(done.failures);
+        return done.customers === 0 ? {} : { toast: t.decided(countOf(done.customers, "customer")) };
+      }}
       onClose={onClose}
     >
-      {held.slice(0, MOST_SHOWN).map((each) => (
-        <Ends key={each.id} held={each} isShortened={isShortened} />
-      ))}
-      {isShortened && <p>{t.shortenEnds(countOf(ended, "running subscription"))}</p>}
-      {held.length > MOST_SHOWN && <p>{t.andMore(countOf(held.length - MOST_SHOWN, "subscription"))}</p>}
+      {error !== null && <ErrorNote error={error} />}
+      {effect !== undefined && (
+        <p role="status">
+          {t.decides(countOf(effect.subscriptions, "subscription"))}{" "}
+          {isShortened && t.shortenEnds(countOf(effect.endsRunning, "running subscription"))}
+        </p>
+      )}
+      {isShortened && held.slice(0, MOST_SHOWN).map((each) => <Ends key={each.id} held={each} />)}
       {isAsked && (
         <GoodwillQuestion
-          count={unclear.length}
+          count={effect.goodwillUnclear}
           value={goodwill}
           onChange={({ currentTarget }) => setGoodwill(currentTarget.value)}
         />
       )}
+      <ReasonField required />
     </ActionDialog>
   );
 }
 
-function Ends({ held, isShortened }: { held: HeldBack; isShortened: boolean }) {
+function Ends({ held }: { held: HeldBack }) {
   const { cuid, customer, service, reqId, bouquetId, keptEnd } = held;
-  const [kept, stated] = [<KeptEnd key="kept" of={keptEnd} />, <StatedEnd key="stated" of={held} />];
   return (
     <>
       <p>
         <CustomerName cuid={cuid} customer={customer} /> {texts.common.services[service]} <Code>{reqId}</Code>{" "}
         <Code>{bouquetId}</Code>
       </p>
-      {isShortened ? (
-        <BeforeAfter before={kept} after={stated} />
-      ) : (
-        <KeyValue>
-          <Fact label={t.keptEnd} value={kept} />
-          <Fact label={t.statedEnd} value={stated} />
-        </KeyValue>
-      )}
+      <BeforeAfter before={<KeptEnd of={keptEnd} />} after={<StatedEnd of={held} />} />
     </>
   );
 }

@@ -39,10 +39,11 @@ export default function Import({ params: { id = "" } }: PageProps) {
 }
 
 function Shown({ upload }: { upload: Upload }) {
-  const { state, asOf, environment, author, report, problem } = upload;
+  const { state, asOf, environment, author, report, problem, advice } = upload;
   const count = (name: string) => formatCount(report?.[name] ?? 0);
   return (
     <>
+      {advice !== null && <Note tone="danger">{advice}</Note>}
       <Card>
         <KeyValue>
           <Fact label={t.outcome} value={<Badge tone={TONES[state]}>{t.states[state]}</Badge>} />

@@ -3,6 +3,7 @@ import type { CustomerEffect } from "../../domain/customer-audit.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { GoodwillReading } from "../../domain/ledger.ts";
 import { Refused } from "../../domain/refused.ts";
+import { isRunning } from "../../domain/subscription.ts";
 import { listCustomers } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
 import type { AlsoImported, ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
@@ -102,7 +103,8 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
     const unchanged = rows.filter(isUnchanged).map(({ row: { stated, asOf } }) => ({ cuid: stated.cuid, asOf }));
     return { changing, unchanged, lines };
   };
-  let [good, bad] = [0, 0];
+  const now = momentOf(of).wall;
+  let [good, bad, running] = [0, 0, 0];
   for await (const chunk of readChunks(sourceRows(file, "readCustomersCsv"), reader)) {
     const { rows, rejected, lines } = chunk;
     for (const { row, problems } of rejected) {
@@ -110,12 +112,15 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
       onRejected({ line: row.line, problems });
     }
     [good, bad] = [good + rows.length, bad + rejected.length];
+    for (const { row } of rows)
+      for (const { subscriptions } of row.stated.connections)
+        running += (subscriptions ?? []).filter((each) => isRunning(each, now)).length;
     if (isWeighed) await weighed.take(rows, preview);
     values.take(rows);
     if (!isPreview) checked.add(divide(chunk));
     onProgress({ step: "checking", lines });
   }
-  const counted = values.report();
+  const counted = { ...values.report(), running };
   if (good === 0 || (bad > 0 && skipInvalid !== true)) throw badLines(bad, good > 0);
   if (isPreview) weighed.rejectShared(onRejected);
   const largeChanges = await findLargeChanges(of, environment, weighed, good);

@@ -46,6 +46,8 @@ export interface CustomersReport {
   readonly unchanged: number;
   /** Number of subscriptions, not of customers. */
   readonly heldBack: number;
+  /** Subscriptions that run by the file's good rows. */
+  readonly running: number;
   /** Subscriptions held back because the records do not say whether they hold goodwill. */
   readonly goodwillUnclear: number;
   /** Unchanged rows, older than the last row of their customer. */

@@ -1,30 +1,19 @@
 import { type Static, Type } from "typebox";
 import { CUSTOMERS_HEADER, customerLines } from "../../csv/writing.ts";
-import { heldBackKept } from "../../domain/audit.ts";
 import { type Customer, customerRow, type Environment } from "../../domain/customer.ts";
-import type { CustomerEffect } from "../../domain/customer-audit.ts";
-import { sharedWords } from "../../domain/customer-audit.ts";
-import type { ConnectionLedger, HeldBack } from "../../domain/customer-import.ts";
-import { type JsonObject, readJson } from "../../domain/json.ts";
+import type { ConnectionLedger } from "../../domain/customer-import.ts";
 import { headAsOf } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
-import { plainWords, Refused } from "../../domain/refused.ts";
-import { endsRunning } from "../../domain/subscription.ts";
-import type { Transaction } from "../../domain/transaction.ts";
-import { type Instant, isoTime, type WallTime } from "../../domain/wall-time.ts";
+import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { listCustomers } from "../../store/customers.ts";
-import { ENVIRONMENT, environmentOf, numberCursor, oneOf, onePage, PAGE, pageOf, readPage } from "../common.ts";
-import { readNames } from "../customer-search.ts";
-import { GoodwillReadingSchema, heldBackFields } from "../customers/schemas.ts";
-import { decide } from "../decide.ts";
+import { ENVIRONMENT, environmentOf, onePage, pageOf } from "../common.ts";
+import { GoodwillReadingSchema } from "../customers/schemas.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
-import { type Presenter, presenterOf, transactionData } from "../transactions/presenter.ts";
-import { findByTxnIds } from "../transactions/sql.ts";
-import { type CustomerImport, importCustomer } from "./customers.ts";
+import { exportHeldBack, listHeldBack, settleHeldBack } from "./held-back.ts";
 import * as sql from "./runs.ts";
-import { CUSTOMERS_FILE, CustomerRowSchema, HeldBackSchema, ImportRunSchema, UploadSchema } from "./schemas.ts";
+import { CUSTOMERS_FILE, CustomerRowSchema, ImportRunSchema, UploadSchema } from "./schemas.ts";
 import { Uploads } from "./uploads.ts";
 
 /* Imports of the provider's records of customers, and the subscriptions that they held back. */
@@ -82,106 +71,6 @@ export const runUpload = operation({
   run: (office, { id, ...request }) => office.single(Uploads).run(office, id, request),
 });
 
-export const listHeldBack = operation({
-  ...READ,
-  http: "GET /held-back",
-  summary: "List what the last customers file held back",
-  input: Type.Object({ ...ENVIRONMENT, ...PAGE }),
-  answer: pageOf(HeldBackSchema),
-  async run(office, input) {
-    const { db } = office.store.engine;
-    const environment = await environmentOf(office, input);
-    const read = (limit: number) => sql.listHeldBack(db, environment, { after: numberCursor(input), limit });
-    const { items: found, cursor } = await readPage(input, read, ({ id }) => id);
-    const cuids = found.map(({ cuid }) => cuid);
-    const txnIds = found.flatMap(({ txnId }) => txnId ?? []);
-    const [names, topUps] = [await readNames(db, environment, cuids), await findByTxnIds(db, txnIds)];
-    const presenter = await presenterOf(office.store, environment);
-    const now = office.store.provider.zone.wallTime(office.clock());
-    const items = found.map((held) => {
-      const topUp = topUps.get(held.txnId ?? "");
-      return {
-        id: held.id,
-        line: held.line,
-        cuid: held.cuid,
-        ...heldBackFields(held),
-        customer: names.get(held.cuid) ?? null,
-        topUp: topUp === undefined ? null : topUpData(topUp, presenter),
-        endsRunning: wouldEnd(held, now),
-      };
-    });
-    return { items, cursor };
-  },
-});
-
-/** Whether a row ends a running subscription if it is applied; if goodwill is unclear, by either reading. */
-function wouldEnd({ keptEnd, statedEnd, goodwill }: HeldBack, now: WallTime): boolean {
-  const runTo = (end: WallTime | undefined) => (end === undefined ? undefined : { end });
-  const ends = goodwill === undefined ? [statedEnd] : [statedEnd, goodwill.lackingEnd];
-  return ends.some((end) => endsRunning(runTo(keptEnd), runTo(end), now));
-}
-
-function topUpData(topUp: Transaction, presenter: Presenter) {
-  const { partner, amount, txnDate } = transactionData(topUp, presenter);
-  return { partner, amount, txnDate };
-}
-
-export const settleHeldBack = operation({
-  ...CHANGE,
-  http: "POST /held-back/:id",
-  summary: "Apply the file to a customer, or keep the paid time",
-  input: Type.Object({
-    id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Id of a held-back row." }),
-    decision: oneOf(["shorten", "keep"], "shorten: apply the file to the customer; keep: keep the paid time."),
-    goodwill: Type.Optional(GoodwillReadingSchema),
-  }),
-  async run(office, { id, decision, goodwill }) {
-    const { db } = office.store.engine;
-    const found = (await sql.findHeldBack(db, id)) ?? notHeldBack();
-    const { environment, cuid } = found;
-    if (decision === "shorten") {
-      await applyRow(office, found, goodwill);
-      return undefined;
-    }
-    return decide(office, [{ environment, cuid }], async (tx) => {
-      const all = await sql.heldBackOf(tx, environment, cuid);
-      const ends = all.map(({ service, reqId, plan, keptEnd = null }) => [`${service} ${reqId}: ${plan}`, keptEnd]);
-      const audit = all.length > 0 ? [heldBackKept(environment, cuid, Object.fromEntries(ends))] : [];
-      return { answer: undefined, change: { write: () => sql.deleteHeldBack(tx, environment, cuid), audit } };
-    });
-  },
-});
-
-function notHeldBack(): never {
-  throw new Refused("not_found", "this is not held back any more");
-}
-
-/** Applies the whole row of the customer, who is then no longer held back. @throws Refused */
-async function applyRow(office: Office, found: sql.NumberedHeldBack, goodwill: CustomerImport["goodwill"]) {
-  const { environment, cuid } = found;
-  const row = readJson(found.sourceRow) as JsonObject;
-  // The age of the records was checked when the file was imported.
-  const request = { environment, row, goodwill, oldRecords: true, allowShorter: true };
-  await importCustomer(office, request, async (tx, [effect]) => {
-    if (effect !== undefined) refuseUnlessApplied(effect);
-    await sql.deleteHeldBack(tx, environment, cuid);
-  }).catch((error: unknown) => {
-    if (!(error instanceof Refused) || error.code !== "invalid") throw error;
-    throw new Refused("conflict", `the row cannot be applied any more: ${plainWords(error)}`);
-  });
-}
-
-/** If one subscription cannot be shortened, none is. @throws Refused */
-function refuseUnlessApplied({ shared, isStale, heldBack }: CustomerEffect): void {
-  if (shared !== undefined) throw new Refused("conflict", `${shared.reqId} ${sharedWords(shared)} by now`);
-  if (isStale)
-    throw new Refused("conflict", "records of a later moment were taken for this customer since: keep this one");
-  if (heldBack.length > 0)
-    throw new Refused("conflict", (name) => {
-      return `say whether the file's records hold goodwill: ${name("goodwill", "held")} or ${name("goodwill", "lacking")}`;
-    });
-}
-
 export const exportCustomers = operation({
   tag: "Customers",
   permission: "read",
@@ -195,7 +84,7 @@ export const exportCustomers = operation({
 
 export const operations: readonly Operation[] = [
   ...[uploadCustomers, listImports, showUpload, runUpload],
-  ...[listHeldBack, settleHeldBack, exportCustomers],
+  ...[listHeldBack, exportHeldBack, settleHeldBack, exportCustomers],
 ];
 
 /** Customers read at once. Top-ups of a running service wait very little. */

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Static } from "typebox";
 import type { Environment } from "../../domain/customer.ts";
 import type { HeldBack } from "../../domain/customer-import.ts";
@@ -10,7 +11,7 @@ import type { HeldBackRow, ImportRunRow } from "../../store/tables.ts";
 import type { Decider } from "../decide.ts";
 import { failureWords } from "../work.ts";
 import type { HeldBackSubscription, NumberedRow } from "./findings.ts";
-import type { ImportRunSchema } from "./schemas.ts";
+import type { HeldBackKind, ImportRunSchema } from "./schemas.ts";
 
 /** Runs an import, and records it unless it is a preview. All audit entries of an import have the same reason. */
 export async function recordRun<Of extends Decider, Answer>(
@@ -139,7 +140,7 @@ export interface HeldBackRecord extends HeldBack {
   readonly sourceRow: string;
 }
 
-export type NumberedHeldBack = HeldBackRecord & { readonly id: number };
+export type NumberedHeldBack = HeldBackRecord & { readonly id: number; readonly kind: HeldBackKind };
 
 /** Replaces all held-back records of the environment. */
 export function replaceHeldBack(
@@ -157,31 +158,52 @@ export function replaceHeldBack(
   });
 }
 
+const KIND = sql<HeldBackKind>`CASE WHEN row_end IS NOT NULL THEN 'reversed'
+  WHEN unclear_days IS NOT NULL THEN 'goodwill_unclear'
+  WHEN goodwill_days IS NOT NULL OR txn_id IS NULL THEN 'goodwill' ELSE 'top_up' END`;
+
+function heldBackIn(db: Db, environment: Environment) {
+  return db.selectFrom("heldBack").where("environment", "=", environment);
+}
+
 /** Lists held-back records in the order of the file. */
 export async function listHeldBack(
   db: Db,
   environment: Environment,
-  { after = 0, limit }: { readonly after: number | undefined; readonly limit: number },
+  page: { readonly kind?: HeldBackKind | undefined; readonly after?: number | undefined; readonly limit?: number },
 ): Promise<NumberedHeldBack[]> {
-  const query = db.selectFrom("heldBack").selectAll().where("environment", "=", environment);
-  const rows = await query.where("id", ">", after).orderBy("id").limit(limit).execute();
-  return rows.map(toHeldBack);
+  const { kind, after = 0, limit = MOST_HELD_BACK } = page;
+  let query = heldBackIn(db, environment).selectAll().select(KIND.as("kind")).where("id", ">", after);
+  if (kind !== undefined) query = query.where(KIND, "=", kind);
+  return (await query.orderBy("id").limit(limit).execute()).map(toHeldBack);
+}
+
+/** Counts held-back records by kind. */
+export async function totalsHeldBack(
+  db: Db,
+  environment: Environment,
+): Promise<{ kind: HeldBackKind; count: number }[]> {
+  const query = heldBackIn(db, environment).select((eb) => [KIND.as("kind"), eb.fn.countAll().as("count")]);
+  const rows = await query.groupBy(KIND).orderBy("kind").execute();
+  return rows.map(({ kind, count }) => ({ kind, count: Number(count) }));
+}
+
+/** The counts of the last customers file that was imported; undefined if there is none on record. */
+export async function lastReport(db: Db, environment: Environment): Promise<Record<string, number> | undefined> {
+  const query = db.selectFrom("importRun").select("report").where("kind", "=", "customers");
+  const done = query.where("environment", "=", environment).where("outcome", "=", "done");
+  const row = await done.orderBy("id", "desc").limit(1).executeTakeFirst();
+  return JSON.parse(row?.report ?? "null") ?? undefined;
 }
 
 export async function countHeldBack(db: Db, environment: Environment): Promise<number> {
-  const query = db.selectFrom("heldBack").where("environment", "=", environment);
-  const counted = await query.select((eb) => eb.fn.countAll().as("count")).executeTakeFirstOrThrow();
-  return Number(counted.count);
-}
-
-export async function findHeldBack(db: Db, id: number): Promise<NumberedHeldBack | undefined> {
-  const row = await db.selectFrom("heldBack").selectAll().where("id", "=", id).executeTakeFirst();
-  return row && toHeldBack(row);
+  const query = heldBackIn(db, environment).select((eb) => eb.fn.countAll().as("count"));
+  return Number((await query.executeTakeFirstOrThrow()).count);
 }
 
 /** Held-back records of a customer. */
 export async function heldBackOf(db: Db, environment: Environment, cuid: string): Promise<NumberedHeldBack[]> {
-  const query = db.selectFrom("heldBack").selectAll().where("environment", "=", environment).where("cuid", "=", cuid);
+  const query = heldBackIn(db, environment).selectAll().select(KIND.as("kind")).where("cuid", "=", cuid);
   return (await query.orderBy("id").execute()).map(toHeldBack);
 }
 
@@ -210,7 +232,7 @@ function heldBackRow(record: HeldBackRecord, id: number): HeldBackRow {
   };
 }
 
-function toHeldBack(row: HeldBackRow): NumberedHeldBack {
+function toHeldBack(row: HeldBackRow & { readonly kind: HeldBackKind }): NumberedHeldBack {
   const { code: bouquetCode, unclearDays: days, unclearAt: at, lackingEnd, ...others } = row;
   return {
     ...others,

@@ -7,6 +7,7 @@ import {
   InstantSchema,
   oneOf,
   orNull,
+  pageOf,
   WallTimeSchema,
 } from "../common.ts";
 import { GoodwillReadingSchema, HELD_BACK_FIELDS } from "../customers/schemas.ts";
@@ -76,12 +77,24 @@ export const ImportRunSchema = Type.Object(
   { title: "ImportRun" },
 );
 
+/** Reasons for which subscriptions are held back. `reversed`: neither book has the end. */
+const HELD_BACK_KINDS = ["top_up", "goodwill", "goodwill_unclear", "reversed"] as const;
+export type HeldBackKind = (typeof HELD_BACK_KINDS)[number];
+
+const HeldBackKindSchema = oneOf(
+  HELD_BACK_KINDS,
+  "What keeps the end: a top-up, goodwill, goodwill that the records may hold, or a top-up that was reversed later.",
+);
+
+export const HELD_BACK_FILTER = { kind: Type.Optional(HeldBackKindSchema) };
+
 const HELD_BACK_LINE = { line: Type.Integer(), cuid: Type.String(), ...HELD_BACK_FIELDS };
 
 export const HeldBackSchema = Type.Object(
   {
     id: Type.Integer(),
     ...HELD_BACK_LINE,
+    kind: HeldBackKindSchema,
     customer: CustomerNameSchema,
     topUp: orNull(
       Type.Object(
@@ -92,6 +105,44 @@ export const HeldBackSchema = Type.Object(
     endsRunning: Type.Boolean({ description: "Whether the file, if applied, ends a running subscription." }),
   },
   { title: "HeldBack" },
+);
+
+const { goodwill: _, ...HELD_BACK_CELLS } = HELD_BACK_FIELDS;
+
+export const ExportedHeldBackSchema = Type.Object({
+  ...{ line: Type.Integer(), cuid: Type.String(), customerName: orNull(Type.String()), kind: HeldBackKindSchema },
+  ...HELD_BACK_CELLS,
+  lackingEnd: orNull(WallTimeSchema),
+  partner: orNull(Type.String()),
+  amount: orNull(AmountSchema),
+  endsRunning: Type.Boolean(),
+});
+
+const AdviceSchema = orNull(
+  Type.String({
+    description: "Advice if the `asOf` is probably wrong: over 5 % of running subscriptions are held back.",
+  }),
+);
+
+export const HeldBackListSchema = pageOf(HeldBackSchema, {
+  count: Type.Integer({ description: "Number of all rows of the filter." }),
+  totals: Type.Array(Type.Object({ kind: HeldBackKindSchema, count: Type.Integer() }), {
+    description: "Number of rows of each kind, without the filter.",
+  }),
+  advice: AdviceSchema,
+});
+
+export const HeldBackDecisionSchema = Type.Object(
+  {
+    customers: Type.Integer({ description: "Number of customers that are, or would be, decided on." }),
+    subscriptions: Type.Integer({ description: "Number of the held-back subscriptions of these customers." }),
+    endsRunning: Type.Integer({ description: "Number of running subscriptions that end if the file is applied." }),
+    goodwillUnclear: Type.Integer({ description: "Number of subscriptions that need `goodwill` to be applied." }),
+    failures: Type.Array(Type.Object({ cuid: Type.String(), problem: Type.String() }), {
+      description: "Customers for whom nothing was decided.",
+    }),
+  },
+  { title: "HeldBackDecision" },
 );
 
 export const UploadSchema = Type.Object(
@@ -121,6 +172,7 @@ export const UploadSchema = Type.Object(
       description: "Values that are probably not meant, such as a mobile number NULL.",
     }),
     largeChanges: Type.Array(LargeChangeSchema),
+    advice: AdviceSchema,
     problem: orNull(Type.String({ description: "Reason of a refusal or failure." })),
   },
   { title: "Upload" },

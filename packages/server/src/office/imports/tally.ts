@@ -2,7 +2,7 @@ import { type CustomerEffect, losesValue, type SharedName, sharedWords } from ".
 import { Refused } from "../../domain/refused.ts";
 import type { ConfirmedCustomer, CustomerRowOfFile } from "../../store/store.ts";
 import { count, printable } from "../text.ts";
-import type { LargeChange, RejectedLine } from "./file.ts";
+import { LARGE_FROM, type LargeChange, type RejectedLine } from "./file.ts";
 import type { CustomersHooks, CustomersReport, NumberedRow } from "./findings.ts";
 
 /** A row that names a connection of another customer. */
@@ -89,7 +89,7 @@ export class CustomersTally {
   }
 
   /** @param bad lines that could not be read. */
-  report(bad: number): Omit<CustomersReport, "mobilePlaceholders"> {
+  report(bad: number): Omit<CustomersReport, "mobilePlaceholders" | "running"> {
     const { added, changed, unchanged } = this.#counts;
     const accepted = added + changed + unchanged;
     return {
@@ -131,6 +131,16 @@ export class CustomersTally {
     for (const { service, reqId } of runningThoughInactive)
       this.#hooks.onWarning({ line, cuid, problem: `${service} ${reqId} ${RUNS_ON}` });
   }
+}
+
+/** Largest part of the file's running subscriptions that is held back without doubt about the file's `asOf`. */
+const MOST_HELD_BACK = 0.05;
+
+/** Advice if a file holds back so much that its `asOf` is probably wrong. @param report counts of the file. */
+export function heldBackAdvice({ heldBack = 0, running = 0 }: Partial<CustomersReport>): string | null {
+  if (heldBack < LARGE_FROM || heldBack <= running * MOST_HELD_BACK) return null;
+  const which = `${heldBack} of the file's ${count(running, "running subscription")} are held back, over 5 %`;
+  return `${which}: its as of (--as-of) is probably wrong. Check it, and import the file again.`;
 }
 
 /** Words the counts: `2 accepted, 1 rejected`. */

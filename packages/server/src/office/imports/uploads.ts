@@ -10,6 +10,7 @@ import { type CustomersImport, importCustomers } from "./customers.ts";
 import { MOST_SAID } from "./file.ts";
 import type { CustomersHooks } from "./findings.ts";
 import type { UploadSchema } from "./schemas.ts";
+import { heldBackAdvice } from "./tally.ts";
 
 const MOST_UPLOADS = 10;
 const ID_BYTES = 9;
@@ -61,6 +62,7 @@ export class Uploads {
       report: null,
       problem: null,
       largeChanges: [],
+      advice: null,
       ...NOTHING_FOUND,
     };
     const kept: Kept = { shown, request, sender: author, at: office.clock() };
@@ -172,7 +174,12 @@ async function step(
   try {
     const done = await importCustomers({ ...beyondSession(office), isPreview }, { ...kept.request, ...said }, hooks);
     const largeChanges = [...done.largeChanges];
-    put({ state: isPreview ? "checked" : "done", report: { ...done.report }, largeChanges });
+    put({
+      state: isPreview ? "checked" : "done",
+      report: { ...done.report },
+      largeChanges,
+      advice: heldBackAdvice(done.report),
+    });
   } catch (error) {
     if (!isPreview && error instanceof Refused && error.code === "invalid")
       return put({ state: "checked", problem: plainWords(error) });

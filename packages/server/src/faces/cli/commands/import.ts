@@ -9,7 +9,7 @@ import type {
   HeldBackSubscription,
   ImportWarning,
 } from "../../../office/imports/findings.ts";
-import { changeWords, countsOf, rejectedWords } from "../../../office/imports/tally.ts";
+import { changeWords, countsOf, heldBackAdvice, rejectedWords } from "../../../office/imports/tally.ts";
 import { officeOf } from "../../../office/office.ts";
 import { count, printable } from "../../../office/text.ts";
 import { addStoreCommand, flags, groupNamed, type Session } from "../command.ts";
@@ -95,14 +95,15 @@ function conclude(output: ImportOutput, { report }: CustomersImported): void {
     ...(mobilePlaceholders > 0 && { "mobile numbers taken as none": mobilePlaceholders }),
     ...(mobilesUnreadable > 0 && { "mobile numbers that are no numbers": mobilesUnreadable }),
   });
-  output.conclude(counts, summary);
+  const advice = heldBackAdvice(report);
+  output.conclude({ ...counts, ...(advice !== null && { advice }) }, summary);
   const left = [
     ...(rejected > 0 ? [`${count(rejected, "line")} rejected`] : []),
     ...(heldBack > 0 ? [`${count(heldBack, "subscription")} held back`] : []),
     ...(goodwillUnclear > 0 ? [`${goodwillUnclear} of these as goodwill unclear: use --goodwill held or lacking`] : []),
     ...(stale > 0 ? [`${count(stale, "row")} skipped: newer records were imported before`] : []),
   ];
-  if (left.length > 0) throw new FoundWrong(left.join(", "));
+  if (left.length > 0) throw new FoundWrong(`${advice === null ? "" : `${advice} `}${left.join(", ")}`);
 }
 
 /** Shows an import while it runs: problems on stderr, changes on stdout. */
