@@ -488,7 +488,16 @@ describe("an administrator", () => {
     await visit.press(`Choose all ${count}`);
     await visit.press("Apply the file");
     api().service.now += 1_000;
-    const newer = { ...rows[0], status: "active", asOf: new Date(api().service.now - 60_000).toISOString() };
+    const connections = {
+      tv: [{ stb: "000100000000001", status: "active" }],
+      internet: [{ username: "sita", status: "active" }],
+    };
+    const newer = {
+      ...rows[0],
+      connections,
+      status: "active",
+      asOf: new Date(api().service.now - 60_000).toISOString(),
+    };
     expect((await api().call("PUT /customers/2000001", { body: newer })).status).toBe(200);
     await dialog.getByLabel("Reason").fill("billing is right");
     await visit.press("Apply the file to 3 customers", dialog);

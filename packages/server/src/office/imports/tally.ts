@@ -136,10 +136,11 @@ export class CustomersTally {
 /** Largest part of the file's running subscriptions that is held back without doubt about the file's `asOf`. */
 const MOST_HELD_BACK = 0.05;
 
-/** Advice if a file holds back so much that its `asOf` is probably wrong. @param report counts of the file. */
-export function heldBackAdvice({ heldBack = 0, running = 0 }: Partial<CustomersReport>): string | null {
-  if (heldBack < LARGE_FROM || heldBack <= running * MOST_HELD_BACK) return null;
-  const which = `${heldBack} of the file's ${count(running, "running subscription")} are held back, over 5 %`;
+/** Advice if a file holds back so much that its `asOf` is probably wrong. Unclear goodwill has another cause. */
+export function heldBackAdvice({ heldBack = 0, goodwillUnclear = 0, running = 0 }: Partial<CustomersReport>) {
+  const shorter = heldBack - goodwillUnclear;
+  if (shorter < LARGE_FROM || shorter <= running * MOST_HELD_BACK) return null;
+  const which = `${shorter} of the file's ${count(running, "running subscription")} are held back, over 5 %`;
   return `${which}: its as of (--as-of) is probably wrong. Check it, and import the file again.`;
 }
 
