@@ -22,16 +22,22 @@ export function formatSeconds(of: string, timeZone: string): string {
   return isInstant(of) ? wallOf(Date.parse(of), timeZone) : of;
 }
 
-/** The current wall time of the provider. */
-export function wallNow(timeZone: string, now = Date.now()): string {
-  return wallOf(now, timeZone);
-}
-
 /** Text such as `3 hours ago` or `in 2 days`. `of`: an instant. */
 export function formatAge(of: string, now = Date.now()): string {
   const seconds = (Date.parse(of) - now) / 1_000;
   const [size, unit] = AGES.find(([size]) => Math.abs(seconds) >= size) ?? ([1, "second"] as const);
   return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
+}
+
+/** Seconds between two instants. */
+export function secondsBetween(from: string, to: string): number {
+  return (Date.parse(to) - Date.parse(from)) / 1_000;
+}
+
+/** Text such as `November 2026`. */
+export function monthName(month: string): string {
+  const format = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
+  return format.format(Date.parse(`${month}-01T00:00:00Z`));
 }
 
 const AGES = [
@@ -86,6 +92,23 @@ export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length - 1);
   const value = bytes / 1024 ** power;
   return `${value.toFixed(value < 10 && power > 0 ? 1 : 0)} ${UNITS[power]}`;
+}
+
+/** Text such as `3.4 GiB`. */
+export function formatMebibytes(count: number): string {
+  return formatBytes(count * 1024 ** 2);
+}
+
+/** Text such as `12 ms`, with two digits. */
+export function formatDuration(seconds: number): string {
+  return `${formatCount(Number((seconds * 1_000).toPrecision(2)))} ms`;
+}
+
+/** Text such as `+12 %`; undefined if there was nothing before. */
+export function formatChange(now: number, before: number): string | undefined {
+  if (before === 0) return undefined;
+  const percent = Math.round((now / before - 1) * 100);
+  return percent > 0 ? `+${percent} %` : percent < 0 ? `−${-percent} %` : "0 %";
 }
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];

@@ -11,8 +11,6 @@ import {
 import { useSearchParams } from "wouter";
 import { useApi } from "../api/hooks.ts";
 import { useMe } from "../api/session.tsx";
-import { wallNow } from "../format.ts";
-import { type Days, type Preset, presetDays, presetOf } from "../periods.ts";
 import { texts } from "../texts/index.ts";
 import { Button } from "./button.tsx";
 import { DAY_INPUT, type Options } from "./controls.tsx";
@@ -195,17 +193,19 @@ const isDay = (text: string) => text === "" || /^\d{4}-\d{2}-\d{2}$/.test(text);
 
 const OTHER = "days";
 const NO_DAYS = { from: "", to: "" };
+type Days = typeof NO_DAYS;
 
 /** A preset period, or its first and last day. */
 function PeriodFilter({ days, onApply }: { days: Days; onApply: ControlProps["onApply"] }) {
-  const today = wallNow(useMe().provider.timeZone).slice(0, 10);
-  const preset = presetOf(days, today);
+  const { presets } = useMe().provider.calendar;
+  const names = Object.keys(presets) as (keyof typeof presets)[];
+  const preset = names.find((name) => presets[name].from === days.from && presets[name].to === days.to);
   const isSet = days.from !== "" || days.to !== "";
   const [choosesDays, setChoosesDays] = useState(false);
   const showsDays = choosesDays || (isSet && preset === undefined);
   const choose = ({ period = "" }: Record<string, string>) => {
     setChoosesDays(period === OTHER);
-    if (period !== OTHER) onApply(period === "" ? NO_DAYS : { ...presetDays(today)[period as Preset] });
+    if (period !== OTHER) onApply(period === "" ? NO_DAYS : presets[period as (typeof names)[number]]);
   };
   return (
     <>
@@ -214,7 +214,7 @@ function PeriodFilter({ days, onApply }: { days: Days; onApply: ControlProps["on
         label={t.period}
         value={showsDays ? OTHER : (preset ?? "")}
         any={t.anyTime}
-        options={[...Object.entries(t.presets), [OTHER, t.otherDays]]}
+        options={[...names.map((name) => [name, t.presets[name]] as const), [OTHER, t.otherDays]]}
         onApply={choose}
       />
       {showsDays && <DayFilter name="from" label={t.from} value={days.from} onApply={onApply} />}

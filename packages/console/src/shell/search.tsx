@@ -1,11 +1,9 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { usePages } from "../api/hooks.ts";
-import { useMe } from "../api/session.tsx";
 import type { CustomerMatch } from "../api/staff-api.d.ts";
 import { Icon } from "../components/button.tsx";
 import { useEnvironment } from "../components/environment.tsx";
-import { wallNow } from "../format.ts";
 import { customerHref, customersHref, transactionHref } from "../links.ts";
 import { texts } from "../texts/index.ts";
 
@@ -147,7 +145,6 @@ function Option({ id, suggestion: { title, id: cuid, note }, isChosen, onChoose 
 
 function useSuggestions(text: string) {
   const environment = useEnvironment();
-  const { timeZone } = useMe().provider;
   const [asked, setAsked] = useState("");
   useEffect(() => {
     const timer = setTimeout(() => setAsked(text), PAUSE_MS);
@@ -155,7 +152,6 @@ function useSuggestions(text: string) {
   }, [text]);
   const input = asked === "" ? null : { environment, q: asked, limit: SUGGESTIONS };
   const found = usePages("GET /customers", input);
-  const now = wallNow(timeZone);
   const { transactions = [], items = [] } = found.first ?? {};
   const owners = new Set(transactions.map(({ cuid }) => cuid));
   const suggestions: Suggestion[] = [
@@ -164,19 +160,23 @@ function useSuggestions(text: string) {
       return { href: transactionHref(each), title, id, ...(each.udf1 !== null && { note: each.udf1 }) };
     }),
     // A customer who was found only by a top-up is not suggested beside it.
-    ...items.filter(({ code, cuid }) => code !== null || !owners.has(cuid)).map((match) => suggestionOf(match, now)),
+    ...items.filter(({ code, cuid }) => code !== null || !owners.has(cuid)).map(suggestionOf),
   ];
   const isCurrent = asked === text && !found.isKept && found.first !== undefined;
   return { suggestions: text === "" ? [] : suggestions, isCurrent, isEmpty: isCurrent && suggestions.length === 0 };
 }
 
-function suggestionOf(match: CustomerMatch, now: string): Suggestion {
+function suggestionOf(match: CustomerMatch): Suggestion {
   const { cuid, firstName, lastName, code, connections } = match;
-  const matched = connections.find(({ reqId }) => reqId === code);
-  const ends = connections.flatMap(({ end }) => (end === null ? [] : [end])).sort();
-  const end = matched?.end ?? ends.find((each) => each > now) ?? ends.at(-1);
+  const lasting = connections.filter(({ end }) => end !== null).sort(byEnd);
+  const { end = null, ended = false } =
+    lasting.find(({ reqId }) => reqId === code) ?? lasting.find((each) => !each.ended) ?? lasting.at(-1) ?? {};
   const fitting = code === null || code === cuid ? [] : [code];
-  const ending = end === undefined ? [] : [end > now ? t.ends(end.slice(0, 10)) : t.ended(end.slice(0, 10))];
+  const ending = end === null ? [] : [ended ? t.ended(end.slice(0, 10)) : t.ends(end.slice(0, 10))];
   const title = `${firstName} ${lastName}`.trim() || "–";
   return { href: customerHref(match), title, id: cuid, note: [...fitting, ...ending].join(" · ") };
+}
+
+function byEnd({ end: a }: { end: string | null }, { end: b }: { end: string | null }): number {
+  return (a ?? "") < (b ?? "") ? -1 : 1;
 }

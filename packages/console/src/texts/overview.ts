@@ -24,7 +24,6 @@ export const overview = {
     reversals: (days: number) => (days === 1 ? "Reversals today" : `Reversals in ${days} days`),
     from: (weekAgo: string) => `from ${weekAgo}`,
     noneWeekAgo: "none last week",
-    change: (percent: number) => (percent > 0 ? `+${percent} %` : percent < 0 ? `−${-percent} %` : "0 %"),
   },
   hours: "Today by hour",
   hour: "Hour",

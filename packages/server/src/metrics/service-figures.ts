@@ -24,22 +24,30 @@ export class FigureWindow {
 
   /** @param families counters of the whole service as of now. */
   add(at: number, families: readonly Family[], processes: readonly ProcessCount[]): ServiceFigures {
-    const restarts = processes.reduce((sum, { restarts: own }) => sum + own, 0);
+    const restarts = sumOf(processes.map((each) => each.restarts));
     this.#kept.push({ at, families, restarts });
     while (this.#kept.length > 2 && (this.#kept[0] as Snapshot).at < at - WINDOW_MS) this.#kept.shift();
     const first = this.#kept[0] as Snapshot;
     const increase = (name: string) => increaseOf(name, first.families, families);
-    const refusals = sumBy(increase("topupd_requests_total"), ({ labels }) => labels["outcome"] ?? "");
+    const minutes = (at - first.at) / 60_000;
+    const aMinute = (count: number) => Number((count / minutes).toFixed(1));
+    const topUps = sumOf(increase("topupd_top_ups_total").map(({ value }) => value));
+    const answers = answersOf(increase("topupd_request_duration_seconds"));
+    const outcomes = sumBy(increase("topupd_requests_total"), ({ labels }) => labels["outcome"] ?? "");
+    const refusals = [...outcomes]
+      .filter(([reason, count]) => count > 0 && !SERVED.includes(reason))
+      .map(([reason, count]) => ({ reason, count }))
+      .sort((a, b) => b.count - a.count);
     return {
-      seconds: (at - first.at) / 1_000,
-      topUps: increase("topupd_top_ups_total").reduce((sum, { value }) => sum + value, 0),
-      answers: answersOf(increase("topupd_request_duration_seconds")),
-      refusals: [...refusals]
-        .filter(([reason, count]) => count > 0 && !SERVED.includes(reason))
-        .map(([reason, count]) => ({ reason, count }))
-        .sort((a, b) => b.count - a.count),
+      minutes: Math.max(Math.round(minutes), 1),
+      topUpsAMinute: aMinute(topUps),
+      callsAMinute: aMinute(sumOf(answers.map(({ count }) => count))),
+      refused: sumOf(refusals.map(({ count }) => count)),
+      answers,
+      refusals,
       processes,
       restarts: restarts - first.restarts,
+      allRestarts: restarts,
     };
   }
 }
@@ -82,6 +90,10 @@ function quantile(buckets: readonly { readonly bound: number; readonly count: nu
   if (upper === undefined || upper.bound === Infinity) return from;
   const below = lower?.count ?? 0;
   return from + ((upper.bound - from) * (rank - below)) / (upper.count - below);
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function sumBy(parts: readonly Increase[], keyOf: (part: Increase) => string): Map<string, number> {

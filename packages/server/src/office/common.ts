@@ -6,8 +6,8 @@ import { type CurrencyExponent, formatMoneyInFull, type Money, readMoney } from 
 import { NAME } from "../domain/names.ts";
 import { Refused } from "../domain/refused.ts";
 import type { Subscription } from "../domain/subscription.ts";
-import { type Instant, readDay } from "../domain/wall-time.ts";
-import type { ReadingPorts } from "../store/ports.ts";
+import { firstOfMonth, type Instant, lastOfMonth, readDay } from "../domain/wall-time.ts";
+import { momentOf, type Ports, type ReadingPorts } from "../store/ports.ts";
 
 /* Input and answers of many operations. A schema with a title becomes a component of the document: use each title once. */
 
@@ -157,18 +157,31 @@ export function textsOfCursor(cursor: string | undefined, count: number): string
   throw Refused.field("cursor", "must be the cursor of a page");
 }
 
-const Day = Type.String({
-  pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
-  description: "A day of the provider's clock.",
-  examples: ["2026-11-20"],
-});
+const day = (description: string) =>
+  Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", description, examples: ["2026-11-20"] });
+const Day = day("A day of the provider's clock.");
 
 /** Input for a span of days, including both. */
 export const DAYS = { from: Type.Optional(Day), to: Type.Optional(Day) };
-/** The same span with both days required. */
-export const PERIOD = { from: Day, to: Day };
+/** Input for a period: without days, this month. */
+export const PERIOD = {
+  from: Type.Optional(
+    day("A day of the provider's clock (default: the first of the month of `to`, or of this month)."),
+  ),
+  to: Type.Optional(day("A day of the provider's clock (default: the last of the month of `from`).")),
+};
 
 type Days<Day> = Readonly<Record<"from" | "to", Day>>;
+/** The days of {@link PERIOD}. @throws Refused */
+export function periodOf(
+  ports: ReadingPorts & Pick<Ports, "clock">,
+  input: Partial<Days<string | undefined>>,
+): Days<string> {
+  daysOf(ports, input);
+  const { from = firstOfMonth(input.to ?? momentOf(ports).wall.slice(0, 10)), to = lastOfMonth(from) } = input;
+  return { from, to };
+}
+
 type Span<Time> = Readonly<Record<"from" | "until", Time>>;
 
 /** Reads a span of days; `until` is the end of the last day. @throws Refused */

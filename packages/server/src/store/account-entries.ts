@@ -2,7 +2,7 @@ import { type AccountEntry, type AccountKey, chargeOf, type StaffEntry } from ".
 import { firstTransactionId } from "../domain/transaction.ts";
 import { dayAfter, type Instant, type Zone } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
-import { type OwnDays, ownTopUps, PAGE_ITEMS, timesOf } from "./own-pages.ts";
+import { type OwnDays, type OwnPage, ownTopUps, PAGE_ITEMS, timesOf } from "./own-pages.ts";
 import { transactionOfRow } from "./rows.ts";
 
 /* The entries of an account in pages. Each page reads rows of this account only, by their indexes. */
@@ -34,27 +34,29 @@ function comparePlaces(a: EntryPlace, b: EntryPlace): number {
 }
 
 /**
- * A page of the entries of some days, oldest first.
- * @param after goes on after this place: the rest of the previous page.
+ * A page of the entries of some days.
+ * @param asked `after` goes on after this place: the rest of the previous page. `order` is "asc" (oldest first) by default.
  */
 export async function readEntries(
   db: Db,
   zone: Zone,
   key: AccountKey,
   days: OwnDays,
-  after: EntryPlace = { at: timesOf(zone, days).from, rank: BY_STAFF, id: "" },
-  mostItems = PAGE_ITEMS,
+  { order = "asc", most = PAGE_ITEMS, ...asked }: Partial<OwnPage<EntryPlace>> = {},
 ): Promise<EntryPage> {
-  const most = mostItems + 1;
+  const { from, until } = timesOf(zone, days);
+  const { after = { at: order === "asc" ? from : until, rank: BY_STAFF, id: "" } } = asked;
+  const compare = (a: EntryPlace, b: EntryPlace) => (order === "asc" ? comparePlaces(a, b) : comparePlaces(b, a));
+  const page = { after, order, most: most + 1 };
   const found = [
-    ...(await readByStaff(db, key, days)).filter((entry) => comparePlaces(placeOf(entry), after) > 0),
-    ...(await topUps(db, zone, key, days, after, most)),
-    ...(await reversals(db, zone, key, days, after, most)),
+    ...(await readByStaff(db, key, days)).filter((entry) => compare(placeOf(entry), after) > 0),
+    ...(await topUps(db, zone, key, days, page)),
+    ...(await reversals(db, zone, key, days, page)),
   ];
-  found.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
-  const entries = found.slice(0, mostItems);
+  found.sort((a, b) => compare(placeOf(a), placeOf(b)));
+  const entries = found.slice(0, most);
   const last = entries.at(-1);
-  return { entries, rest: last === undefined || found.length < most ? undefined : placeOf(last) };
+  return { entries, rest: last === undefined || found.length <= most ? undefined : placeOf(last) };
 }
 
 /** The entries by staff of some days, oldest first. An account has few of them. Engines may order references in another way. */
@@ -69,10 +71,10 @@ export async function readByStaff(
   return entries.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
 }
 
-async function topUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays, after: EntryPlace, most: number) {
-  const { at, rank, id } = after;
-  const least = rank === TOP_UP ? id : firstTransactionId(rank < TOP_UP ? at : at + 1);
-  const rows = await ownTopUps(db, zone, key, days, least, most);
+async function topUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays, page: OwnPage<EntryPlace>) {
+  const { at, rank, id } = page.after;
+  const after = rank === TOP_UP ? id : firstTransactionId(rank < TOP_UP ? at : at + 1);
+  const rows = await ownTopUps(db, zone, key, days, { ...page, after });
   return rows.map((row): AccountEntry => {
     const of = transactionOfRow(row);
     const { partnerId, environment } = of;
@@ -80,8 +82,10 @@ async function topUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays, after:
   });
 }
 
-async function reversals(db: Db, zone: Zone, key: AccountKey, days: OwnDays, after: EntryPlace, most: number) {
+async function reversals(db: Db, zone: Zone, key: AccountKey, days: OwnDays, page: OwnPage<EntryPlace>) {
   const { partnerId, environment } = key;
+  const { after, order, most } = page;
+  const { from, until } = timesOf(zone, days);
   const id = after.rank === REVERSAL ? after.id : "";
   const rows = await db
     .selectFrom("reversal as r")
@@ -90,16 +94,21 @@ async function reversals(db: Db, zone: Zone, key: AccountKey, days: OwnDays, aft
     .select(["r.at as reversedAt", "r.wall as reversedWall"])
     .where("r.partnerId", "=", partnerId)
     .where("r.environment", "=", environment)
-    .where((eb) => eb(eb.refTuple("r.at", "r.txnId"), ">", eb.tuple(after.at, id)))
-    .where("r.at", "<", timesOf(zone, days).until)
+    .where((eb) => eb(eb.refTuple("r.at", "r.txnId"), order === "asc" ? ">" : "<", eb.tuple(after.at, id)))
+    .where("r.at", ">=", from)
+    .where("r.at", "<", until)
     .where("r.wall", ">=", days.from)
     .where("r.wall", "<", dayAfter(days.to))
     // The same again, for PostgreSQL: see own-pages.ts.
     .where((eb) =>
-      eb(eb.refTuple("r.partnerId", "r.environment", "r.at"), ">=", eb.tuple(partnerId, environment, after.at)),
+      eb(
+        eb.refTuple("r.partnerId", "r.environment", "r.at"),
+        order === "asc" ? ">=" : "<=",
+        eb.tuple(partnerId, environment, after.at),
+      ),
     )
-    .orderBy("r.at")
-    .orderBy("r.txnId")
+    .orderBy("r.at", order)
+    .orderBy("r.txnId", order)
     .limit(most)
     .execute();
   return rows.map(({ reversedAt: at, reversedWall: wall, ...row }): AccountEntry => {

@@ -8,7 +8,7 @@ import type { TopUpRow } from "./tables.ts";
 import { rangeOf, topUps } from "./top-up-ranges.ts";
 
 /*
- * Pages of one partner's rows, oldest first. Each query reads an index that begins with partner and environment, so that its
+ * Pages of one partner's rows. Each query reads an index that begins with partner and environment, so that its
  * time tells nothing of other partners.
  */
 
@@ -18,6 +18,13 @@ export const PAGE_ITEMS = 200;
 export interface OwnDays {
   readonly from: string;
   readonly to: string;
+}
+
+/** Which rows of a list to read: `most` of them after a place. "asc": oldest first. */
+export interface OwnPage<Place> {
+  readonly after: Place;
+  readonly order: "asc" | "desc";
+  readonly most: number;
 }
 
 /** A text that the partner sent with its top-ups. */
@@ -38,7 +45,7 @@ export interface OwnTopUpPage {
 }
 
 /**
- * A page of the partner's top-ups of some days, or of all days with a reference.
+ * A page of the partner's top-ups, oldest first, of some days or of all days with a reference.
  * @param after goes on after this txnId: the rest of the previous page.
  */
 export async function readOwnTopUps(
@@ -48,7 +55,7 @@ export async function readOwnTopUps(
   asked: OwnDays | OwnReference,
   after = "",
 ): Promise<OwnTopUpPage> {
-  const found = await ownTopUps(db, zone, key, asked, after, PAGE_ITEMS + 1);
+  const found = await ownTopUps(db, zone, key, asked, { after, order: "asc", most: PAGE_ITEMS + 1 });
   const rows = found.slice(0, PAGE_ITEMS);
   return { topUps: await withReversals(db, rows), rest: found.length > rows.length ? rows.at(-1)?.txnId : undefined };
 }
@@ -60,31 +67,36 @@ export function timesOf(zone: Zone, { from, to }: OwnDays): { readonly from: Ins
   return { from: first.from, until: last.until };
 }
 
-/** The top-ups of an account after a txnId, oldest first, `most` at most. */
+/** The top-ups of an account after a txnId. */
 export function ownTopUps(
   db: Db,
   zone: Zone,
   { partnerId, environment }: AccountKey,
   asked: OwnDays | OwnReference,
-  after: string,
-  most: number,
+  { after, order, most }: OwnPage<string>,
 ): Promise<TopUpRow[]> {
   const times = "udf1" in asked ? undefined : timesOf(zone, asked);
-  const { least, beyond } = rangeOf(times?.from, times?.until);
-  const place = after > least ? after : least;
+  const range = rangeOf(times?.from, times?.until);
+  const isUp = order === "asc";
+  const low = isUp && after > range.least ? after : range.least;
+  const high = !isUp && after < range.beyond ? after : range.beyond;
   let own = topUps(db)
     .selectAll("t")
     .where("t.partnerId", "=", partnerId)
     .where("t.environment", "=", environment)
-    .where("t.txnId", ">", place)
-    .where("t.txnId", "<", beyond)
+    .where("t.txnId", ">", low)
+    .where("t.txnId", "<", high)
     // The same again: PostgreSQL then finds the index of all partners' txnIds dearer, even if it knows one partner only.
     .where((eb) =>
-      eb(eb.refTuple("t.partnerId", "t.environment", "t.txnId"), ">", eb.tuple(partnerId, environment, place)),
+      eb(
+        eb.refTuple("t.partnerId", "t.environment", "t.txnId"),
+        isUp ? ">" : "<",
+        eb.tuple(partnerId, environment, isUp ? low : high),
+      ),
     );
   if ("udf1" in asked) own = own.where("t.udf1", "=", asked.udf1);
   else own = own.where("t.txnDate", ">=", asked.from).where("t.txnDate", "<", dayAfter(asked.to));
-  return own.orderBy("t.txnId").limit(most).execute();
+  return own.orderBy("t.txnId", order).limit(most).execute();
 }
 
 async function withReversals(db: Db, rows: readonly TopUpRow[]): Promise<OwnTopUp[]> {

@@ -12,9 +12,12 @@ export interface ServiceState {
 
 /** Figures of all processes of a service in the last minutes. */
 export interface ServiceFigures {
-  /** Length of the measured time, at most five minutes. */
-  readonly seconds: number;
-  readonly topUps: number;
+  /** Length of the measured time, at least one and at most five. */
+  readonly minutes: number;
+  readonly topUpsAMinute: number;
+  readonly callsAMinute: number;
+  /** Number of refused calls. */
+  readonly refused: number;
   /** Answers to accepted calls. */
   readonly answers: readonly {
     readonly operation: string;
@@ -28,6 +31,8 @@ export interface ServiceFigures {
   readonly processes: readonly ProcessCount[];
   /** Number of processes that ended or hung in the measured time, and were started again. */
   readonly restarts: number;
+  /** The same since the start of the service. */
+  readonly allRestarts: number;
 }
 
 export interface ProcessCount {

@@ -353,7 +353,17 @@ test("a defect is told of without its contents, in the answer and in the log", a
 });
 
 test("health tells of top-ups that cannot be recorded, and of a clock that was set back", async () => {
-  const figures = { seconds: 300, topUps: 30, answers: [], refusals: [], processes: [], restarts: 0 };
+  const figures = {
+    minutes: 5,
+    topUpsAMinute: 6,
+    callsAMinute: 0,
+    refused: 0,
+    answers: [],
+    refusals: [],
+    processes: [],
+    restarts: 0,
+    allRestarts: 0,
+  };
   const state = {
     recordingFailsSince: Date.UTC(2026, 10, 20, 9),
     clockSetBackFrom: Date.UTC(2026, 10, 20, 12),

@@ -108,7 +108,6 @@ const WRONG: readonly (readonly [command: string, said: RegExp])[] = [
   ["transaction list --cursor next", /--cursor must be the cursor of a page/],
   ["transaction list --limit 501", /--limit must be a number from 1 to 500/],
   ["transaction list --name a --cuid 1", /--name cannot be given with a cuid/],
-  ["report settlement --from 2026-02-10", /'--to <TO>' not specified/],
   ["restore a --time-zone UTC", /unknown option '--time-zone'/],
   ["subscription goodwill tv 7 --days 367 --reason x", /--days must be a number from 1 to 366/],
   ["why radio sita", /SERVICE must be one of tv, internet, iptv: try topupd why internet maya.rai/],

@@ -42,9 +42,12 @@ import { startReceiver } from "../targets/receivers.ts";
 /** Pixels between the margins of the printed page. */
 const A4_WIDTH = Math.floor(((210 - 2 * 12) / 25.4) * 96);
 const FIGURES = {
-  seconds: 300,
-  topUps: 61,
+  minutes: 5,
+  topUpsAMinute: 12.2,
+  callsAMinute: 12,
+  refused: 3,
   restarts: 1,
+  allRestarts: 2,
   answers: [{ operation: "subscription-package-topup", count: 60, p50: 0.012, p99: 1.5 }],
   refusals: [{ reason: "unavailable", count: 3 }],
   processes: [{ role: "worker", count: 4, unavailable: 1, restarts: 2 }],
@@ -190,7 +193,7 @@ describe("whoever works with the console", () => {
     await rowOf({ main, ...visit }, "Time to answer", "Top up")
       .getByText("1,500 ms")
       .waitFor();
-    await main.getByText("3 of 4", { exact: true }).waitFor();
+    await main.getByText("4, 1 of them unavailable", { exact: true }).waitFor();
     await main.getByRole("link", { name: "topupd was unavailable" }).waitFor();
     await visit.page.context().setOffline(true);
     await main.getByRole("alert").getByText("topupd does not answer.").waitFor();
@@ -623,7 +626,7 @@ describe("finance", () => {
     await page.setViewportSize({ width: A4_WIDTH, height: 990 });
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     const title = main.getByRole("heading", { name: /^Settlement \d/ });
-    expect(await title.innerText()).toMatch(/^Settlement 20261101-202611\d\d-P\d+ \(preliminary\)$/);
+    expect(await title.innerText()).toMatch(/^Settlement 2026-11-P\d+ \(preliminary\)$/);
     await visit.goTo("/settlement?period=days&from=2026-11-20&to=2026-11-21&partner=Blue%20Wallet&lines=bouquet");
     await page.getByText("NET-1M").waitFor();
     const printed = (await page.innerText("body")).replace(/-P\d+/, "-P7").split(/\n+/);

@@ -27,7 +27,14 @@ test("figures tell what happened in the last five minutes, and not before", () =
   answer("unavailable", 0.4);
   topUp();
   const first = figures.add(MINUTE_MS, read(), workers(1));
-  expect(first).toMatchObject({ seconds: 60, topUps: 1, restarts: 1, processes: workers(1) });
+  expect(first).toMatchObject({
+    minutes: 1,
+    topUpsAMinute: 1,
+    callsAMinute: 100,
+    refused: 1,
+    restarts: 1,
+    processes: workers(1),
+  });
   expect(first.refusals).toEqual([{ reason: "unavailable", count: 1 }]);
   const [answers] = first.answers;
   expect([answers?.operation, answers?.count]).toEqual([TOP_UP.name, 100]);
@@ -40,9 +47,16 @@ test("figures tell what happened in the last five minutes, and not before", () =
   topUp();
   topUp();
   const later = figures.add(6 * MINUTE_MS, read(), workers(1));
-  expect(later).toMatchObject({ seconds: 300, topUps: 2, restarts: 0 });
+  expect(later).toMatchObject({
+    minutes: 5,
+    topUpsAMinute: 0.4,
+    callsAMinute: 0.8,
+    refused: 3,
+    restarts: 0,
+    allRestarts: 1,
+  });
   expect(later.refusals).toEqual([{ reason: "amount_mismatch", count: 3 }]);
   // Beyond the last bucket, the time is at least its bound.
   expect(later.answers[0]).toMatchObject({ count: 4, p99: 10 });
-  expect(figures.add(12 * MINUTE_MS, read(), workers(1))).toMatchObject({ topUps: 0, answers: [], refusals: [] });
+  expect(figures.add(12 * MINUTE_MS, read(), workers(1))).toMatchObject({ topUpsAMinute: 0, answers: [], refused: 0 });
 });

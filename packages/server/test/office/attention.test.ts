@@ -52,7 +52,17 @@ test("what needs attention is told once it does, and not before", async () => {
     { operation: "txn-status", count: 19, p50: 2, p99: 2 },
     { operation: "subscription-package-topup", count: 20, p50: 0.1, p99: 1.25 },
   ];
-  const figures = { seconds: 300, topUps: 1, answers, refusals: [], processes: [], restarts: 2 };
+  const figures = {
+    minutes: 5,
+    topUpsAMinute: 0.2,
+    callsAMinute: 0,
+    refused: 0,
+    answers,
+    refusals: [],
+    processes: [],
+    restarts: 2,
+    allRestarts: 2,
+  };
   expect(await found({ state: { ...wellState(), figures } })).toEqual([
     ["restarts", 2],
     ["slow", 1_250, "subscription-package-topup"],

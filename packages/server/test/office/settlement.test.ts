@@ -69,6 +69,17 @@ describe("a settlement", () => {
     expect(await numberOf({ partner: "wallet", environment: "trial" })).toBe(`${number}-T`);
   });
 
+  test("is of this month unless days are given, and goes to the end of the month of its first day", async () => {
+    const { desk } = await openWorld();
+    const days = async (input: object) => {
+      const { from, to } = await run(desk, reportSettlement, input);
+      return [from, to];
+    };
+    expect(await days({})).toEqual(["2026-11-01", "2026-11-30"]);
+    expect(await days({ from: "2024-02-03" })).toEqual(["2024-02-03", "2024-02-29"]);
+    expect(await days({ to: "2026-10-07" })).toEqual(["2026-10-01", "2026-10-07"]);
+  });
+
   test.each([
     [{ from: "2026-02-30", to: "2026-03-01" }, "from"],
     [{ from: "2026-02-11", to: "2026-02-10" }, "to"],

@@ -6,6 +6,7 @@ import type { SettledTopUp, TopUpCommand } from "../../src/domain/top-up.ts";
 import type { Transaction } from "../../src/domain/transaction.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listAccountEntries } from "../../src/office/accounts/entries.ts";
+import { MOST_ON_A_PAGE } from "../../src/office/common.ts";
 import { type EntryPlace, readEntries } from "../../src/store/account-entries.ts";
 import { sumBalance } from "../../src/store/account-sums.ts";
 import { findAccount, readBalance } from "../../src/store/accounts.ts";
@@ -160,11 +161,11 @@ export class AccountBook {
     expect(await this.#list(this.#dayOf(this.#began), this.#today)).toEqual(this.entries);
     const names = this.entries.map(({ kind, name }) => `${kind} ${name}`);
     expect(new Set(names).size).toBe(names.length);
-    const days = { name: this.name, from: this.#today, to: this.#today };
+    const days = { name: this.name, from: this.#today, to: this.#today, limit: MOST_ON_A_PAGE };
     const { items, closing } = await run(this.opened.desk(), listAccountEntries, days);
     let { balance } = this;
     expect(closing).toBe(textOf(balance));
-    for (const [index, item] of items.toReversed().entries()) {
+    for (const [index, item] of items.entries()) {
       expect(item.balance).toBe(textOf(balance));
       balance -= this.entries.at(-1 - index)?.amount ?? 0n;
     }
@@ -187,11 +188,21 @@ export function textOf(amount: Money): string {
   return formatMoneyInFull(amount, 2);
 }
 
-/** All entries of some days after a place, read in short pages. */
-export async function pageThrough({ engine, provider }: Store, key: AccountKey, days: OwnDays, after?: EntryPlace) {
+/** All entries of some days after a place, oldest first unless `order` is "desc", read in short pages. */
+export async function pageThrough(
+  { engine, provider }: Store,
+  key: AccountKey,
+  days: OwnDays,
+  after?: EntryPlace,
+  order: "asc" | "desc" = "asc",
+) {
   const found: AccountEntry[] = [];
   for (let place = after; ; ) {
-    const { entries, rest } = await readEntries(engine.db, provider.zone, key, days, place, 3);
+    const { entries, rest } = await readEntries(engine.db, provider.zone, key, days, {
+      ...(place && { after: place }),
+      order,
+      most: 3,
+    });
     found.push(...entries);
     if (rest === undefined) return found;
     place = rest;

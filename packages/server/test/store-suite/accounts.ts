@@ -49,7 +49,7 @@ export async function openAccount(makeDatabase: MakeDatabase, creditLimit?: bigi
     key,
     enter,
     settle,
-    entries: (days: OwnDays, after?: EntryPlace) => pageThrough(store, key, days, after),
+    entries: (days: OwnDays, ...place: [after?: EntryPlace, order?: "desc"]) => pageThrough(store, key, days, ...place),
     balance: (on = store) => readBalance(on.engine.db, key),
     summed: () => sumBalance(engine.db, key),
     buy: (code = "NET-1M", of = SITA_NET) => settle(opened.command(of, code)),
@@ -163,8 +163,11 @@ export function testAccounts(makeDatabase: MakeDatabase): void {
     expect(new Set(kinds)).toEqual(new Set(ACCOUNT_ENTRY_KINDS));
     const sum = all.reduce((balance, { amount }) => balance + amount, 0n);
     expect(sum).toBe(await opened.balance());
-    for (const [index, entry] of all.entries())
+    expect(await opened.entries(days, undefined, "desc")).toEqual(all.toReversed());
+    for (const [index, entry] of all.entries()) {
       expect(await opened.entries(days, placeOf(entry))).toEqual(all.slice(index + 1));
+      expect(await opened.entries(days, placeOf(entry), "desc")).toEqual(all.slice(0, index).toReversed());
+    }
     const other = (await partnersOf(store).add("bank", by(opened.now))).id;
     for (const of of [
       { ...key, partnerId: other },

@@ -100,7 +100,7 @@ function Service({ health: { version, store, database, recordingFailsSince, figu
           }
         />
         {figures?.processes.map(({ role, count, unavailable }) => (
-          <Fact key={role} label={t.roles[role] ?? role} value={t.running(count - unavailable, count)} />
+          <Fact key={role} label={t.roles[role] ?? role} value={t.running(count, unavailable)} />
         ))}
       </KeyValue>
     </Card>

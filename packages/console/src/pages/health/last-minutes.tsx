@@ -3,7 +3,7 @@ import { ShareBars } from "../../components/charts.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Card, Grid, Stat } from "../../components/display.tsx";
 import { EmptyState } from "../../components/states.tsx";
-import { formatCount } from "../../format.ts";
+import { formatCount, formatDuration } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 import { failureBars } from "../overview/charts.tsx";
 
@@ -11,22 +11,15 @@ const t = texts.health;
 
 /** Figures of all processes in the last minutes. */
 export function LastMinutes({ figures }: { figures: ServiceFigures }) {
-  const { seconds, topUps, answers, refusals, processes } = figures;
-  const minutes = t.lastMinutes(Math.max(Math.round(seconds / 60), 1));
-  const rate = (count: number) => ((count / seconds) * 60).toFixed(1);
-  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+  const { topUpsAMinute, callsAMinute, refused, allRestarts, answers, refusals } = figures;
+  const note = t.lastMinutes(figures.minutes);
   return (
     <>
       <Grid>
-        <Stat label={t.topUpsAMinute} value={rate(topUps)} note={minutes} href="/transactions" />
-        <Stat label={t.callsAMinute} value={rate(sum(answers.map(({ count }) => count)))} note={minutes} />
-        <Stat
-          label={t.refusedCalls}
-          value={formatCount(sum(refusals.map(({ count }) => count)))}
-          note={minutes}
-          href="/refused-calls"
-        />
-        <Stat label={t.restarts} value={formatCount(sum(processes.map(({ restarts }) => restarts)))} />
+        <Stat label={t.topUpsAMinute} value={topUpsAMinute.toFixed(1)} note={note} href="/transactions" />
+        <Stat label={t.callsAMinute} value={callsAMinute.toFixed(1)} note={note} />
+        <Stat label={t.refusedCalls} value={formatCount(refused)} note={note} href="/refused-calls" />
+        <Stat label={t.restarts} value={formatCount(allRestarts)} />
       </Grid>
       <Card title={t.timeToAnswer}>
         <DataTable
@@ -49,14 +42,12 @@ export function LastMinutes({ figures }: { figures: ServiceFigures }) {
   );
 }
 
-const ms = (value: number) => t.milliseconds(formatCount(Number((value * 1_000).toPrecision(2))));
-
 const COLUMNS: readonly Column<ServiceFigures["answers"][number]>[] = [
   {
     header: t.operation,
     cell: ({ operation }) => texts.refusedCalls.operations[operation] ?? operation,
   },
   { header: t.count, isNumber: true, cell: ({ count }) => formatCount(count) },
-  { header: t.p50, isNumber: true, cell: ({ p50 }) => ms(p50) },
-  { header: t.p99, isNumber: true, cell: ({ p99 }) => ms(p99) },
+  { header: t.p50, isNumber: true, cell: ({ p50 }) => formatDuration(p50) },
+  { header: t.p99, isNumber: true, cell: ({ p99 }) => formatDuration(p99) },
 ];

@@ -1,7 +1,6 @@
-import { sumAmounts } from "../../amounts.ts";
 import type { Statistics, Sum } from "../../api/staff-api.d.ts";
 import { Amount, Badge, Grid, Stat } from "../../components/display.tsx";
-import { countOf, formatAmount, formatCount } from "../../format.ts";
+import { countOf, formatAmount, formatChange, formatCount } from "../../format.ts";
 import { listHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -12,11 +11,11 @@ export type Measure = "amount" | "topUps";
 
 /** Money and number of the period, each compared with the same time one week ago. */
 export function KeyFigures({ statistics, measure }: { statistics: Statistics; measure: Measure }) {
-  const { days, weekAgo, refusedToday } = statistics;
+  const { days, total, weekAgo, refusedToday } = statistics;
   const [from, yesterday, today] = [days[0], days.at(-2), days.at(-1)];
   if (from === undefined || today === undefined) return null;
   const period = { from: from.day, to: today.day };
-  const reversals = days.map((day) => ({ topUps: day.reversals, amount: day.reversed }));
+  const reversals = { topUps: total.reversals, amount: total.reversed };
   const toTopUps = (span: typeof period) => listHref("/transactions", span);
   const shown = (now: Sum, before: Sum) => ({
     value: measure === "amount" ? <Amount of={now.amount} /> : formatCount(now.topUps),
@@ -32,13 +31,11 @@ export function KeyFigures({ statistics, measure }: { statistics: Statistics; me
           {...shown(yesterday, weekAgo.yesterday)}
         />
       )}
-      {yesterday && (
-        <Stat label={t.period(days.length)} href={toTopUps(period)} {...shown(sumOf(days), weekAgo.period)} />
-      )}
+      {yesterday && <Stat label={t.period(days.length)} href={toTopUps(period)} {...shown(total, weekAgo.period)} />}
       <Stat
         label={t.reversals(days.length)}
         href={listHref("/audit", { ...period, action: "transaction.reverse" })}
-        {...shown(sumOf(reversals), weekAgo.reversals)}
+        {...shown(reversals, weekAgo.reversals)}
       />
       <Stat
         label={t.refusedToday}
@@ -50,20 +47,12 @@ export function KeyFigures({ statistics, measure }: { statistics: Statistics; me
   );
 }
 
-function sumOf(sums: readonly Sum[]): Sum {
-  return {
-    topUps: sums.reduce((all, { topUps }) => all + topUps, 0),
-    amount: sumAmounts(sums.map(({ amount }) => amount)),
-  };
-}
-
 function Change({ now, before, measure }: { now: Sum; before: Sum; measure: Measure }) {
-  const [value, was] = [Number(now[measure]), Number(before[measure])];
-  if (was === 0) return t.noneWeekAgo;
+  const change = formatChange(Number(now[measure]), Number(before[measure]));
+  if (change === undefined) return t.noneWeekAgo;
   return (
     <span className="number">
-      <Badge>{t.change(Math.round((value / was - 1) * 100))}</Badge>{" "}
-      {t.from(measure === "amount" ? formatAmount(before.amount) : formatCount(before.topUps))}
+      <Badge>{change}</Badge> {t.from(measure === "amount" ? formatAmount(before.amount) : formatCount(before.topUps))}
     </span>
   );
 }

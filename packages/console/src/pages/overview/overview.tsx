@@ -76,8 +76,8 @@ export default function Overview() {
   );
 }
 
-function isEmpty({ days, failures }: Statistics): boolean {
-  return failures.length === 0 && days.every(({ topUps, reversals }) => topUps + reversals === 0);
+function isEmpty({ total, failures }: Statistics): boolean {
+  return failures.length === 0 && total.topUps === 0 && total.reversals === 0;
 }
 
 function GettingStarted() {

@@ -1,4 +1,3 @@
-import { sumAmounts } from "../../amounts.ts";
 import { useApi } from "../../api/hooks.ts";
 import { useInCurrency } from "../../api/session.tsx";
 import { Bars, ShareBars } from "../../components/charts.tsx";
@@ -18,53 +17,49 @@ export function PartnerMonth({ name }: { name: string }) {
   const statistics = useApi("GET /statistics", { environment: useEnvironment(), partner: name });
   return (
     <Loaded of={statistics}>
-      {({ complete, days, byBouquet, failures }) => {
-        const count = (of: "topUps" | "reversals") => formatCount(days.reduce((all, day) => all + day[of], 0));
-        const amount = (of: "amount" | "reversed") => <Amount of={sumAmounts(days.map((day) => day[of]))} />;
-        return (
-          <>
-            {!complete && <Note>{t.gathering}</Note>}
-            <Grid>
-              <Stat label={t.topUps} value={count("topUps")} />
-              <Stat label={t.amount} value={amount("amount")} />
-              <Stat label={t.reversals} value={count("reversals")} />
-              <Stat label={t.reversedAmount} value={amount("reversed")} />
-            </Grid>
-            <Grid wide>
-              <Bars
-                title={t.byDay}
-                labelHeader={t.day}
-                valueHeader={t.topUps}
-                bars={days.map(({ day, topUps }) => ({ label: day, value: topUps, text: formatCount(topUps) }))}
-                tick={({ label }) => label.slice(5)}
-              />
-              <Bars
-                title={t.amountByDay}
-                labelHeader={t.day}
-                valueHeader={inCurrency(t.amount)}
-                bars={days.map(({ day, amount: of }) => ({ label: day, value: Number(of), text: formatAmount(of) }))}
-                tick={({ label }) => label.slice(5)}
-              />
-              <ShareBars
-                title={t.byBouquet}
-                labelHeader={t.bouquet}
-                valueHeader={inCurrency(t.amount)}
-                bars={byBouquet.map(({ name: bouquet, amount: of }) => ({
-                  label: bouquet ?? t.otherBouquets,
-                  value: Number(of),
-                  text: formatAmount(of),
-                }))}
-              />
-              <ShareBars
-                title={t.failures}
-                labelHeader={t.reason}
-                valueHeader={t.calls}
-                bars={failureBars(failures, (reason) => listHref("/refused-calls", { partner: name, reason }))}
-              />
-            </Grid>
-          </>
-        );
-      }}
+      {({ complete, days, total, byBouquet, failures }) => (
+        <>
+          {!complete && <Note>{t.gathering}</Note>}
+          <Grid>
+            <Stat label={t.topUps} value={formatCount(total.topUps)} />
+            <Stat label={t.amount} value={<Amount of={total.amount} />} />
+            <Stat label={t.reversals} value={formatCount(total.reversals)} />
+            <Stat label={t.reversedAmount} value={<Amount of={total.reversed} />} />
+          </Grid>
+          <Grid wide>
+            <Bars
+              title={t.byDay}
+              labelHeader={t.day}
+              valueHeader={t.topUps}
+              bars={days.map(({ day, topUps }) => ({ label: day, value: topUps, text: formatCount(topUps) }))}
+              tick={({ label }) => label.slice(5)}
+            />
+            <Bars
+              title={t.amountByDay}
+              labelHeader={t.day}
+              valueHeader={inCurrency(t.amount)}
+              bars={days.map(({ day, amount: of }) => ({ label: day, value: Number(of), text: formatAmount(of) }))}
+              tick={({ label }) => label.slice(5)}
+            />
+            <ShareBars
+              title={t.byBouquet}
+              labelHeader={t.bouquet}
+              valueHeader={inCurrency(t.amount)}
+              bars={byBouquet.map(({ name: bouquet, amount: of }) => ({
+                label: bouquet ?? t.otherBouquets,
+                value: Number(of),
+                text: formatAmount(of),
+              }))}
+            />
+            <ShareBars
+              title={t.failures}
+              labelHeader={t.reason}
+              valueHeader={t.calls}
+              bars={failureBars(failures, (reason) => listHref("/refused-calls", { partner: name, reason }))}
+            />
+          </Grid>
+        </>
+      )}
     </Loaded>
   );
 }

@@ -9,26 +9,25 @@ import { Amount, Card, Fact, ShortId, Time } from "../../components/display.tsx"
 import { useEnvironment } from "../../components/environment.tsx";
 import { useFilters } from "../../components/filters.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
-import { formatCount, formatMoney, periodName, wallNow } from "../../format.ts";
+import { formatCount, formatMoney, periodName } from "../../format.ts";
 import { transactionHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
-import { daysOf, OTHER_DAYS } from "../settlement/days.ts";
 import { PeriodHead, Signatures } from "../settlement/paper.tsx";
-import { PERIOD_NAMES, PeriodFilters } from "../settlement/period.tsx";
+import { OTHER_DAYS, PERIOD_NAMES, PeriodFilters, periodInput } from "../settlement/period.tsx";
 
 const t = texts.partnerAccounts;
 
 /** Entries of an account, with the statement if they are those of a month. */
 export function Statement({ partner }: { partner: string }) {
   const [values, setValues] = useFilters(PERIOD_NAMES);
-  const today = wallNow(useMe().provider.timeZone).slice(0, 10);
+  const { months } = useMe().provider.calendar;
   const account = { name: partner, environment: useEnvironment() };
-  const entries = usePages("GET /partners/:name/account/entries", { ...account, ...daysOf(values, today) });
-  const month = values.period || today.slice(0, 7);
+  const entries = usePages("GET /partners/:name/account/entries", { ...account, ...periodInput(values) });
+  const month = values.period || (months[0] ?? "");
   return (
     <>
       <search className="filters">
-        <PeriodFilters today={today} chosen={values} onApply={setValues} />
+        <PeriodFilters chosen={values} onApply={setValues} />
       </search>
       {month !== OTHER_DAYS && <Month of={{ ...account, month }} />}
       <div className="no-print">
@@ -122,13 +121,13 @@ const NO_ENTRY = {
 
 type EntryPages = Pages<AccountEntry> & { readonly first: { opening: string; closing: string } | undefined };
 
-/** Adds the opening balance, and the closing balance when all entries are loaded. */
+/** Adds the closing balance, and the opening balance when all entries are loaded. */
 function withBalances(pages: EntryPages): Pages<Row> {
   const { first, items, hasMore } = pages;
   if (first === undefined) return pages;
   const balance = (kind: Line, of: string) => ({ ...NO_ENTRY, kind, balance: of });
-  const end = hasMore ? [] : [balance("closing", first.closing)];
-  return { ...pages, items: [balance("opening", first.opening), ...items, ...end] };
+  const end = hasMore ? [] : [balance("opening", first.opening)];
+  return { ...pages, items: [balance("closing", first.closing), ...items, ...end] };
 }
 
 function keyOf({ kind, txnId, reference }: Row): string {

@@ -5,7 +5,6 @@ import type { Settlement } from "../../api/staff-api.d.ts";
 import { Fact } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { PaperHead } from "../../components/paper.tsx";
-import { wallNow } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.settlement;
@@ -21,12 +20,12 @@ interface PeriodHeadProps {
 
 /** Head of a printed settlement or statement; hidden on the screen. */
 export function PeriodHead({ title, of: { number, from, to, open }, partner, children }: PeriodHeadProps) {
-  const { timeZone } = useMe().provider;
+  const { timeZone, calendar } = useMe().provider;
   return (
     <PaperHead title={[title, number, open && t.preliminary].filter(Boolean).join(" ")}>
       <Fact label={t.partner} value={partner === "" ? t.allPartners : <PartnerLines name={partner} />} />
       <Fact label={t.period} value={t.lead(from, to, timeZone)} />
-      <Fact label={t.issued} value={wallNow(timeZone).slice(0, 10)} />
+      <Fact label={t.issued} value={calendar.today} />
       {children}
       {useEnvironment() === "trial" && <Fact label={texts.shell.environment} value={t.trial} />}
     </PaperHead>

@@ -1,31 +1,47 @@
 import { useState } from "react";
+import { useMe } from "../../api/session.tsx";
 import { DayInput, type Options, Select } from "../../components/controls.tsx";
 import { DayFilter, SelectFilter } from "../../components/filters.tsx";
 import { Field } from "../../components/form.tsx";
+import { monthName } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { OTHER_DAYS, type Period } from "./days.ts";
 
 const t = texts.settlement;
-const MONTHS = 13;
+
+/** Value of `period` if days are chosen instead of a month. */
+export const OTHER_DAYS = "days";
+
+/** A month such as `2026-11`, or `days` with the first and last day; "" is this month. */
+interface Period {
+  readonly period: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The period as input: the server knows this month, and the last day of each. */
+export function periodInput({ period, from, to }: Period): { readonly from?: string; readonly to?: string } {
+  if (period !== OTHER_DAYS) return period === "" ? {} : { from: `${period}-01` };
+  return { ...(from !== "" && { from }), ...(to !== "" && { to }) };
+}
 
 export const PERIOD_NAMES = ["period", "from", "to"] as const;
 
 interface PeriodFiltersProps {
-  readonly today: string;
   readonly chosen: Period;
   readonly onApply: (next: Partial<Period>) => void;
 }
 
-/** Filters for a month or for days. `today`: by the provider's clock. */
-export function PeriodFilters({ today, chosen, onApply }: PeriodFiltersProps) {
+/** Filters for a month or for days. */
+export function PeriodFilters({ chosen, onApply }: PeriodFiltersProps) {
+  const { months } = useMe().provider.calendar;
   return (
     <>
       <SelectFilter
         onApply={onApply}
         name="period"
         label={t.period}
-        value={chosen.period || today.slice(0, 7)}
-        options={periodOptions(today)}
+        value={chosen.period || (months[0] ?? "")}
+        options={periodOptions(months)}
       />
       {chosen.period === OTHER_DAYS && (
         <>
@@ -37,13 +53,14 @@ export function PeriodFilters({ today, chosen, onApply }: PeriodFiltersProps) {
   );
 }
 
-/** Form fields for a month or for days. `today`: by the provider's clock. */
-export function PeriodFields({ today }: { today: string }) {
-  const [period, setPeriod] = useState(today.slice(0, 7));
+/** Form fields for a month or for days. */
+export function PeriodFields() {
+  const { months } = useMe().provider.calendar;
+  const [period, setPeriod] = useState(months[0] ?? "");
   return (
     <>
       <Field name="period" label={t.period}>
-        <Select options={periodOptions(today)} value={period} onChange={({ target }) => setPeriod(target.value)} />
+        <Select options={periodOptions(months)} value={period} onChange={({ target }) => setPeriod(target.value)} />
       </Field>
       {period === OTHER_DAYS && (
         <>
@@ -59,19 +76,6 @@ export function PeriodFields({ today }: { today: string }) {
   );
 }
 
-function periodOptions(today: string): Options {
-  return [...lastMonths(today).map((month) => [month, monthName(month)] as const), [OTHER_DAYS, t.otherDays]];
-}
-
-/** The last months, newest first. */
-function lastMonths(today: string): string[] {
-  const [year = 0, month = 0] = today.split("-").map(Number);
-  return Array.from({ length: MONTHS }, (_, back) =>
-    new Date(Date.UTC(year, month - 1 - back, 1)).toISOString().slice(0, 7),
-  );
-}
-
-function monthName(month: string): string {
-  const format = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
-  return format.format(new Date(`${month}-01T00:00:00Z`));
+function periodOptions(months: readonly string[]): Options {
+  return [...months.map((month) => [month, monthName(month)] as const), [OTHER_DAYS, t.otherDays]];
 }

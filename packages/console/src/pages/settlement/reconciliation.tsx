@@ -1,7 +1,6 @@
 import { useState } from "react";
 import { useUpload } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
-import { useMe } from "../../api/session.tsx";
 import type { Reconciliation as ReconciliationData } from "../../api/staff-api.d.ts";
 import { FileInput, Select, TextInput } from "../../components/controls.tsx";
 import { Card, Grid } from "../../components/display.tsx";
@@ -10,10 +9,8 @@ import { usePartnerOptions } from "../../components/filters.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { Progress, Result } from "../../components/states.tsx";
-import { wallNow } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { daysOf } from "./days.ts";
-import { PeriodFields } from "./period.tsx";
+import { PeriodFields, periodInput } from "./period.tsx";
 import { ReconciliationResult } from "./result.tsx";
 
 const t = texts.settlement;
@@ -26,7 +23,6 @@ interface Compared {
 /** Compares a partner's list of top-ups with the records. */
 export default function Reconciliation() {
   const environment = useEnvironment();
-  const today = wallNow(useMe().provider.timeZone).slice(0, 10);
   const partners = usePartnerOptions();
   const upload = useUpload("POST /reconciliations");
   const [compared, setCompared] = useState<Compared>();
@@ -37,11 +33,10 @@ export default function Reconciliation() {
     setCompared(undefined);
     const partner = values.text("partner");
     const period = { period: values.text("period"), from: values.text("from"), to: values.text("to") };
-    const days = daysOf(period, today);
     const texts = Object.fromEntries(OPTIONAL.map((name) => [name, values.optional(name)]));
     const given = asInput("POST /reconciliations", texts as Record<(typeof OPTIONAL)[number], string | undefined>);
-    const found = await upload.mutateAsync({ file, environment, partner, ...days, ...given });
-    setCompared({ title: t.resultOf(partner, days.from, days.to), found });
+    const found = await upload.mutateAsync({ file, environment, partner, ...periodInput(period), ...given });
+    setCompared({ title: t.resultOf(partner, found.from, found.to), found });
   };
 
   return (
@@ -53,7 +48,7 @@ export default function Reconciliation() {
             <Field name="partner" label={t.partner}>
               <Select required options={partners} any={t.choose} defaultValue="" />
             </Field>
-            <PeriodFields today={today} />
+            <PeriodFields />
           </Grid>
           <Field name="file" label={t.theirFile} hint={t.theirFileHint}>
             <FileInput required accept=".csv,.txt" />

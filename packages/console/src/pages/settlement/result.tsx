@@ -15,16 +15,15 @@ const t = texts.settlement;
 
 /** Totals of a reconciliation, then all differences in one table. */
 export function ReconciliationResult({ title, found }: { title: string; found: Reconciliation }) {
-  const { total, verdicts, differences, prunedBefore } = found;
+  const { total, verdicts, differing, differences, prunedBefore } = found;
   const all: Total = { verdict: "", advice: null, ...total };
   const findings = verdicts.filter(({ advice }) => advice !== null);
-  const count = findings.reduce((sum, { rows }) => sum + rows, 0);
   return (
     <>
       <Card title={`${t.result}: ${title}`}>
         {prunedBefore !== null && <Note tone="warning">{t.pruned(prunedBefore)}</Note>}
         {findings.length === 0 && <Note tone="success">{t.same}</Note>}
-        {count > differences.length && <Note tone="warning">{t.atMost(formatCount(differences.length))}</Note>}
+        {differing > differences.length && <Note tone="warning">{t.atMost(formatCount(differences.length))}</Note>}
         <DataTable label={t.result} columns={TOTALS} rows={[...verdicts, all]} rowKey={({ verdict }) => verdict} />
       </Card>
       {findings.length > 0 && <Differences findings={findings} differences={differences} />}

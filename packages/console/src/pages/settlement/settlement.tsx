@@ -10,11 +10,10 @@ import { useEnvironment } from "../../components/environment.tsx";
 import { SelectFilter, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
-import { countOf, formatCount, periodName, wallNow } from "../../format.ts";
+import { countOf, formatCount, periodName } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { daysOf } from "./days.ts";
 import { PeriodHead, Signatures } from "./paper.tsx";
-import { PERIOD_NAMES, PeriodFilters } from "./period.tsx";
+import { PERIOD_NAMES, PeriodFilters, periodInput } from "./period.tsx";
 
 const t = texts.settlement;
 
@@ -25,20 +24,29 @@ export default function Settlement() {
   const environment = useEnvironment();
   const { timeZone } = useMe().provider;
   const [values, setValues] = useFilters(NAMES);
-  const today = wallNow(timeZone).slice(0, 10);
-  const days = daysOf(values, today);
   const lines = values.lines || "partner";
   const detail = lines === "partner" ? "day" : lines;
-  const query = { environment, ...days, ...asInput("GET /settlement", { partner: values.partner, detail }) };
+  const query = {
+    environment,
+    ...periodInput(values),
+    ...asInput("GET /settlement", { partner: values.partner, detail }),
+  };
   const settlement = useApi("GET /settlement", query);
   const partners = usePartnerOptions(values.partner);
   return (
     <>
       <PageHead
         title={texts.shell.pages.settlement}
-        lead={[t.lead(days.from, days.to, timeZone), values.partner, environment === "trial" && t.trial]
-          .filter(Boolean)
-          .join(" · ")}
+        lead={
+          settlement.data &&
+          [
+            t.lead(settlement.data.from, settlement.data.to, timeZone),
+            values.partner,
+            environment === "trial" && t.trial,
+          ]
+            .filter(Boolean)
+            .join(" · ")
+        }
         actions={
           <>
             <DownloadButton href={apiUrl("GET /settlement.csv", query)}>{texts.common.download}</DownloadButton>
@@ -47,7 +55,7 @@ export default function Settlement() {
         }
       />
       <search className="filters">
-        <PeriodFilters today={today} chosen={values} onApply={setValues} />
+        <PeriodFilters chosen={values} onApply={setValues} />
         <SelectFilter
           name="partner"
           label={t.partner}

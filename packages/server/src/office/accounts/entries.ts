@@ -1,11 +1,9 @@
-import { balanceOfSums } from "../../domain/account.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { Refused } from "../../domain/refused.ts";
-import { DAY_MS, dayBefore, firstOfMonth, lastOfMonth, wallMsBetween } from "../../domain/wall-time.ts";
+import { DAY_MS, dayBefore, wallMsBetween } from "../../domain/wall-time.ts";
 import { type EntryPlace, readEntries } from "../../store/account-entries.ts";
-import { sumAccount, sumBalance } from "../../store/account-sums.ts";
-import { momentOf } from "../../store/ports.ts";
-import { cursorOf, daysOf, textsOfCursor } from "../common.ts";
+import { sumBalance } from "../../store/account-sums.ts";
+import { cursorOf, daysOf, limitOf, periodOf, textsOfCursor } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
 import { prunedBefore } from "../transactions/sql.ts";
 import { accountMeant, entryData } from "./presenter.ts";
@@ -19,7 +17,7 @@ export const listAccountEntries = operation({
   tag: "Accounts",
   permission: "settle",
   http: "GET /partners/:name/account/entries",
-  summary: "List the entries of an account, oldest first: of this month, or of up to 31 days",
+  summary: "List the entries of an account, newest first: of this month, or of up to 31 days",
   input: EntriesInputSchema,
   answer: EntriesSchema,
   async run(office, input) {
@@ -27,21 +25,32 @@ export const listAccountEntries = operation({
     const { engine, provider } = office.store;
     const { zone, currencyExponent } = provider;
     const { key } = await accountMeant(engine.db, input);
-    const today = momentOf(office).wall.slice(0, 10);
-    const { from = firstOfMonth(input.to ?? today), to = lastOfMonth(from) } = input;
-    const period = daysOf(office, { from, to });
+    const { from, to } = periodOf(office, input);
     if (wallMsBetween(`${from} 00:00:00`, `${to} 00:00:00`) >= MOST_DAYS * DAY_MS)
       throw Refused.field("to", `may be ${MOST_DAYS - 1} days after from at most`);
-    const pruned = await prunedBefore(office, period.from);
-    const opening = await sumBalance(engine.db, key, { to: dayBefore(from) });
-    const sums = await sumAccount(engine.db, key, { from, to });
+    const pruned = await prunedBefore(office, daysOf(office, { from, to }).from);
     const place = readPlace(input.cursor);
-    const { entries, rest } = await readEntries(engine.db, zone, key, { from: pruned ?? from, to }, place?.after);
-    const start = pruned === null ? opening : await sumBalance(engine.db, key, { to: dayBefore(pruned) });
-    let balance = place?.balance ?? start;
+    // One view: an entry that is made meanwhile is in the closing balance and in the list, or in neither.
+    const { opening, closing, entries, rest } = await engine.view(async (db) => ({
+      opening: await sumBalance(db, key, { to: dayBefore(from) }),
+      closing: await sumBalance(db, key, { to }),
+      ...(await readEntries(
+        db,
+        zone,
+        key,
+        { from: pruned ?? from, to },
+        {
+          ...(place && { after: place.after }),
+          order: "desc",
+          most: limitOf(input),
+        },
+      )),
+    }));
+    let balance = place?.balance ?? closing;
     const items = entries.map((entry) => {
-      balance += entry.amount;
-      return entryData(entry, balance, currencyExponent);
+      const item = entryData(entry, balance, currencyExponent);
+      balance -= entry.amount;
+      return item;
     });
     return {
       items,
@@ -49,13 +58,13 @@ export const listAccountEntries = operation({
       from,
       to,
       opening: formatMoneyInFull(opening, currencyExponent),
-      closing: formatMoneyInFull(opening + balanceOfSums(sums), currencyExponent),
+      closing: formatMoneyInFull(closing, currencyExponent),
       prunedBefore: pruned,
     };
   },
 });
 
-/** A cursor has the balance, so that no page adds up the earlier ones again. */
+/** A cursor has the balance before the page, so that no page adds up the later ones again. */
 function writePlace({ at, rank, id }: EntryPlace, balance: Money): string {
   return cursorOf([String(balance), String(at), String(rank), id]);
 }

@@ -3,13 +3,13 @@ import { ACCOUNT_ENTRY_KINDS, OWING, STAFF_ENTRY_KINDS } from "../../domain/acco
 import {
   AmountSchema,
   amountInput,
-  DAYS,
   EnvironmentSchema,
   InstantSchema,
   NameSchema,
   oneOf,
   orNull,
   PAGE,
+  PERIOD,
   PREVIEW,
   pageOf,
   ReasonSchema,
@@ -105,7 +105,7 @@ export const EntrySchema = Type.Object(
   { title: "AccountEntry" },
 );
 
-export const EntriesInputSchema = Type.Object({ ...ACCOUNT, ...DAYS, cursor: PAGE.cursor });
+export const EntriesInputSchema = Type.Object({ ...ACCOUNT, ...PERIOD, ...PAGE });
 
 export const EntriesSchema = pageOf(EntrySchema, {
   from: Type.String(),

@@ -103,7 +103,13 @@ async function* exported(office: Office, { key, days, start }: Month): Rows<Stat
   let balance = await sumBalance(engine.db, key, { to: dayBefore(from) });
   let after: EntryPlace | undefined;
   do {
-    const page = await readEntries(engine.db, provider.zone, key, { ...days, from }, after, ENTRIES_AT_ONCE);
+    const page = await readEntries(
+      engine.db,
+      provider.zone,
+      key,
+      { ...days, from },
+      { ...(after && { after }), most: ENTRIES_AT_ONCE },
+    );
     yield page.entries.map((entry) => {
       balance += entry.amount;
       return entryData(entry, balance, provider.currencyExponent);

@@ -41,7 +41,8 @@ export const searchCustomers = operation({
     return {
       items: items.map(({ customer, code }) => {
         const connections = customer.connections.map((connection) => {
-          return { ...nameAndStatus(connection, now), end: connectionState(connection).baseEnd ?? null };
+          const { baseEnd: end = null } = connectionState(connection);
+          return { ...nameAndStatus(connection, now), end, ended: end !== null && end <= now };
         });
         return { ...profileOf(customer), environment, code: code ?? null, connections };
       }),

@@ -92,6 +92,7 @@ export const CustomerMatchSchema = Type.Object(
         reqId: Type.String(),
         status: ConnectionStatusSchema,
         end: orNull(Type.String({ description: "Latest end of its subscriptions without add-ons." })),
+        ended: Type.Boolean({ description: "Whether this end has passed." }),
       }),
     ),
   },

@@ -8,9 +8,10 @@ import { Refused } from "../../domain/refused.ts";
 import { keptOf, netOf, type SettlementLine, settleDay, settlementNumber } from "../../domain/settlement.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
 import { DAY_MS, dayAfter, wallMsBetween } from "../../domain/wall-time.ts";
+import type { OwnDays } from "../../store/own-pages.ts";
 import { readSales } from "../../store/sales.ts";
 import { isKept } from "../accounts/sql.ts";
-import { daysOf, environmentOf } from "../common.ts";
+import { daysOf, environmentOf, periodOf } from "../common.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
@@ -46,13 +47,12 @@ function openLine({ open }: { readonly open: boolean }): string {
 }
 
 export function reconciliationLines(reconciliation: Static<typeof ReconciliationSchema>): Shown {
-  const { verdicts, total, differences } = reconciliation;
+  const { verdicts, total, differing, differences } = reconciliation;
   const out = differences.length === 0 ? "" : table(DIFFERENCE_COLUMNS, differences.map(differenceRow), 2);
   const rows = verdicts.map((row) => ({ ...row, verdict: verdictWords(row.verdict) }));
   const sums = table(["verdict", "rows", "theirs", "ours", "difference"], [...rows, { verdict: "TOTAL", ...total }], 4);
   const advice = verdicts.filter((row) => row.advice !== null);
   const todo = advice.map((row) => `\n${verdictWords(row.verdict)}: ${row.advice}\n`).join("");
-  const differing = verdicts.reduce((sum, { verdict, rows: of }) => sum + (verdict === "matched" ? 0 : of), 0);
   return {
     out,
     note: `${sums}${todo}${prunedLine(reconciliation.prunedBefore)}${openLine(reconciliation)}`,
@@ -102,8 +102,8 @@ export const reportSettlement = operation({
   async run(office, input) {
     office.giveWay();
     const { currencyExponent } = office.store.provider;
-    const { from, to } = input;
-    const days = await settledDays(office, input);
+    const { from, to } = periodOf(office, input);
+    const days = await settledDays(office, { ...input, from, to });
     const [environment, partnerId] = [await environmentOf(office, input), await partnerIdOf(office, input)];
     const number = partnerId === undefined ? null : settlementNumber({ from, to, partnerId, environment });
     const lines: Line[] = [];
@@ -121,7 +121,7 @@ export const reportSettlement = operation({
     }
     const names = await partnerNamesOf(office.store);
     return {
-      ...{ number, from, to, open: isOpen(office, input) },
+      ...{ number, from, to, open: isOpen(office, { from, to }) },
       settledBy: partnerId === undefined ? null : await settledBy(office, { environment, partnerId }),
       byPartner: [...sums]
         .sort(([a], [b]) => a - b)
@@ -157,7 +157,7 @@ export const exportSettlement = operation({
   ],
   async run(office, input) {
     office.giveWay();
-    return exported(office, await settledDays(office, input));
+    return exported(office, await settledDays(office, { ...input, ...periodOf(office, input) }));
   },
 });
 
@@ -170,10 +170,11 @@ type Settlement = Static<typeof SettlementSchema>;
 type Line = Static<typeof SettlementLineSchema>;
 type Days = AsyncGenerator<readonly SettlementLine[]>;
 
+type SettledPeriod = Static<typeof SettlementInputSchema> & OwnDays;
+
 /** @throws Refused if there are too many days. */
-async function settledDays(office: Office, input: Static<typeof SettlementInputSchema>): Promise<Days> {
+async function settledDays(office: Office, input: SettledPeriod): Promise<Days> {
   const { from, to } = input;
-  daysOf(office, input);
   if (wallMsBetween(`${from} 00:00:00`, `${to} 00:00:00`) / DAY_MS + 1 > MOST_DAYS)
     throw Refused.field("to", `may be ${MOST_DAYS} days after from at most: ask for each year by itself`);
   const of = { environment: await environmentOf(office, input), partnerId: await partnerIdOf(office, input) };
@@ -184,7 +185,7 @@ async function settledDays(office: Office, input: Static<typeof SettlementInputS
 export async function* settleDays(
   { engine }: Office["store"],
   of: SettledBy,
-  { from, to, detail = "bouquet" }: Pick<Static<typeof SettlementInputSchema>, "from" | "to" | "detail">,
+  { from, to, detail = "bouquet" }: Pick<SettledPeriod, "from" | "to" | "detail">,
 ): Days {
   // A top-up that was decided on one of these days may still wait for its commit.
   await engine.awaitCommits();
@@ -247,7 +248,8 @@ export const reconcilePartner = operation({
       throw Refused.field("delimiter", "must be one character such as ; or the word tab");
     const { currencyExponent } = provider;
     const format = { delimiter, keyColumn, amountColumn, statusColumn, statuses: statusesOf(input), currencyExponent };
-    const period = daysOf(office, input);
+    const days = periodOf(office, input);
+    const period = daysOf(office, days);
     const partnerId = (await partnerIdOf(office, input)) as number;
     const request = { environment: await environmentOf(office, input), partnerId, ...period, key };
     // The CSV reader is loaded only if it is needed.
@@ -256,9 +258,11 @@ export const reconcilePartner = operation({
     const differences = reconciled.differences.slice(0, MOST_DIFFERENCES);
     const customers = await readCustomers(office.store.engine.db, request.environment, differences);
     return {
-      open: isOpen(office, input),
-      prunedBefore: await prunedBefore(office, daysOf(office, input).from),
+      ...days,
+      open: isOpen(office, days),
+      prunedBefore: await prunedBefore(office, period.from),
       ...totalsData(reconciled, provider),
+      differing: reconciled.differences.length,
       differences: differences.map((answer) => differenceData(answer, customers, provider)),
     };
   },

@@ -134,6 +134,8 @@ export const DifferenceSchema = Type.Object({
 
 export const ReconciliationSchema = Type.Object(
   {
+    from: Type.String(),
+    to: Type.String(),
     ...OPEN,
     prunedBefore: TransactionListSchema.properties.prunedBefore,
     total: Type.Object(TOTAL),
@@ -144,6 +146,7 @@ export const ReconciliationSchema = Type.Object(
         advice: orNull(Type.String({ description: "The next step; null if none is needed." })),
       }),
     ),
+    differing: Type.Integer({ description: "Number of all differences." }),
     differences: Type.Array(DifferenceSchema, { description: "The first 10,000 differences." }),
   },
   { title: "Reconciliation" },

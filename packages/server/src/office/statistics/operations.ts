@@ -17,6 +17,7 @@ const MOST_BOUQUETS = 10;
 const USUAL_DAYS = 30;
 
 const SUM = { topUps: Type.Integer(), amount: AmountSchema };
+const DAY = { ...SUM, reversals: Type.Integer(), reversed: AmountSchema };
 
 const ShareSchema = Type.Object(
   {
@@ -34,9 +35,10 @@ const StatisticsSchema = Type.Object(
     until: InstantSchema,
     complete: Type.Boolean({ description: "False during the first seconds after a start." }),
     hours: Type.Array(Type.Object({ hour: Type.Integer(), ...SUM }), { description: "The 24 hours of today." }),
-    days: Type.Array(Type.Object({ day: Type.String(), ...SUM, reversals: Type.Integer(), reversed: AmountSchema }), {
+    days: Type.Array(Type.Object({ day: Type.String(), ...DAY }), {
       description: "The days of the period, oldest first.",
     }),
+    total: Type.Object(DAY, { description: "Sum of the days." }),
     weekAgo: Type.Object(
       { today: SumSchema, yesterday: SumSchema, period: SumSchema, reversals: SumSchema },
       { description: "The same figures as of this time one week ago. `reversals` has their number and amount." },
@@ -87,6 +89,9 @@ export const showStatistics = operation({
       (sum) => sum.environment === environment && (partnerId === undefined || sum.partnerId === partnerId),
     );
     const shown = ({ count, amount }: Sum) => ({ topUps: count, amount: formatAmount(amount) });
+    const shownDay = (topUps: Sum, reversals: Sum) => {
+      return { ...shown(topUps), reversals: reversals.count, reversed: formatAmount(reversals.amount) };
+    };
     const shares = (parts: readonly (readonly [name: string, sum: Sum])[]): Static<typeof ShareSchema>[] =>
       parts.toSorted(([, a], [, b]) => byMoney(a, b)).map(([name, sum]) => ({ name, ...shown(sum) }));
     const bouquets = sums.byBouquet.toSorted(byMoney);
@@ -95,9 +100,8 @@ export const showStatistics = operation({
       until: isoTime(sums.until),
       complete: sums.isComplete,
       hours: sums.hours.map((sum, hour) => ({ hour, ...shown(sum) })),
-      days: sums.days.map(({ day, topUps, reversals }) => {
-        return { day, ...shown(topUps), reversals: reversals.count, reversed: formatAmount(reversals.amount) };
-      }),
+      days: sums.days.map(({ day, topUps, reversals }) => ({ day, ...shownDay(topUps, reversals) })),
+      total: shownDay(sumOf(sums.days.map((day) => day.topUps)), sumOf(sums.days.map((day) => day.reversals))),
       weekAgo: {
         today: shown(sums.weekAgo.today),
         yesterday: shown(sums.weekAgo.yesterday),

@@ -82,7 +82,13 @@ export const ENTRIES: Report = {
     if (!reading.ok) return reading;
     const { of: days, place } = reading.value;
     const opening = place === undefined ? await ports.sumBalance(caller, dayBefore(days.from)) : BigInt(place.balance);
-    const { entries, rest } = await readEntries(engine.db, provider.zone, caller, days, place?.after);
+    const { entries, rest } = await readEntries(
+      engine.db,
+      provider.zone,
+      caller,
+      days,
+      place && { after: place.after },
+    );
     let balance = opening;
     const items = entries.map((entry) => {
       balance += entry.amount;

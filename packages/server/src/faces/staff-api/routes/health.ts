@@ -12,8 +12,10 @@ import { route } from "../route.ts";
 
 const FiguresSchema = Type.Object(
   {
-    seconds: Type.Number({ description: "Length of the measured time, at most about 300." }),
-    topUps: Type.Integer(),
+    minutes: Type.Integer({ description: "Length of the measured time, at least 1 and at most about 5." }),
+    topUpsAMinute: Type.Number(),
+    callsAMinute: Type.Number({ description: "Answers to accepted calls." }),
+    refused: Type.Integer({ description: "Refused calls in the measured time." }),
     answers: Type.Array(
       Type.Object({
         operation: Type.String(),
@@ -32,6 +34,7 @@ const FiguresSchema = Type.Object(
       }),
     ),
     restarts: Type.Integer({ description: "In the measured time." }),
+    allRestarts: Type.Integer({ description: "Since the start of the service." }),
   },
   {
     title: "ServiceFigures",

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { calendarOf } from "../../../domain/calendar.ts";
 import { NUMBER_GROUPINGS } from "../../../domain/money.ts";
 import { Refused } from "../../../domain/refused.ts";
 import { PERMISSIONS } from "../../../domain/staff.ts";
@@ -23,6 +24,7 @@ import {
   switchOwnTotpOff,
 } from "../../../office/session/own-account.ts";
 import { LogInWaySchema } from "../../../office/staff/operations.ts";
+import { momentOf } from "../../../store/ports.ts";
 import type { AdminPorts, Identity } from "../ports.ts";
 import { Problem } from "../problems.ts";
 import { personOf, route, tooManyAttempts } from "../route.ts";
@@ -31,6 +33,7 @@ import { personOf, route, tooManyAttempts } from "../route.ts";
 
 const TAG = "Session and own account";
 
+const PeriodSchema = Type.Object({ from: Type.String(), to: Type.String() });
 const LineSchema = orNull(Type.String());
 
 export const MeSchema = Type.Object(
@@ -58,6 +61,20 @@ export const MeSchema = Type.Object(
         ),
         numberGrouping: oneOf(NUMBER_GROUPINGS, "How digits are grouped: 1,234,567 or 12,34,567."),
         environment: EnvironmentSchema,
+        calendar: Type.Object(
+          {
+            today: Type.String(),
+            months: Type.Array(Type.String(), { description: "The last 13 with this one, newest first." }),
+            presets: Type.Object({
+              today: PeriodSchema,
+              yesterday: PeriodSchema,
+              week: PeriodSchema,
+              month: PeriodSchema,
+              lastMonth: PeriodSchema,
+            }),
+          },
+          { title: "Calendar", description: "Days and months of the provider's clock, to choose from." },
+        ),
         version: Type.String({ description: "Version of topupd." }),
       },
       { title: "Provider" },
@@ -255,6 +272,7 @@ async function describe(ports: AdminPorts, { name, role, person }: Pick<Identity
       letterhead: ports.letterhead,
       numberGrouping: ports.numberGrouping,
       environment,
+      calendar: calendarOf(momentOf(ports).wall.slice(0, 10)),
       version: ports.version,
     },
   };
