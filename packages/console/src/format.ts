@@ -34,6 +34,11 @@ export function secondsBetween(from: string, to: string): number {
   return (Date.parse(to) - Date.parse(from)) / 1_000;
 }
 
+/** Whether a text is an instant or a wall time. */
+export function isTime(text: string): boolean {
+  return !Number.isNaN(Date.parse(text.replace(" ", "T")));
+}
+
 /** Text such as `November 2026`. */
 export function monthName(month: string): string {
   const format = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
@@ -97,6 +102,11 @@ export function formatBytes(bytes: number): string {
 /** Text such as `3.4 GiB`. */
 export function formatMebibytes(count: number): string {
   return formatBytes(count * 1024 ** 2);
+}
+
+/** Milliseconds as seconds: `2.5`. */
+export function inSeconds(milliseconds: number): string {
+  return String(milliseconds / 1_000);
 }
 
 /** Text such as `12 ms`, with two digits. */

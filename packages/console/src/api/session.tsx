@@ -72,7 +72,7 @@ export function useSessionEnd(): string | undefined {
 
 /** Address of a log-in with OpenID Connect that returns to this page. @param proof "yes" if only a new log-in counts. */
 export function issuerUrl(proof?: "yes"): string {
-  const to = location.pathname + location.search;
+  const to = `${location.pathname}${location.search}`;
   return `/api/v1/session/oidc?${new URLSearchParams({ to, ...(proof && { proof }) })}`;
 }
 

@@ -230,3 +230,12 @@ function useWidth() {
   }, []);
   return [frame, width] as const;
 }
+
+/** A bar without text. Without a value it is empty. */
+export function ThinBar({ tone, value, full }: { tone: string; value: number | undefined; full: number }) {
+  return (
+    <span className={`days-left tone-${tone}`} aria-hidden="true">
+      {value !== undefined && <span style={{ width: `${(100 * Math.min(value, full)) / full}%` }} />}
+    </span>
+  );
+}

@@ -98,8 +98,8 @@ export function StaleNote({ of: { data, error, refetch } }: Pick<LoadedProps<unk
   return data !== undefined && error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />;
 }
 
-export function Progress({ label, share }: { label: string; share: number }) {
-  const percent = Math.round(Math.min(Math.max(share, 0), 1) * 100);
+export function Progress({ label, done, of = 1 }: { label: string; done: number; of?: number }) {
+  const percent = Math.round(Math.min(Math.max(done / of, 0), 1) * 100);
   return (
     <div className="row progress">
       <span>{label}</span>

@@ -75,6 +75,16 @@ const ROOTS = ["main.ts", "settler-main.ts", "metrics/process-figures.ts"];
 const WORLD =
   /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomBytes\b|\brandomUUID\b|\bgetRandomValues\b|\bTemporal\.Now\b|\bperformance\.now\b|\bhrtime\b|\bmonitorEventLoopDelay\b|\bprocess\.(?!platform)/;
 
+/** Files of the console that may compute: they format, draw, or count places on the screen. All others show answers. */
+const CONSOLE_COMPUTES = [
+  ...["format.ts", "texts/common.ts", "components/states.tsx"],
+  ...["components/charts.tsx", "pages/overview/charts.tsx", "pages/account/one-time-codes.tsx"],
+  ...["components/data-table.tsx", "components/list-page.tsx", "components/toasts.tsx", "shell/search.tsx"],
+  ...["api/client.ts", "api/hooks.ts", "pages/account/account.tsx"],
+];
+/** The formatter of the code writes a blank on both sides of an operator. */
+const COMPUTING = /\bDate\b|\.reduce(?:Right)?\(| (?:[-+*/]|\*\*)=? (?!as )/;
+
 interface Source {
   readonly path: string;
   readonly text: string;
@@ -174,10 +184,30 @@ describe("the house", () => {
     expect(lines(...renderers, ...others, ...more)).toBeLessThanOrEqual(550);
   });
 
+  test("computes no figure in the console", () => {
+    const folder = join(ROOT, "packages/console/src");
+    const own = sourcesIn(folder).filter(({ path }) => !path.endsWith(".d.ts"));
+    const computing = own.filter(isComputing).map(({ path }) => path);
+    expect(computing.filter((path) => !CONSOLE_COMPUTES.includes(path))).toEqual([]);
+    expect(CONSOLE_COMPUTES.filter((path) => !computing.includes(path))).toEqual([]);
+    const planted = [
+      "const left = (Date.parse(plan.end) - now) / DAY_MS;",
+      "const total = days.reduce((sum, { topUps }) => sum + topUps, 0);",
+      "<Stat value={formatCount(account.topUps - account.reversals)} />",
+    ].map((text) => ({ path: "pages/customers/customer.tsx", text }));
+    expect(planted.filter(isComputing)).toEqual(planted);
+    const shown = { path: "", text: 'import * as Radix from "a-b";\n// a - b\nconst t = "1 - 2";\n' };
+    expect(isComputing(shown)).toBe(false);
+  });
+
   test("has no file of over 300 lines", () => {
     expect(sources.filter(({ text }) => text.split("\n").length > 301).map(({ path }) => path)).toEqual([]);
   });
 });
+
+function isComputing({ text }: Source): boolean {
+  return codeLines(text).some((line) => COMPUTING.test(line.replace(/"[^"]*"/g, '""')));
+}
 
 /** @throws Error if there is no such file. */
 function linesOf(text: string | undefined): number {

@@ -70,7 +70,7 @@ function Shown({ run }: { run: BulkRun }) {
         </KeyValue>
         {state === "checking" && <p role="status">{t.reading(countOf(run.lines, "line"))}</p>}
         {startedAt !== null && (
-          <Progress label={t.progress(formatCount(run.done), count)} share={run.done / run.count} />
+          <Progress label={t.progress(formatCount(run.done), count)} done={run.done} of={run.count} />
         )}
         <Grid>
           <Stat label={startedAt === null ? t.count : t.connections} value={formatCount(run.count)} />

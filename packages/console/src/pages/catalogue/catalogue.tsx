@@ -184,7 +184,7 @@ const COLUMNS: readonly Column<Bouquet>[] = [
     header: t.period,
     cell: ({ months, days }) =>
       [months > 0 && t.months(months), days > 0 && t.days(days)].filter((each) => each !== false).join(", "),
-    sort: ({ months, days }) => months * 31 + days,
+    sort: ({ months, days }) => [months, days].map((each) => String(each).padStart(3, "0")).join(),
   },
   { header: t.segments, cell: ({ segments }) => segments.join(", ") || t.everyone },
   {

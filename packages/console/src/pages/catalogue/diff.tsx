@@ -11,7 +11,7 @@ const t = texts.catalogue;
 type ChangedBouquet = CatalogueChange["bouquets"][number];
 
 export function isSame({ added, changed, removed, reorders }: CatalogueChange): boolean {
-  return added + changed + removed === 0 && !reorders;
+  return added === 0 && changed === 0 && removed === 0 && !reorders;
 }
 
 interface LargeChangeProps {

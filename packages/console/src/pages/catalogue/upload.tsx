@@ -38,7 +38,7 @@ export function CatalogueUpload() {
           <Field name="file" label={t.file} hint={t.fileHint}>
             <FileInput required accept=".csv,.ndjson,.jsonl,.json" />
           </Field>
-          {check.isPending && <Progress label={t.checking} share={check.progress} />}
+          {check.isPending && <Progress label={t.checking} done={check.progress} />}
           {checked === undefined && <p className="muted">{t.checkHint}</p>}
         </Form>
       </Card>
@@ -106,7 +106,7 @@ function Publish({ file, allowsLarge, isLarge }: { file: File; allowsLarge: bool
           onClose={() => setOpen(false)}
         >
           <ReasonField />
-          {upload.isPending && <Progress label={t.checking} share={upload.progress} />}
+          {upload.isPending && <Progress label={t.checking} done={upload.progress} />}
         </ActionDialog>
       )}
     </>

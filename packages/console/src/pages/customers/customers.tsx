@@ -22,7 +22,7 @@ const NAMES = ["endsWithin", "endedWithin", "state", "area", "segment", "service
 /** Choices of days. The address can have another number. */
 function daysUpTo(given: string, ...usual: number[]): Options {
   const days = new Set([...usual, ...(given === "" ? [] : [Number(given)])]);
-  return [...days].sort((a, b) => a - b).map((each) => [String(each), countOf(each, "day")] as const);
+  return [...days].sort((a, b) => (a < b ? -1 : 1)).map((each) => [String(each), countOf(each, "day")] as const);
 }
 
 export default function Customers() {

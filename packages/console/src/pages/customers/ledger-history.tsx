@@ -14,7 +14,8 @@ const t = texts.customers;
 
 /** Number of entries shown at first. */
 const FEW = 6;
-const A_FEW_MORE = 3;
+/** Number of entries that are all shown at once. */
+const NOT_MANY = 9;
 
 /** The entries of a ledger in words, newest first. */
 export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: string }) {
@@ -24,7 +25,7 @@ export function LedgerHistory({ ledger, title }: { ledger: PlanLedger; title: st
   const [areAllShown, setAllShown] = useState(false);
   const [reversing, setReversing] = useState<ReversibleTopUp>();
   const newest = entries.toReversed();
-  const hasMore = !areAllShown && newest.length > FEW + A_FEW_MORE;
+  const hasMore = !areAllShown && newest.length > NOT_MANY;
   const items = (hasMore ? newest.slice(0, FEW) : newest).map((entry): HistoryItem => {
     const { seq, wall, txnId, reversedBy } = entry;
     const reversal = reversedBy === null ? undefined : entries.find((each) => each.seq === reversedBy);

@@ -43,7 +43,7 @@ function endWords({ before, after, wall }: LedgerEntry): string {
   const end = minuteOf(after.end);
   if (before === null) return t.runsUntil(end);
   const now = before.bouquetId === after.bouquetId ? "" : `, ${t.nowBouquet(after.name)}`;
-  if (before.end === after.end) return t.stillEnds(end) + now;
-  if (before.end <= wall && after.start >= before.end) return t.startsAgain(end) + now;
-  return t.endsInstead(end, minuteOf(before.end)) + now;
+  if (before.end === after.end) return `${t.stillEnds(end)}${now}`;
+  if (before.end <= wall && after.start >= before.end) return `${t.startsAgain(end)}${now}`;
+  return `${t.endsInstead(end, minuteOf(before.end))}${now}`;
 }

@@ -1,4 +1,5 @@
 import type { Plan } from "../../api/staff-api.d.ts";
+import { ThinBar } from "../../components/charts.tsx";
 import { Badge } from "../../components/display.tsx";
 import { countOf, minuteOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
@@ -34,15 +35,9 @@ export function PlanState({ plan }: { plan: ShownPlan }) {
       <span>
         <Badge tone={tone}>{t.planStates[state]}</Badge> {run !== null && whenWords(plan, run)}
       </span>
-      <span className={`days-left tone-${tone}`} aria-hidden="true">
-        {run !== null && state === "running" && <span style={{ width: `${shareOf(run.daysLeft)}%` }} />}
-      </span>
+      <ThinBar tone={tone} value={run !== null && state === "running" ? run.daysLeft : undefined} full={FULL_DAYS} />
     </>
   );
-}
-
-function shareOf(daysLeft: number): number {
-  return (100 * Math.min(daysLeft + 1, FULL_DAYS)) / FULL_DAYS;
 }
 
 /** The end of a plan in words: `until 2026-12-10 10:00 · 20 days left`. */

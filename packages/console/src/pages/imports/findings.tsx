@@ -20,10 +20,9 @@ type HeldBackLine = Upload["heldBack"][number];
 
 /** Changes and problems of a file, the first thousand of each. A refused file has only problems. */
 export function UploadFindings({ upload }: { upload: Upload }) {
-  const { state, problems, heldBack, warnings, changes, report } = upload;
+  const { state, problems, heldBack, warnings, changes, allChanges, report } = upload;
   const isRefused = state === "refused";
   const rejected = report?.["rejected"] ?? problems.length;
-  const changed = (report?.["added"] ?? 0) + (report?.["changed"] ?? 0);
   const parts = [
     {
       id: "bad",
@@ -60,7 +59,7 @@ export function UploadFindings({ upload }: { upload: Upload }) {
       id: "changes",
       title: t.changes,
       shown: changes.length,
-      of: changed,
+      of: allChanges,
       text: false,
       table: (
         <LongTable

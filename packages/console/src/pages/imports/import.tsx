@@ -10,7 +10,7 @@ import { Form } from "../../components/form.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { Loaded, Note, Progress } from "../../components/states.tsx";
 import { useToast } from "../../components/toasts.tsx";
-import { formatCount } from "../../format.ts";
+import { formatCount, isTime } from "../../format.ts";
 import type { PageProps } from "../../page-props.ts";
 import { readStored, store } from "../../storage.ts";
 import { texts } from "../../texts/index.ts";
@@ -134,12 +134,11 @@ function Next({ upload: { id, state, report, largeChanges } }: { upload: Upload 
 export const LAST_UPLOAD = "lastUpload";
 
 /** Progress of the check or the import. */
-function UploadProgress({ upload: { state, lines, report } }: { upload: Upload }) {
-  const all = (report?.["accepted"] ?? 0) + (report?.["rejected"] ?? 0);
+function UploadProgress({ upload: { state, lines, allLines } }: { upload: Upload }) {
   return (
     <Note>
-      {state === "running" && all > 0 ? (
-        <Progress label={t.writing} share={lines / all} />
+      {state === "running" && allLines > 0 ? (
+        <Progress label={t.writing} done={lines} of={allLines} />
       ) : (
         <p role="status">{t.checking(formatCount(lines))}</p>
       )}
@@ -150,5 +149,5 @@ function UploadProgress({ upload: { state, lines, report } }: { upload: Upload }
 
 /** Shows an `as of` as given: UTC instant or provider's wall time. */
 export function AsOf({ of }: { of: string }) {
-  return Number.isNaN(Date.parse(of.replace(" ", "T"))) ? of : <Time of={of} exact />;
+  return isTime(of) ? <Time of={of} exact /> : of;
 }

@@ -140,7 +140,7 @@ function CustomersUpload() {
             </Field>
           </div>
         </details>
-        {upload.isPending && <Progress label={t.sending} share={upload.progress} />}
+        {upload.isPending && <Progress label={t.sending} done={upload.progress} />}
         <p className="muted">{t.checkHint}</p>
       </Form>
     </Card>

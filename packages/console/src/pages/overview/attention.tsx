@@ -6,7 +6,7 @@ import { Approvals } from "../../components/approvals.tsx";
 import { Card } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
-import { countOf, formatAge, formatAmount, formatBytes, formatCount, formatTime } from "../../format.ts";
+import { countOf, formatAge, formatAmount, formatCount, formatMebibytes, formatTime, inSeconds } from "../../format.ts";
 import { partnerHref, targetHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -57,8 +57,6 @@ function Item({ item, advice }: { item: AttentionItem; advice: string | undefine
   );
 }
 
-const MIB = 1024 * 1024;
-
 interface Described {
   readonly text: string;
   /** Page that fixes the problem. */
@@ -108,13 +106,13 @@ function describe(kind: DescribedKind, item: AttentionItem, timeZone: string): D
     case "clock_set_back":
       return { text: t.clock_set_back(at === null ? "" : formatTime(at, timeZone)), ...toHealth };
     case "disk_low":
-      return { text: t.disk_low(formatBytes((count ?? 0) * MIB)), ...toHealth };
+      return { text: t.disk_low(formatMebibytes(count ?? 0)), ...toHealth };
     case "log_large":
-      return { text: t.log_large(formatBytes((count ?? 0) * MIB)), ...toHealth };
+      return { text: t.log_large(formatMebibytes(count ?? 0)), ...toHealth };
     case "restarts":
       return { text: t.restarts(countOf(count ?? 0, "process", "processes")), ...toHealth };
     case "slow":
-      return { text: t.slow(texts.refusedCalls.operations[name] ?? name, String((count ?? 0) / 1_000)), ...toHealth };
+      return { text: t.slow(texts.refusedCalls.operations[name] ?? name, inSeconds(count ?? 0)), ...toHealth };
     case "no_check":
       return { text: at === null ? t.noCheckEver : t.no_check(age), ...toHealth };
     case "no_backup":

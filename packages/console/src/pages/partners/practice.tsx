@@ -8,7 +8,7 @@ import { Badge, Card, Code, Fact, Time } from "../../components/display.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { PaperHead } from "../../components/paper.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
-import { formatCount } from "../../format.ts";
+import { formatCount, secondsBetween } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.partners;
@@ -126,13 +126,12 @@ const COLUMNS: readonly Column<PracticeResult>[] = [
 
 /** Calls with the seconds since the first one. */
 function Calls({ calls }: { calls: readonly PracticeCall[] }) {
-  const began = Date.parse(calls[0]?.at ?? "");
   return (
     <ul className="changes">
       {calls.map(({ at, operation, outcome, checkoutId }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two calls can be equal, and none moves
         <li key={index} title={checkoutId}>
-          {index === 0 ? <Time of={at} exact /> : t.later((Date.parse(at) - began) / 1000)}
+          {index === 0 ? <Time of={at} exact /> : t.later(secondsBetween(calls[0]?.at ?? at, at))}
           <span className="muted">{operation}</span> {texts.refusedCalls.outcomes[outcome] ?? outcome}
         </li>
       ))}

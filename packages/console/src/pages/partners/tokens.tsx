@@ -37,14 +37,14 @@ export function Tokens({ partner }: { partner: string }) {
     >
       <Loaded of={tokens}>
         {({ items }) => {
-          const shown = showsOld ? items : items.filter(({ state }) => state === "valid");
-          const hidden = items.length - shown.length;
+          const hidden = showsOld ? [] : items.filter(({ state }) => state !== "valid");
+          const shown = items.filter((token) => !hidden.includes(token));
           return (
             <>
-              {hidden > 0 && (
+              {hidden.length > 0 && (
                 <div className="row">
                   <Button kind="quiet" onClick={() => setShowsOld(true)}>
-                    {t.showOld(hidden)}
+                    {t.showOld(hidden.length)}
                   </Button>
                 </div>
               )}

@@ -54,7 +54,7 @@ export default function Reconciliation() {
             <FileInput required accept=".csv,.txt" />
           </Field>
           <Columns />
-          {upload.isPending && <Progress label={t.sending} share={upload.progress} />}
+          {upload.isPending && <Progress label={t.sending} done={upload.progress} />}
         </Form>
       </Card>
       {compared !== undefined && (

@@ -154,6 +154,8 @@ export const UploadSchema = Type.Object(
     author: Type.String(),
     state: oneOf(WORK_STATES),
     lines: Type.Integer({ description: "Lines read so far in the running step." }),
+    allLines: Type.Integer({ description: "Lines of the file; 0 before the end of the check." }),
+    allChanges: Type.Integer({ description: "Number of customers to add or change; 0 before the end of the check." }),
     report: orNull(
       Type.Record(Type.String(), Type.Integer(), { description: "Counts of changes: planned, then done." }),
     ),

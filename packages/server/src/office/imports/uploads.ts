@@ -58,7 +58,7 @@ export class Uploads {
       asOf,
       author,
       state: "checking",
-      lines: 0,
+      ...{ lines: 0, allLines: 0, allChanges: 0 },
       report: null,
       problem: null,
       largeChanges: [],
@@ -174,9 +174,12 @@ async function step(
   try {
     const done = await importCustomers({ ...beyondSession(office), isPreview }, { ...kept.request, ...said }, hooks);
     const largeChanges = [...done.largeChanges];
+    const { accepted, rejected, added, changed } = done.report;
     put({
       state: isPreview ? "checked" : "done",
       report: { ...done.report },
+      allLines: accepted + rejected,
+      allChanges: added + changed,
       largeChanges,
       advice: heldBackAdvice(done.report),
     });
