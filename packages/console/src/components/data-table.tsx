@@ -29,6 +29,8 @@ export interface Column<Row> {
   readonly isAmount?: boolean;
   /** Whether the cell gets the remaining width. Its text is cut off at the end. */
   readonly isWide?: boolean;
+  /** On a telephone: the cell that begins a row (usually the first), ends its first line (the last amount), or is hidden. */
+  readonly place?: "name" | "amount" | "hidden";
   /** Whether only screen readers get the header, as for buttons. */
   readonly hideHeader?: boolean;
 }
@@ -46,7 +48,7 @@ export interface DataTableProps<Row> {
 }
 
 /**
- * A table whose head stays visible, with one line for each row. On a narrow page, each row is a card. The address keeps the
+ * A table whose head stays visible, with one line for each row; on a narrow page two: name and amount, then the rest. The address keeps the
  * sorted column; tables of one page that share a header are sorted together.
  */
 export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }: DataTableProps<Row>) {
@@ -67,6 +69,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
     getSortedRowModel: getSortedRowModel(),
   });
   if (rows.length === 0) return empty ?? null;
+  const classOf = classesOf(columns);
   return (
     <div className="table-frame">
       <table className="table" aria-label={label}>
@@ -80,7 +83,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
                 <th
                   key={id}
                   scope="col"
-                  className={cellClass(of)}
+                  className={classOf(of)}
                   aria-sort={sorted === "asc" ? "ascending" : sorted === "desc" ? "descending" : undefined}
                 >
                   {column.getCanSort() ? (
@@ -103,7 +106,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
                 const of = columnOf(columns, column.id);
                 const content = flexRender(column.columnDef.cell, getContext());
                 return (
-                  <td key={id} className={cellClass(of)} data-label={of.hideHeader ? "" : headerOf(of, currency)}>
+                  <td key={id} className={classOf(of)} data-label={of.header}>
                     {rowHref !== undefined && index === 0 ? (
                       <Link href={rowHref(row.original)} className="row-link">
                         {content}
@@ -199,8 +202,14 @@ function headerOf<Row>({ header, isAmount }: Column<Row>, currency: string | nul
   return isAmount && currency !== null ? `${header} (${currency})` : header;
 }
 
-function cellClass<Row>({ isNumber, isAmount, isWide }: Column<Row>): string | undefined {
-  return isNumber || isAmount ? "cell-number" : isWide ? "cell-wide" : undefined;
+function classesOf<Row>(columns: readonly Column<Row>[]) {
+  const name = columns.find(({ place }) => place === "name") ?? columns.find(({ hideHeader }) => !hideHeader);
+  const amount = columns.find(({ place }) => place === "amount") ?? columns.findLast(({ isAmount }) => isAmount);
+  return (column: Column<Row>): string => {
+    const { isNumber, isAmount, isWide } = column;
+    const place = column === name ? "cell-name" : column === amount ? "cell-amount" : column.place && "cell-hidden";
+    return [isNumber || isAmount ? "cell-number" : isWide && "cell-wide", place].filter(Boolean).join(" ");
+  };
 }
 
 /** Reads `Name` or `-Name`. A table without this column is not sorted. */

@@ -59,6 +59,7 @@ export const partnerAccounts = {
   at: "Time",
   gross: "Price",
   commission: "Commission",
+  author: "Author",
   reason: "Reason",
 
   addRule: "Add a rule",

@@ -41,7 +41,7 @@ function columnsFor(cuid: string): readonly Column<AuditEntry>[] {
   return [
     { header: t.at, cell: ({ at }) => <Time of={at} exact /> },
     { header: t.author, cell: ({ author }) => author },
-    { header: t.action, cell: ({ action }) => <strong>{t.actions[action] ?? action}</strong> },
+    { header: t.action, place: "name", cell: ({ action }) => <strong>{t.actions[action] ?? action}</strong> },
     { header: t.subject, isWide: true, cell: ({ subject }) => <Subject of={subject} /> },
     { header: t.change, isWide: true, cell: (entry) => <Change of={entry} ofCustomer={cuid !== ""} /> },
     { header: t.reason, isWide: true, cell: ({ reason }) => reason },

@@ -86,7 +86,7 @@ const COLUMNS: readonly Column<ListedConnection>[] = [
   { header: t.planColumn, cell: ({ bouquetName }) => bouquetName ?? "–" },
   { header: t.area, cell: ({ area }) => area ?? "–" },
   { header: t.segmentFilter, cell: ({ segment }) => segment ?? "–" },
-  { header: t.end, cell: ({ end }) => <Time of={end} /> },
+  { header: t.end, place: "amount", cell: ({ end }) => <Time of={end} /> },
   { header: t.daysLeft, isNumber: true, cell: ({ daysLeft }) => daysLeft ?? "–" },
   { header: t.status, cell: ({ state }) => <Badge tone={STATE_TONES[state]}>{t.planStates[state]}</Badge> },
 ];

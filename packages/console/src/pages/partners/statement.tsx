@@ -138,15 +138,25 @@ const ENTRIES: readonly Column<Row>[] = [
   { header: t.at, cell: ({ txnDate }) => <Time of={txnDate} exact none="" /> },
   {
     header: t.entry,
+    place: "name",
     cell: ({ kind, txnId }) => {
       if (txnId !== null) return <Link href={transactionHref({ txnId })}>{t.lines[kind]}</Link>;
       return isBalance(kind) ? <strong>{t.lines[kind]}</strong> : t.lines[kind];
     },
   },
-  { header: t.reference, cell: ({ txnId, reference }) => (txnId === null ? reference : <ShortId of={txnId} />) },
-  { header: t.gross, cell: ({ gross }) => gross && <Amount of={gross} bare />, isAmount: true },
-  { header: t.commission, cell: ({ commission }) => commission && <Amount of={commission} bare />, isAmount: true },
-  { header: t.amount, cell: ({ amount }) => amount && <Amount of={amount} bare />, isAmount: true },
+  {
+    header: t.reference,
+    place: "hidden",
+    cell: ({ txnId, reference }) => (txnId === null ? reference : <ShortId of={txnId} />),
+  },
+  { header: t.gross, cell: ({ gross }) => gross && <Amount of={gross} bare />, isAmount: true, place: "hidden" },
+  {
+    header: t.commission,
+    cell: ({ commission }) => commission && <Amount of={commission} bare />,
+    isAmount: true,
+    place: "hidden",
+  },
+  { header: t.amount, cell: ({ amount }) => amount && <Amount of={amount} bare />, isAmount: true, place: "amount" },
   {
     header: t.balance,
     cell: ({ balance }) => (
@@ -156,11 +166,8 @@ const ENTRIES: readonly Column<Row>[] = [
     ),
     isAmount: true,
   },
-  {
-    header: t.reason,
-    cell: ({ author, reason }) => author && [author, reason].filter(Boolean).join(": "),
-    isWide: true,
-  },
+  { header: t.author, cell: ({ author }) => author },
+  { header: t.reason, cell: ({ reason }) => reason, isWide: true },
 ];
 
 const LINES: readonly Column<StatementLine>[] = [

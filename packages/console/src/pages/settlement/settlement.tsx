@@ -169,6 +169,9 @@ const SERVICE: Column<SettlementLine> = {
 
 const BOUQUET: Column<SettlementLine> = { header: t.bouquet, cell: ({ bouquetId }) => <Code>{bouquetId}</Code> };
 
+/** Amounts that explain the net of a partner on a telephone. */
+const ON_TELEPHONE: readonly (keyof SettlementAmounts)[] = ["reversed", "commission", "net"];
+
 function amountColumns<Row extends SettlementAmounts>(isStrong: (row: Row) => boolean): Column<Row>[] {
   const column = (name: keyof SettlementAmounts): Column<Row> => ({
     header: t[name],
@@ -177,6 +180,7 @@ function amountColumns<Row extends SettlementAmounts>(isStrong: (row: Row) => bo
       const shown = typeof value === "number" ? formatCount(value) : <Amount of={value} bare />;
       return isStrong(row) || name === "net" ? <strong>{shown}</strong> : shown;
     },
+    ...(!ON_TELEPHONE.includes(name) && { place: "hidden" }),
     isNumber: true,
     isAmount: name !== "topUps" && name !== "reversals",
   });

@@ -61,6 +61,7 @@ export const COLUMNS: readonly Column<ListedTransaction>[] = [
   { header: t.partner, cell: ({ partner }) => partner },
   {
     header: t.customer,
+    place: "name",
     cell: ({ cuid, customer }) => (
       <Link href={customerHref({ cuid })}>
         <CustomerName cuid={cuid} customer={customer} />
