@@ -700,7 +700,7 @@ describe("the account of a partner", () => {
     await dialog.getByLabel("Reason").fill("paid at the counter");
     await confirm.click();
     await visit.expectToast("Entered: the balance is NPR 420.00.");
-    await rowOf(visit, "Entries", "bank-1").getByText("Chandra: paid at the counter").waitFor();
+    await rowOf(visit, "Entries", "Chandra").getByText("paid at the counter", { exact: true }).waitFor();
     await main.getByText("The partner owes this").waitFor({ state: "detached" });
 
     await enter("2000", "bank-1");

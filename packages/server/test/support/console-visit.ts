@@ -128,14 +128,15 @@ export async function expectEnds({ dialog }: Visit, before: string, after: strin
   expect(times.slice(-2)).toEqual([before, after]);
 }
 
-/** Whether nothing of the page lies beyond the side of a telephone's screen. Charts take a few frames to shrink. */
+/** Whether nothing lies beyond the side of a telephone's screen, and linked rows have two lines. Charts take some frames. */
 export async function fitsTelephone(page: Page): Promise<boolean> {
   const { width, height } = page.viewportSize() ?? { width: 1280, height: 720 };
   await page.setViewportSize({ width: 360, height: 740 });
   const fits = await page.evaluate<boolean>(`new Promise((done) => {
     let frames = 60;
     const look = () => {
-      const fits = document.documentElement.scrollWidth <= innerWidth;
+      const rows = [...document.querySelectorAll(".row-linked")];
+      const fits = document.documentElement.scrollWidth <= innerWidth && rows.every((row) => row.clientHeight < 66);
       if (fits || --frames === 0) done(fits);
       else requestAnimationFrame(look);
     };
