@@ -211,7 +211,7 @@ test("only the console gets the figures of all workers, and keeps them when the 
     return { role, count: role === "worker" ? 2 : 1, unavailable: 0, restarts: 0 };
   });
   running("worker")[0]?.say({ kind: "recording", failsSince: START });
-  const figures = { topUps: 6, restarts: 0, processes };
+  const figures = { topUpsAMinute: 72, allRestarts: 0, processes };
   expect(running("console")[0]?.state).toMatchObject({ recordingFailsSince: START, figures });
   const others = children.filter(({ role }) => role !== "console");
   expect(others.map(({ state }) => state.figures)).toEqual([undefined, undefined, undefined]);
