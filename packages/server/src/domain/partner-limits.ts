@@ -19,6 +19,8 @@ export const NO_LIMIT = 1_000_000;
 
 /** Name of the limit of look-ups, in answers and refused calls. */
 export const LOOK_UPS = "look-ups";
+/** Name of the limit of calls a second. */
+export const CALLS = "calls";
 export const LOOK_UP_WINDOW_MS = 3_600_000;
 
 /** A token bucket, kept as the time at which it is full again, by a stopwatch. */

@@ -1,4 +1,10 @@
-import { type CountedLookUp, hashLookUp, LookUpLog } from "../domain/partner-limits.ts";
+import {
+  type CountedLookUp,
+  hashLookUp,
+  LOOK_UP_WINDOW_MS,
+  type LookUpCount,
+  LookUpLog,
+} from "../domain/partner-limits.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Store } from "../store/store.ts";
 
@@ -140,6 +146,9 @@ export class SharedLookUps extends Gathering<Store["shareLookUps"]> {
     const { store, clock } = this.#options;
     const [now, { unshared }] = [clock(), this.#log];
     this.#key = (await store.checkoutSecrets()).at(-1)?.key ?? this.#key;
+    // Counts that waited for the store longer than they last.
+    const isOver = (count: LookUpCount | undefined) => count !== undefined && count.at <= now - LOOK_UP_WINDOW_MS;
+    while (isOver(unshared[0])) unshared.shift();
     const written = [...unshared];
     this.#log.add(await this.record(written, now, this.#readUntil - READ_AGAIN_MS), now);
     unshared.splice(0, written.length);

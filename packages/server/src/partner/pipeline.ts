@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, JsonSyntaxError, readJson } from "../domain/json.ts";
-import { TokenBucket } from "../domain/partner-limits.ts";
+import { CALLS, TokenBucket } from "../domain/partner-limits.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Answer } from "./answer.ts";
 import { authenticate } from "./authenticate.ts";
@@ -88,7 +88,7 @@ export class Pipeline {
     const wait = limits === undefined ? 0 : this.#bucketOf(caller).take(this.stopwatch(), limits);
     if (limits === undefined || wait === 0) call.receive();
     else {
-      const policy = { name: "calls", quota: limits.rate, windowMs: 1000 };
+      const policy = { name: CALLS, quota: limits.rate, windowMs: 1000 };
       this.refuse(call, "rate_limited", { policy, retryAfterSeconds: Math.ceil(wait / 1000) });
     }
   }

@@ -1,5 +1,6 @@
 import { looksIssued } from "../domain/checkout.ts";
 import { JsonNumber } from "../domain/json.ts";
+import { CALLS } from "../domain/partner-limits.ts";
 import { TOP_UP_OPERATION, type TrialCall } from "../domain/practice.ts";
 import { type Instant, isoTime } from "../domain/wall-time.ts";
 import type { RefusedCall } from "../store/store.ts";
@@ -121,8 +122,10 @@ export function noteRefusedCalls(
 /** Stores every call of the trial environment, for the practice report. */
 export function noteTrialCalls(clock: () => Instant, trialCalls: Pick<CallNotes<TrialCall>, "note">): RequestObserver {
   return {
-    ended: ({ id: requestId, outcome, caller, body, route, answer, isReplay }, ending, ms) => {
+    ended: ({ id: requestId, outcome, caller, body, route, answer, failure, isReplay }, ending, ms) => {
       if (caller?.environment !== "trial" || route?.operation === undefined) return;
+      // Otherwise a partner that calls too fast would push out the practice of others.
+      if (failure?.policy?.name === CALLS) return;
       const sent = answer?.status === 502 ? "proxy_error" : (outcome ?? (isReplay ? "replayed" : "success"));
       const { cuid, service, reqId, checkoutId, bouquetId, amt } = (body ?? {}) as Readonly<Record<string, unknown>>;
       trialCalls.note({

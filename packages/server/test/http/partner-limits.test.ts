@@ -48,6 +48,16 @@ describe("a partner that sends too fast", () => {
     },
   );
 
+  test("pushes no practice of others out: refused calls are not kept for the report", async () => {
+    const kept: unknown[] = [];
+    const service = await startTestService({ trialCalls: { note: (each) => kept.push(each) } });
+    await limit(service, { rate: 1, burst: 2 });
+    const statuses: number[] = [];
+    for (let times = 0; times < 5; times += 1)
+      statuses.push((await service.call("get-customer-information", SITA)).status);
+    expect([statuses, kept.length]).toEqual([[200, 200, 429, 429, 429], 2]);
+  });
+
   test("does not slow another partner, and gets new limits at once", async () => {
     const { service, lookUp } = await limitedService({ rate: 1, burst: 1 });
     const other = await service.issue(await service.addPartner("other"), "trial");

@@ -73,6 +73,15 @@ export function testLookUps(makeDatabase: MakeDatabase): void {
     await one.share();
     await two.share();
     expect([two.count("a"), two.count("d")]).toEqual([0, LOOK_UP_WINDOW_MS]);
+    // Counts that are over when the store is back do not count again.
+    opened.now += LOOK_UP_WINDOW_MS;
+    isAway = true;
+    expect([one.count("e"), one.count("f"), one.count("g")]).toEqual([0, 0, 0]);
+    opened.now += LOOK_UP_WINDOW_MS;
+    await expect(one.share()).rejects.toThrow("away");
+    isAway = false;
+    await one.share();
+    expect(one.count("h")).toBe(0);
     expect(failures).toEqual([]);
   });
 }

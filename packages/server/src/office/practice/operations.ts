@@ -98,12 +98,19 @@ async function reportOn(
     }),
   }));
   return {
-    ...{ partner: name, at: isoTime(now), versions: [...new Set(calls.map(({ version }) => version))].sort() },
+    ...{ partner: name, at: isoTime(now), versions: versionsOf(calls, faults) },
     ...{ calls: calls.length, topUps: topUps.length, hasList: list !== undefined },
     passed: list !== undefined && faults.every(({ verdict }) => verdict === "passed"),
     certificate: (await findCertificate(engine.db, id)) ?? null,
     faults,
   };
+}
+
+/** The versions of the calls about the judged top-ups. */
+function versionsOf(calls: readonly TrialCall[], faults: readonly { readonly checkoutId: string | null }[]): string[] {
+  const judged = new Set(faults.map(({ checkoutId }) => checkoutId));
+  const own = calls.filter(({ checkoutId }) => checkoutId !== undefined && judged.has(checkoutId));
+  return [...new Set(own.map(({ version }) => version))].sort();
 }
 
 function callData({ at, operation: called, checkoutId = "", outcome }: TrialCall) {
