@@ -7,7 +7,7 @@ export const bulk = {
   listActions,
   actions: { ...listActions, reverse_goodwill: "Reverse goodwill" },
   target: "For whom",
-  targets: { list: "A list", file: "A file", segment: "A segment" },
+  targets: { list: "A list", file: "A file", segment: "A segment", area: "An area" },
   connections: "Connections",
   connectionsHint:
     "One per line: set-top box or username; customer id, service and connection; or mobile number or customer id, for all connections of the customer.",
@@ -15,6 +15,7 @@ export const bulk = {
   segmentOption: (segment: string, count: string) => `${segment} (${count})`,
   noSegments: "No connection has a segment: paste a list.",
   chooseSegment: "Choose a segment",
+  chooseArea: "Choose an area",
   plan: "Plan",
   planHint: "Choose one if connections have several base plans.",
   anyPlan: "The base plan",

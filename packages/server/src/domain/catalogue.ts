@@ -120,7 +120,7 @@ export function readCatalogueRow(row: JsonObject, exponent: CurrencyExponent): R
   const code = fields.statedIdentifier("code");
   const name = fields.text("name", { maxLength: NAME_MAX_LENGTH });
   const price = fields.money("price", exponent);
-  const segments = fields.statedIdentifiers("segments");
+  const segments = fields.labels("segments");
   const plan = fields.optionalText("plan", { maxLength: NAME_MAX_LENGTH, isOfFile: true });
   fields.flag("retired");
   fields.refuseOthers();

@@ -79,9 +79,11 @@ export function changeCustomer(
   rules: Omit<CustomerImportRules, "allowsShorter" | "goodwill">,
   normaliseMobile: NormaliseMobile,
 ): CustomerChange {
-  const { cuid, firstName, lastName, mobile, status, area } = stated;
-  const profile = { cuid, firstName, lastName, mobile, status, area };
+  const { cuid, firstName, lastName, mobile, status } = stated;
   const { customer: former, ledgers } = stored;
+  // A row without an area keeps the area; an empty text removes it.
+  const area = (stated.area ?? former?.area) || undefined;
+  const profile = { cuid, firstName, lastName, mobile, status, area };
   const before = former?.connections ?? [];
   const { asOf, now, toleranceDays } = rules;
   const isReset = rules.mode === "reset";

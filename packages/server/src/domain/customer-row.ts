@@ -7,7 +7,7 @@ import {
   type CustomerProfile,
   type WireStatus,
 } from "./customer.ts";
-import { FieldReader, IDENTIFIER_MAX_LENGTH, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
+import { FieldReader, IDENTIFIER_MAX_LENGTH, LABEL, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
 import { GOODWILL_READINGS, type GoodwillReading } from "./ledger.ts";
 import { foldName } from "./names.ts";
@@ -55,7 +55,7 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   const lastName = fields.text("last_name", { maxLength: NAME_MAX_LENGTH, mayBeEmpty: true });
   const mobile = placeholderMobile(row) === undefined ? readMobile(fields) : void fields.has("mobile");
   const status = fields.oneOf("status", WIRE_STATUSES);
-  const area = fields.optionalStatedIdentifier("area");
+  const area = fields.has("area") ? fields.text("area", { ...LABEL, mayBeEmpty: true }) : undefined;
   const asOf = fields.optionalText("asOf", { maxLength: IDENTIFIER_MAX_LENGTH });
   const goodwill = fields.has("goodwill") ? fields.oneOf("goodwill", GOODWILL_READINGS) : context.goodwill;
   const its = { ...context, cuid };
@@ -66,7 +66,15 @@ export function readCustomerRow(row: JsonObject, context: RowContext): Reading<S
   ]);
   fields.refuseOthers();
   const records = { asOf, goodwill, connections: connections ?? [] };
-  return fields.finish({ cuid, firstName, lastName, mobile, status, area, ...records });
+  return fields.finish({
+    cuid,
+    firstName,
+    lastName,
+    mobile,
+    status,
+    area: area !== undefined && isPlaceholder(area) ? "" : area,
+    ...records,
+  });
 }
 
 /** The mobile number of a row if it is a placeholder, which reads as none. */
@@ -98,7 +106,7 @@ function readConnections(
       fields.problem(idField, "stands twice in this customer, or differs only by case or accents from another");
     seen.add(name);
     const status = fields.oneOf("status", CONNECTION_STATUSES);
-    const texts = Object.fromEntries(CONNECTION_TEXTS.map((name) => [name, fields.optionalStatedIdentifier(name)]));
+    const texts = Object.fromEntries(CONNECTION_TEXTS.map((name) => [name, fields.optionalText(name, LABEL)]));
     const subscriptions = fields.has("subscriptions") ? readSubscriptions(fields, service, context) : undefined;
     return { service, reqId, status, ...(texts as ConnectionTexts<string | undefined>), subscriptions };
   });

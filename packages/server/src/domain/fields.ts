@@ -44,6 +44,8 @@ const BLANK_END = /^[\s\p{Cf}]|[\s\p{Cf}]$/u;
 const DIGITS = /^[0-9]+$/;
 
 const IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, takesInteger: true };
+/** A text that customers or bouquets share, such as a segment. */
+export const LABEL: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, isTight: true };
 const STATED_IDENTIFIER: TextRule = { maxLength: IDENTIFIER_MAX_LENGTH, isTight: true, isOfFile: true };
 
 /**
@@ -74,10 +76,6 @@ export class FieldReader {
    */
   statedIdentifier(name: string): string {
     return this.text(name, STATED_IDENTIFIER);
-  }
-
-  optionalStatedIdentifier(name: string): string | undefined {
-    return this.optionalText(name, STATED_IDENTIFIER);
   }
 
   text(name: string, rule: TextRule): string {
@@ -115,8 +113,8 @@ export class FieldReader {
     });
   }
 
-  statedIdentifiers(name: string): string[] {
-    return this.#items(name, (value, path) => this.#textAt(path, value, STATED_IDENTIFIER));
+  labels(name: string): string[] {
+    return this.#items(name, (value, path) => this.#textAt(path, value, LABEL));
   }
 
   object<Value>(name: string, read: (fields: FieldReader) => Value): Value | undefined {

@@ -35,9 +35,13 @@ export function parseMoney(text: string, exponent: CurrencyExponent): Money | un
 /** Digits in groups, as any page prints them: 1,234,567 or 12,34,567. */
 const GROUPED = /^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,2}(?:,[0-9]{2})*,[0-9]{3})(?:\.[0-9]+)?$/;
 
-/** Reads an amount that a person typed or copied: as {@link parseMoney}, also with its digits in groups. */
+/**
+ * Reads an amount that a person typed or copied: as {@link parseMoney}, also with its digits in groups. With three decimals or
+ * more, groups need their decimals: `12,500` could mean 12.500.
+ */
 export function readMoney(text: string, exponent: CurrencyExponent): Money | undefined {
-  return parseMoney(GROUPED.test(text) ? text.replaceAll(",", "") : text, exponent);
+  const isClear = exponent < 3 || text.includes(".");
+  return parseMoney(isClear && GROUPED.test(text) ? text.replaceAll(",", "") : text, exponent);
 }
 
 /** Writes the shortest decimal: `113000n` is `1130`, `284715n` is `2847.15`. */

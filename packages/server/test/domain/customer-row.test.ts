@@ -148,6 +148,11 @@ describe("a customer's row is refused", () => {
     ]);
   });
 
+  test("for no segment, which customers share", () => {
+    const connections = { tv: [{ stb: "1", status: "active", segment: "NA" }] };
+    expect(problemsOf({ connections })).toEqual([]);
+  });
+
   test.each(["7001   ", " 7001", "7001\u00a0", "\u200b7001", "7001\ufeff", "\u202a7001\u202c"])(
     "for an identifier such as %j, which no look-up would find",
     (padded) => {

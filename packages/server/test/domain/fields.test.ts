@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FieldReader } from "../../src/domain/fields.ts";
+import { FieldReader, LABEL } from "../../src/domain/fields.ts";
 import { type JsonObject, readJson } from "../../src/domain/json.ts";
 import { asJson } from "./builders.ts";
 
@@ -76,7 +76,7 @@ describe("an identifier", () => {
   });
 
   test("that is optional may be missing or null, and else obeys the same rules", () => {
-    const optional = (value: unknown) => read({ id: value }, (fields) => fields.optionalStatedIdentifier("id"));
+    const optional = (value: unknown) => read({ id: value }, (fields) => fields.optionalText("id", LABEL));
     expect(optional(undefined)).toEqual({ ok: true, value: undefined });
     expect(optional(null)).toEqual({ ok: true, value: undefined });
     expect(optional("0001")).toEqual({ ok: true, value: "0001" });
@@ -140,7 +140,7 @@ describe("all that is wrong with an object", () => {
       fields.identifier("id");
       fields.objects("list", (item) => item.identifier("id"));
       fields.object("inner", (inner) => inner.identifier("id"));
-      fields.statedIdentifiers("words");
+      fields.labels("words");
       fields.problem("other", "is odd");
     });
     expect(reading.ok ? [] : reading.problems.map(({ field, problem }) => `${field} ${problem}`)).toEqual([

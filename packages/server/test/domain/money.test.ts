@@ -57,6 +57,14 @@ describe("an amount of money", () => {
     expect(wrong.filter((text) => readMoney(text, 2) !== undefined)).toEqual([]);
   });
 
+  test("in a currency of three decimals, groups need their decimals: 12,500 could mean 12.500", () => {
+    expect([readMoney("12,500", 3), readMoney("12,500.000", 3), readMoney("12500", 3)]).toEqual([
+      undefined,
+      12_500_000n,
+      12_500_000n,
+    ]);
+  });
+
   test.each(EXPONENTS)("is refused from 10^15 minor units on in a currency of %i decimals", (exponent) => {
     expect(parseMoney(formatMoney(LIMIT - 1n, exponent), exponent)).toBe(LIMIT - 1n);
     expect(parseMoney(formatMoney(LIMIT, exponent), exponent)).toBeUndefined();

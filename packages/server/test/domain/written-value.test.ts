@@ -44,11 +44,11 @@ describe("every identifier of a file", () => {
     const row = { cuid: value, first_name: "A", last_name: "T", status: "active", connections: { tv, internet } };
     const where = "connections.internet[0]";
     expect(fieldsOf(readCustomerRow(asJson(row), { findBouquet: () => undefined }))).toEqual([
-      ...["cuid", "connections.tv[0].stb", `${where}.username`, `${where}.segment`],
+      ...["cuid", "connections.tv[0].stb", `${where}.username`],
       `${where}.subscriptions[0].code`,
     ]);
     const bouquet = { service: "tv", code: value, name: "A (MONTHLY)", price: "1", segments: [value], plan: value };
-    expect(fieldsOf(readCatalogueRow(asJson(bouquet), 2))).toEqual(["code", "segments[0]", "plan"]);
+    expect(fieldsOf(readCatalogueRow(asJson(bouquet), 2))).toEqual(["code", "plan"]);
   });
 });
 

@@ -237,13 +237,15 @@ describe("a file that holds back very much", () => {
 
   test("is decided on by its filter, more rows than a page has, if they are as many as were seen", async () => {
     const { world, list, decide } = await heldBack(60);
-    const { items, cursor, count } = await list({ kind: "top_up" });
+    const { items, cursor, count, first } = await list({ kind: "top_up" });
     expect([items.length, cursor, count]).toEqual([50, String(items.at(-1)?.id), 60]);
     expect(await list({ kind: "goodwill" })).toMatchObject({ items: [], count: 0 });
-    for (const wrong of [{}, { count: 50 }, { kind: "goodwill", count: 60 }])
+    const seen = { count: 60, first: first ?? 0 };
+    const others = { ...seen, first: seen.first + 1 };
+    for (const wrong of [{}, { ...seen, count: 50 }, { kind: "goodwill", ...seen }, others])
       expect(await refusal(decide(wrong))).toMatchObject({ code: "conflict" });
     const effect = { customers: 60, subscriptions: 60, endsRunning: 0, goodwillUnclear: 0, failures: [] };
-    const all = { kind: "top_up", count: 60 };
+    const all = { kind: "top_up", ...seen };
     expect(await decide({ ...all, preview: true })).toEqual(effect);
     expect((await list()).count).toBe(60);
     expect(await decide(all)).toEqual(effect);

@@ -172,7 +172,9 @@ export function testBulk(makeDatabase: MakeDatabase): void {
 
   test("a mobile number in any form or a customer id means all connections, and a segment means its own", async () => {
     const { opened, preview, effectsOf, problemsOf, store, desk } = await openBulk(makeDatabase);
+    const patan = { area: "Patan", connections: { iptv: [{ username: "nine", status: "active" }] } };
     await importRows(store, opened.now, plain("8", { mobile: "9800000102" }), plain("9", { mobile: "9800000109" }));
+    await importRows(store, opened.now, plain("7", patan));
     const block = { action: "block", days: undefined };
     const lines = ["+977 980-0000101", "sita", "2000004", "9800000102", "9", "segment sd"];
     const { id, count } = await preview(lines, block);
@@ -196,6 +198,9 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     ]);
     const all = await preview(["segment sd"], block);
     expect(await effectsOf(all.id)).toMatchObject([{ service: "tv", whole: 1, text: "segment sd" }]);
+    const area = await preview(["area Patan", "area Moon"], block);
+    expect(await effectsOf(area.id)).toMatchObject([{ cuid: "7", service: "iptv", whole: 1, text: "area Patan" }]);
+    expect(await problemsOf(area.id)).toEqual([[2, "area Moon", "no production connection has the area Moon"]]);
     expect(await run(desk, showSegments, {})).toEqual({ items: [{ segment: "sd", connections: 1 }] });
     expect(await run(desk, showSegments, { environment: "trial" })).toEqual({ items: [] });
   });

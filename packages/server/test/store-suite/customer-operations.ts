@@ -307,7 +307,20 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
         { area: "Lalitpur South", customers: 1 },
       ],
     });
-    expect((await run(opened.desk(), showCustomer, { cuid: "8" })).area).toBe("Lalitpur");
+    const areaAfter = async (more: object) => {
+      opened.now += 1_000;
+      await importRows(opened.store, opened.now, plain("8", more));
+      return (await run(opened.desk(), showCustomer, { cuid: "8" })).area;
+    };
+    // A file without areas leaves them; an empty text removes one.
+    for (const [more, area] of [
+      [{}, "Lalitpur"],
+      [{ area: "Patan" }, "Patan"],
+      [{ area: "N/A" }, null],
+      [{ area: "Patan" }, "Patan"],
+      [{ area: "" }, null],
+    ] as const)
+      expect(await areaAfter(more)).toBe(area);
     expect((await list({ endedWithin: 20 })).items).toMatchObject([{ daysLeft: -19 }]);
     for (const input of [{}, { endsWithin: 30, endedWithin: 30 }, { search: "2000" }]) {
       const all = await list(input);

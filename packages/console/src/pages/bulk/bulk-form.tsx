@@ -46,9 +46,9 @@ export function BulkForm({ onPreview, onChange }: BulkFormProps) {
           />
         </Field>
       </Grid>
-      {target === "segment" ? (
-        <SegmentField />
-      ) : (
+      {target === "segment" && <SegmentField />}
+      {target === "area" && <AreaField />}
+      {(target === "list" || target === "file") && (
         <Field name="connections" label={t.connections} hint={t.connectionsHint}>
           {target === "file" ? (
             <FileInput required accept=".csv,.txt" />
@@ -131,9 +131,22 @@ function SegmentField() {
   );
 }
 
+function AreaField() {
+  const areas = useApi("GET /areas", { environment: useEnvironment() });
+  const options = areas.data?.items.map(({ area, customers }) => {
+    return [area, t.segmentOption(area, countOf(customers, "customer"))] as const;
+  });
+  return (
+    <Field name="area" label={texts.customers.area}>
+      <Select required any={t.chooseArea} options={options ?? []} />
+    </Field>
+  );
+}
+
 function requestOf(values: FormValues, action: BulkRequest["action"], target: Target): BulkRequest {
   // Untrimmed, so that its lines keep their numbers.
-  const text = target === "segment" ? `segment ${values.text("segment")}` : values.raw("connections");
+  const isGroup = target === "segment" || target === "area";
+  const text = isGroup ? `${target} ${values.text(target)}` : values.raw("connections");
   const [plan, runningAt] = [values.optional("plan"), values.optional("runningAt")];
   return {
     action,

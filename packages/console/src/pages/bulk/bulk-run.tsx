@@ -191,7 +191,7 @@ function Lines({ title, id, problems = false, columns }: LinesProps) {
 function textOf({ text, whole, cuid, customer }: BulkLine): string {
   if (whole === null) return text;
   const connections = whole === 1 ? t.onlyOne : t.allOf(countOf(whole, "connection"));
-  const isOfCustomer = customer !== null && !text.startsWith("segment ");
+  const isOfCustomer = customer !== null && !/^(segment|area) /.test(text);
   return t.whole(
     text,
     connections,

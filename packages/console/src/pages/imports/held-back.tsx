@@ -44,7 +44,7 @@ export function HeldBackList() {
   const [asked, setAsked] = useState<Input["decision"]>();
   const [failures, setFailures] = useState<Failures>([]);
   const { items } = heldBack;
-  const { count = 0, totals = [], advice = null } = heldBack.first ?? {};
+  const { count = 0, first, totals = [], advice = null } = heldBack.first ?? {};
   const held = chosen === "all" ? items : items.filter(({ cuid }) => chosen.has(cuid));
   const why = held.length === 0 ? t.chooseFirst : undefined;
   const toggle = (cuid: string) => {
@@ -95,7 +95,11 @@ export function HeldBackList() {
       />
       {asked !== undefined && (
         <Decide
-          input={{ ...query, ...(chosen === "all" ? { count } : { ids: held.map(({ id }) => id) }), decision: asked }}
+          input={{
+            ...query,
+            ...(chosen === "all" ? { count, first: first ?? 0 } : { ids: held.map(({ id }) => id) }),
+            decision: asked,
+          }}
           held={held}
           onDone={(failed) => {
             setFailures(failed);

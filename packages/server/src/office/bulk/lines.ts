@@ -9,7 +9,7 @@ import type { Store } from "../../store/store.ts";
 import type { BulkRunRow } from "../../store/tables.ts";
 import { type Line, readLines } from "../imports/file.ts";
 import { keyOf, PORTION } from "./plan.ts";
-import { connectionsOfCustomers, countSegment, findHolders, linesAfter, pagesOfSegment } from "./sql.ts";
+import { connectionsOfCustomers, countGroup, findHolders, type Group, linesAfter, pagesOfGroup } from "./sql.ts";
 
 /* The connections that the lines of a list mean. Nothing is guessed. */
 
@@ -29,7 +29,7 @@ type Place = Pick<Store, "engine" | "provider">;
 /** Bytes of a line. A connection's name needs far fewer. */
 const LINE_MAX_BYTES = 1_000;
 const TEXT_LENGTH = 200;
-const SEGMENT = /^segment\s+(.+)$/;
+const GROUP = /^(segment|area)\s+(.+)$/;
 const MOST_NAMED = 10;
 
 /** Reads a list, some hundred lines at a time. */
@@ -41,12 +41,12 @@ export async function* readMeant(
   for await (const lines of readLines(pieces, LINE_MAX_BYTES))
     for (const some of portionsOf(lines, PORTION)) {
       const texts = some.map(textOf);
-      const codes = texts.filter(({ text }) => !SEGMENT.test(text));
+      const codes = texts.filter(({ text }) => !GROUP.test(text));
       yield await meaningOf(store, environment, codes);
       for (const { line, text } of texts) {
-        const [, segment] = SEGMENT.exec(text) ?? [];
-        if (segment !== undefined)
-          for await (const meanings of meaningOfSegment(store, environment, segment))
+        const [, kind, name] = GROUP.exec(text) ?? [];
+        if (kind !== undefined && name !== undefined)
+          for await (const meanings of meaningOfGroup(store, environment, { kind: kind as Group["kind"], name }))
             yield meanings.map((meaning) => ({ line, text, ...meaning }));
       }
     }
@@ -133,10 +133,10 @@ function meaningOfCode(
   return connections.map((meant) => ({ whole: connections.length, meant }));
 }
 
-async function* meaningOfSegment({ engine: { db } }: Place, environment: Environment, segment: string) {
-  const whole = await countSegment(db, environment, segment);
-  if (whole === 0) yield [{ meant: { problem: `no ${environment} connection has the segment ${segment}` } }];
-  for await (const keys of pagesOfSegment(db, environment, segment, PORTION))
+async function* meaningOfGroup({ engine: { db } }: Place, environment: Environment, group: Group) {
+  const whole = await countGroup(db, environment, group);
+  if (whole === 0) yield [{ meant: { problem: `no ${environment} connection has the ${group.kind} ${group.name}` } }];
+  for await (const keys of pagesOfGroup(db, environment, group, PORTION))
     yield keys.map((meant): Meaning => ({ whole, meant }));
 }
 

@@ -28,7 +28,9 @@ export async function readList(
     for (const lines of portionsOf(all, PORTION)) {
       if (number > 0) await office.sleep(PAUSE_MS, ending);
       if (ending.aborted) return;
-      const most = Math.max(lines.at(-1)?.line ?? 0, number + lines.length);
+      // A reversal has the lines of the list that it reverses, of which some were left out.
+      const read = run.reverses === null ? (lines.at(-1)?.line ?? 0) : 0;
+      const most = Math.max(read, number + lines.length);
       await countToday({ ...atNow(office), isPreview: true }, office.store.engine.db, "bulkConnections", most);
       number += await addLines(atNow(office), run, lines, number);
       office.progress(count(lines.at(-1)?.line ?? 0, "line"));

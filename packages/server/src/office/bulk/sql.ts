@@ -54,10 +54,16 @@ export async function connectionsOfCustomers(
   return own;
 }
 
-/** Yields the connections of a segment. */
-export async function* pagesOfSegment(db: Db, environment: Environment, segment: string, limit: number) {
+/** Connections of a segment, or of the customers of an area. */
+export interface Group {
+  readonly kind: "segment" | "area";
+  readonly name: string;
+}
+
+/** Yields the connections of a group. */
+export async function* pagesOfGroup(db: Db, environment: Environment, group: Group, limit: number) {
   for (let last: ConnectionKey | undefined; ; ) {
-    let query = ofSegment(db, environment, segment).select(CONNECTION_KEY);
+    let query = ofGroup(db, environment, group).select(CONNECTION_KEY);
     if (last !== undefined)
       query = query
         .where("cuid", ">=", last.cuid)
@@ -69,13 +75,16 @@ export async function* pagesOfSegment(db: Db, environment: Environment, segment:
   }
 }
 
-export async function countSegment(db: Db, environment: Environment, segment: string): Promise<number> {
-  const query = ofSegment(db, environment, segment).select((eb) => eb.fn.countAll().as("count"));
+export async function countGroup(db: Db, environment: Environment, group: Group): Promise<number> {
+  const query = ofGroup(db, environment, group).select((eb) => eb.fn.countAll().as("count"));
   return Number((await query.executeTakeFirstOrThrow()).count);
 }
 
-function ofSegment(db: Db, environment: Environment, segment: string) {
-  return db.selectFrom("connection").where("environment", "=", environment).where("segment", "=", segment);
+function ofGroup(db: Db, environment: Environment, { kind, name }: Group) {
+  const connections = db.selectFrom("connection").where("environment", "=", environment);
+  if (kind === "segment") return connections.where("segment", "=", name);
+  const customers = db.selectFrom("customer").select("cuid").where("environment", "=", environment);
+  return connections.where("cuid", "in", customers.where("area", "=", name));
 }
 
 /** Lists segments by name, each with the number of its connections. */

@@ -8,6 +8,7 @@ import { plainWords, Refused } from "../../domain/refused.ts";
 import { endsRunning } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { WallTime } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import { ENVIRONMENT, environmentOf, numberCursor, oneOf, PAGE, PREVIEW, ReasonSchema, readPage } from "../common.ts";
 import { readNames } from "../customer-search.ts";
 import { GoodwillReadingSchema, heldBackFields } from "../customers/schemas.ts";
@@ -52,6 +53,7 @@ export const listHeldBack = operation({
       items: await present(office, environment, found),
       cursor,
       count: chosen.reduce((sum, each) => sum + each.count, 0),
+      first: (await sql.listHeldBack(db, environment, { kind, limit: 1 }))[0]?.id ?? null,
       totals,
       advice: report === undefined ? null : heldBackAdvice(report),
     };
@@ -148,22 +150,29 @@ export const settleHeldBack = operation({
         description: "Number of rows that the filter showed, required without ids; refused if there is another number.",
       }),
     ),
+    first: Type.Optional(
+      Type.Integer({
+        description: "Id of the first row that the filter showed, required without ids; refused if it is another.",
+      }),
+    ),
     decision: oneOf(["shorten", "keep"], "shorten: apply the file to the customers; keep: keep the paid time."),
     goodwill: Type.Optional(GoodwillReadingSchema),
     reason: ReasonSchema,
     ...PREVIEW,
   }),
   answer: HeldBackDecisionSchema,
-  async run(office, { ids, count, kind, decision, goodwill, reason, ...input }) {
+  async run(office, { ids, count, first, kind, decision, goodwill, reason, ...input }) {
     const { engine, provider } = office.store;
     const environment = await environmentOf(office, input);
     const all = await sql.listHeldBack(engine.db, environment, {});
     const isChosen = (each: sql.NumberedHeldBack) =>
       ids === undefined ? kind === undefined || each.kind === kind : ids.includes(each.id);
     const chosen = all.filter(isChosen);
-    if (chosen.length !== (ids === undefined ? count : new Set(ids).size))
-      throw new Refused("conflict", "the list of held-back subscriptions has changed: look at it again");
+    const isAsShown =
+      ids === undefined ? chosen.length === count && chosen[0]?.id === first : chosen.length === new Set(ids).size;
+    if (!isAsShown) throw new Refused("conflict", "the list of held-back subscriptions has changed: look at it again");
     const cuids = new Set(chosen.map(({ cuid }) => cuid));
+    const shown: ReadonlySet<number> = new Set(all.map(({ id }) => id));
     const isUnclear = (each: HeldBack) => each.goodwill !== undefined;
     const unclear = new Set(all.filter(isUnclear).map(({ cuid }) => cuid));
     const now = provider.zone.wallTime(office.clock());
@@ -173,7 +182,9 @@ export const settleHeldBack = operation({
     for (const cuid of office.isPreview ? [] : cuids) {
       const reading = unclear.has(cuid) ? goodwill : undefined;
       const done =
-        decision === "keep" ? keep(office, environment, cuid) : applyRow(applying, environment, cuid, reading);
+        decision === "keep"
+          ? keep(office, environment, cuid, shown)
+          : applyRow(applying, environment, cuid, shown, reading);
       await done.catch((error: unknown) => {
         if (!(error instanceof Refused)) throw error;
         failures.push({ cuid, problem: plainWords(error) });
@@ -191,18 +202,21 @@ export const settleHeldBack = operation({
   },
 });
 
-function keep(office: Office, environment: Environment, cuid: string): Promise<undefined> {
+/** The rows of a customer. A newer file, whose rows have other ids, must not be decided. @throws Refused */
+async function stillHeldBack(db: Db, environment: Environment, cuid: string, shown: ReadonlySet<number>) {
+  const rows = await sql.heldBackOf(db, environment, cuid);
+  if (rows.length === 0 || !rows.every(({ id }) => shown.has(id)))
+    throw new Refused("not_found", "this is not held back any more");
+  return rows;
+}
+
+function keep(office: Office, environment: Environment, cuid: string, shown: ReadonlySet<number>): Promise<undefined> {
   return decide(atNow(office), [{ environment, cuid }], async (tx) => {
-    const all = await sql.heldBackOf(tx, environment, cuid);
-    if (all.length === 0) notHeldBack();
+    const all = await stillHeldBack(tx, environment, cuid, shown);
     const ends = all.map(({ service, reqId, plan, keptEnd = null }) => [`${service} ${reqId}: ${plan}`, keptEnd]);
     const audit = [heldBackKept(environment, cuid, Object.fromEntries(ends))];
     return { answer: undefined, change: { write: () => sql.deleteHeldBack(tx, environment, cuid), audit } };
   });
-}
-
-function notHeldBack(): never {
-  throw new Refused("not_found", "this is not held back any more");
 }
 
 /** Applies the whole row of the customer, who is then no longer held back. @throws Refused */
@@ -210,10 +224,11 @@ async function applyRow(
   office: Office,
   environment: Environment,
   cuid: string,
+  shown: ReadonlySet<number>,
   goodwill: CustomerImport["goodwill"],
 ): Promise<void> {
-  const [found = notHeldBack()] = await sql.heldBackOf(office.store.engine.db, environment, cuid);
-  const row = readJson(found.sourceRow) as JsonObject;
+  const [found] = await stillHeldBack(office.store.engine.db, environment, cuid, shown);
+  const row = readJson(found?.sourceRow ?? "") as JsonObject;
   // The age of the records was checked when the file was imported.
   const request = { environment, row, goodwill, oldRecords: true, allowShorter: true };
   await importCustomer(office, request, async (tx, [effect]) => {

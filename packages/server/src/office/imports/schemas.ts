@@ -126,6 +126,7 @@ const AdviceSchema = orNull(
 
 export const HeldBackListSchema = pageOf(HeldBackSchema, {
   count: Type.Integer({ description: "Number of all rows of the filter." }),
+  first: orNull(Type.Integer({ description: "Id of the first of them." })),
   totals: Type.Array(Type.Object({ kind: HeldBackKindSchema, count: Type.Integer() }), {
     description: "Number of rows of each kind, without the filter.",
   }),
