@@ -100,7 +100,7 @@ export async function serveWorker(
   });
   const trialLease = new Lease(workerPorts.store.outbox, workerPorts, "trial");
   const restoring = startRepeating(workerPorts, {
-    everyMs: 60_000,
+    everyMs: 20_000,
     async work() {
       const { restoreTrial } = await import("./demo/trial.ts");
       if (await trialLease.take()) await restoreTrial({ store, clock, random });
