@@ -121,11 +121,11 @@ describe.each(SERVERS)("users of FreeRADIUS on $name", ({ name, start }) => {
       const failure = new RadiusFailed("the RADIUS database has this username in other case only", true);
       for (const user of named) await expect(users.settle(user)).rejects.toThrow(failure);
       expect(await rows()).toEqual(before);
-      // A name that exists as it is written is a user, whatever others are named.
+      // A name that exists exactly is a user.
       await users.settle(userWith({ username: "fiber3" }));
       await users.settle(userWith({ username: "Fiber1" }));
       expect((await rows()).checks).toHaveLength(before.checks.length + 2);
-      // Who would get no row is not looked for.
+      // A user without rows is not searched.
       expect(await users.compare([userWith({ username: "fiber1", group: undefined, expiration: undefined })])).toEqual(
         [],
       );

@@ -220,7 +220,7 @@ function rowReader(names: readonly string[], format: PartnerFileFormat): (row: P
     const status = statusIndex === undefined ? "success" : statuses.get(statusText.toLowerCase());
     const isTakenBack = amountText.startsWith("-");
     const amount = parseMoney(isTakenBack ? amountText.slice(1) : amountText, currencyExponent);
-    // Nothing is owed for a failed attempt, whatever its amount.
+    // A failed attempt owes nothing, so its amount is ignored.
     if (status === "failed") return { line, key, amount: amount ?? 0n, status };
     if (amount === undefined)
       return { line, key, problem: `${amountColumn} is ${quote(amountText)}, and no amount such as 1130 or 1130.50` };

@@ -167,7 +167,7 @@ export function sessionEnd({ createdAt, lastUsedAt }: StaffSession, now: Instant
 /*
  * Limits for log-ins. Failures are counted by name and source together, so that a stranger cannot lock out a person from
  * elsewhere, and by source alone, against trying many names. A known device is a source of its own. So are all one-time
- * codes: whoever tries them has the password, wherever they are.
+ * codes: a person who tries them has the password.
  */
 
 /** Lifetime of a failed log-in. */

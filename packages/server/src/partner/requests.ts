@@ -123,7 +123,7 @@ function identifierField(name: string, description: string): RequestField<string
 function freeField(name: "udf1" | "udf2"): RequestField<string | undefined> {
   const text = {
     type: ["string", "null"],
-    description: "A text of your own, such as an order number. It is kept with the top-up, and not given back.",
+    description: "A text of your own, such as an order number. Only the report of top-ups gives it back.",
     maxLength: FREE_FIELD_MAX_LENGTH,
     pattern: `^${PRINTABLE}*$`,
   };

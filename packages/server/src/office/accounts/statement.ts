@@ -39,14 +39,17 @@ export const showStatement = operation({
     office.giveWay();
     const { engine, provider } = office.store;
     const { partner, key, days, end } = await monthMeant(office, input);
-    const opening = await sumBalance(engine.db, key, { to: dayBefore(days.from) });
-    const sums = await sumAccount(engine.db, key, days);
+    // One view: an entry that is made meanwhile is in the sums and in the lines, or in neither.
+    const { opening, sums, entries } = await engine.view(async (db) => ({
+      opening: await sumBalance(db, key, { to: dayBefore(days.from) }),
+      sums: await sumAccount(db, key, days),
+      entries: await readByStaff(db, key, days),
+    }));
     const closing = opening + balanceOfSums(sums);
     const inFull = (amount: Money) => formatMoneyInFull(amount, provider.currencyExponent);
     const line = (kind: Line["kind"], amount: Money, more: Partial<Line> = {}): Line => {
       return { kind, count: null, txnDate: null, reference: null, reason: null, ...more, amount: inFull(amount) };
     };
-    const entries = await readByStaff(engine.db, key, days);
     return {
       number: settlementNumber({ ...days, ...key }),
       partner: partner.name,

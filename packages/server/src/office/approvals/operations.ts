@@ -25,7 +25,7 @@ import { count, table } from "../text.ts";
 import { noTransaction } from "../transactions/operations.ts";
 import { findByTxnIds, findTransaction } from "../transactions/sql.ts";
 
-/** What they need depends on the requested change. */
+/** Confirming and refusing need the permission of the requested change. */
 const AS = { tag: "Second person", permission: "read", refuses: ["not_found", "conflict", "forbidden"] } as const;
 const IdSchema = Type.String({ maxLength: 64, description: "The id of a request." });
 

@@ -32,7 +32,7 @@ function callsOf(db: Db, partnerId: number) {
   return db.selectFrom("trialCall").where("partnerId", "=", partnerId);
 }
 
-/** What a partner's certificate certifies; undefined if the partner has none. */
+/** The content of a certificate; undefined if the partner has none. */
 export async function findCertificate(db: Db, partnerId: number): Promise<Certificate | undefined> {
   const found = db.selectFrom("partner").select(["certifiedAt", "certificate"]).where("id", "=", partnerId);
   const { certifiedAt, certificate } = await found.executeTakeFirstOrThrow();
