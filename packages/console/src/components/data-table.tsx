@@ -106,7 +106,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
                 const of = columnOf(columns, column.id);
                 const content = flexRender(column.columnDef.cell, getContext());
                 return (
-                  <td key={id} className={classOf(of)} data-label={of.header}>
+                  <td key={id} className={classOf(of)} data-label={of.hideHeader ? undefined : of.header}>
                     {rowHref !== undefined && index === 0 ? (
                       <Link href={rowHref(row.original)} className="row-link">
                         {content}
@@ -203,7 +203,8 @@ function headerOf<Row>({ header, isAmount }: Column<Row>, currency: string | nul
 }
 
 function classesOf<Row>(columns: readonly Column<Row>[]) {
-  const name = columns.find(({ place }) => place === "name") ?? columns.find(({ hideHeader }) => !hideHeader);
+  const name =
+    columns.find(({ place }) => place === "name") ?? columns.find((column) => !column.hideHeader && !column.place);
   const amount = columns.find(({ place }) => place === "amount") ?? columns.findLast(({ isAmount }) => isAmount);
   return (column: Column<Row>): string => {
     const { isNumber, isAmount, isWide } = column;

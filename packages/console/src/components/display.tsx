@@ -78,7 +78,7 @@ interface TimeProps {
   readonly of: string | null;
   /** Whether to show the age of an instant. */
   readonly age?: boolean;
-  /** Whether to show the seconds, as lists do. */
+  /** Whether to show the seconds, as lists do, except on a telephone. */
   readonly exact?: boolean;
   /** Text for null. */
   readonly none?: string;
@@ -86,11 +86,13 @@ interface TimeProps {
 
 export function Time({ of, age = false, exact = false, none = "–" }: TimeProps) {
   const { timeZone } = useMe().provider;
-  if (of === null) return none;
+  if (of === null) return none && <span className="no-time">{none}</span>;
   const seconds = formatSeconds(of, timeZone);
+  const minute = formatTime(of, timeZone);
   return (
     <time dateTime={of.replace(" ", "T")} title={seconds} className="number">
-      {age ? formatAge(of) : exact ? seconds : formatTime(of, timeZone)}
+      {age ? formatAge(of) : minute}
+      {exact && <span className="seconds">{seconds.slice(minute.length)}</span>}
     </time>
   );
 }
@@ -236,9 +238,9 @@ export interface HistoryItem {
   readonly actions?: ReactNode;
 }
 
-/** Keeps each time of a text in one line. */
+/** Keeps each time and amount of a text in one line. */
 function unbroken(text: string): ReactNode {
-  const parts = text.split(/(\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2})?)/);
+  const parts = text.split(/([A-Z]{3} [\d,]+|\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2})?)/);
   return parts.map((part, index) =>
     index % 2 === 0 ? (
       part

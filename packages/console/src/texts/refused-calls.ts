@@ -67,8 +67,8 @@ export const refusedCalls = {
   reason: "Reason",
   code: "Asked for",
   requestId: "Request id",
-  emptyTitle: "No call was refused",
-  empty: "In the last 30 days. If a partner disagrees, ask for the answer's request id.",
+  emptyTitle: "No call was refused in the last 30 days",
+  empty: "If a partner disagrees, ask for the answer's request id.",
   emptyFiltered: "No refused call fits these filters",
   reasons,
   /** The outcome of every call, refused or not. */

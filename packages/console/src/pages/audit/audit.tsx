@@ -39,7 +39,7 @@ export default function Audit() {
 /** @param cuid shows only entries of this customer; "" shows all. */
 function columnsFor(cuid: string): readonly Column<AuditEntry>[] {
   return [
-    { header: t.at, cell: ({ at }) => <Time of={at} exact /> },
+    { header: t.at, place: "amount", cell: ({ at }) => <Time of={at} exact /> },
     { header: t.author, cell: ({ author }) => author },
     { header: t.action, place: "name", cell: ({ action }) => <strong>{t.actions[action] ?? action}</strong> },
     { header: t.subject, isWide: true, cell: ({ subject }) => <Subject of={subject} /> },

@@ -6,7 +6,7 @@ import type { AuditEntry } from "../../api/staff-api.d.ts";
 import { Button, Icon } from "../../components/button.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { ErrorNote } from "../../components/states.tsx";
-import { formatCount, formatTime } from "../../format.ts";
+import { formatAmount, formatCount, formatTime } from "../../format.ts";
 import { customerHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -144,11 +144,13 @@ function nameOf(field: string): string {
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+const AMOUNT = /^-?\d+\.\d+$/;
 
 function showValue(value: unknown, timeZone: string): string {
   if (value === null || value === "") return t.nothing;
   if (typeof value === "boolean") return value ? texts.common.yes : texts.common.no;
-  if (typeof value === "string") return INSTANT.test(value) ? formatTime(value, timeZone) : value;
+  if (typeof value === "string")
+    return INSTANT.test(value) ? formatTime(value, timeZone) : AMOUNT.test(value) ? formatAmount(value) : value;
   if (Array.isArray(value)) return value.map((each) => showValue(each, timeZone)).join(", ") || t.nothing;
   if (typeof value !== "object") return JSON.stringify(value);
   const parts = Object.entries(value).map(([field, each]) => `${nameOf(field)}: ${showValue(each, timeZone)}`);

@@ -200,7 +200,7 @@ function textOf({ text, whole, cuid, customer }: BulkLine): string {
 }
 
 const GIVEN: readonly Column<BulkLine>[] = [
-  { header: t.line, isNumber: true, cell: ({ line }) => formatCount(line) },
+  { header: t.line, isNumber: true, place: "hidden", cell: ({ line }) => formatCount(line) },
   { header: t.text, isWide: true, cell: textOf },
 ];
 
@@ -213,6 +213,7 @@ const WHOM: readonly Column<BulkLine>[] = [
   ...GIVEN,
   {
     header: t.customer,
+    place: "name",
     cell: ({ cuid, customer }) =>
       cuid !== null && (
         <Link href={customerHref({ cuid })}>
@@ -225,8 +226,8 @@ const WHOM: readonly Column<BulkLine>[] = [
 
 const ENDS: readonly Column<BulkLine>[] = [
   { header: t.subscription, cell: ({ after, plan }) => after?.name ?? plan ?? "–" },
-  { header: t.before, cell: ({ before }) => <Time of={before?.end ?? null} /> },
-  { header: t.after, cell: ({ after }) => <Time of={after?.end ?? null} /> },
+  { header: t.before, place: "hidden", cell: ({ before }) => <Time of={before?.end ?? null} /> },
+  { header: t.after, place: "amount", cell: ({ after }) => <Time of={after?.end ?? null} /> },
   {
     header: t.note,
     cell: ({ repeated, startsAgain }) => {

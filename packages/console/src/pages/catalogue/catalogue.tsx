@@ -172,6 +172,7 @@ const COLUMNS: readonly Column<Bouquet>[] = [
   { header: t.code, cell: ({ code }) => <Code>{code}</Code>, sort: ({ code }) => code },
   {
     header: t.name,
+    place: "name",
     cell: ({ name, addOn }) => (
       <span>
         {name} {addOn && <Badge>{t.addOn}</Badge>}
@@ -179,7 +180,7 @@ const COLUMNS: readonly Column<Bouquet>[] = [
     ),
     sort: ({ name }) => name,
   },
-  { header: t.plan, cell: ({ plan }) => plan, sort: ({ plan }) => plan },
+  { header: t.plan, place: "hidden", cell: ({ plan }) => plan, sort: ({ plan }) => plan },
   {
     header: t.period,
     cell: ({ months, days }) =>

@@ -81,12 +81,6 @@ function Line({ cuid, connection, isChosen, hasLedger, onChoose }: LineProps) {
         )}
         {segment !== null && <p className="muted">{t.segment(segment)}</p>}
         {status === "inactive" && plans.length === 0 && <p className="muted">{t.inactive}</p>}
-        {blockedByRecords && <p className="strong">{t.blockedByRecords}</p>}
-        {blockedByStaff !== null && (
-          <p>
-            {t.blockedBy(blockedByStaff.author)} <Time of={blockedByStaff.at} />: {blockedByStaff.reason}
-          </p>
-        )}
       </div>
       <ul className="plan-lines">
         {plans.length === 0 && <li className="muted">{t.noSubscriptions}</li>}
@@ -101,6 +95,12 @@ function Line({ cuid, connection, isChosen, hasLedger, onChoose }: LineProps) {
         <div className="row">
           <Corrections cuid={cuid} connection={connection} />
         </div>
+      )}
+      {blockedByRecords && <p className="connection-note">{t.blockedByRecords}</p>}
+      {blockedByStaff !== null && (
+        <p className="connection-note">
+          {t.blockedBy(blockedByStaff.author)} <Time of={blockedByStaff.at} />: {blockedByStaff.reason}
+        </p>
       )}
     </div>
   );

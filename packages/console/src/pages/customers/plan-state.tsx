@@ -32,7 +32,7 @@ export function PlanState({ plan }: { plan: ShownPlan }) {
   const tone = toneOf(plan);
   return (
     <>
-      <span>
+      <span className="plan-state">
         <Badge tone={tone}>{t.planStates[state]}</Badge> {run !== null && whenWords(plan, run)}
       </span>
       <ThinBar tone={tone} value={run !== null && state === "running" ? run.daysLeft : undefined} full={FULL_DAYS} />

@@ -1,7 +1,7 @@
 import type { Pages } from "../../api/hooks.ts";
 import type { RefusedCall } from "../../api/staff-api.d.ts";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
-import { Code, ShortId, Time } from "../../components/display.tsx";
+import { ShortId, Time } from "../../components/display.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.refusedCalls;
@@ -28,18 +28,15 @@ function wordsOf(reason: string, detail: string | null): string {
   return details[detail ?? ""] ?? t.reasons[reason] ?? reason;
 }
 
-const AT: Column<RefusedCall> = { header: t.at, cell: ({ at }) => <Time of={at} exact /> };
+const AT: Column<RefusedCall> = { header: t.at, place: "amount", cell: ({ at }) => <Time of={at} exact /> };
 const PARTNER: Column<RefusedCall> = { header: t.partner, cell: ({ partner }) => partner };
 const CALL: readonly Column<RefusedCall>[] = [
   { header: t.operation, cell: ({ operation }) => t.operations[operation] ?? operation },
   {
     header: t.reason,
     isWide: true,
-    cell: ({ reason, detail }) => (
-      <span>
-        {wordsOf(reason, detail)} <Code>{reason}</Code>
-      </span>
-    ),
+    place: "name",
+    cell: ({ reason, detail }) => wordsOf(reason, detail),
   },
   { header: t.code, cell: ({ code }) => <span className="number">{code ?? "–"}</span> },
   { header: t.requestId, cell: ({ requestId }) => <ShortId of={requestId} /> },

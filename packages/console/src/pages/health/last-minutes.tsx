@@ -47,7 +47,7 @@ const COLUMNS: readonly Column<ServiceFigures["answers"][number]>[] = [
     header: t.operation,
     cell: ({ operation }) => texts.refusedCalls.operations[operation] ?? operation,
   },
-  { header: t.count, isNumber: true, cell: ({ count }) => formatCount(count) },
+  { header: t.count, isNumber: true, place: "hidden", cell: ({ count }) => formatCount(count) },
   { header: t.p50, isNumber: true, cell: ({ p50 }) => formatDuration(p50) },
   { header: t.p99, isNumber: true, cell: ({ p99 }) => formatDuration(p99) },
 ];

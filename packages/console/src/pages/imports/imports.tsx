@@ -66,15 +66,16 @@ function Runs() {
 
 const COLUMNS: readonly Column<ImportRun>[] = [
   { header: t.startedAt, cell: ({ startedAt }) => <Time of={startedAt} exact />, sort: (run) => run.startedAt },
-  { header: t.file, cell: ({ file }) => file, sort: ({ file }) => file },
-  { header: t.kind, cell: ({ kind }) => t.kinds[kind], sort: ({ kind }) => kind },
+  { header: t.file, place: "name", cell: ({ file }) => file, sort: ({ file }) => file },
+  { header: t.kind, place: "hidden", cell: ({ kind }) => t.kinds[kind], sort: ({ kind }) => kind },
   {
     header: t.environment,
+    place: "hidden",
     cell: ({ environment }) => texts.common.environments[environment],
     sort: ({ environment }) => environment,
   },
-  { header: t.author, cell: ({ author }) => author, sort: ({ author }) => author },
-  { header: t.asOf, cell: ({ asOf }) => (asOf === null ? "–" : <AsOf of={asOf} />) },
+  { header: t.author, place: "hidden", cell: ({ author }) => author, sort: ({ author }) => author },
+  { header: t.asOf, place: "hidden", cell: ({ asOf }) => (asOf === null ? "–" : <AsOf of={asOf} />) },
   {
     header: t.outcome,
     cell: ({ outcome }) => <Badge tone={TONES[outcome]}>{t.outcomes[outcome]}</Badge>,

@@ -49,7 +49,12 @@ export default function Partners() {
 const COLUMNS: readonly Column<ListedPartner>[] = [
   { header: t.name, cell: ({ name }) => name, sort: ({ name }) => name.toLowerCase() },
   { header: t.status, cell: (partner) => <PartnerState of={partner} />, sort: ({ state }) => state },
-  { header: texts.partnerAccounts.available, cell: (partner) => <Available of={partner} />, isNumber: true },
+  {
+    header: texts.partnerAccounts.available,
+    cell: (partner) => <Available of={partner} />,
+    isNumber: true,
+    place: "amount",
+  },
   {
     header: t.validTokens,
     cell: ({ validTokens }) => formatCount(validTokens),

@@ -66,7 +66,12 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
           <Badge tone={hasTotp ? "success" : "neutral"}>{hasTotp ? t.on : t.off}</Badge>
         ),
     },
-    { header: t.added, sort: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
+    {
+      header: t.added,
+      place: "hidden",
+      sort: ({ createdAt }) => createdAt,
+      cell: ({ createdAt }) => <Time of={createdAt} exact />,
+    },
     {
       header: t.lastLogIn,
       sort: ({ lastLogInAt }) => lastLogInAt ?? "",
@@ -76,6 +81,7 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
       header: texts.common.actions,
       hideHeader: true,
       isNumber: true,
+      place: "amount",
       cell: (member) => member.name !== own && <Actions of={member} onAsk={(what) => onAsk(what, member)} />,
     },
   ];

@@ -20,7 +20,7 @@ export default function Staff() {
           {({ items }) => (
             <KeyValue>
               {items.map(({ role, may }) => (
-                <Fact key={role} label={texts.common.roles[role]} value={may} />
+                <Fact key={role} label={texts.common.roles[role]} value={may} wide />
               ))}
             </KeyValue>
           )}
