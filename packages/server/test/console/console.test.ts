@@ -348,10 +348,13 @@ describe("support", () => {
 
     await visit.press("Block: Internet ram");
     await dialog.getByText("Blocked by staff", { exact: true }).waitFor();
-    await dialog.getByLabel("Reason").fill("fraud");
+    const reason = "fraud: three shops of the street use it, and the customer has not called back since Monday";
+    await dialog.getByLabel("Reason").fill(reason);
     await visit.press("Block", dialog);
     await visit.expectToast("Internet ram is blocked.");
-    await main.getByText(/^Blocked by Bina, 2026-11-22 .*: fraud$/).waitFor();
+    await main.getByText(/^Blocked by Bina, 2026-11-22 .*: fraud: three shops .* Monday$/).waitFor();
+    const { height } = (await main.locator(".connection-line").boundingBox()) ?? {};
+    expect(height).toBeLessThan(100);
     const ram = { cuid: "2000002", service: "internet", reqId: "ram" };
     const { json } = await api().service.call("get-subscription-package", ram, { token: api().service.liveToken });
     expect(json.body.reason).toBe("connection_blocked");

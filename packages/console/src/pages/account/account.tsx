@@ -105,6 +105,7 @@ const COLUMNS: readonly Column<StaffSession>[] = [
   {
     header: texts.common.actions,
     hideHeader: true,
+    place: "amount",
     isNumber: true,
     cell: (session) => !session.current && <EndButton session={session} />,
   },

@@ -45,6 +45,7 @@ function columnsFor(onRemove: (name: string) => void): readonly Column<StaffKey>
     {
       header: texts.common.actions,
       hideHeader: true,
+      place: "amount",
       isNumber: true,
       cell: ({ name }) => (
         <Button kind="quiet" aria-label={t.keyRemoveTitle(name)} onClick={() => onRemove(name)}>

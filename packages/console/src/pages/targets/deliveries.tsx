@@ -27,6 +27,7 @@ export function Deliveries({ target: { name, kind } }: { target: Target }) {
   const button: Column<Delivery> = {
     header: t.details,
     hideHeader: true,
+    place: "amount",
     cell: (delivery) => <Button onClick={() => setOpened(delivery)}>{t.details}</Button>,
   };
   return (
