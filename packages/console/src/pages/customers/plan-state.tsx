@@ -32,9 +32,8 @@ export function PlanState({ plan }: { plan: ShownPlan }) {
   const tone = toneOf(plan);
   return (
     <>
-      <span className="plan-state">
-        <Badge tone={tone}>{t.planStates[state]}</Badge> {run !== null && whenWords(plan, run)}
-      </span>
+      <Badge tone={tone}>{t.planStates[state]}</Badge>
+      <span className="plan-end">{run !== null && whenWords(plan, run)}</span>
       <ThinBar tone={tone} value={run !== null && state === "running" ? run.daysLeft : undefined} full={FULL_DAYS} />
     </>
   );
