@@ -77,7 +77,7 @@ async function openDoor(path: string, hasFastDoor: boolean, build: typeof buildA
     partnerId: ((await partnersOf(store).find("wallet")) ?? walled).id,
     environment: "production",
   } as const;
-  const { revision = 0 } = (await store.currentCatalogue("production")) ?? {};
+  const { revision = 0 } = (await store.currentCatalogue("production", service.now)) ?? {};
   service.now += 600_000;
   await load(service);
   return {

@@ -190,7 +190,7 @@ class Month {
     const issuedAt = this.#time.now - this.#choices.below(300_000);
     const txnDigits = randomDigits(this.#random(10));
     const secrets = await this.#store.checkoutSecrets();
-    const revision = (await this.#store.currentCatalogue("production"))?.revision as number;
+    const revision = (await this.#store.currentCatalogue("production", this.#time.now))?.revision as number;
     const quoted = { revision, issuedAt, nonce: this.#random(16) };
     const checkoutId = issueCheckout(secrets[0] as (typeof secrets)[0], holder, connection, quoted);
     const checkout = openCheckout(secrets, holder, checkoutId);

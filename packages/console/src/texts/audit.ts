@@ -19,6 +19,7 @@ const actions: Readonly<Record<string, string>> = {
   "catalogue.set": "Bouquet set",
   "catalogue.remove": "Bouquet taken off sale",
   "catalogue.restore": "Catalogue restored",
+  "catalogue.withdraw": "Dated catalogue withdrawn",
   "customers.import": "Customers imported",
   "customer.note": "Note written",
   "trial.reset": "Trial customers reset",

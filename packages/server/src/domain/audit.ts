@@ -41,6 +41,7 @@ export const AUDIT_ACTIONS = [
   "token.revoke",
   "secret.rotate",
   ...CATALOGUE_ACTIONS,
+  "catalogue.withdraw",
   "customers.import",
   "customer.note",
   "trial.reset",
@@ -228,7 +229,7 @@ export type CatalogueAction =
 export function cataloguePublished(
   environment: Environment,
   before: number | undefined,
-  after: { readonly revision: number; readonly bouquets: number },
+  after: { readonly revision: number; readonly bouquets: number; readonly from?: string | undefined },
   { action, ...more }: CatalogueAction,
 ): AuditedChange {
   const former = before === undefined ? undefined : { revision: before };

@@ -4,13 +4,31 @@ import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import type { JsonObject } from "./json.ts";
 import { type CurrencyExponent, formatMoney } from "./money.ts";
 import { isRunning } from "./subscription.ts";
-import { LAST_WALL_TIME, plus, type WallTime } from "./wall-time.ts";
+import { type Instant, LAST_WALL_TIME, plus, type WallTime } from "./wall-time.ts";
 
 /** One immutable revision of what a provider sells. A checkout quotes from the revision of its issue. */
 export interface Catalogue {
   readonly revision: number;
   /** The order of the provider's file, which partners see too. */
   readonly bouquets: readonly Bouquet[];
+}
+
+/** A revision that was not withdrawn. */
+export interface Scheduled {
+  readonly revision: number;
+  readonly createdAt: Instant;
+  /** Equals `createdAt` if the change has no date. */
+  readonly inForceAt: Instant;
+}
+
+/** A change without a date is in force at once, also if the clock goes back. */
+export function isInForce({ createdAt, inForceAt }: Omit<Scheduled, "revision">, now: Instant): boolean {
+  return inForceAt === createdAt || inForceAt <= now;
+}
+
+/** The newest revision in force. @param schedule newest first. */
+export function revisionInForce(schedule: readonly Scheduled[], now: Instant): number | undefined {
+  return schedule.find((each) => isInForce(each, now))?.revision;
 }
 
 /** How many base plans a connection of each service may have running. */

@@ -157,7 +157,8 @@ export function textsOfCursor(cursor: string | undefined, count: number): string
   throw Refused.field("cursor", "must be the cursor of a page");
 }
 
-const day = (description: string) =>
+/** A schema of a day. */
+export const day = (description: string) =>
   Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", description, examples: ["2026-11-20"] });
 const Day = day("A day of the provider's clock.");
 
@@ -212,11 +213,11 @@ export const ENVIRONMENT = {
 };
 
 export async function environmentOf(
-  { store }: ReadingPorts,
+  { store, clock }: Pick<Ports, "store" | "clock">,
   { environment }: { readonly environment?: Environment | undefined } = {},
 ): Promise<Environment> {
   if (environment !== undefined) return environment;
-  return (await store.currentCatalogue("production")) === undefined ? "trial" : "production";
+  return (await store.currentCatalogue("production", clock())) === undefined ? "trial" : "production";
 }
 
 /** A new name of a partner, a person or a system. */

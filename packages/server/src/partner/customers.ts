@@ -64,7 +64,7 @@ export interface Packages {
   readonly bouquets: readonly Bouquet[];
 }
 
-/** The catalogue before the first import. */
+/** The catalogue before the first one in force. */
 const NO_CATALOGUE: Catalogue = { revision: 0, bouquets: [] };
 
 /**
@@ -83,10 +83,10 @@ export async function listPackages(
   if (!open.ok) return open;
   const { customer, connection } = open.value;
 
-  const catalogue = (await store.currentCatalogue(caller.environment)) ?? NO_CATALOGUE;
   const secrets = await store.checkoutSecrets();
   const { zone, basePlans } = store.provider;
   const at = clock();
+  const catalogue = (await store.currentCatalogue(caller.environment, at)) ?? NO_CATALOGUE;
   const now = zone.wallTime(at);
   const listedFrom = lapsedDays === 0 ? now : zone.wallTime(at - lapsedDays * DAY_MS);
   const issuedAt = caller.environment === "trial" ? at - (faultOf(key)?.issuedAgeMs ?? 0) : at;

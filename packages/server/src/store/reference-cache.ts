@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import type { Bouquet } from "../domain/bouquet.ts";
-import type { Catalogue } from "../domain/catalogue.ts";
+import type { Catalogue, Scheduled } from "../domain/catalogue.ts";
 import type { Environment } from "../domain/customer.ts";
+import type { Instant } from "../domain/wall-time.ts";
 import { flag } from "./rows.ts";
 import { verifyProvider } from "./settings.ts";
 import type { ProviderSettings } from "./store.ts";
@@ -67,11 +68,21 @@ export function tokenKey(hash: Uint8Array): string {
   return key;
 }
 
-/** The newest revision of an environment, or of both; undefined before the first import. */
-export async function currentRevision(db: Kysely<Tables>, environment?: Environment): Promise<number | undefined> {
-  const query = db.selectFrom("catalogueRevision").select((eb) => eb.fn.max("revision").as("revision"));
-  const narrowed = environment === undefined ? query : query.where("environment", "=", environment);
-  return (await narrowed.executeTakeFirst())?.revision ?? undefined;
+/** The revisions that a clock can make the current one, newest first: the last without a date, and the dated after it. */
+export async function readSchedule(db: Kysely<Tables>, environment: Environment): Promise<Scheduled[]> {
+  const own = db.selectFrom("catalogueRevision").where("environment", "=", environment);
+  const undated = own.whereRef("inForceAt", "=", "createdAt");
+  const query = own
+    .select(["revision", "createdAt", "inForceAt"])
+    .$narrowType<Scheduled>()
+    .where("inForceAt", "is not", null)
+    .where(
+      "revision",
+      ">=",
+      undated.select((eb) => eb.fn.coalesce(eb.fn.max("revision"), eb.lit(0)).as("revision")),
+    )
+    .orderBy("revision", "desc");
+  return query.execute();
 }
 
 /**
@@ -89,12 +100,13 @@ export async function readCatalogue(
   return bouquets.length === 0 ? undefined : { revision, bouquets };
 }
 
-/** The newest definition of every code that any revision had. */
-export async function knownBouquets(db: Kysely<Tables>, environment: Environment): Promise<Bouquet[]> {
+/** The newest definition of every code that any revision had in force. */
+export async function knownBouquets(db: Kysely<Tables>, environment: Environment, now: Instant): Promise<Bouquet[]> {
   const newest = db
     .selectFrom("bouquet")
     .innerJoin("catalogueRevision", "catalogueRevision.revision", "bouquet.revision")
     .where("environment", "=", environment)
+    .where((eb) => eb.or([eb("inForceAt", "<=", now), eb("inForceAt", "=", eb.ref("createdAt"))]))
     .select((eb) => ["service", "code", eb.fn.max("bouquet.revision").as("revision")])
     .groupBy(["service", "code"]);
   const query = db

@@ -52,8 +52,8 @@ export interface Store {
   practise(checkoutId: string, at: Instant, reverseAt?: Instant): Promise<number>;
   /** Newest first, and never empty. A new secret by any process shows within a second. */
   checkoutSecrets(): Promise<readonly CheckoutSecret[]>;
-  /** The newest revision, or undefined before the first import. */
-  currentCatalogue(environment: Environment): Promise<Catalogue | undefined>;
+  /** The newest revision in force, or undefined before the first one. Every process changes it at the same instant. */
+  currentCatalogue(environment: Environment, now: Instant): Promise<Catalogue | undefined>;
   /** At most two customers that a code fits: two are enough to know that it is ambiguous. */
   lookUpCustomers(environment: Environment, code: string): Promise<CustomerOverview[]>;
   findConnection(key: ConnectionKey): Promise<FoundConnection | undefined>;

@@ -59,7 +59,10 @@ export const TABLES = {
     },
   ),
   access_token_use: table({ token_id: text() }, { last_used_at: number() }),
-  catalogue_revision: table({ revision: number() }, { environment: text<Environment>(), created_at: number() }),
+  catalogue_revision: table(
+    { revision: number() },
+    { environment: text<Environment>(), created_at: number(), in_force_at: orNull(number()) },
+  ),
   bouquet: table(
     { revision: number(), position: number() },
     {

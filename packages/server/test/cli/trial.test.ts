@@ -119,7 +119,7 @@ describe("resetting the trial environment", () => {
 
   test("makes a new catalogue revision only where the catalogue is another", async () => {
     const trial = await openTrial();
-    const revision = async () => (await trial.store.currentCatalogue("trial"))?.revision;
+    const revision = async () => (await trial.store.currentCatalogue("trial", trial.now))?.revision;
     const first = await revision();
     await resetTrial(trial.ports, ACTOR);
     expect(await revision()).toBe(first);
@@ -129,7 +129,7 @@ describe("resetting the trial environment", () => {
       at: trial.now,
     });
     await resetTrial(trial.ports, ACTOR);
-    expect((await trial.store.currentCatalogue("trial"))?.bouquets).toEqual(trialCatalogue(2));
+    expect((await trial.store.currentCatalogue("trial", trial.now))?.bouquets).toEqual(trialCatalogue(2));
   });
 
   test("happens again on each day, and at once if a connection is paid far ahead", async () => {
@@ -160,13 +160,13 @@ describe("resetting the trial environment", () => {
   test("happens again only if it happened before, and unless another trial catalogue was published", async () => {
     const world = await openWorld();
     await restoreTrial(world.ports);
-    expect(await world.store.currentCatalogue("trial")).toBe(undefined);
+    expect(await world.store.currentCatalogue("trial", world.now)).toBe(undefined);
     const trial = await openTrial();
     const others = trialCatalogue(2).slice(1);
     await publish(trial.store, "trial", others, { author: ACTOR.name, authority: undefined, at: trial.world.now });
     trial.world.now += DAY_MS;
     await restoreTrial(trial.ports);
-    expect((await trial.store.currentCatalogue("trial"))?.bouquets).toEqual(others);
+    expect((await trial.store.currentCatalogue("trial", trial.now))?.bouquets).toEqual(others);
   });
 
   test("touches no production customer, and leaves a database that is in order", async () => {

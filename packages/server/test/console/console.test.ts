@@ -913,12 +913,32 @@ describe("the console", () => {
     await dialog.getByText("Added", { exact: true }).waitFor();
     await publish("Publish");
     await expect.poll(() => tv.innerText()).toBe(before);
+
+    await main.getByRole("link", { name: "TV-1M" }).click();
+    await dialog.getByLabel("Price").fill("512.25");
+    await visit.press("Show the change", dialog);
+    await dialog.getByLabel("From").fill("2027-12-01");
+    api().service.now += 1_000;
+    await visit.press("Publish", dialog);
+    await visit.expectToast(/^Revision \d+ comes into force on 2027-12-01\.$/);
+    expect(await tv.innerText()).toBe(before);
+    expect(await main.getByRole("button", { name: "Add a bouquet" }).getAttribute("title")).toMatch(
+      /withdraw it first/,
+    );
+    await main.getByRole("link", { name: "comes into force on 2027-12-01" }).click();
+    await main.locator("ins", { hasText: "512.25" }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await visit.goTo("/catalogue");
+    await visit.press("Withdraw…");
+    await visit.press("Withdraw", dialog);
+    await visit.expectToast(/is withdrawn/);
+    await main.getByRole("link", { name: "TV-1M" }).waitFor();
   });
 
   test("adds a bouquet, and takes a newer revision for the form that is open when it comes", async () => {
     const visit = await at("/catalogue", "admin");
     const { page, main, dialog } = visit;
-    await main.getByRole("link", { name: "Add a bouquet" }).click();
+    await visit.press("Add a bouquet");
     await dialog.getByLabel("Service").selectOption("IPTV");
     await dialog.getByLabel("Code").fill("ITV-1M");
     await dialog.getByLabel("Name").fill("Movies (MONTHLY)");

@@ -14,7 +14,7 @@ import { refusal } from "../support/desk.ts";
 import { moveHorizon, pruneHistory } from "../support/history.ts";
 import { partnersOf } from "../support/partners.ts";
 import { plain } from "./customers.ts";
-import { countRows, findWrong, type MakeDatabase, openStore } from "./database.ts";
+import { countRows, findWrong, type MakeDatabase, openStore, START } from "./database.ts";
 import { archiveOf, collect, type FilledProvider, hashOf, openFilledProvider } from "./filled-provider.ts";
 import { BOUQUETS, expectRecorded, importRows, openProvider, RAM_NET, SITA, SITA_NET } from "./provider.ts";
 
@@ -235,8 +235,8 @@ async function visible(store: Store) {
     tokens: await partnersOf(store).listTokens(),
     byHash: await Promise.all(["valid", "trial", "revoked"].map((name) => store.findAccessToken(hashOf(name)))),
     secrets: (await store.checkoutSecrets()).map(({ key, ...secret }) => ({ ...secret, key: [...key] })),
-    catalogues: await Promise.all(ENVIRONMENTS.map((environment) => store.currentCatalogue(environment))),
-    bouquets: await Promise.all(ENVIRONMENTS.map((environment) => knownBouquets(store.engine.db, environment))),
+    catalogues: await Promise.all(ENVIRONMENTS.map((environment) => store.currentCatalogue(environment, START))),
+    bouquets: await Promise.all(ENVIRONMENTS.map((environment) => knownBouquets(store.engine.db, environment, START))),
     customers: await Promise.all(
       ENVIRONMENTS.map((environment) =>
         listCustomers(store.engine.db, environment, { after: undefined, limit: 2_000 }),

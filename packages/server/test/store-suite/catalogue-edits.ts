@@ -26,7 +26,7 @@ export function testCatalogueEdits(makeDatabase: MakeDatabase): void {
       return run(desk, publishCatalogue, { file: fileOfRows(next), ...more });
     };
     if (rows.length > 0) await publish(rows);
-    const sold = async () => (await store.currentCatalogue("trial"))?.bouquets ?? [];
+    const sold = async () => (await store.currentCatalogue("trial", opened.now))?.bouquets ?? [];
     return { opened, store, desk, publish, sold, codes: async () => (await sold()).map(({ code }) => code) };
   }
 
@@ -35,6 +35,7 @@ export function testCatalogueEdits(makeDatabase: MakeDatabase): void {
     const before = await sold();
     expect(await run(desk, setBouquet, { ...THE_TV, price: "499.90" })).toEqual({
       revision: 2,
+      from: null,
       added: 0,
       changed: 1,
       unchanged: 2,

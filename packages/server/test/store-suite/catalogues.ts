@@ -12,7 +12,7 @@ import { knownBouquets } from "../../src/store/reference-cache.ts";
 import { by } from "../support/by.ts";
 import { fileOfRows, publish } from "../support/catalogue.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
-import { type MakeDatabase, type OpenedStore, openStore, withinASecond } from "./database.ts";
+import { type MakeDatabase, type OpenedStore, openStore, START, withinASecond } from "./database.ts";
 import { BOUQUETS, bouquet } from "./provider.ts";
 
 const FREE_TEXT = bouquet("tv", "ODD", "Ćevap „TV“ (7 DAYS)", "0.01", { segments: ["a,b", "ü"], plan: "Odd" });
@@ -30,16 +30,21 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     const desk = deskOf({ store, clock: () => opened.now }, { name: "maya" });
     const send = (rows: readonly object[], more: object = {}) =>
       run(desk, publishCatalogue, { file: fileOfRows(rows), environment: "trial", ...more });
-    const sold = async () => (await store.currentCatalogue("trial"))?.bouquets;
+    const sold = async () => (await store.currentCatalogue("trial", opened.now))?.bouquets;
     return { ...opened, store, desk, send, sold };
   }
   const lastRun = async ({ store }: Pick<OpenedStore, "store">) => (await listRuns(store.engine.db))[0];
 
   test("there is no catalogue before the first", async () => {
     const { store, desk } = await open();
-    expect(await store.currentCatalogue("production")).toBeUndefined();
-    expect(await knownBouquets(store.engine.db, "production")).toEqual([]);
-    expect(await run(desk, showCatalogue, {})).toEqual({ revision: null, createdAt: null, bouquets: [] });
+    expect(await store.currentCatalogue("production", START)).toBeUndefined();
+    expect(await knownBouquets(store.engine.db, "production", START)).toEqual([]);
+    expect(await run(desk, showCatalogue, {})).toEqual({
+      revision: null,
+      createdAt: null,
+      bouquets: [],
+      waiting: null,
+    });
     expect(await refusal(run(desk, showCatalogueRevision, { revision: 9 }))).toMatchObject({ code: "not_found" });
   });
 
@@ -53,7 +58,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
       { code: "NET-3M", price: 284_715n, segments: ["ftth"], plan: "Fiber", period: { months: 3, days: 0 } },
       { code: "KIDS-1M", price: 10_000n, plan: "kids", addOn: true },
     ]);
-    expect((await store.currentCatalogue("production"))?.bouquets).toHaveLength(BOUQUETS.length);
+    expect((await store.currentCatalogue("production", START))?.bouquets).toHaveLength(BOUQUETS.length);
     expect(await lastRun({ store })).toMatchObject({
       ...{
         kind: "catalogue",
@@ -71,15 +76,15 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
   test("the first file of a database is for production, unless it is said otherwise", async () => {
     const { store, desk } = await open();
     await run(desk, publishCatalogue, { file: fileOfRows([TV]) });
-    expect((await store.currentCatalogue("production"))?.bouquets).toHaveLength(1);
+    expect((await store.currentCatalogue("production", START))?.bouquets).toHaveLength(1);
   });
 
   test("a revision is read as it was published, within a second in every process", async () => {
     const { store, another, now } = await openStore(makeDatabase);
     const other = await another();
     const published = await publish(store, "production", [FREE_TEXT, ...BOUQUETS.toReversed()], by(now));
-    expect(await store.currentCatalogue("production")).toEqual(published);
-    await withinASecond(async () => expect(await other.currentCatalogue("production")).toEqual(published));
+    expect(await store.currentCatalogue("production", START)).toEqual(published);
+    await withinASecond(async () => expect(await other.currentCatalogue("production", START)).toEqual(published));
   });
 
   test("revisions are listed newest first, page by page, and each is shown", async () => {
@@ -104,7 +109,7 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     await publish(store, "production", BOUQUETS, by(now));
     const dearer = bouquet("tv", "TV-1M", "Family TV (MONTHLY)", "500");
     await publish(store, "production", [dearer], by(now));
-    const known = await knownBouquets(store.engine.db, "production");
+    const known = await knownBouquets(store.engine.db, "production", START);
     expect(known).toHaveLength(BOUQUETS.length);
     expect(known.find(({ code }) => code === "TV-1M")).toEqual(dearer);
     expect(known.find(({ code }) => code === "TV-3M")).toEqual(BOUQUETS[1]);
@@ -116,8 +121,8 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     if (sold === undefined) throw new Error("there are some");
     const first = await publish(store, "production", [sold], by(now), retired);
     expect(first.revision).toBe(2);
-    expect(await store.currentCatalogue("production")).toEqual(first);
-    expect(await knownBouquets(store.engine.db, "production")).toHaveLength(BOUQUETS.length);
+    expect(await store.currentCatalogue("production", START)).toEqual(first);
+    expect(await knownBouquets(store.engine.db, "production", START)).toHaveLength(BOUQUETS.length);
     expect((await publish(store, "production", [sold], by(now), retired)).revision).toBe(3);
   });
 
@@ -175,7 +180,17 @@ export function testCatalogues(makeDatabase: MakeDatabase): void {
     await send([TV, NET]);
     const change = await send([NET, KIDS, { ...TV, price: "499.90" }], { preview: true });
     expect(change).toEqual({
-      ...{ revision: null, accepted: 3, rejected: 0, added: 1, changed: 1, unchanged: 1, removed: 0, reorders: true },
+      ...{
+        revision: null,
+        from: null,
+        accepted: 3,
+        rejected: 0,
+        added: 1,
+        changed: 1,
+        unchanged: 1,
+        removed: 0,
+        reorders: true,
+      },
       warnings: [],
       bouquets: [
         {

@@ -59,7 +59,7 @@ export function testProviderSettings(makeDatabase: MakeDatabase): void {
     await expect(publish(store, "production", BOUQUETS, by(now))).rejects.toThrow(restart);
     await expect(importRows(store, now, SITA)).rejects.toThrow(restart);
     await publish(other, "production", BOUQUETS, by(now));
-    await expect(store.currentCatalogue("production")).rejects.toThrow(restart);
-    expect((await other.currentCatalogue("production"))?.bouquets).toEqual(BOUQUETS);
+    await expect(store.currentCatalogue("production", now)).rejects.toThrow(restart);
+    expect((await other.currentCatalogue("production", now))?.bouquets).toEqual(BOUQUETS);
   });
 }

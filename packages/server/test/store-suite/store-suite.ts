@@ -19,6 +19,7 @@ import { testCustomerImports } from "./customer-imports.ts";
 import { testCustomerOperations } from "./customer-operations.ts";
 import { testCustomers } from "./customers.ts";
 import type { MakeDatabase } from "./database.ts";
+import { testDatedCatalogues } from "./dated-catalogues.ts";
 import { testDeliveries } from "./deliveries.ts";
 import { testImports } from "./imports.ts";
 import { testLimits } from "./limits.ts";
@@ -46,6 +47,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("checkout secrets", () => testCheckoutSecrets(makeDatabase));
     describe("catalogues", () => testCatalogues(makeDatabase));
     describe("edits of the catalogue", () => testCatalogueEdits(makeDatabase));
+    describe("dated changes of the catalogue", () => testDatedCatalogues(makeDatabase));
     describe("customers", () => testCustomers(makeDatabase));
     describe("customer imports", () => testCustomerImports(makeDatabase));
     describe("top-ups", () => testTopUps(makeDatabase));

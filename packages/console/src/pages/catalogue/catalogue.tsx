@@ -1,8 +1,9 @@
 import { useState } from "react";
+import { useLocation } from "wouter";
 import { useApi, usePages } from "../../api/hooks.ts";
 import type { Service } from "../../api/request.ts";
 import { useMay } from "../../api/session.tsx";
-import type { Bouquet, Catalogue as CatalogueData } from "../../api/staff-api.d.ts";
+import type { Bouquet, CurrentCatalogue } from "../../api/staff-api.d.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable, PagedTable } from "../../components/data-table.tsx";
 import { Amount, Badge, Card, Code, Time } from "../../components/display.tsx";
@@ -13,14 +14,18 @@ import { EmptyState, Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
+import { CatalogueDiff } from "./diff.tsx";
 import { BouquetDialog, RestoreDialog } from "./edit.tsx";
 import { CatalogueUpload } from "./upload.tsx";
+import { useWhyWaits, WaitingNote } from "./waiting.tsx";
 
 const t = texts.catalogue;
 
 export default function Catalogue() {
   const mayPublish = useMay("administer");
   const [{ revision }] = useFilters(["revision"]);
+  const whyWaits = useWhyWaits();
+  const [, navigate] = useLocation();
   if (revision !== "") return <PreviousRevision revision={Number(revision)} mayPublish={mayPublish} />;
   const parts = [
     { id: "now", label: t.now, content: <Current mayPublish={mayPublish} /> },
@@ -32,7 +37,13 @@ export default function Catalogue() {
       <PageHead
         title={texts.shell.pages.catalogue}
         lead={t.lead}
-        actions={mayPublish && <LinkButton href="/catalogue?add=bouquet">{t.add}</LinkButton>}
+        actions={
+          mayPublish && (
+            <Button why={whyWaits} onClick={() => navigate("/catalogue?add=bouquet")}>
+              {t.add}
+            </Button>
+          )
+        }
       />
       <Tabs label={t.parts} tabs={mayPublish ? [...parts, upload] : parts} />
     </>
@@ -46,9 +57,11 @@ function Current({ mayPublish }: { mayPublish: boolean }) {
   return (
     <Loaded of={catalogue}>
       {(found) => {
+        const mayEdit = mayPublish && found.waiting === null;
         const opened = found.bouquets.find((each) => keyOf(each) === bouquet);
         return (
           <>
+            {found.waiting !== null && <WaitingNote waiting={found.waiting} mayPublish={mayPublish} />}
             {found.revision === null ? (
               <EmptyState
                 title={t.none}
@@ -63,9 +76,9 @@ function Current({ mayPublish }: { mayPublish: boolean }) {
                 {t.noneHint}
               </EmptyState>
             ) : (
-              <Bouquets catalogue={found} mayEdit={mayPublish} />
+              <Bouquets catalogue={found} mayEdit={mayEdit} />
             )}
-            {mayPublish && (add !== "" || opened !== undefined) && (
+            {mayEdit && (add !== "" || opened !== undefined) && (
               <BouquetDialog
                 bouquet={opened}
                 baseRevision={found.revision ?? 0}
@@ -84,6 +97,7 @@ function PreviousRevision({ revision, mayPublish }: { revision: number; mayPubli
   const current = useApi("GET /catalogue", { environment: useEnvironment() });
   const [isRestoring, setRestoring] = useState(false);
   const newest = current.data?.revision ?? null;
+  const whyWaits = useWhyWaits();
   return (
     <>
       <PageHead
@@ -92,12 +106,23 @@ function PreviousRevision({ revision, mayPublish }: { revision: number; mayPubli
         actions={
           <>
             <LinkButton href="/catalogue">{t.toNow}</LinkButton>
-            {mayPublish && newest !== null && <Button onClick={() => setRestoring(true)}>{t.restore}</Button>}
+            {mayPublish && newest !== null && (
+              <Button why={whyWaits} onClick={() => setRestoring(true)}>
+                {t.restore}
+              </Button>
+            )}
           </>
         }
       />
-      <Note>{t.previousNote}</Note>
-      <Loaded of={catalogue}>{(found) => <Bouquets catalogue={found} />}</Loaded>
+      <Loaded of={catalogue}>
+        {(found) => (
+          <>
+            <Note>{t.stateNotes[found.state]}</Note>
+            {found.change !== null && <CatalogueDiff change={found.change} />}
+            <Bouquets catalogue={found} />
+          </>
+        )}
+      </Loaded>
       {isRestoring && newest !== null && (
         <RestoreDialog revision={revision} baseRevision={newest} onClose={() => setRestoring(false)} />
       )}
@@ -105,18 +130,27 @@ function PreviousRevision({ revision, mayPublish }: { revision: number; mayPubli
   );
 }
 
+const TONES = { current: "success", previous: "neutral", waiting: "info", withdrawn: "neutral" } as const;
+
 function Revisions() {
   const revisions = usePages("GET /catalogue/revisions", { environment: useEnvironment() });
-  const [newest] = revisions.items;
   return (
     <PagedTable
       label={t.revisions}
       pages={revisions}
       rowKey={({ revision }) => String(revision)}
-      rowHref={({ revision }) => (revision === newest?.revision ? "/catalogue" : `/catalogue?revision=${revision}`)}
+      rowHref={({ revision, state }) => (state === "current" ? "/catalogue" : `/catalogue?revision=${revision}`)}
       columns={[
         { header: t.revisions, cell: ({ revision }) => t.revision(revision) },
         { header: t.at, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
+        {
+          header: t.state,
+          cell: ({ state, from }) => (
+            <>
+              <Badge tone={TONES[state]}>{t.states[state]}</Badge> {from !== null && t.since(from)}
+            </>
+          ),
+        },
         { header: t.bouquets, cell: ({ bouquets }) => formatCount(bouquets), isNumber: true },
         { header: t.author, cell: ({ author }) => author },
         { header: texts.common.reason, isWide: true, cell: ({ reason }) => reason },
@@ -131,7 +165,7 @@ const SERVICES: readonly Service[] = ["internet", "tv", "iptv"];
 const keyOf = ({ service, code }: Bouquet) => `${service}:${code}`;
 
 interface BouquetsProps {
-  readonly catalogue: CatalogueData;
+  readonly catalogue: Pick<CurrentCatalogue, "revision" | "createdAt" | "bouquets">;
   /** Whether a row opens the form of its bouquet. */
   readonly mayEdit?: boolean;
 }

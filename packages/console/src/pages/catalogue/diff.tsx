@@ -41,7 +41,7 @@ export function CatalogueDiff({
   change: { bouquets, reorders, warnings },
   narrow = false,
 }: {
-  change: CatalogueChange;
+  change: Pick<CatalogueChange, "bouquets" | "reorders" | "warnings">;
   narrow?: boolean;
 }) {
   return (

@@ -6,13 +6,14 @@ import type { Input, Service } from "../../api/request.ts";
 import type { Bouquet, CatalogueChange } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, TextArea, TextInput } from "../../components/controls.tsx";
-import { ActionDialog, Dialog, ReasonField, whyNot } from "../../components/dialog.tsx";
+import { ActionDialog, Dialog, whyNot } from "../../components/dialog.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { Field, Form, type FormValues } from "../../components/form.tsx";
 import { ErrorNote, Loading, Note } from "../../components/states.tsx";
 import { useToast } from "../../components/toasts.tsx";
 import { texts } from "../../texts/index.ts";
 import { CatalogueDiff, isSame, LargeChange } from "./diff.tsx";
+import { TermsFields, termsOf } from "./waiting.tsx";
 
 const t = texts.catalogue;
 
@@ -65,8 +66,7 @@ export function BouquetDialog({ bouquet, baseRevision, onClose }: BouquetDialogP
           submit={t.publishConfirm}
           why={isSame(reviewed.change) ? texts.common.whyNot.changesNothing : undefined}
           onSubmit={async (values) => {
-            const reason = values.optional("reason");
-            toast(t.done((await send.mutateAsync({ ...reviewed.edit, reason })).revision));
+            toast(t.done(await send.mutateAsync({ ...reviewed.edit, ...termsOf(values) })));
             onClose();
           }}
           actions={<Button onClick={() => setEditing(true)}>{t.back}</Button>}
@@ -75,7 +75,7 @@ export function BouquetDialog({ bouquet, baseRevision, onClose }: BouquetDialogP
             <Note tone="warning">{t.isSold(reviewed.edit.code)}</Note>
           )}
           <Review change={reviewed.change} />
-          <ReasonField />
+          <TermsFields />
         </Form>
       )}
     </Dialog>
@@ -142,14 +142,11 @@ function RemoveDialog({ bouquet: { service, code }, baseRevision, onClose }: Rem
       submit={t.takeOffConfirm}
       danger
       why={whyNot(true, preview.error, preview.isFetching ? undefined : preview.data)}
-      onSubmit={async (values) => {
-        const reason = values.optional("reason");
-        return { toast: t.done((await send.mutateAsync({ ...input, reason })).revision) };
-      }}
+      onSubmit={async (values) => ({ toast: t.done(await send.mutateAsync({ ...input, ...termsOf(values) })) })}
       onClose={onClose}
     >
       <Review change={preview.data} error={preview.error} />
-      <ReasonField />
+      <TermsFields />
     </ActionDialog>
   );
 }
@@ -180,10 +177,10 @@ export function RestoreDialog({ revision, baseRevision, onClose }: RestoreDialog
         (needsLeave ? texts.common.whyNot.allowLargeChange : undefined)
       }
       onSubmit={async (values) => {
-        const more = { allowLargeChange: isAllowed || undefined, reason: values.optional("reason") };
+        const more = { allowLargeChange: isAllowed || undefined, ...termsOf(values) };
         const done = await send.mutateAsync({ ...input, ...more });
         navigate("/catalogue");
-        return { toast: t.done(done.revision) };
+        return { toast: t.done(done) };
       }}
       onClose={onClose}
     >
@@ -191,7 +188,7 @@ export function RestoreDialog({ revision, baseRevision, onClose }: RestoreDialog
         <LargeChange change={change} isAllowed={isAllowed} onAllow={setAllowed} />
       )}
       <Review change={change} error={error} />
-      <ReasonField />
+      <TermsFields />
     </ActionDialog>
   );
 }

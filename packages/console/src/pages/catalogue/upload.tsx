@@ -4,7 +4,7 @@ import { useUpload } from "../../api/hooks.ts";
 import type { CatalogueChange } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { FileInput } from "../../components/controls.tsx";
-import { ActionDialog, ReasonField } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Card, Grid, Stat } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { Field, Form } from "../../components/form.tsx";
@@ -12,6 +12,7 @@ import { Note, Progress, Result } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 import { CatalogueDiff, isSame, LargeChange } from "./diff.tsx";
+import { TermsFields, termsOf, useWhyWaits } from "./waiting.tsx";
 
 const t = texts.catalogue;
 
@@ -20,11 +21,13 @@ export function CatalogueUpload() {
   const [checked, setChecked] = useState<{ file: File; change: CatalogueChange }>();
   const environment = useEnvironment();
   const check = useUpload("POST /catalogue");
+  const whyWaits = useWhyWaits();
   return (
     <>
       <Card>
         <Form
           submit={t.check}
+          why={whyWaits}
           onChange={() => setChecked(undefined)}
           onSubmit={async (values) => {
             const file = values.file("file");
@@ -98,14 +101,13 @@ function Publish({ file, allowsLarge, isLarge }: { file: File; allowsLarge: bool
           submit={t.publishConfirm}
           onSubmit={async (values) => {
             const allowLargeChange = allowsLarge || undefined;
-            const reason = values.optional("reason");
-            const { revision } = await upload.mutateAsync({ file, environment, allowLargeChange, reason });
+            const done = await upload.mutateAsync({ file, environment, allowLargeChange, ...termsOf(values) });
             navigate("/catalogue");
-            return { toast: t.done(revision) };
+            return { toast: t.done(done) };
           }}
           onClose={() => setOpen(false)}
         >
-          <ReasonField />
+          <TermsFields />
           {upload.isPending && <Progress label={t.checking} done={upload.progress} />}
         </ActionDialog>
       )}

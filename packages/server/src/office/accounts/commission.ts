@@ -106,7 +106,7 @@ async function readRule(
   daysOf(office, { from });
   if (from !== undefined && from < today)
     throw Refused.field("from", `must not be before today, ${today}: earlier top-ups have their commission`);
-  if (bouquet !== undefined && !(await isBouquet(db, bouquet, service)))
+  if (bouquet !== undefined && !(await isBouquet(office, db, bouquet, service)))
     throw Refused.field("bouquet", "is not the code of a bouquet");
   return {
     service,
@@ -117,8 +117,14 @@ async function readRule(
   };
 }
 
-async function isBouquet(db: Db, code: string, service: CommissionRule["service"]): Promise<boolean> {
-  const known = await Promise.all(ENVIRONMENTS.map((environment) => knownBouquets(db, environment)));
+async function isBouquet(
+  { clock }: Office,
+  db: Db,
+  code: string,
+  service: CommissionRule["service"],
+): Promise<boolean> {
+  const now = clock();
+  const known = await Promise.all(ENVIRONMENTS.map((environment) => knownBouquets(db, environment, now)));
   return known.flat().some((each) => each.code === code && (service ?? each.service) === each.service);
 }
 

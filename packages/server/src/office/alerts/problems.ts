@@ -125,7 +125,7 @@ async function ofTokens(db: Db, now: Instant): Promise<Problem[]> {
 
 /** Missing backups and checks. A database without a production catalogue needs none. */
 async function ofCare(store: Pick<Store, "engine" | "currentCatalogue">, now: Instant): Promise<Problem[]> {
-  if ((await store.currentCatalogue("production")) === undefined) return [];
+  if ((await store.currentCatalogue("production", now)) === undefined) return [];
   const { db } = store.engine;
   const [backedUpAt, checkedAt] = [await lastBackupAt(db), await lastCheckAt(db)];
   return [

@@ -6,10 +6,21 @@ import { type CurrencyExponent, formatMoney } from "../../domain/money.ts";
 import { Refused } from "../../domain/refused.ts";
 import { readCatalogue } from "../../store/reference-cache.ts";
 import { CodeSchema, EnvironmentSchema, oneOf, PREVIEW, readAmount } from "../common.ts";
+import { decide } from "../decide.ts";
 import { operation } from "../operation.ts";
 import { type Current, publishNext } from "./publish.ts";
-import { ALLOW_LARGE, CatalogueChangeSchema, changeLines, REASON, REVISION } from "./schemas.ts";
-import { findRevision, noRevision } from "./sql.ts";
+import { dayOfRevision, readStanding } from "./schedule.ts";
+import {
+  ALLOW_LARGE,
+  CatalogueChangeSchema,
+  changeLines,
+  FROM,
+  REASON,
+  REVISION,
+  WithdrawnRevisionSchema,
+  withdrawnLine,
+} from "./schemas.ts";
+import { findRevision, noRevision, withdrawRevision } from "./sql.ts";
 
 /* Edits of the catalogue. Each publishes a new revision. */
 
@@ -27,6 +38,7 @@ const EDIT = {
       description: "Revision that the change is made from, 0 before the first; refused if there is a newer one.",
     }),
   ),
+  ...FROM,
   ...REASON,
   ...PREVIEW,
 };
@@ -69,11 +81,12 @@ export const setBouquet = operation({
       show: changeLines,
       examples: [
         "topupd catalogue set tv TV-1M --price 499 --preview",
+        "topupd catalogue set tv TV-1M --price 499 --from 2026-12-01",
         'topupd catalogue set tv KIDS --name "Kids TV (MONTHLY)" --price 120',
       ],
     },
   ],
-  run(office, { service, code, environment = "production", baseRevision, name, price, segments, plan }) {
+  run(office, { service, code, environment = "production", baseRevision, from, name, price, segments, plan }) {
     const { currencyExponent } = office.store.provider;
     const read = price === undefined ? price : formatMoney(readAmount(office, "price", price), currencyExponent);
     const given = { name, price: read, segments: segments?.filter((each) => each !== ""), plan };
@@ -84,7 +97,7 @@ export const setBouquet = operation({
         refuseStale(current, baseRevision);
         return { bouquets: withBouquet(current.bouquets, { service, code }, given, currencyExponent) };
       },
-      { action: { action: "catalogue.set", service, code } },
+      { from, action: { action: "catalogue.set", service, code } },
     );
   },
 });
@@ -102,7 +115,7 @@ export const removeBouquet = operation({
       examples: ["topupd catalogue remove tv TV-1M --preview"],
     },
   ],
-  run: (office, { service, code, environment = "production", baseRevision }) =>
+  run: (office, { service, code, environment = "production", baseRevision, from }) =>
     publishNext(
       office,
       environment,
@@ -114,7 +127,7 @@ export const removeBouquet = operation({
           throw new Refused("conflict", "this is the only bouquet: without it, partners could sell nothing");
         return { bouquets };
       },
-      { action: { action: "catalogue.remove", service, code } },
+      { from, action: { action: "catalogue.remove", service, code } },
     ),
 });
 
@@ -131,7 +144,7 @@ export const restoreCatalogue = operation({
       examples: ["topupd catalogue restore 12 --preview"],
     },
   ],
-  async run(office, { revision, baseRevision, allowLargeChange }) {
+  async run(office, { revision, baseRevision, from, allowLargeChange }) {
     const { engine, provider } = office.store;
     const { environment } = await findRevision(engine.db, revision);
     return publishNext(
@@ -141,9 +154,37 @@ export const restoreCatalogue = operation({
         refuseStale(current, baseRevision);
         return (await readCatalogue(tx, provider, revision)) ?? noRevision();
       },
-      { allowLargeChange, action: { action: "catalogue.restore", restored: revision } },
+      { allowLargeChange, from, action: { action: "catalogue.restore", restored: revision } },
     );
   },
+});
+
+export const withdrawCatalogue = operation({
+  ...AS,
+  http: "POST /catalogue/revisions/:revision/withdraw",
+  summary: "Withdraw the revision that waits for its day",
+  input: Type.Object({ ...REVISION, ...REASON }),
+  answer: WithdrawnRevisionSchema,
+  cli: [
+    {
+      words: "catalogue withdraw",
+      arguments: ["revision"],
+      show: withdrawnLine,
+      examples: ["topupd catalogue withdraw 13"],
+    },
+  ],
+  run: (office, { revision }) =>
+    decide(office, "reference", async (tx) => {
+      const { environment } = await findRevision(tx, revision);
+      const { waiting } = await readStanding(tx, environment, office.clock());
+      if (waiting?.revision !== revision)
+        throw new Refused("conflict", `revision ${revision} does not wait for its day`);
+      const from = dayOfRevision(waiting, office.store.provider);
+      const write = () => withdrawRevision(tx, { environment, inForceAt: waiting.inForceAt });
+      const answer = { revision, from };
+      const entry = { action: "catalogue.withdraw", subject: environment, before: answer, after: undefined } as const;
+      return { answer, change: { write, audit: [entry] } };
+    }),
 });
 
 /** Two persons can edit at once: the second must see the first one's change before. */

@@ -2,11 +2,12 @@ import { type Static, Type } from "typebox";
 import { CATALOGUE_HEADER, catalogueLine } from "../../csv/writing.ts";
 import { bouquetKey } from "../../domain/bouquet.ts";
 import { type CatalogueRow, CatalogueRows, catalogueRow, isRetired, readCatalogueRow } from "../../domain/catalogue.ts";
+import { compareCatalogues } from "../../domain/catalogue-changes.ts";
 import type { Environment } from "../../domain/customer.ts";
 import type { FieldProblem } from "../../domain/fields.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "../../domain/money.ts";
 import { isoTime } from "../../domain/wall-time.ts";
-import { currentRevision, knownBouquets, readCatalogue } from "../../store/reference-cache.ts";
+import { knownBouquets, readCatalogue } from "../../store/reference-cache.ts";
 import { ENVIRONMENT, environmentOf, numberCursor, PAGE, PREVIEW, pageOf, readPage } from "../common.ts";
 import { type GivenFile, type Rows, rowsOf } from "../fields.ts";
 import { MOST_SAID, readRow, sourceRows } from "../imports/file.ts";
@@ -15,17 +16,21 @@ import { IMPORT } from "../imports/schemas.ts";
 import { badLines } from "../imports/tally.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
-import { removeBouquet, restoreCatalogue, setBouquet } from "./edit.ts";
-import { publishNext } from "./publish.ts";
+import { removeBouquet, restoreCatalogue, setBouquet, withdrawCatalogue } from "./edit.ts";
+import { differenceOf, publishNext } from "./publish.ts";
+import { dayOfRevision, fromOf, readStanding, stateOf } from "./schedule.ts";
 import {
   ALLOW_LARGE,
   CatalogueImportSchema,
   CatalogueRevisionSchema,
   CatalogueRowSchema,
-  CatalogueSchema,
+  type CatalogueSchema,
+  CurrentCatalogueSchema,
+  FROM,
   importLines,
   REASON,
   REVISION,
+  ShownRevisionSchema,
 } from "./schemas.ts";
 import { entriesOf, findRevision, listRevisions, noRevision } from "./sql.ts";
 
@@ -54,12 +59,19 @@ const AS = { tag: "Catalogue", permission: "read" } as const;
 export const showCatalogue = operation({
   ...AS,
   http: "GET /catalogue",
-  summary: "Show the current catalogue",
+  summary: "Show the current catalogue, and the change that waits",
   input: Type.Object(ENVIRONMENT),
-  answer: CatalogueSchema,
+  answer: CurrentCatalogueSchema,
   async run(office, input) {
-    const current = await currentRevision(office.store.engine.db, await environmentOf(office, input));
-    return current === undefined ? { revision: null, createdAt: null, bouquets: [] } : revisionData(office, current);
+    const { engine, provider } = office.store;
+    const environment = await environmentOf(office, input);
+    const { current, waiting } = await readStanding(engine.db, environment, office.by.at);
+    const sold = current === undefined ? NONE : await revisionData(office, current);
+    if (waiting === undefined) return { ...sold, waiting: null };
+    const { author = "", reason = null } =
+      (await entriesOf(engine.db, environment, [waiting])).get(waiting.createdAt) ?? {};
+    const from = dayOfRevision(waiting, provider);
+    return { ...sold, waiting: { revision: waiting.revision, from, author, reason } };
   },
 });
 
@@ -71,15 +83,19 @@ export const listCatalogueRevisions = operation({
   answer: pageOf(CatalogueRevisionSchema),
   async run(office, input) {
     const environment = await environmentOf(office, input);
-    const { db } = office.store.engine;
+    const { engine, provider } = office.store;
+    const { db } = engine;
     const read = (limit: number) => listRevisions(db, environment, { before: numberCursor(input), limit });
     const { items, cursor } = await readPage(input, read, ({ revision }) => revision);
     const entries = await entriesOf(db, environment, items);
-    const dated = items.map(({ createdAt, ...each }) => {
+    const standing = await readStanding(db, environment, office.by.at);
+    const shown = items.map((each) => {
+      const { revision, createdAt, bouquets } = each;
       const { author = "", reason = null } = entries.get(createdAt) ?? {};
-      return { ...each, createdAt: isoTime(createdAt), author, reason };
+      const [state, from] = [stateOf(each, standing), fromOf(each, provider)];
+      return { revision, createdAt: isoTime(createdAt), bouquets, state, from, author, reason };
     });
-    return { items: dated, cursor };
+    return { items: shown, cursor };
   },
 });
 
@@ -88,9 +104,23 @@ export const showCatalogueRevision = operation({
   http: "GET /catalogue/revisions/:revision",
   summary: "Show a revision",
   input: Type.Object(REVISION),
-  answer: CatalogueSchema,
-  run: (office, { revision }) => revisionData(office, revision),
+  answer: ShownRevisionSchema,
+  async run(office, { revision }) {
+    const { engine, provider } = office.store;
+    const found = await findRevision(engine.db, revision);
+    const standing = await readStanding(engine.db, found.environment, office.by.at);
+    const [state, from] = [stateOf(found, standing), fromOf(found, provider)];
+    const change = state === "waiting" ? await waitingChange(office, standing.current, revision) : null;
+    return { ...(await revisionData(office, revision)), state, from, change };
+  },
 });
+
+async function waitingChange({ store: { engine, provider } }: Office, current: number | undefined, waiting: number) {
+  const read = async (revision = 0) => (await readCatalogue(engine.db, provider, revision))?.bouquets ?? [];
+  return differenceOf(compareCatalogues(await read(current), await read(waiting), provider.currencyExponent));
+}
+
+const NONE: Static<typeof CatalogueSchema> = { revision: null, createdAt: null, bouquets: [] };
 
 async function revisionData({ store }: Office, revision: number): Promise<Static<typeof CatalogueSchema>> {
   const { engine, provider } = store;
@@ -113,6 +143,7 @@ export const publishCatalogue = operation({
   summary: "Publish a file, NDJSON or CSV, as the next catalogue revision, whole or not at all",
   input: Type.Object({
     ...IMPORT,
+    ...FROM,
     ...REASON,
     ...PREVIEW,
     ...ALLOW_LARGE,
@@ -135,12 +166,18 @@ export const publishCatalogue = operation({
     ),
 });
 
+interface FileRules {
+  readonly skipInvalid?: boolean;
+  readonly allowLargeChange?: boolean;
+  readonly from?: string;
+}
+
 /** @throws Refused if lines are bad, or too many codes would go. */
 async function publishFile(
   office: Office,
   environment: Environment,
   file: GivenFile,
-  { skipInvalid = false, allowLargeChange }: { readonly skipInvalid?: boolean; readonly allowLargeChange?: boolean },
+  { skipInvalid = false, allowLargeChange, from }: FileRules,
 ) {
   const { bouquets, retired, rejected, problems } = await readCatalogueFile(
     file,
@@ -149,7 +186,7 @@ async function publishFile(
   // A catalogue without bouquets would stop all sales, so it is a mistake in the file.
   const hasGood = bouquets.length > 0;
   if (!hasGood || (rejected > 0 && !skipInvalid)) throw badLines(rejected, hasGood, problems);
-  const change = await publishNext(office, environment, () => ({ bouquets, retired }), { allowLargeChange });
+  const change = await publishNext(office, environment, () => ({ bouquets, retired }), { allowLargeChange, from });
   const lines = { accepted: bouquets.length + retired.length, rejected };
   const { unchanged, reorders, added, changed, removed } = change;
   return {
@@ -169,11 +206,11 @@ export const exportCatalogue = operation({
 });
 
 /** Yields the bouquets that are sold, in order; then the newest definition of every other code, as `retired`. */
-async function* exported({ store }: Office, environment: Environment): Rows<CatalogueRow> {
+async function* exported({ store, by }: Office, environment: Environment): Rows<CatalogueRow> {
   const { engine, provider } = store;
-  const current = (await store.currentCatalogue(environment))?.bouquets ?? [];
+  const current = (await store.currentCatalogue(environment, by.at))?.bouquets ?? [];
   const sold = new Set(current.map(bouquetKey));
-  const retired = (await knownBouquets(engine.db, environment)).filter((each) => !sold.has(bouquetKey(each)));
+  const retired = (await knownBouquets(engine.db, environment, by.at)).filter((each) => !sold.has(bouquetKey(each)));
   const row = (bouquet: (typeof current)[number]) => catalogueRow(bouquet, provider.currencyExponent);
   yield [...current.map(row), ...retired.map((each) => ({ ...row(each), retired: true as const }))];
   return undefined;
@@ -182,5 +219,5 @@ async function* exported({ store }: Office, environment: Environment): Rows<Cata
 export const operations: readonly Operation[] = [
   ...[showCatalogue, listCatalogueRevisions, showCatalogueRevision],
   ...[publishCatalogue, exportCatalogue],
-  ...[setBouquet, removeBouquet, restoreCatalogue],
+  ...[setBouquet, removeBouquet, restoreCatalogue, withdrawCatalogue],
 ];

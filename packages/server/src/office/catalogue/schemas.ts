@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import {
   AmountSchema,
+  day,
   FieldChangeSchema,
   InstantSchema,
   oneOf,
@@ -37,15 +38,32 @@ export const CatalogueSchema = Type.Object(
   { title: "Catalogue" },
 );
 
+const from = orNull(Type.String({ description: "Day of a dated change, at whose start it comes into force." }));
+const author = Type.String();
+const reason = orNull(
+  Type.String({ description: "Reason of the change; of a file, with the import and the file's name." }),
+);
+
+export const CurrentCatalogueSchema = Type.Object(
+  {
+    ...CatalogueSchema.properties,
+    waiting: orNull(Type.Object({ revision: Type.Integer(), from: Type.String(), author, reason })),
+  },
+  { title: "CurrentCatalogue" },
+);
+
+const RevisionStateSchema = oneOf(["current", "previous", "waiting", "withdrawn"]);
+export type RevisionState = Static<typeof RevisionStateSchema>;
+
 export const CatalogueRevisionSchema = Type.Object(
   {
     revision: Type.Integer(),
     createdAt: InstantSchema,
     bouquets: Type.Integer({ description: "Number of bouquets." }),
-    author: Type.String(),
-    reason: orNull(
-      Type.String({ description: "Reason of the change; of a file, with the import and the file's name." }),
-    ),
+    state: RevisionStateSchema,
+    from,
+    author,
+    reason,
   },
   { title: "CatalogueRevision" },
 );
@@ -57,17 +75,23 @@ export const BouquetChangeSchema = Type.Object({
   fields: Type.Array(FieldChangeSchema),
 });
 
-const NUMBER = { revision: orNull(Type.Integer({ description: "Number of the new revision; null in a preview." })) };
-const COUNTS = {
-  added: Type.Integer(),
-  changed: Type.Integer(),
-  unchanged: Type.Integer(),
-  removed: Type.Integer(),
+const NUMBER = {
+  revision: orNull(Type.Integer({ description: "Number of the new revision; null in a preview." })),
+  from,
+};
+const DIFFERENCE = {
   reorders: Type.Boolean({ description: "Whether the remaining bouquets have another order." }),
   bouquets: Type.Array(BouquetChangeSchema, { description: "At most a thousand." }),
   warnings: Type.Array(Type.String(), {
     description: "Prices that are probably not meant, and changes that affect earlier top-ups; at most a thousand.",
   }),
+};
+const COUNTS = {
+  added: Type.Integer(),
+  changed: Type.Integer(),
+  unchanged: Type.Integer(),
+  removed: Type.Integer(),
+  ...DIFFERENCE,
 };
 const LARGE = { largeChange: orNull(LargeChangeSchema) };
 
@@ -83,6 +107,21 @@ export const CatalogueImportSchema = Type.Object(
     ...LARGE,
   },
   { title: "CatalogueImport" },
+);
+
+export const ShownRevisionSchema = Type.Object(
+  {
+    ...CatalogueSchema.properties,
+    state: RevisionStateSchema,
+    from,
+    change: orNull(Type.Object(DIFFERENCE, { description: "Change of the current catalogue by a waiting revision." })),
+  },
+  { title: "ShownRevision" },
+);
+
+export const WithdrawnRevisionSchema = Type.Object(
+  { revision: Type.Integer(), from: Type.String({ description: "Day that it waited for." }) },
+  { title: "WithdrawnRevision" },
 );
 
 /** Input that names a revision. */
@@ -102,6 +141,12 @@ export const REASON = {
   ),
 };
 
+export const FROM = {
+  from: Type.Optional(
+    day("Day after today, at whose start the change comes into force, by the provider's clock (default: at once)."),
+  ),
+};
+
 /** A row of a catalogue file. */
 export const CatalogueRowSchema = Type.Object({
   service: ServiceSchema,
@@ -118,6 +163,10 @@ export function changeLines(change: Static<typeof CatalogueChangeSchema>): Shown
   return linesOf(change);
 }
 
+export function withdrawnLine({ revision, from }: Static<typeof WithdrawnRevisionSchema>): Shown {
+  return { out: `revision ${revision} is withdrawn, and does not come into force on ${from}\n` };
+}
+
 export function importLines(change: Static<typeof CatalogueImportSchema>): Shown {
   const { accepted, rejected, problems } = change;
   const { out, note } = linesOf(change, { accepted, rejected });
@@ -130,12 +179,22 @@ export function importLines(change: Static<typeof CatalogueImportSchema>): Shown
 
 /** @param lines counts of a file's lines. */
 function linesOf(
-  { revision, added, changed, unchanged, removed, reorders, bouquets, warnings }: Static<typeof CatalogueChangeSchema>,
+  {
+    revision,
+    from: ofDay,
+    added,
+    changed,
+    unchanged,
+    removed,
+    reorders,
+    bouquets,
+    warnings,
+  }: Static<typeof CatalogueChangeSchema>,
   lines: Readonly<Record<string, number>> = {},
 ) {
   const changes = revision === null ? bouquets.map((each) => changeWords(titleOf(each), each.fields)) : [];
   const counts = countsOf({ ...lines, added, changed, unchanged, removed });
-  const notes = `${reorders ? ", in another order" : ""}${revision === null ? "" : `, as revision ${revision}`}`;
+  const notes = `${reorders ? ", in another order" : ""}${revision === null ? "" : `, as revision ${revision}`}${ofDay === null ? "" : `, from ${ofDay}`}`;
   return {
     out: `${changes.join("")}${counts}${notes}\n`,
     note: warnings.map((each) => `${printable(`warning: ${each}`)}\n`).join(""),

@@ -6,6 +6,7 @@ import { Refused } from "../../domain/refused.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import { bouquetRow } from "../../store/reference-cache.ts";
+import type { Tables } from "../../store/tables.ts";
 
 /** Rows in one statement, whose parameters are limited. */
 const ROWS_OF_A_STATEMENT = 500;
@@ -19,7 +20,7 @@ export async function listRevisions(
   let query = db
     .selectFrom("catalogueRevision as each")
     .innerJoin("bouquet", "bouquet.revision", "each.revision")
-    .select((eb) => ["each.revision", "each.createdAt", eb.fn.countAll().as("bouquets")])
+    .select((eb) => ["each.revision", "each.createdAt", "each.inForceAt", eb.fn.countAll().as("bouquets")])
     .where("environment", "=", environment)
     .where((eb) =>
       eb.not(
@@ -33,7 +34,7 @@ export async function listRevisions(
         ),
       ),
     )
-    .groupBy(["each.revision", "each.createdAt"])
+    .groupBy(["each.revision", "each.createdAt", "each.inForceAt"])
     .orderBy("each.revision", "desc")
     .limit(limit);
   if (before !== undefined) query = query.where("each.revision", "<", before);
@@ -58,15 +59,26 @@ export async function entriesOf(
   return new Map(entries.map((entry) => [entry.at, entry]));
 }
 
+/** The last number in use, of both environments; 0 before the first. */
+export async function lastRevision(db: Db): Promise<number> {
+  const query = db.selectFrom("catalogueRevision").select((eb) => eb.fn.max("revision").as("revision"));
+  return (await query.executeTakeFirst())?.revision ?? 0;
+}
+
+type Revision = Tables["catalogueRevision"];
+
+/** Withdraws the revision that waits, and the one before it that publishes its retired codes. */
+export async function withdrawRevision(
+  tx: Db,
+  { environment, inForceAt }: Pick<Revision, "environment" | "inForceAt">,
+): Promise<void> {
+  const ofChange = tx.updateTable("catalogueRevision").where("environment", "=", environment);
+  await ofChange.where("inForceAt", "=", inForceAt).set({ inForceAt: null }).execute();
+}
+
 /** Finds a revision. @throws Refused if there is none. */
-export async function findRevision(
-  db: Db,
-  revision: number,
-): Promise<{ readonly environment: Environment; readonly createdAt: Instant }> {
-  const query = db
-    .selectFrom("catalogueRevision")
-    .select(["environment", "createdAt"])
-    .where("revision", "=", revision);
+export async function findRevision(db: Db, revision: number): Promise<Revision> {
+  const query = db.selectFrom("catalogueRevision").selectAll().where("revision", "=", revision);
   return (await query.executeTakeFirst()) ?? noRevision();
 }
 
@@ -74,12 +86,8 @@ export function noRevision(): never {
   throw new Refused("not_found", "there is no such revision");
 }
 
-export async function insertRevision(
-  tx: Db,
-  { revision, environment, at }: { readonly revision: number; readonly environment: Environment; readonly at: Instant },
-  bouquets: readonly Bouquet[],
-): Promise<void> {
-  await tx.insertInto("catalogueRevision").values({ revision, environment, createdAt: at }).execute();
-  const rows = bouquets.map((bouquet, position) => ({ revision, position, ...bouquetRow(bouquet) }));
+export async function insertRevision(tx: Db, revision: Revision, bouquets: readonly Bouquet[]): Promise<void> {
+  await tx.insertInto("catalogueRevision").values(revision).execute();
+  const rows = bouquets.map((bouquet, position) => ({ revision: revision.revision, position, ...bouquetRow(bouquet) }));
   for (const some of portionsOf(rows, ROWS_OF_A_STATEMENT)) await tx.insertInto("bouquet").values(some).execute();
 }

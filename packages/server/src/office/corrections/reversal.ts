@@ -48,7 +48,7 @@ export const reverseTransaction = operation({
   ],
   async run(office, { id, partner, amount }) {
     const meant = (await findTransaction(office.store.engine.db, id)) ?? noTransaction();
-    const data = transactionData(meant, await presenterOf(office.store, meant.environment));
+    const data = transactionData(meant, await presenterOf(office, meant.environment));
     const expected = amount === undefined ? meant.amount : readAmount(office, "amount", amount);
     if ((partner ?? data.partner) !== data.partner || expected !== meant.amount)
       throw new Refused("conflict", `nothing was reversed: this is a ${nameOf(data)}`);
@@ -61,7 +61,7 @@ export async function reverse(
   office: Corrector,
   meant: Transaction,
 ): Promise<Static<typeof TransactionReversalSchema>> {
-  const data = transactionData(meant, await presenterOf(office.store, meant.environment));
+  const data = transactionData(meant, await presenterOf(office, meant.environment));
   return correct<Static<typeof TransactionReversalSchema>>(office, meant, async (tx, ledgers) => {
     const by = { ...correctingBy(office), requestedBy: office.confirms?.requestedBy };
     await confirmRequest(office, tx);

@@ -37,7 +37,7 @@ export const showLedgers = operation({
     const environment = await environmentOf(office, input);
     const { connections = [] } = (await findCustomer(engine.db, environment, input.cuid)) ?? {};
     const now = momentOf(office).wall;
-    const presenter = await presenterOf(office.store, environment);
+    const presenter = await presenterOf(office, environment);
     const plans: Static<typeof LedgersSchema>["plans"] = [];
     for (const ledger of await engine.readLedgers(engine.db, environment, [input.cuid])) {
       const { service, reqId, plan, entries } = ledger;

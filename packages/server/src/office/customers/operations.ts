@@ -37,7 +37,7 @@ export const searchCustomers = operation({
   async run(office, input) {
     const { environment, transactions, items, cursor } = await searched(office, input, input);
     const now = momentOf(office).wall;
-    const presenter = await presenterOf(office.store, environment);
+    const presenter = await presenterOf(office, environment);
     return {
       items: items.map(({ customer, code }) => {
         const connections = customer.connections.map((connection) => {

@@ -5,7 +5,7 @@ import { searchRanges } from "../../domain/customer-search.ts";
 import { isTransactionId, isTransactionIdEnd, type Transaction } from "../../domain/transaction.ts";
 import { findCustomers, listCustomers } from "../../store/customers.ts";
 import type { Db } from "../../store/engine.ts";
-import type { ReadingPorts } from "../../store/ports.ts";
+import type { Ports } from "../../store/ports.ts";
 import { cursorOf, environmentOf, type PageInput, readPage, textsOfCursor } from "../common.ts";
 import { findMatches, type Match, MOST_CANDIDATES } from "../customer-search.ts";
 import { findByTxnIdEnd, findByUdf1, findTransaction } from "../transactions/sql.ts";
@@ -30,7 +30,7 @@ interface Searched {
 
 /** A page of the customers that a text fits, codes before names. @throws Refused if the cursor is not that of a search. */
 export async function searched(
-  office: ReadingPorts,
+  office: Pick<Ports, "store" | "clock">,
   input: { readonly environment?: Environment | undefined; readonly q?: string | undefined },
   page: PageInput,
 ): Promise<Searched> {

@@ -102,7 +102,7 @@ async function present(
   const cuids = found.map(({ cuid }) => cuid);
   const txnIds = found.flatMap(({ txnId }) => txnId ?? []);
   const [names, topUps] = [await readNames(db, environment, cuids), await findByTxnIds(db, txnIds)];
-  const presenter = await presenterOf(store, environment);
+  const presenter = await presenterOf({ store, clock }, environment);
   const now = store.provider.zone.wallTime(clock());
   return found.map((held) => {
     const { id, line, cuid, kind } = held;

@@ -49,9 +49,9 @@ export async function customerRowReader(
   request: RowsRequest,
 ): Promise<RowReader> {
   const { environment, goodwill, oldRecords = false } = request;
-  const findBouquet = bouquetFinder(await knownBouquets(store.engine.db, environment));
-  const context = { findBouquet, goodwill };
   const now = clock();
+  const findBouquet = bouquetFinder(await knownBouquets(store.engine.db, environment, now));
+  const context = { findBouquet, goodwill };
   const prunedBefore = await readHorizon(store.engine.db);
   const rules: AsOfRules = { zone: store.provider.zone, now, allowsOld: oldRecords, prunedBefore };
   if (request.asOf !== undefined) {

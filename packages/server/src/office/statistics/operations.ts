@@ -80,7 +80,7 @@ export const showStatistics = operation({
     const [environment, partnerId] = [await environmentOf(office, input), await partnerIdOf(office, input)];
     const request = { environment, partnerId, days: input.days ?? USUAL_DAYS };
     const sums = await statistics.answer(request);
-    const { findBouquet, partnerNames, formatAmount } = await presenterOf(store, environment);
+    const { findBouquet, partnerNames, formatAmount } = await presenterOf(office, environment);
     const bouquetName = (service: Service, code: string) => {
       const name = findBouquet(service, code)?.name;
       return name === undefined ? code : `${name} (${code})`;

@@ -5,7 +5,7 @@ import { Refused } from "../../domain/refused.ts";
 import { firstTransactionId, isTransactionId } from "../../domain/transaction.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
-import type { ReadingPorts } from "../../store/ports.ts";
+import type { Ports } from "../../store/ports.ts";
 import { daysOf, environmentOf, limitOf, PAGE, readAmount, readIsoInstant, readPage, runOf } from "../common.ts";
 import { findCuidsByName, MOST_CANDIDATES, readNames } from "../customer-search.ts";
 import { type Rows, rowsOf } from "../fields.ts";
@@ -31,7 +31,10 @@ const AS = { tag: "Transactions", permission: "read" } as const;
 const ROWS_AT_ONCE = 1_000;
 
 /** Makes one filter; if the input has a name, one for each customer of that name. @throws Refused */
-async function filtersOf(office: ReadingPorts, input: Static<typeof FilterSchema>): Promise<TransactionFilter[]> {
+async function filtersOf(
+  office: Pick<Ports, "store" | "clock">,
+  input: Static<typeof FilterSchema>,
+): Promise<TransactionFilter[]> {
   const { cuid, name, bouquet: bouquetCode } = input;
   const environment = await environmentOf(office, input);
   const amount = input.amount === undefined ? undefined : readAmount(office, "amount", input.amount);
@@ -83,7 +86,7 @@ export const listTransactions = operation({
     if (input.cuid === undefined) office.giveWay();
     const filters = await filtersOf(office, input);
     const environment = await environmentOf(office, input);
-    const presenter = await presenterOf(office.store, environment);
+    const presenter = await presenterOf(office, environment);
     const readOlder = (limit: number) => read(office, filters, { before: cursor, limit });
     const found =
       after === undefined
@@ -140,7 +143,7 @@ export const sumTransactions = operation({
       total.reversed += reversed;
       total.reversedAmount += reversedAmount;
     }
-    const { formatAmount } = await presenterOf(office.store, await environmentOf(office, input));
+    const { formatAmount } = await presenterOf(office, await environmentOf(office, input));
     return { ...total, amount: formatAmount(total.amount), reversedAmount: formatAmount(total.reversedAmount) };
   },
 });
@@ -167,7 +170,7 @@ export const exportTransactions = operation({
   ],
   async run(office, { settled = false, ...input }) {
     const filters = await filtersOf(office, input);
-    return exported(office, filters, settled, await presenterOf(office.store, await environmentOf(office, input)));
+    return exported(office, filters, settled, await presenterOf(office, await environmentOf(office, input)));
   },
 });
 
@@ -244,7 +247,7 @@ export const showTransaction = operation({
     const taken = entries.find(({ entry, plan }) => plan === made?.plan && entry.seq === made.reversedBy);
     const { firstName, lastName, mobile = null } = customer ?? {};
     return {
-      ...transactionData(transaction, await presenterOf(store, transaction.environment)),
+      ...transactionData(transaction, await presenterOf(office, transaction.environment)),
       customer: firstName === undefined || lastName === undefined ? null : { firstName, lastName, mobile },
       plan: made?.plan ?? null,
       before: runOf(made?.before),

@@ -4,8 +4,9 @@ import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import { isoTime } from "../../domain/wall-time.ts";
+import type { Ports } from "../../store/ports.ts";
 import { knownBouquets } from "../../store/reference-cache.ts";
-import type { ProviderSettings, Store } from "../../store/store.ts";
+import type { ProviderSettings } from "../../store/store.ts";
 import { runLines } from "../common.ts";
 import type { Shown } from "../operation.ts";
 import { partnerNamesOf } from "../partners/sql.ts";
@@ -22,8 +23,11 @@ export interface Presenter {
   readonly findBouquet: FindBouquet;
 }
 
-export async function presenterOf(store: Store, environment: Environment): Promise<Presenter> {
-  const findBouquet = bouquetFinder(await knownBouquets(store.engine.db, environment));
+export async function presenterOf(
+  { store, clock }: Pick<Ports, "store" | "clock">,
+  environment: Environment,
+): Promise<Presenter> {
+  const findBouquet = bouquetFinder(await knownBouquets(store.engine.db, environment, clock()));
   const { currencyExponent } = store.provider;
   const formatAmount = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
   return { formatAmount, partnerNames: await partnerNamesOf(store), findBouquet };

@@ -69,7 +69,9 @@ CREATE TABLE access_token_use (
 CREATE TABLE catalogue_revision (
   revision    INTEGER PRIMARY KEY,
   environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
-  created_at  INTEGER NOT NULL
+  created_at  INTEGER NOT NULL,
+  -- Equals created_at if the change has no date; NULL if it was withdrawn.
+  in_force_at INTEGER
 ) STRICT;
 
 CREATE INDEX catalogue_revision_by_environment ON catalogue_revision (environment, revision);

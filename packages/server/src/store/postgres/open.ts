@@ -123,7 +123,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
 
     findAccessToken: (hash) => reference.findToken(hash),
     checkoutSecrets: () => reference.listSecrets(),
-    currentCatalogue: (environment) => reference.currentCatalogue(environment),
+    currentCatalogue: (environment, now) => reference.currentCatalogue(environment, now),
 
     async *check() {
       yield await checkDurability();

@@ -1,11 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import type { Kysely } from "kysely";
 import type { AccessToken } from "../../domain/access-token.ts";
-import type { Catalogue } from "../../domain/catalogue.ts";
+import { type Catalogue, revisionInForce } from "../../domain/catalogue.ts";
 import type { CheckoutSecret } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
+import type { Instant } from "../../domain/wall-time.ts";
 import { findToken, listSecrets } from "../access.ts";
-import { currentRevision, ReferenceCache, readCatalogue, tokenKey } from "../reference-cache.ts";
+import { ReferenceCache, readCatalogue, readSchedule, tokenKey } from "../reference-cache.ts";
 import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
 import type { ProviderSettings } from "../store.ts";
 import type { Tables } from "../tables.ts";
@@ -55,9 +56,9 @@ export class PostgresReferenceCache {
     return this.#cache.recall("secrets", () => listSecrets(this.#db));
   }
 
-  async currentCatalogue(environment: Environment): Promise<Catalogue | undefined> {
-    const load = () => currentRevision(this.#db, environment);
-    const revision = await this.#cache.recall(`catalogue ${environment}`, load);
+  async currentCatalogue(environment: Environment, now: Instant): Promise<Catalogue | undefined> {
+    const load = () => readSchedule(this.#db, environment);
+    const revision = revisionInForce(await this.#cache.recall(`catalogue ${environment}`, load), now);
     return revision === undefined ? undefined : this.readCatalogue(revision);
   }
 

@@ -90,7 +90,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     engine,
     findAccessToken: async (hash) => database.read(() => reference.findToken(hash)),
     checkoutSecrets: async () => database.read(() => reference.listSecrets()),
-    currentCatalogue: async (environment) => database.read(() => reference.currentCatalogue(environment)),
+    currentCatalogue: async (environment, now) => database.read(() => reference.currentCatalogue(environment, now)),
     ...partnerReads(sqliteReader(database), provider),
     settleTopUp: (command) => settle({ kind: "top_up", command }) as Promise<SettledTopUp>,
     isOverloaded: () => (settler ?? batcher).isFull,

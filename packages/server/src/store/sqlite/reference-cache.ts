@@ -1,7 +1,8 @@
 import type { AccessToken } from "../../domain/access-token.ts";
-import type { Catalogue } from "../../domain/catalogue.ts";
+import { type Catalogue, revisionInForce, type Scheduled } from "../../domain/catalogue.ts";
 import type { CheckoutSecret } from "../../domain/checkout.ts";
 import type { Environment } from "../../domain/customer.ts";
+import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenRow, toAccessToken } from "../access.ts";
 import { ReferenceCache, toBouquet, tokenKey } from "../reference-cache.ts";
 import { type ProviderValues, refuseOtherProvider, SELECT_PROVIDER } from "../settings.ts";
@@ -18,7 +19,10 @@ const TOKEN = `SELECT t.id, t.environment, t.created_at AS "createdAt", t.expire
     p.legal
   FROM access_token AS t JOIN partner AS p ON p.id = t.partner_id WHERE t.hash = ?`;
 const SECRETS = 'SELECT id, key, created_at AS "createdAt" FROM checkout_secret ORDER BY created_at DESC, id DESC';
-const CURRENT_REVISION = "SELECT max(revision) AS revision FROM catalogue_revision WHERE environment = ?";
+/** The same as readSchedule. */
+const SCHEDULE = `SELECT revision, created_at AS "createdAt", in_force_at AS "inForceAt" FROM catalogue_revision
+  WHERE environment = ?1 AND in_force_at IS NOT NULL AND revision >= (SELECT coalesce(max(revision), 0)
+    FROM catalogue_revision WHERE environment = ?1 AND in_force_at = created_at) ORDER BY revision DESC`;
 const BOUQUETS = 'SELECT *, add_on AS "addOn" FROM bouquet WHERE revision = ? ORDER BY position';
 
 /**
@@ -33,7 +37,7 @@ export class SqliteReferenceCache {
   readonly #lastChange;
   readonly #token;
   readonly #secrets;
-  readonly #currentRevision;
+  readonly #schedule;
   readonly #bouquets;
   readonly #cache = new ReferenceCache(() => this.#forgetIfChanged());
   readonly #revisions = new ReferenceCache(() => true, MOST_REVISIONS);
@@ -49,7 +53,7 @@ export class SqliteReferenceCache {
     this.#lastChange = database.prepareRows<{ seq: number | null }>("SELECT max(seq) AS seq FROM audit_entry");
     this.#token = database.prepareRows<TokenRow>(TOKEN);
     this.#secrets = database.prepareRows<CheckoutSecret>(SECRETS);
-    this.#currentRevision = database.prepareRows<{ revision: number | null }>(CURRENT_REVISION);
+    this.#schedule = database.prepareRows<Scheduled>(SCHEDULE);
     this.#bouquets = database.prepareRows<BouquetRow>(BOUQUETS);
   }
 
@@ -62,9 +66,9 @@ export class SqliteReferenceCache {
     return this.#cache.recall("secrets", () => this.#secrets());
   }
 
-  currentCatalogue(environment: Environment): Catalogue | undefined {
-    const load = () => this.#currentRevision(environment)[0]?.revision ?? undefined;
-    const revision = this.#cache.recall(`catalogue ${environment}`, load);
+  currentCatalogue(environment: Environment, now: Instant): Catalogue | undefined {
+    const schedule = this.#cache.recall(`catalogue ${environment}`, () => this.#schedule(environment));
+    const revision = revisionInForce(schedule, now);
     return revision === undefined ? undefined : this.readCatalogue(revision);
   }
 

@@ -71,7 +71,8 @@ test.concurrent("a catalogue that another server has under the same number is th
   const opened = await openFaultyProvider({ onTestFinished });
   const { store, proxy, revision } = opened;
   const priceOf = async () =>
-    (await store.currentCatalogue("production"))?.bouquets.find(({ code }) => code === "NET-1M")?.price ?? 0n;
+    (await store.currentCatalogue("production", opened.now))?.bouquets.find(({ code }) => code === "NET-1M")?.price ??
+    0n;
   const former = await priceOf();
   await expect(store.settleTopUp(opened.command(SITA_NET, "NET-1M"))).resolves.toMatchObject({ kind: "recorded" });
   proxy.refuse();

@@ -99,16 +99,21 @@ async function prepareHistory(runtime: Runtime, config: Config): Promise<void> {
   }
 }
 
+/** The end of time, so that a catalogue that waits counts too. */
+const EVER = Number.POSITIVE_INFINITY;
+
 /** Whether the database has neither a trial catalogue nor a partner. @throws WrongUsage if it may be in production */
 async function isNew({ openStore }: Runtime, config: Config): Promise<boolean> {
   const store = await openStore(config);
   try {
     // TOPUPD_DATABASE may name the database of a service in production.
-    if ((await store.currentCatalogue("production")) !== undefined)
+    if ((await store.currentCatalogue("production", EVER)) !== undefined)
       throw new WrongUsage(
         "this database has a catalogue for real customers: name another one for the demo with --database",
       );
-    return (await store.currentCatalogue("trial")) === undefined && (await readPartners(store.engine.db)).length === 0;
+    return (
+      (await store.currentCatalogue("trial", EVER)) === undefined && (await readPartners(store.engine.db)).length === 0
+    );
   } finally {
     await store.close();
   }

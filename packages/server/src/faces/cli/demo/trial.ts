@@ -31,7 +31,7 @@ export async function resetTrial(ports: Ports, actor: Actor): Promise<void> {
   const office = officeOf({ ...ports, actor });
   const now = zone.moment(office.by.at);
   const bouquets = trialCatalogue(currencyExponent);
-  if (!(await hasTrialCatalogue(store))) await publishBouquets(office, "trial", { bouquets });
+  if (!(await hasTrialCatalogue(store, now.instant))) await publishBouquets(office, "trial", { bouquets });
   const rows = trialCustomers(bouquets, zone, now.instant).map((stated) => ({ stated, asOf: now }));
   await store.importCustomers("trial", rows, office.by, {
     now,
@@ -56,7 +56,7 @@ export async function restoreTrial(ports: Ports): Promise<void> {
   const dayOf = (at: Instant) => provider.zone.wallTime(at).slice(0, "YYYY-MM-DD".length);
   const isOfToday = dayOf(customer.asOf ?? 0) === dayOf(ports.clock());
   if (isOfToday && !(await isPaidFarAhead(engine.db))) return;
-  if (await hasTrialCatalogue(ports.store)) await resetTrial(ports, { name: "practice" });
+  if (await hasTrialCatalogue(ports.store, ports.clock())) await resetTrial(ports, { name: "practice" });
 }
 
 /** Whether top-ups of a shared connection may soon reach the year 9999, the last one. */
@@ -143,9 +143,9 @@ function trialRows(zone: Zone, now: Instant): object[] {
   ];
 }
 
-async function hasTrialCatalogue(store: Ports["store"]): Promise<boolean> {
+async function hasTrialCatalogue(store: Ports["store"], now: Instant): Promise<boolean> {
   const text = (bouquets: readonly Bouquet[] = []) =>
     JSON.stringify(bouquets, (_, value) => (typeof value === "bigint" ? `${value}` : value));
-  const current = await store.currentCatalogue("trial");
+  const current = await store.currentCatalogue("trial", now);
   return text(current?.bouquets) === text(trialCatalogue(store.provider.currencyExponent));
 }
