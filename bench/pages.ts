@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { topUps } from "./bodies.ts";
 import { call } from "./calls.ts";
@@ -19,7 +18,6 @@ const ROUNDS = 5;
 /** An answer slower than this is not measured again. */
 const SLOW_MS = 3_000;
 const MOST_MS = 300;
-const LONGEST_MS = 300_000;
 const DAY_MS = 86_400_000;
 
 const ONE_WORKER = [...SERVE, "--workers", "1"];
@@ -69,7 +67,6 @@ async function measureAll(person: Person): Promise<Figure[]> {
   const cold: (Asked & { readonly ms: number })[] = [];
   for (const asked of requestsOf(await person.newestTxnId()))
     cold.push({ ...asked, ms: await person.time(asked.path) });
-  await person.sumUp();
   say("each page again");
   const figures: Figure[] = [];
   for (const { page, path, ms } of cold) {
@@ -197,15 +194,6 @@ class Person {
   async newestTxnId(): Promise<string> {
     const { items } = (await this.#ask("/transactions?limit=1")) as { readonly items: readonly { txnId: string }[] };
     return items[0]?.txnId ?? "";
-  }
-
-  /** Waits until the charts are complete. */
-  async sumUp(): Promise<void> {
-    for (let waited = 0; waited < LONGEST_MS; waited += 100) {
-      if (((await this.#ask("/statistics")) as { readonly complete: boolean }).complete) return;
-      await sleep(100);
-    }
-    throw new Error("the charts are not complete");
   }
 
   async #ask(path: string): Promise<unknown> {

@@ -10,7 +10,6 @@ export const overview = {
   ],
   topUps: "Top-ups",
   money: "Money",
-  gathering: "The figures are being collected. This takes a moment.",
   nothingYet: "No top-up was made here in this period",
   nothingYetText: "You need a catalogue, customers, and a partner with an access token.",
   toCatalogue: "Catalogue",

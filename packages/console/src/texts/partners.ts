@@ -134,7 +134,6 @@ export const partners = {
   },
   later: (seconds: number) => `+${seconds.toFixed(1)} s`,
 
-  gathering: "topupd has just started and is still counting. The figures are incomplete.",
   topUps: "Top-ups",
   amount: "Amount",
   reversals: "Reversals",

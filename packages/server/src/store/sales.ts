@@ -97,15 +97,18 @@ export interface SalesFilter extends Days {
   readonly partnerId?: number | undefined;
 }
 
-/** The sales of each day, account, service and bouquet. */
-export async function readSales(db: Db, { environment, partnerId, ...days }: SalesFilter): Promise<DaySales[]> {
+/** The sales of each day, account, service and bouquet. @param by some of these, with the day, for sums of the others. */
+export async function readSales<By extends keyof SaleLabel = keyof SaleLabel>(
+  db: Db,
+  { environment, partnerId, ...days }: SalesFilter,
+  by: readonly By[] = LABEL as readonly string[] as readonly By[],
+): Promise<(Pick<SaleLabel, By> & SaleSums)[]> {
   let query = sumDays(db, days);
   if (environment !== undefined) query = query.where("environment", "=", environment);
   if (partnerId !== undefined) query = query.where("partnerId", "=", partnerId);
-  const rows = await query.select(LABEL).groupBy(LABEL).execute();
-  return rows.map(({ partnerId, environment, day, service, bouquetCode, ...sums }) => {
-    return { partnerId, environment, day, service, bouquetCode, ...toSums(sums) };
-  });
+  const label: readonly (keyof SaleLabel)[] = by;
+  const rows = await query.select(label).groupBy(label).execute();
+  return rows.map((row) => ({ ...row, ...toSums(row) }));
 }
 
 const LABEL = ["partnerId", "environment", "day", "service", "bouquetCode"] as const;

@@ -28,7 +28,7 @@ async function play(api: StaffApi, line: string): Promise<string> {
   else if (verb === ">>") appendFileSync(join(api.folder, first), `${words.join(" ")}\n`);
   else if (verb === "as") return said(await ask(api, words, { session: await api.logIn(first) }));
   else if (verb === "wait") {
-    const isOver = ({ json }: StaffAnswer) => !/ing$/.test(json.state ?? "") && json.complete !== false;
+    const isOver = ({ json }: StaffAnswer) => !/ing$/.test(json.state ?? "");
     await expect.poll(async () => isOver(await ask(api, [first, ...words]))).toBe(true);
     return said(await ask(api, [first, ...words]));
   } else return said(await ask(api, [verb, first, ...words]));

@@ -6,7 +6,7 @@ import { Choice } from "../../components/controls.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { useFilters } from "../../components/filters.tsx";
 import { PageHead } from "../../components/page-head.tsx";
-import { EmptyState, Loaded, Note, StaleNote } from "../../components/states.tsx";
+import { EmptyState, Loaded, StaleNote } from "../../components/states.tsx";
 import { formatTime } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 import { Attention } from "./attention.tsx";
@@ -52,25 +52,18 @@ export default function Overview() {
       <Attention title={t.attention.title} nothing={t.attention.nothing} />
       <StaleNote of={statistics} />
       <Loaded of={statistics}>
-        {(shown) => (
-          <>
-            {!shown.complete && (
-              <Note>
-                <p role="status">{t.gathering}</p>
-              </Note>
-            )}
-            {shown.complete && isEmpty(shown) ? (
-              <GettingStarted />
-            ) : (
-              <>
-                <KeyFigures statistics={shown} measure={measure} />
-                <TimeCharts statistics={shown} measure={measure} />
-                <LatestTopUps count={shown.days.at(-1)?.topUps ?? 0} />
-                <ShareCharts statistics={shown} measure={measure} />
-              </>
-            )}
-          </>
-        )}
+        {(shown) =>
+          isEmpty(shown) ? (
+            <GettingStarted />
+          ) : (
+            <>
+              <KeyFigures statistics={shown} measure={measure} />
+              <TimeCharts statistics={shown} measure={measure} />
+              <LatestTopUps count={shown.days.at(-1)?.topUps ?? 0} />
+              <ShareCharts statistics={shown} measure={measure} />
+            </>
+          )
+        }
       </Loaded>
     </>
   );

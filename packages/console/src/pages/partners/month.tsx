@@ -3,7 +3,7 @@ import { useInCurrency } from "../../api/session.tsx";
 import { Bars, ShareBars } from "../../components/charts.tsx";
 import { Amount, Grid, Stat } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
-import { Loaded, Note } from "../../components/states.tsx";
+import { Loaded } from "../../components/states.tsx";
 import { formatAmount, formatCount } from "../../format.ts";
 import { listHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
@@ -17,9 +17,8 @@ export function PartnerMonth({ name }: { name: string }) {
   const statistics = useApi("GET /statistics", { environment: useEnvironment(), partner: name });
   return (
     <Loaded of={statistics}>
-      {({ complete, days, total, byBouquet, failures }) => (
+      {({ days, total, byBouquet, failures }) => (
         <>
-          {!complete && <Note>{t.gathering}</Note>}
           <Grid>
             <Stat label={t.topUps} value={formatCount(total.topUps)} />
             <Stat label={t.amount} value={<Amount of={total.amount} />} />

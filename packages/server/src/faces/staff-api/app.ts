@@ -7,7 +7,6 @@ import type { AddressList } from "../../domain/address-list.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { keepBulk } from "../../office/bulk/keep.ts";
 import { Uploads } from "../../office/imports/uploads.ts";
-import { StatisticsCache } from "../../office/statistics/cache.ts";
 import { logUnauthenticated } from "../../system/log.ts";
 import { HEAD_LIMITS, PortGuard, STRICT_TRANSPORT, YEAR_SECONDS } from "../../system/port-guard.ts";
 import { receiveFiles, receiveJson, type TemporaryFile } from "./bodies.ts";
@@ -89,8 +88,6 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   });
   // Work ends before its files are removed. The second call ends work that a last request started.
   for (const hook of ["preClose", "onClose"] as const) app.addHook(hook, () => ports.background.end());
-  // Statistics are gathered at the start, so that the first page does not wait for them.
-  app.addHook("onListen", async () => ports.background.begin(() => ports.single(StatisticsCache).gather()));
   const goOn = async (work: (ending: AbortSignal) => Promise<void>) => ports.background.begin(work);
   app.addHook("onListen", async () => ports.background.begin((ending) => keepBulk({ ...ports, goOn }, ending)));
   // Signs what lasts minutes: a log-in with the issuer that is under way at a restart begins again.

@@ -1,4 +1,5 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
+import type { SaleSums } from "../../domain/account.ts";
 import type { Service } from "../../domain/bouquet.ts";
 import { dayAt, isoTime } from "../../domain/wall-time.ts";
 import { AmountSchema, ENVIRONMENT, environmentOf, InstantSchema, orNull, ServiceSchema } from "../common.ts";
@@ -6,8 +7,7 @@ import { type Operation, operation } from "../operation.ts";
 import { PARTNER, partnerIdOf } from "../partners/meant.ts";
 import { refusedToday } from "../partners/refused.ts";
 import { presenterOf } from "../transactions/presenter.ts";
-import { MOST_DAYS, StatisticsCache } from "./cache.ts";
-import { type Sum, sumOf } from "./sums.ts";
+import { MOST_DAYS, StatisticsReader, sumBy, sumOf } from "./statistics.ts";
 
 /* The overview of the console. */
 
@@ -33,7 +33,6 @@ const SumSchema = Type.Object(SUM, { title: "Sum" });
 const StatisticsSchema = Type.Object(
   {
     until: InstantSchema,
-    complete: Type.Boolean({ description: "False during the first seconds after a start." }),
     hours: Type.Array(Type.Object({ hour: Type.Integer(), ...SUM }), { description: "The 24 hours of today." }),
     days: Type.Array(Type.Object({ day: Type.String(), ...DAY }), {
       description: "The days of the period, oldest first.",
@@ -41,7 +40,10 @@ const StatisticsSchema = Type.Object(
     total: Type.Object(DAY, { description: "Sum of the days." }),
     weekAgo: Type.Object(
       { today: SumSchema, yesterday: SumSchema, period: SumSchema, reversals: SumSchema },
-      { description: "The same figures as of this time one week ago. `reversals` has their number and amount." },
+      {
+        description:
+          "The same figures before this minute of the day one week ago. `reversals` has their number and amount.",
+      },
     ),
     byService: Type.Array(ShareSchema),
     byPartner: Type.Array(ShareSchema),
@@ -76,54 +78,56 @@ export const showStatistics = operation({
   answer: StatisticsSchema,
   async run(office, input) {
     const { store } = office;
-    const statistics = office.single(StatisticsCache);
+    const reader = office.single(StatisticsReader);
     const [environment, partnerId] = [await environmentOf(office, input), await partnerIdOf(office, input)];
     const request = { environment, partnerId, days: input.days ?? USUAL_DAYS };
-    const sums = await statistics.answer(request);
+    const { until, hours, days, weekAgo, byPartner, byBouquet } = await reader.answer(request);
     const { findBouquet, partnerNames, formatAmount } = await presenterOf(office, environment);
     const bouquetName = (service: Service, code: string) => {
       const name = findBouquet(service, code)?.name;
       return name === undefined ? code : `${name} (${code})`;
     };
-    const refused = (await refusedToday(store.engine.db, dayAt(sums.until, store.provider.zone))).filter(
+    const refused = (await refusedToday(store.engine.db, dayAt(until, store.provider.zone))).filter(
       (sum) => sum.environment === environment && (partnerId === undefined || sum.partnerId === partnerId),
     );
-    const shown = ({ count, amount }: Sum) => ({ topUps: count, amount: formatAmount(amount) });
-    const shownDay = (topUps: Sum, reversals: Sum) => {
-      return { ...shown(topUps), reversals: reversals.count, reversed: formatAmount(reversals.amount) };
+    const shown = ({ topUps, gross }: Pick<SaleSums, "topUps" | "gross">) => ({ topUps, amount: formatAmount(gross) });
+    const shownDay = ({ reversals, reversed, ...sums }: SaleSums) => {
+      return { ...shown(sums), reversals, reversed: formatAmount(reversed) };
     };
-    const shares = (parts: readonly (readonly [name: string, sum: Sum])[]): Static<typeof ShareSchema>[] =>
-      parts.toSorted(([, a], [, b]) => byMoney(a, b)).map(([name, sum]) => ({ name, ...shown(sum) }));
-    const bouquets = sums.byBouquet.toSorted(byMoney);
+    const shares = <Part extends SaleSums>(parts: readonly Part[], nameOf: (part: Part) => string) =>
+      parts.toSorted(byMoney).map((part) => ({ name: nameOf(part), ...shown(part) }));
+    const bouquets = byBouquet.toSorted(byMoney);
     const rest = bouquets.slice(MOST_BOUQUETS);
     return {
-      until: isoTime(sums.until),
-      complete: sums.isComplete,
-      hours: sums.hours.map((sum, hour) => ({ hour, ...shown(sum) })),
-      days: sums.days.map(({ day, topUps, reversals }) => ({ day, ...shownDay(topUps, reversals) })),
-      total: shownDay(sumOf(sums.days.map((day) => day.topUps)), sumOf(sums.days.map((day) => day.reversals))),
+      until: isoTime(until),
+      hours: hours.map((sums, hour) => ({ hour, ...shown(sums) })),
+      days: days.map(({ day, ...sums }) => ({ day, ...shownDay(sums) })),
+      total: shownDay(sumOf(days)),
       weekAgo: {
-        today: shown(sums.weekAgo.today),
-        yesterday: shown(sums.weekAgo.yesterday),
-        period: shown(sums.weekAgo.period),
-        reversals: shown(sums.weekAgo.reversals),
+        today: shown(weekAgo.today),
+        yesterday: shown(weekAgo.yesterday),
+        period: shown(weekAgo.period),
+        reversals: shown({ topUps: weekAgo.period.reversals, gross: weekAgo.period.reversed }),
       },
-      byService: shares([...sums.byService]),
-      byPartner: shares([...sums.byPartner].map(([id, sum]) => [partnerNames.get(id) ?? String(id), sum])),
+      byService: shares([...sumBy(byBouquet, ({ service }) => service).values()], ({ service }) => service),
+      byPartner: shares(byPartner, ({ partnerId: id }) => partnerNames.get(id) ?? String(id)),
       byBouquet: [
-        ...bouquets.slice(0, MOST_BOUQUETS).map(({ service, bouquetCode: bouquet, ...sum }) => {
-          return { name: bouquetName(service, bouquet), ...shown(sum), bouquet, service };
+        ...bouquets.slice(0, MOST_BOUQUETS).map(({ service, bouquetCode: bouquet, ...sums }) => {
+          return { name: bouquetName(service, bouquet), ...shown(sums), bouquet, service };
         }),
         ...(rest.length === 0 ? [] : [{ name: null, ...shown(sumOf(rest)) }]),
       ],
-      refusedToday: shown(sumOf(refused)),
-      failures: [...(await statistics.failures(request))],
+      refusedToday: {
+        topUps: refused.reduce((sum, { count }) => sum + count, 0),
+        amount: formatAmount(refused.reduce((sum, { amount }) => sum + amount, 0n)),
+      },
+      failures: [...(await reader.failures(request))],
     };
   },
 });
 
 /** Compares for an order with most money first. */
-function byMoney({ amount: a }: Sum, { amount: b }: Sum): number {
+function byMoney({ gross: a }: SaleSums, { gross: b }: SaleSums): number {
   return a === b ? 0 : a < b ? 1 : -1;
 }
 

@@ -1,65 +1,50 @@
 import { sql } from "kysely";
-import type { Service } from "../../domain/bouquet.ts";
+import { NO_SALES, type SaleSums } from "../../domain/account.ts";
 import type { Environment } from "../../domain/customer.ts";
-import type { Money } from "../../domain/money.ts";
-import { type Instant, LAST_WALL_TIME, type WallTime } from "../../domain/wall-time.ts";
+import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
-import { inRange, rangeOf, stepsOf, topUps } from "../../store/top-up-ranges.ts";
+import { digits } from "../../store/sales.ts";
+import { inRange, rangeOf, topUps } from "../../store/top-up-ranges.ts";
 
-/** The top-ups of one bouquet by one partner in an hour of the provider's clock. */
-export interface HourSum {
+/** All sales of an environment, or those of one partner. */
+export interface Whose {
   readonly environment: Environment;
-  /** The hour (`2026-11-20 14`). There may be several sums of an hour. */
-  readonly hour: string;
-  readonly partnerId: number;
-  readonly service: Service;
-  readonly bouquetCode: string;
-  readonly count: number;
-  readonly amount: Money;
+  /** Undefined for all partners. */
+  readonly partnerId: number | undefined;
 }
 
-/** Reversals of a day, of one partner's top-ups of any time. */
-export interface ReversedDay {
-  readonly environment: Environment;
-  readonly day: string;
-  readonly partnerId: number;
-  readonly count: number;
-  readonly amount: Money;
+/** Top-ups of a minute of the provider's clock (`2026-11-20 14:31`). A list may have several sums of a minute. */
+export interface MinuteSales extends SaleSums {
+  readonly minute: string;
 }
 
-/** Adds up the top-ups recorded from `from` to before `until`, reversed or not, in small steps. */
-export async function sumHours(db: Db, from: Instant, until: Instant | undefined): Promise<HourSum[]> {
-  const sums: HourSum[] = [];
-  for await (const step of stepsOf(db, rangeOf(from, until))) {
-    const rows = await inRange(topUps(db), step)
-      .select(["t.environment", "t.partnerId", "t.service", "t.bouquetCode"])
-      .select((eb) => [HOUR.as("hour"), eb.fn.countAll().as("count"), AMOUNT.as("amount")])
-      .groupBy(["t.environment", "t.partnerId", "t.service", "t.bouquetCode", HOUR])
-      .execute();
-    for (const row of rows) sums.push({ ...row, ...read(row) });
-  }
-  return sums;
+/** Adds up the top-ups recorded from `from` to before `until`, at most a day, which fits into 64 bits. */
+export async function sumMinutes(db: Db, whose: Whose, from: Instant, until: Instant): Promise<MinuteSales[]> {
+  const { environment, partnerId } = whose;
+  let query = inRange(topUps(db), rangeOf(from, until)).where("t.environment", "=", environment);
+  if (partnerId !== undefined) query = query.where("t.partnerId", "=", partnerId);
+  const minute = sql<string>`substr(t.txn_date, 1, 16)`;
+  const rows = await query
+    .select((eb) => [minute.as("minute"), eb.fn.countAll().as("topUps"), digits("t.amount").as("gross")])
+    .groupBy(minute)
+    .execute();
+  return rows.map(({ minute, topUps, gross }) => {
+    return { ...NO_SALES, minute, topUps: Number(topUps), gross: BigInt(gross ?? 0) };
+  });
 }
 
-/** Adds up the reversals from a day (such as `2026-11-20`) until before a wall time, or until now. */
-export async function sumReversedDays(db: Db, from: string, until: WallTime = LAST_WALL_TIME): Promise<ReversedDay[]> {
-  const rows = await db
+/** Adds up the reversals from `from` to before `until`, at most a day. */
+export async function sumReversals(db: Db, whose: Whose, from: WallTime, until: WallTime): Promise<SaleSums> {
+  const { environment, partnerId } = whose;
+  let query = db
     .selectFrom("reversal as r")
     .innerJoin("topUp as t", "t.txnId", "r.txnId")
     .where("r.wall", ">=", from)
     .where("r.wall", "<", until)
-    .select(["t.environment", "t.partnerId"])
-    .select((eb) => [DAY.as("day"), eb.fn.countAll().as("count"), AMOUNT.as("amount")])
-    .groupBy(["t.environment", "t.partnerId", DAY])
-    .execute();
-  return rows.map((row) => ({ ...row, ...read(row) }));
-}
-
-const HOUR = sql<string>`substr(t.txn_date, 1, 13)`;
-const DAY = sql<string>`substr(r.wall, 1, 10)`;
-/** Digits, since a number may be too small to hold the sum exactly. */
-const AMOUNT = sql<string>`cast(sum(t.amount) as text)`;
-
-function read({ count, amount }: { readonly count: number | string | bigint; readonly amount: string }) {
-  return { count: Number(count), amount: BigInt(amount) };
+    .where("r.environment", "=", environment);
+  if (partnerId !== undefined) query = query.where("r.partnerId", "=", partnerId);
+  const { reversals, reversed } = await query
+    .select((eb) => [eb.fn.countAll().as("reversals"), digits("t.amount").as("reversed")])
+    .executeTakeFirstOrThrow();
+  return { ...NO_SALES, reversals: Number(reversals), reversed: BigInt(reversed ?? 0) };
 }
