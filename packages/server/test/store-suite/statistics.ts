@@ -93,7 +93,7 @@ export function testStatistics(makeDatabase: MakeDatabase): void {
           expect(told.hours.reduce((sum, { gross }) => sum + gross, 0n)).toBe(today?.gross);
         }
       });
-      await fc.assert(history, { ...RUNS, numRuns: 3 });
+      await fc.assert(history, { ...RUNS, numRuns: 3, endOnFailure: true });
       for (const partner of partners) await scene.expectPaper(partner);
       expect(await findWrong(opened.store)).toEqual([]);
     },

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { NO_SALES, type SaleSums } from "../../domain/account.ts";
 import type { Environment } from "../../domain/customer.ts";
-import type { Instant, WallTime } from "../../domain/wall-time.ts";
+import type { Instant } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import { digits } from "../../store/sales.ts";
 import { inRange, rangeOf, topUps } from "../../store/top-up-ranges.ts";
@@ -33,14 +33,15 @@ export async function sumMinutes(db: Db, whose: Whose, from: Instant, until: Ins
   });
 }
 
-/** Adds up the reversals from `from` to before `until`, at most a day. */
-export async function sumReversals(db: Db, whose: Whose, from: WallTime, until: WallTime): Promise<SaleSums> {
+/** Adds up the reversals of a day before a minute of it. @param start of the day, by which a partner's reversals are found. */
+export async function sumReversals(db: Db, whose: Whose, minute: string, start: Instant): Promise<SaleSums> {
   const { environment, partnerId } = whose;
   let query = db
     .selectFrom("reversal as r")
     .innerJoin("topUp as t", "t.txnId", "r.txnId")
-    .where("r.wall", ">=", from)
-    .where("r.wall", "<", until)
+    .where("r.wall", ">=", minute.slice(0, 10))
+    .where("r.wall", "<", minute)
+    .where("r.at", ">=", start)
     .where("r.environment", "=", environment);
   if (partnerId !== undefined) query = query.where("r.partnerId", "=", partnerId);
   const { reversals, reversed } = await query

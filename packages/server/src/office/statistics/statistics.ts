@@ -1,6 +1,6 @@
 import { addSums, NO_SALES, type SaleSums } from "../../domain/account.ts";
 import type { Service } from "../../domain/bouquet.ts";
-import { dayAfter, type Instant, midnightOf, plus, readDay, type WallTime } from "../../domain/wall-time.ts";
+import { dayAfter, type Instant, plus, readDay, type WallTime } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
 import { readSales } from "../../store/sales.ts";
@@ -70,7 +70,8 @@ export class StatisticsReader {
   }
 
   async #read(db: Db, { days: length, ...whose }: StatisticsRequest, at: Instant): Promise<Statistics> {
-    const wall = this.#ports.store.provider.zone.wallTime(at);
+    const { zone } = this.#ports.store.provider;
+    const wall = zone.wallTime(at);
     // Yesterday is told as of a week ago even if it is not in the period.
     const known = daysUntil(wall, Math.max(length, 2) + WEEK);
     const days = known.slice(-length);
@@ -85,7 +86,8 @@ export class StatisticsReader {
     const minutesOf = (day: string) => this.#minutesOf(db, whose, day, soldOn(day), at);
     const byHour = sumBy(await minutesOf(to), (sum) => Number(sum.minute.slice(11, 13)));
     const before = (await minutesOf(thatDay)).filter((sum) => sum.minute < minute);
-    const weekAgo = [...before, await sumReversals(db, whose, midnightOf(minute), minute)];
+    const reversals = await sumReversals(db, whose, minute, readDay(thatDay, zone)?.start ?? at);
+    const weekAgo = [...before, reversals];
     const wholeDays = known.slice(-length - WEEK, -1 - WEEK);
     const period = sales.filter(({ day, topUps }) => day >= from && topUps > 0);
     const sold = bouquets.filter(({ topUps }) => topUps > 0);
