@@ -1,6 +1,6 @@
 import { SERVICES } from "./domain/bouquet.ts";
 import { DEFAULT_BASE_PLANS } from "./domain/catalogue.ts";
-import { readDatabaseAddress, withoutPassword } from "./domain/database-address.ts";
+import { readDatabaseAddress, readPostgresAddress, withoutPassword } from "./domain/database-address.ts";
 import { MAX_CURRENCY_EXPONENT, NUMBER_GROUPINGS } from "./domain/money.ts";
 import { isCountry } from "./domain/names.ts";
 import { DEFAULT_MONTHS_AHEAD, MOST_MONTHS_AHEAD } from "./domain/top-up.ts";
@@ -59,6 +59,11 @@ const TABLE = {
     fallback: "10",
     description: "maximum PostgreSQL connections of the service, shared by its processes",
     read: integer(1, 1000),
+  },
+  reportsDatabase: {
+    placeholder: "URL",
+    description: "a standby of the PostgreSQL database, which lists and reports read; if not set, the database itself",
+    read: readPostgresAddress,
   },
   prefix: {
     placeholder: "PATH",

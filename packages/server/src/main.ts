@@ -111,11 +111,13 @@ const runtime: Runtime = {
   clock: Date.now,
   stopwatch: () => performance.now(),
   random,
-  openStore: async ({ database, databaseConnections, workers, ...config }, options) => {
+  openStore: async ({ database, reportsDatabase, databaseConnections, workers, ...config }, options) => {
     const { timeZone, currencyExponent, defaultCountry, basePlans, monthsAhead } = config;
     const rules = { basePlans, monthsAhead };
     const common = { timeZone, currencyExponent, defaultCountry, ...rules, clock: Date.now, ...options, random };
     if (database.store === "sqlite") {
+      if (reportsDatabase !== undefined)
+        throw new CommandFailed("--reports-database is a standby, and SQLite has none: take the setting away");
       const { openSqliteStore } = await import("./store/sqlite/open.ts");
       return openSqliteStore({ ...common, path: database.path, settlerSocket });
     }
@@ -124,7 +126,7 @@ const runtime: Runtime = {
     const serving = (workers ?? defaultWorkers) + (config.consolePort === undefined ? 0 : 1);
     const sharers = supervisor === undefined ? 1 : serving;
     const connections = Math.max(1, Math.floor(databaseConnections / sharers));
-    return openPostgresStore({ ...common, url: database.url, connections });
+    return openPostgresStore({ ...common, url: database.url, reportsUrl: reportsDatabase, connections });
   },
   readMigrations: async ({ database }) =>
     database.store === "sqlite"

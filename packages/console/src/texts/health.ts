@@ -9,6 +9,8 @@ export const health = {
     clock_set_back: "Check the machine's time synchronisation with timedatectl.",
     disk_low: "Free space, but never delete the write-ahead log (topupd.db-wal). At 0, every top-up fails.",
     log_large: "Look for a program that holds the database open, such as a long backup or a sqlite3 shell.",
+    reports_behind:
+      "Check the standby and its replication, or take TOPUPD_REPORTS_DATABASE away: then the database answers.",
     restarts: "Read the last log lines before each start. If it repeats, check memory and disk.",
     slow: "Check for a running import or backup, a slow disk, and a partner that sends too much.",
     failed_deliveries: "See why with topupd target failed NAME, fix the target, then run topupd target resend NAME.",
@@ -50,6 +52,8 @@ export const health = {
   size: "Size of the database",
   log: "Write-ahead log",
   free: "Free space of the disk",
+  reports: "Lists and reports",
+  behind: (seconds: string) => `from a standby, ${seconds} seconds behind`,
   notKnown: "Not known to topupd",
   lastImport: "Last import",
   noImport: "None",

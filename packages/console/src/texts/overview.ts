@@ -65,6 +65,8 @@ export const overview = {
       `The clock was set back: it has shown ${from}. Until then, new top-ups can have earlier times than older ones.`,
     disk_low: (free: string) => `The disk of the database has only ${free} left.`,
     log_large: (size: string) => `The write-ahead log has grown to ${size}.`,
+    reports_behind: (age: string) => `Lists and reports show the state of ${age}: their standby is behind.`,
+    reportsAway: "Lists and reports cannot be read: their standby does not answer.",
     restarts: (count: string) => `${count} ended or hung in the last five minutes, and started again.`,
     slow: (operation: string, seconds: string) =>
       `For "${operation}", 1 % of the answers take over ${seconds} seconds.`,

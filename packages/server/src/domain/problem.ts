@@ -12,7 +12,7 @@ import type { Instant, Zone } from "./wall-time.ts";
 export const SERVICE_PROBLEMS = ["recording_fails", "clock_set_back", "restarts", "slow"] as const;
 /** Problems that are mailed when they begin and when they end; most urgent first. */
 export const MAILED_PROBLEMS = [
-  ...(["disk_low", "log_large", "target_behind", "target_paused", "failed_deliveries"] as const),
+  ...(["disk_low", "log_large", "reports_behind", "target_behind", "target_paused", "failed_deliveries"] as const),
   ...(["balance_refused", "limit_reached", "look_ups_refused", "account_low", "held_back"] as const),
   ...(["second_person", "token_ending", "no_backup", "no_check"] as const),
 ] as const;
@@ -75,6 +75,7 @@ type Words = readonly [title: string, text: (told: Told) => string];
 const WORDS: Readonly<Record<Problem["kind"], Words>> = {
   disk_low: ["the disk is almost full", ({ count }) => `The disk of the database has only ${count} MiB left.`],
   log_large: ["the write-ahead log is large", ({ count }) => `The write-ahead log has grown to ${count} MiB.`],
+  reports_behind: ["reports are behind", ({ at }) => `The standby that lists and reports read is that of ${at}.`],
   target_behind: ["target is behind", ({ count, at }) => `Events that it lacks: ${count}, the oldest since ${at}.`],
   target_paused: ["target is paused", ({ count }) => `It gets no events until it is resumed. It lacks ${count}.`],
   failed_deliveries: ["events are set aside", ({ count }) => `Events that failed for three days: ${count}.`],

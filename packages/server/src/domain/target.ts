@@ -80,7 +80,8 @@ export interface TargetProgress {
 }
 
 /** A target usually gets an event within seconds. */
-const BEHIND_AFTER_MS = 5 * 60_000;
+/** Whatever follows the database is behind after this time. */
+export const BEHIND_AFTER_MS = 5 * 60_000;
 export const TARGET_STATES = ["gone", "paused", "failing", "behind", "set_aside", "up_to_date"] as const;
 
 /** Whether a target has lacked an event for over five minutes that is not set aside. */

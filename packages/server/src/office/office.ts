@@ -80,6 +80,11 @@ export function officeOf<Of extends Pick<Desk, "actor" | "store" | "clock">>(
   return { ...desk, by, isPreview: preview === true };
 }
 
+/** The same office, which reads the standby if there is one. */
+export function forReports(office: Office): Office {
+  return { ...office, store: { ...office.store, engine: office.store.reports } };
+}
+
 type SinglePorts = Pick<Ports, "store" | "clock">;
 
 /** Keeps the objects of a process. */

@@ -3,7 +3,7 @@ import type { Refusal } from "../domain/refused.ts";
 import type { Permission } from "../domain/staff.ts";
 import type { ProviderSettings } from "../store/store.ts";
 import { auditExport } from "./exports.ts";
-import { type Desk, type Office, officeOf } from "./office.ts";
+import { type Desk, forReports, type Office, officeOf } from "./office.ts";
 
 /** An operation of staff. The staff API, its document, the console's types and the command line are rendered from it. */
 export interface Operation<Input extends TObject = TObject, Answer extends TSchema | undefined = TSchema | undefined> {
@@ -30,6 +30,8 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   readonly asksPassword?: boolean;
   /** Whether it changes nothing although its method is not GET. */
   readonly changesNothing?: boolean;
+  /** A list or report, which reads the standby if there is one. It decides nothing. */
+  readonly isReport?: boolean;
   /** Largest body in bytes (default 64 KiB), unless the body is a file. */
   readonly mostBytes?: number;
   /** Commands that run the operation. */
@@ -79,7 +81,7 @@ export async function perform<Input extends TObject, Answer extends TSchema | un
   input: Static<Input>,
 ): Promise<AnswerOf<Answer>> {
   const office = officeOf(desk, input as object);
-  const done = await operation.run(office, input);
+  const done = await operation.run(operation.isReport === true ? forReports(office) : office, input);
   await auditExport(office, operation, input as object);
   return done;
 }

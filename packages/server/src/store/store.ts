@@ -27,6 +27,8 @@ export interface Store {
   /** Resolves if the database answers. */
   ping(): Promise<void>;
   space(): Promise<Space>;
+  /** How long ago `reports` was equal to the database, in ms; undefined if it is the same one. */
+  reportsBehindMs(): Promise<number | undefined>;
   close(): Promise<void>;
 
   // The data of partners' requests. Its SQL is written by hand for each engine.
@@ -100,6 +102,8 @@ export interface Store {
 
   /** The engine for the office's SQL. */
   readonly engine: Engine;
+  /** The engine for lists and reports, which only read: of a standby, if there is one, else `engine`. */
+  readonly reports: Engine;
 
   /** Checks the stored data against the rules. Yields each fault and the progress. */
   check(): AsyncIterable<CheckEvent>;

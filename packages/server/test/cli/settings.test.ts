@@ -17,6 +17,7 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["database", "sqlite::memory:", ADDRESS],
   ["database", "postgres://host-without-a-database", ADDRESS],
   ["database-connections", "0", "must be a whole number from 1 to 1000"],
+  ["reports-database", "sqlite:./topupd.db", "must be postgres://USER:PASSWORD@HOST:PORT/DATABASE"],
   ["prefix", "/api/", "must be a path such as /api/third-party, without a slash at its end"],
   ["public-url", "topup.example", "must be a URL without a path, such as https://topup.provider.example"],
   ["public-url", "https://topup.example/api", "must be a URL without a path, such as https://topup.provider.example"],

@@ -79,7 +79,7 @@ test("callers share an answer for three seconds, and a failure with nobody", asy
     asked += 1;
     return fails ? Promise.reject(new Error("unavailable")) : engine.view(work);
   };
-  const store = { provider, engine: { ...engine, view } } as typeof world.store;
+  const store = { provider, reports: { ...engine, view } } as typeof world.store;
   const statistics = new StatisticsReader({ ...world.ports, store });
   const ask = () => statistics.answer({ ...PRODUCTION });
   await Promise.all([ask(), ask()]);

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { existsSync, mkdtempSync, statfsSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdtempSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { copyEmbedded, giveTo } from "./postgres-files.ts";
@@ -16,6 +16,8 @@ export interface PostgresServer {
   stop(mode: "immediate" | "fast"): Promise<void>;
   /** Starts it again on the same port and data. Resolves when it takes connections. */
   start(): Promise<void>;
+  /** Restarts it, and starts a standby that begins as a copy of it and follows it. */
+  startStandby(): Promise<PostgresServer>;
   /** Ends it and removes its data. */
   close(): Promise<void>;
 }
@@ -46,6 +48,30 @@ const PLENTY_BYTES = 4 * 2 ** 30;
  * @param placeFor where the folder is made.
  */
 export async function startPostgres(settings: PostgresSettings = {}, placeFor = memoryFor): Promise<PostgresServer> {
+  return startCluster(settings, placeFor, async ({ keeper, found, bin, user, data }) => {
+    const initial = ["-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+    await keeper.run({ command: programIn(bin, "initdb"), args: initial, user }).catch((cause: unknown) => {
+      throw new Error(`the ${found.kind} PostgreSQL makes no cluster: ${String(cause)} ${HOW_TO_GET_POSTGRES}`, {
+        cause,
+      });
+    });
+  });
+}
+
+interface Cluster {
+  readonly keeper: ReturnType<typeof keep>;
+  readonly found: Awaited<ReturnType<typeof findPostgres>>;
+  /** The folder of its programs. */
+  readonly bin: string;
+  readonly user: ServerUser;
+  readonly data: string;
+}
+
+async function startCluster(
+  settings: PostgresSettings,
+  placeFor: (user: ServerUser) => string,
+  makeData: (cluster: Cluster) => unknown,
+): Promise<PostgresServer> {
   const found = await findPostgres();
   const user = serverUser();
   const folder = mkdtempSync(join(placeFor(user), "topupd-postgres-"));
@@ -54,12 +80,7 @@ export async function startPostgres(settings: PostgresSettings = {}, placeFor = 
   try {
     const bin = join(found.kind === "embedded" ? copyEmbedded(found.folder, folder) : found.folder, "bin");
     giveTo(user, folder);
-    const initial = ["-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync"];
-    await keeper.run({ command: programIn(bin, "initdb"), args: initial, user }).catch((cause: unknown) => {
-      throw new Error(`the ${found.kind} PostgreSQL makes no cluster: ${String(cause)} ${HOW_TO_GET_POSTGRES}`, {
-        cause,
-      });
-    });
+    await makeData({ keeper, found, bin, user, data });
     const command = programIn(bin, "postgres");
     const start = (port: number) =>
       keeper.run({
@@ -73,6 +94,17 @@ export async function startPostgres(settings: PostgresSettings = {}, placeFor = 
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
       stop: (mode) => keeper.stop(SIGNALS[mode]),
       start: () => start(port),
+      async startStandby() {
+        await keeper.stop(SIGNALS.fast);
+        const following = { ...settings, primary_conninfo: `host=127.0.0.1 port=${port} user=postgres` };
+        return startCluster(following, placeFor, async (its) => {
+          cpSync(data, its.data, { recursive: true });
+          writeFileSync(join(its.data, "standby.signal"), "");
+          chmodSync(its.data, 0o700);
+          giveTo(user, its.data);
+          await start(port);
+        });
+      },
       close: () => keeper.close(),
     };
   } catch (error) {

@@ -6,7 +6,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Badge, Card, Fact, Grid, KeyValue, Time } from "../../components/display.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note, StaleNote } from "../../components/states.tsx";
-import { formatBytes, formatCount, formatSeconds } from "../../format.ts";
+import { formatBytes, formatCount, formatSeconds, inSeconds } from "../../format.ts";
 import { targetHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { Attention } from "../overview/attention.tsx";
@@ -108,7 +108,7 @@ function Service({ health: { version, store, database, recordingFailsSince, figu
 }
 
 function Data({ health }: { health: HealthData }) {
-  const { space, lastImport, lastCheckAt, lastBackupAt, prunedBefore } = health;
+  const { space, reportsBehindMs, lastImport, lastCheckAt, lastBackupAt, prunedBefore } = health;
   const size = (bytes: number | null | undefined) => (bytes == null ? t.notKnown : formatBytes(bytes));
   return (
     <Card title={t.data}>
@@ -116,6 +116,7 @@ function Data({ health }: { health: HealthData }) {
         <Fact label={t.size} value={size(space?.database)} />
         <Fact label={t.log} value={size(space?.log)} />
         <Fact label={t.free} value={size(space?.free)} />
+        {reportsBehindMs !== null && <Fact label={t.reports} value={t.behind(inSeconds(reportsBehindMs))} />}
         <Fact
           label={t.lastImport}
           value={

@@ -109,6 +109,8 @@ function describe(kind: DescribedKind, item: AttentionItem, timeZone: string): D
       return { text: t.disk_low(formatMebibytes(count ?? 0)), ...toHealth };
     case "log_large":
       return { text: t.log_large(formatMebibytes(count ?? 0)), ...toHealth };
+    case "reports_behind":
+      return { text: at === null ? t.reportsAway : t.reports_behind(age), ...toHealth };
     case "restarts":
       return { text: t.restarts(countOf(count ?? 0, "process", "processes")), ...toHealth };
     case "slow":

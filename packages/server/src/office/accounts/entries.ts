@@ -17,6 +17,7 @@ export const listAccountEntries = operation({
   tag: "Accounts",
   permission: "settle",
   http: "GET /partners/:name/account/entries",
+  isReport: true,
   summary: "List the entries of an account, newest first: of this month, or of up to 31 days",
   input: EntriesInputSchema,
   answer: EntriesSchema,

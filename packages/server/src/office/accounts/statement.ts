@@ -24,6 +24,7 @@ type Line = Static<typeof StatementSchema>["lines"][number];
 export const showStatement = operation({
   ...AS,
   http: "GET /partners/:name/statement",
+  isReport: true,
   summary: "Show the statement of a partner's account for a month",
   input: StatementInputSchema,
   answer: StatementSchema,
@@ -79,6 +80,7 @@ const COLUMNS = Object.keys(EntrySchema.properties) as (keyof Static<typeof Entr
 export const exportStatement = operation({
   ...AS,
   http: "GET /partners/:name/statement.csv",
+  isReport: true,
   summary: "Export the entries of a month, each with the balance after it",
   input: StatementInputSchema,
   answer: rowsOf(EntrySchema, { header: COLUMNS, lines: (row) => [COLUMNS.map((name) => cellOf(row[name]))] }),

@@ -1,7 +1,7 @@
 import { ENVIRONMENTS } from "../../domain/customer.ts";
 import { LOOK_UPS } from "../../domain/partner-limits.ts";
 import { MAILED_PROBLEMS, type Problem } from "../../domain/problem.ts";
-import { isBehind } from "../../domain/target.ts";
+import { BEHIND_AFTER_MS, isBehind } from "../../domain/target.ts";
 import { DAY_MS, type Day, dayAt, type Instant } from "../../domain/wall-time.ts";
 import { readBalance } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
@@ -29,6 +29,7 @@ export async function readProblems({ store, clock }: Pick<Ports, "store" | "cloc
   const now = clock();
   const problems = [
     ...(await ofDisk(store)),
+    ...(await ofReports(store, now)),
     ...(await ofTargets(db, now)),
     ...(await problemsOfDay(store, dayAt(now, store.provider.zone))),
     ...(await ofBalances(store)),
@@ -81,6 +82,13 @@ async function ofDisk(store: Pick<Store, "space">): Promise<Problem[]> {
     ...(free < LEAST_FREE_MIB * MIB ? [{ kind: "disk_low", count: Math.floor(free / MIB) } as const] : []),
     ...(log > MOST_LOG_MIB * MIB ? [{ kind: "log_large", count: Math.floor(log / MIB) } as const] : []),
   ];
+}
+
+/** Its time is unknown if the standby cannot be asked. */
+async function ofReports(store: Pick<Store, "reportsBehindMs">, now: Instant): Promise<Problem[]> {
+  const behind = await store.reportsBehindMs().catch(() => Number.POSITIVE_INFINITY);
+  if (behind === undefined || behind <= BEHIND_AFTER_MS) return [];
+  return [{ kind: "reports_behind", at: Number.isFinite(behind) ? now - behind : undefined }];
 }
 
 async function ofTargets(db: Db, now: Instant): Promise<Problem[]> {

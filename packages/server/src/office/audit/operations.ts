@@ -101,6 +101,7 @@ const ENTRIES_AT_ONCE = 200;
 export const listAudit = operation({
   ...AS,
   http: "GET /audit",
+  isReport: true,
   summary: "List changes by staff and imports, newest first",
   input: FilterSchema,
   answer: AuditListSchema,
@@ -134,6 +135,7 @@ function parsed(text: string | undefined): unknown {
 export const exportAudit = operation({
   ...AS,
   http: "GET /audit.csv",
+  isReport: true,
   summary: "Export all entries of the audit trail, oldest first",
   input: Type.Object({}),
   answer: rowsOf(ExportedAuditEntrySchema),

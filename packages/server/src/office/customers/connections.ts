@@ -56,6 +56,7 @@ type ListedConnection = Static<typeof ListedConnectionSchema>;
 export const listConnections = operation({
   ...AS,
   http: "GET /connections",
+  isReport: true,
   summary: "List connections with their subscriptions, by customer id, or by end if an end is asked for",
   input: Type.Object({ ...FILTER, ...PAGE }),
   answer: pageOf(ListedConnectionSchema),
@@ -88,6 +89,7 @@ export const listConnections = operation({
 export const exportConnections = operation({
   ...AS,
   http: "GET /connections.csv",
+  isReport: true,
   summary: "Export connections with their subscriptions",
   input: FilterSchema,
   answer: rowsOf(ListedConnectionSchema),

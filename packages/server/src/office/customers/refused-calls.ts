@@ -32,6 +32,7 @@ const RefusedCallsSchema = pageOf(RefusedCallSchema);
 export const listRefusedCalls = operation({
   ...AS,
   http: "GET /refused-calls",
+  isReport: true,
   summary: "List refused calls of partners",
   input: Type.Object({
     ...ENVIRONMENT,

@@ -75,6 +75,7 @@ export const exportCustomers = operation({
   tag: "Customers",
   permission: "read",
   http: "GET /customers.csv",
+  isReport: true,
   summary: "Export all customers, in the form that an import reads: plain records, without their history",
   input: Type.Object(ENVIRONMENT),
   answer: rowsOf(CustomerRowSchema, { header: CUSTOMERS_HEADER, lines: customerLines }),

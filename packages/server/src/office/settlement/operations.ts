@@ -89,6 +89,7 @@ const MOST_DIFFERENCES = 10_000;
 export const reportSettlement = operation({
   ...AS,
   http: "GET /settlement",
+  isReport: true,
   summary: "Report top-ups and reversals by day, partner, service and bouquet",
   input: SettlementInputSchema,
   answer: SettlementSchema,
@@ -143,6 +144,7 @@ const COLUMNS = Object.keys(SettlementLineSchema.properties) as (keyof Line)[];
 export const exportSettlement = operation({
   ...AS,
   http: "GET /settlement.csv",
+  isReport: true,
   summary: "Export a settlement, with any number of lines",
   input: SettlementInputSchema,
   answer: rowsOf(SettlementLineSchema, {
@@ -223,6 +225,7 @@ function isOpen(office: Office, input: { readonly from: string; readonly to: str
 export const reconcilePartner = operation({
   ...AS,
   http: "POST /reconciliations",
+  isReport: true,
   changesNothing: true,
   refuses: ["conflict"],
   summary: "Compare a partner's own list of top-ups, in CSV, with the records",

@@ -63,6 +63,7 @@ const StatisticsSchema = Type.Object(
 export const showStatistics = operation({
   ...AS,
   http: "GET /statistics",
+  isReport: true,
   summary: "Show sums of today by hour and of a period",
   input: Type.Object({
     ...ENVIRONMENT,

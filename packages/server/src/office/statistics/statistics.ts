@@ -56,16 +56,16 @@ export class StatisticsReader {
 
   answer(request: StatisticsRequest): Promise<Statistics> {
     // One view, so that hours add up to the sum of their day.
-    const read = (at: Instant) => this.#ports.store.engine.view((db) => this.#read(db, request, at));
+    const read = (at: Instant) => this.#ports.store.reports.view((db) => this.#read(db, request, at));
     return this.#answers.read(JSON.stringify(request), read);
   }
 
   /** Refused calls of the period by reason, most first. They are kept for 30 days. */
   failures({ days, ...whose }: StatisticsRequest): Promise<Failures> {
-    const { engine, provider } = this.#ports.store;
+    const { reports, provider } = this.#ports.store;
     return this.#failures.read(JSON.stringify({ ...whose, days }), async (at) => {
       const [first = ""] = daysUntil(provider.zone.wallTime(at), days);
-      return countRefusedCalls(engine.db, { ...whose, from: readDay(first, provider.zone)?.start });
+      return countRefusedCalls(reports.db, { ...whose, from: readDay(first, provider.zone)?.start });
     });
   }
 

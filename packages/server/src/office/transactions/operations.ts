@@ -58,6 +58,7 @@ async function filtersOf(
 export const listTransactions = operation({
   ...AS,
   http: "GET /transactions",
+  isReport: true,
   summary: "List top-ups, newest first; with after, oldest first",
   input: Type.Object({
     ...FILTER,
@@ -131,6 +132,7 @@ async function follow(office: Office, filters: readonly TransactionFilter[], aft
 export const sumTransactions = operation({
   ...AS,
   http: "GET /transactions/totals",
+  isReport: true,
   summary: "Sum up top-ups",
   input: FilterSchema,
   answer: TransactionTotalsSchema,
@@ -151,6 +153,7 @@ export const sumTransactions = operation({
 export const exportTransactions = operation({
   ...AS,
   http: "GET /transactions.csv",
+  isReport: true,
   summary: "Export top-ups, newest first",
   input: Type.Object({
     ...FILTER,

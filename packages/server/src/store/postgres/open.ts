@@ -24,11 +24,14 @@ import { LOCK_OPENING, refuseHiddenLocks } from "./locks.ts";
 import { postgresReader } from "./reader.ts";
 import { PostgresReferenceCache } from "./reference-cache.ts";
 import { BEGIN, type Prepared, type Session } from "./session.ts";
+import { standbyOf } from "./standby.ts";
 import { topUpTables } from "./top-ups.ts";
 
 export interface PostgresStoreOptions extends ProviderWishes {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
   readonly url: string;
+  /** Of a standby for lists and reports. */
+  readonly reportsUrl?: string | undefined;
   /** The maximum number of sessions that serve partners. */
   readonly connections: number;
   readonly clock: () => Instant;
@@ -105,6 +108,8 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
       lane: (item) => customerDigestIn(item.kind === "top_up" ? item.command.checkoutId : item.checkoutId),
     },
   });
+  const standby =
+    options.reportsUrl === undefined ? undefined : standbyOf(options.reportsUrl, { database: office, engine, clock });
   const quick = createPostgresEngine({ url: options.url, database: serving, changed: () => {} });
   const checkDurability = async (): Promise<CheckEvent> => {
     const [found] = await office.ask<{ commit: string; pages: string }>(DURABILITY);
@@ -115,6 +120,8 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
   return {
     provider,
     engine,
+    reports: standby?.engine ?? engine,
+    reportsBehindMs: async () => standby?.behindMs(),
     ...partnerReads(postgresReader(serving), provider),
     ...customerImports(quick, provider),
     settleTopUp: (command) => batcher.add({ kind: "top_up", command }) as Promise<SettledTopUp>,
@@ -147,7 +154,7 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
     async close() {
       await batcher.drained();
       await reference.close();
-      await Promise.all([serving.close(), office.close()]);
+      await Promise.all([serving.close(), office.close(), standby?.close()]);
     },
   };
 }

@@ -17,9 +17,10 @@ export interface Query extends Prepared {
 
 /**
  * The purpose of a session. `serving`: partners' requests and imports; every statement uses an index and is quick.
- * `office`: staff's queries and changes. `working`: migrations, copies and checks, without a time limit.
+ * `office`: staff's queries and changes. `reports`: staff's reports on a standby. `working`: migrations, copies and checks,
+ * without a time limit.
  */
-export type Purpose = "serving" | "office" | "working";
+export type Purpose = "serving" | "office" | "reports" | "working";
 
 /** Limits in milliseconds; 0 means none. */
 interface Limits {
@@ -30,13 +31,16 @@ interface Limits {
   readonly answer: number;
 }
 
+const OFFICE: Limits = { statement: 60_000, lock: 5_000, idleInTransaction: 10_000, answer: 65_000 };
+
 /**
  * PostgreSQL enforces all limits except `answer`, even if this process hangs. At most seven statements follow the decision of
  * a top-up, including the commit. Their statement and idle limits together stay below the deadline of recording.
  */
 export const LIMITS: Readonly<Record<Purpose, Limits>> = {
   serving: { statement: 2_500, lock: 2_000, idleInTransaction: 1_500, answer: 5_000 },
-  office: { statement: 60_000, lock: 5_000, idleInTransaction: 10_000, answer: 65_000 },
+  office: OFFICE,
+  reports: OFFICE,
   working: { statement: 0, lock: 60_000, idleInTransaction: 0, answer: 0 },
 };
 
@@ -77,7 +81,9 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
   if (version < OLDEST_VERSION) throw new StoreRefused("PostgreSQL 15 or later is needed");
   if (encoding !== "UTF8") throw new StoreRefused(`the database's encoding is ${encoding}, and must be UTF8`);
   if (fsync !== "on") throw new StoreRefused("PostgreSQL runs with fsync=off: top-ups would not survive a crash");
-  if (is_standby) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
+  if (purpose === "reports") {
+    if (!is_standby) throw new StoreRefused("the reports database is no standby: lists and reports need none, then");
+  } else if (is_standby) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
 }
 
 /** The least number that no other session has. The session keeps it by an advisory lock. */

@@ -88,6 +88,8 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
   return {
     provider,
     engine,
+    reports: engine,
+    reportsBehindMs: async () => undefined,
     findAccessToken: async (hash) => database.read(() => reference.findToken(hash)),
     checkoutSecrets: async () => database.read(() => reference.listSecrets()),
     currentCatalogue: async (environment, now) => database.read(() => reference.currentCatalogue(environment, now)),

@@ -24,19 +24,29 @@ export interface FaultyOptions {
   readonly onTestFinished: OnFinished;
   /** The one that the tests share, if none is named. */
   readonly server?: string;
+  /** Of its standby, which lists and reports read. */
+  readonly standby?: string;
   readonly connections?: number;
 }
 
 export async function openFaultyProvider(options: FaultyOptions): Promise<FaultyProvider> {
-  const { onTestFinished, server = inject("postgresUrl"), connections = 4 } = options;
+  const { onTestFinished, server = inject("postgresUrl"), standby, connections = 4 } = options;
   const { url, made } = makeEmptyDatabase(server, onTestFinished);
+  const reportsUrl = standby?.replace(/\/postgres$/, new URL(url).pathname);
   await made;
   const proxy = await PostgresProxy.start(url);
   onTestFinished(() => proxy.close());
   const opened = await openProvider(
     () => ({
       open: (wishes) =>
-        openPostgresStore({ timeZone: undefined, currencyExponent: undefined, ...wishes, url: proxy.url, connections }),
+        openPostgresStore({
+          timeZone: undefined,
+          currencyExponent: undefined,
+          ...wishes,
+          url: proxy.url,
+          reportsUrl,
+          connections,
+        }),
       read: (query) => withClient(url, async (client) => (await client.query(query)).rows),
       tamper: (sql) => withClient(url, (client) => client.query(`SET session_replication_role = replica; ${sql}`)),
     }),
@@ -53,9 +63,16 @@ export async function openFaultyProvider(options: FaultyOptions): Promise<Faulty
 }
 
 /** A store of the test's own, by any way to a database. */
-export function openElsewhere(url: string) {
+export function openElsewhere(url: string, reportsUrl?: string) {
   return openPostgresStore({
-    ...{ url, connections: 1, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS },
+    ...{
+      url,
+      reportsUrl,
+      connections: 1,
+      timeZone: undefined,
+      currencyExponent: undefined,
+      basePlans: DEFAULT_BASE_PLANS,
+    },
     monthsAhead: FAR_AHEAD,
     clock: () => 0,
     random: seededRandom(1),

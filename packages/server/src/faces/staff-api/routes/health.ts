@@ -68,6 +68,11 @@ export const HealthSchema = Type.Object(
         },
       ),
     ),
+    reportsBehindMs: orNull(
+      Type.Integer({
+        description: "Age of what lists and reports read, in ms; null without a standby, or if unknown.",
+      }),
+    ),
     lastBackupAt: orNull(InstantSchema),
     lastCheckAt: orNull(InstantSchema),
     lastImport: orNull(ImportRunSchema),
@@ -83,6 +88,10 @@ export const HealthSchema = Type.Object(
   },
   { title: "Health" },
 );
+
+function wholeOrNull(ms: number | undefined): number | null {
+  return Number.isFinite(ms) ? Math.round(ms as number) : null;
+}
 
 export const healthRoutes = [
   route({
@@ -113,6 +122,7 @@ export const healthRoutes = [
           ...known,
           database: "ok" as const,
           space: { database, log, free },
+          reportsBehindMs: await store.reportsBehindMs().then(wholeOrNull, () => null),
           lastBackupAt: isoTimeOrNull(await lastBackupAt(db)),
           lastCheckAt: isoTimeOrNull(await lastCheckAt(db)),
           lastImport,
@@ -130,6 +140,7 @@ export const healthRoutes = [
           ...known,
           database: "away" as const,
           space: null,
+          reportsBehindMs: null,
           lastBackupAt: null,
           lastCheckAt: null,
           lastImport: null,
