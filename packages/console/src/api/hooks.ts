@@ -6,7 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { ask, upload } from "./client.ts";
 import { RequestKeys } from "./keys.ts";
 import type { ApiProblem } from "./problem.ts";
@@ -17,6 +17,7 @@ import type {
   CorrectionKey,
   Input,
   PageKey,
+  PartKey,
   PreviewKey,
   ReadKey,
   UploadKey,
@@ -95,14 +96,15 @@ export interface Pages<Item> {
   /** Number of loaded pages. */
   readonly count: number;
   readonly hasMore: boolean;
+  /** Time back to which the server looked, if the last page ended early. */
+  readonly reached: string | null;
   readonly isLoadingMore: boolean;
   readonly loadMore: () => void;
   readonly reload: () => void;
 }
 
-/** Reads a list with a cursor. If the input changes, the previous answer is kept until the next one is loaded. */
-export function usePages<K extends PageKey>(key: K, input: Input<K> | null) {
-  const result = useInfiniteQuery({
+function useParts<K extends PartKey>(key: K, input: Input<K> | null) {
+  return useInfiniteQuery({
     queryKey: [key, input, "pages"],
     queryFn: ({ pageParam, signal }) => ask(key, { ...input, cursor: pageParam } as Input<K>, { signal }),
     initialPageParam: undefined as string | undefined,
@@ -110,6 +112,20 @@ export function usePages<K extends PageKey>(key: K, input: Input<K> | null) {
     enabled: input !== null,
     placeholderData: keepPreviousData,
   });
+}
+
+/** Reads sums part by part until their cursor is null: each part contains the previous ones. */
+export function useSums<K extends PartKey>(key: K, input: Input<K>): Answer<K> | undefined {
+  const { data, hasNextPage, isFetching, isError, isPlaceholderData, fetchNextPage } = useParts(key, input);
+  useEffect(() => {
+    if (hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [hasNextPage, isFetching, isError, fetchNextPage]);
+  return isPlaceholderData ? undefined : data?.pages.at(-1);
+}
+
+/** Reads a list with a cursor. If the input changes, the previous answer is kept until the next one is loaded. */
+export function usePages<K extends PageKey>(key: K, input: Input<K> | null) {
+  const result = useParts(key, input);
   const pages = result.data?.pages ?? [];
   return {
     items: pages.flatMap(({ items }) => items as ItemOf<K>[]),
@@ -119,6 +135,7 @@ export function usePages<K extends PageKey>(key: K, input: Input<K> | null) {
     isKept: result.isPlaceholderData,
     count: pages.length,
     hasMore: result.hasNextPage,
+    reached: (pages.at(-1) as { readonly reached?: string | null } | undefined)?.reached ?? null,
     isLoadingMore: result.isFetchingNextPage,
     loadMore: () => void result.fetchNextPage(),
     reload: () => void result.refetch(),

@@ -11,6 +11,7 @@ type KeyThatAnswers<Shape> = { [K in Key]: Answer<K> extends Shape ? K : never }
 
 export type DownloadKey = KeyThatAnswers<string>;
 export type ReadKey = Exclude<Extract<Key, `GET ${string}`>, DownloadKey>;
+export type PartKey = ReadKey & KeyThatAnswers<{ cursor: string | null }>;
 export type PageKey = ReadKey & KeyThatAnswers<{ items: unknown[]; cursor: string | null }>;
 export type UploadKey = KeyWith<"file">;
 export type ChangeKey = Exclude<Key, `GET ${string}` | UploadKey>;

@@ -144,13 +144,16 @@ export function PagedTable<Row>({ pages, ...table }: Omit<DataTableProps<Row>, "
   if (pages.first === undefined) return <Loading />;
   return (
     <>
-      <div className={pages.isKept ? "outdated" : undefined}>
-        <DataTable {...table} rows={pages.items} />
-      </div>
-      {pages.items.length > 0 && (
+      {(pages.items.length > 0 || !pages.hasMore) && (
+        <div className={pages.isKept ? "outdated" : undefined}>
+          <DataTable {...table} rows={pages.items} />
+        </div>
+      )}
+      {(pages.items.length > 0 || pages.hasMore) && (
         <LoadMore
           count={pages.items.length}
           hasMore={pages.hasMore}
+          reached={pages.reached}
           busy={pages.isLoadingMore}
           onMore={pages.loadMore}
         />
@@ -163,20 +166,22 @@ export function PagedTable<Row>({ pages, ...table }: Omit<DataTableProps<Row>, "
 interface LoadMoreProps {
   readonly count: number;
   readonly hasMore: boolean;
+  readonly reached?: string | null;
   readonly busy?: boolean;
   readonly onMore: () => void;
 }
 
-function LoadMore({ count, hasMore, busy = false, onMore }: LoadMoreProps) {
+function LoadMore({ count, hasMore, reached = null, busy = false, onMore }: LoadMoreProps) {
   const shown = formatCount(count);
   return (
     <div className="row load-more">
       <p className="muted" role="status">
         {hasMore ? texts.common.someShown(shown) : texts.common.allShown(shown)}
+        {reached !== null && texts.common.reached(reached)}
       </p>
       {hasMore && (
         <Button busy={busy} onClick={onMore}>
-          {texts.common.loadMore}
+          {reached === null ? texts.common.loadMore : texts.common.continue}
         </Button>
       )}
     </div>

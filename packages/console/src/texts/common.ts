@@ -7,6 +7,8 @@ export const common = {
   loadMore: "Load more",
   allShown: (count: string) => (count === "1" ? "1 row" : `All ${count} rows`),
   someShown: (count: string) => `${count} rows shown`,
+  reached: (time: string) => `. Nothing more back to ${time}.`,
+  continue: "Continue",
   reload: "Reload",
   tryAgain: "Try again",
   failed: "That did not work. Try again.",

@@ -26,6 +26,7 @@ export const transactions = {
   },
   topUpOne: "top-up",
   reversedOf: (count: string) => `${count} reversed`,
+  soFar: (time: string) => ` so far, back to ${time}`,
   emptyTitle: "No transactions",
   emptyText: "No partner has topped up yet.",
   emptyFilteredText: "None fits the filters. Clear some of them, or look at other days.",

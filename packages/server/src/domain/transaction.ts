@@ -105,6 +105,13 @@ export function firstTransactionId(at: Instant): string {
   return timeDigits(Math.max(0, at));
 }
 
+/** The time in a txnId: that of the record. */
+export function transactionTime(txnId: string): Instant {
+  let at = 0;
+  for (const digit of txnId.slice(0, 10)) at = at * 32 + ALPHABET.indexOf(digit);
+  return at;
+}
+
 function timeDigits(at: Instant): string {
   let text = "";
   for (let rest = at; text.length < 10; rest = Math.floor(rest / 1024)) text = PAIRS[rest % 1024] + text;

@@ -18,7 +18,7 @@ export async function sumBalance(db: Db, key: AccountKey, days: Days = {}): Prom
 }
 
 export async function sumAccount(db: Db, key: AccountKey, days: Days): Promise<AccountSums> {
-  return { ...(await sumSales(db, key, days)), ...(await sumByStaff(db, key, days)) };
+  return { ...(await sumSales(db, { ...key, ...days })), ...(await sumByStaff(db, key, days)) };
 }
 
 async function sumByStaff(db: Db, { partnerId, environment }: AccountKey, { from, to }: Days) {

@@ -25,6 +25,7 @@ export function customerImports(
   const write = async (tx: Db, writes: CustomerFileWrites): Promise<void> => {
     await engine.rows.put(tx, "customer", writes.customers);
     await engine.rows.remove(tx, "connection", writes.removedConnections);
+    await engine.rows.add(tx, "former_connection", writes.removedConnections);
     await engine.rows.put(tx, "connection", writes.connections);
     await engine.rows.remove(tx, "customer_code", writes.removedCodes);
     await engine.rows.add(tx, "customer_code", writes.addedCodes);

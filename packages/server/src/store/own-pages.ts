@@ -5,7 +5,7 @@ import { dayAfter, type Instant, type WallTime, type Zone } from "../domain/wall
 import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { TopUpRow } from "./tables.ts";
-import { rangeOf, topUps } from "./top-up-ranges.ts";
+import { ofAccount, rangeAfter, rangeOf, topUps } from "./top-up-ranges.ts";
 
 /*
  * Pages of one partner's rows. Each query reads an index that begins with partner and environment, so that its
@@ -71,29 +71,13 @@ export function timesOf(zone: Zone, { from, to }: OwnDays): { readonly from: Ins
 export function ownTopUps(
   db: Db,
   zone: Zone,
-  { partnerId, environment }: AccountKey,
+  key: AccountKey,
   asked: OwnDays | OwnReference,
   { after, order, most }: OwnPage<string>,
 ): Promise<TopUpRow[]> {
   const times = "udf1" in asked ? undefined : timesOf(zone, asked);
-  const range = rangeOf(times?.from, times?.until);
-  const isUp = order === "asc";
-  const low = isUp && after > range.least ? after : range.least;
-  const high = !isUp && after < range.beyond ? after : range.beyond;
-  let own = topUps(db)
-    .selectAll("t")
-    .where("t.partnerId", "=", partnerId)
-    .where("t.environment", "=", environment)
-    .where("t.txnId", ">", low)
-    .where("t.txnId", "<", high)
-    // The same again: PostgreSQL then finds the index of all partners' txnIds dearer, even if it knows one partner only.
-    .where((eb) =>
-      eb(
-        eb.refTuple("t.partnerId", "t.environment", "t.txnId"),
-        isUp ? ">" : "<",
-        eb.tuple(partnerId, environment, isUp ? low : high),
-      ),
-    );
+  const range = rangeAfter(rangeOf(times?.from, times?.until), after, order);
+  let own = ofAccount(topUps(db), key, range, order).selectAll("t");
   if ("udf1" in asked) own = own.where("t.udf1", "=", asked.udf1);
   else own = own.where("t.txnDate", ">=", asked.from).where("t.txnDate", "<", dayAfter(asked.to));
   return own.orderBy("t.txnId", order).limit(most).execute();

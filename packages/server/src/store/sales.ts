@@ -85,29 +85,27 @@ export interface Days {
   readonly to?: string | undefined;
 }
 
-/** Sums the sales of one account. */
-export async function sumSales(db: Db, { partnerId, environment }: AccountKey, days: Days = {}): Promise<SaleSums> {
-  const sold = sumDays(db, days).where("partnerId", "=", partnerId).where("environment", "=", environment);
+/** Sums all sales of a filter. */
+export async function sumSales(db: Db, filter: SalesFilter): Promise<SaleSums> {
   // The database adds up days only: more than that may not fit into 64 bits.
-  return (await sold.groupBy("day").execute()).map(toSums).reduce<SaleSums>(addSums, NO_SALES);
+  return (await sumDays(db, filter).groupBy("day").execute()).map(toSums).reduce<SaleSums>(addSums, NO_SALES);
 }
 
 export interface SalesFilter extends Days {
   readonly environment?: AccountKey["environment"] | undefined;
   readonly partnerId?: number | undefined;
+  readonly service?: DaySales["service"] | undefined;
+  readonly bouquetCode?: string | undefined;
 }
 
 /** The sales of each day, account, service and bouquet. @param by some of these, with the day, for sums of the others. */
 export async function readSales<By extends keyof SaleLabel = keyof SaleLabel>(
   db: Db,
-  { environment, partnerId, ...days }: SalesFilter,
+  filter: SalesFilter,
   by: readonly By[] = LABEL as readonly string[] as readonly By[],
 ): Promise<(Pick<SaleLabel, By> & SaleSums)[]> {
-  let query = sumDays(db, days);
-  if (environment !== undefined) query = query.where("environment", "=", environment);
-  if (partnerId !== undefined) query = query.where("partnerId", "=", partnerId);
   const label: readonly (keyof SaleLabel)[] = by;
-  const rows = await query.select(label).groupBy(label).execute();
+  const rows = await sumDays(db, filter).select(label).groupBy(label).execute();
   return rows.map((row) => ({ ...row, ...toSums(row) }));
 }
 
@@ -115,8 +113,11 @@ const LABEL = ["partnerId", "environment", "day", "service", "bouquetCode"] as c
 /** Digits, since a number may be too small to hold a sum exactly. */
 export const digits = (column: string) => sql<string | null>`cast(sum(${sql.ref(column)}) as text)`;
 
-function sumDays(db: Db, { from, to }: Days) {
+function sumDays(db: Db, filter: SalesFilter) {
+  const { from, to } = filter;
   let query = db.selectFrom("salesDay");
+  for (const column of ["environment", "partnerId", "service", "bouquetCode"] as const)
+    if (filter[column] !== undefined) query = query.where(column, "=", filter[column]);
   if (from !== undefined) query = query.where("day", ">=", from);
   if (to !== undefined) query = query.where("day", "<=", to);
   const names = ["topUps", "gross", "commission", "reversals", "reversed", "returned"] as const;

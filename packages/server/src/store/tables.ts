@@ -95,6 +95,7 @@ export const TABLES = {
     blocked: flag(),
     segment: orNull(text()),
   }),
+  former_connection: table({ environment: text<Environment>(), req_id: text(), cuid: text() }),
   subscription: table(LEDGER, {
     seq: number(),
     code: orNull(text()),

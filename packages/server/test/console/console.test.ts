@@ -223,6 +223,29 @@ describe("whoever works with the console", () => {
     await main.getByText("must be a day such as 2026-11-20").waitFor();
   });
 
+  test("continues a list that ended early, at the time that it says, and adds up until the last part", async () => {
+    const visit = await at("/transactions", "viewer");
+    const { page, main } = visit;
+    const cut = { cursor: "next", reached: "2026-11-19 08:00:00" };
+    const sums = { count: 7, amount: "7.00", reversed: 0, reversedAmount: "0.00" };
+    const isNext = (url: string) => url.includes("cursor=next");
+    await page.route(/\/api\/v1\/transactions\/totals/, (route, request) =>
+      route.fulfill({
+        json: { ...sums, ...(isNext(request.url()) ? { count: 9, cursor: null, reached: null } : cut) },
+      }),
+    );
+    await page.route(/\/api\/v1\/transactions\?/, (route, request) =>
+      isNext(request.url())
+        ? route.continue({ url: request.url().replace(/&?cursor=next/, "") })
+        : route.fulfill({ json: { items: [], prunedBefore: null, ...cut } }),
+    );
+    await page.reload();
+    await main.getByText("0 rows shown. Nothing more back to 2026-11-19 08:00:00.").waitFor();
+    await main.getByText(/^9 top-ups/).waitFor();
+    await visit.press("Continue");
+    await main.getByRole("table", { name: "Transactions" }).getByText("Ram Thapa").waitFor();
+  });
+
   test("finds a list as it was after a reload and on the way back: sorted, filtered, with all loaded pages", async () => {
     const { clock, store } = api().service.ports;
     const [partner] = await readPartners(store.engine.db);

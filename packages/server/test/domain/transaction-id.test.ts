@@ -1,18 +1,24 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatTransactionId, randomDigits, TRANSACTION_ID_RANDOM_BYTES } from "../../src/domain/transaction.ts";
+import {
+  formatTransactionId,
+  randomDigits,
+  TRANSACTION_ID_RANDOM_BYTES,
+  transactionTime,
+} from "../../src/domain/transaction.ts";
 import { RUNS } from "./builders.ts";
 
 const anyTime = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const anyRandom = fc.uint8Array({ minLength: TRANSACTION_ID_RANDOM_BYTES, maxLength: TRANSACTION_ID_RANDOM_BYTES });
 
 describe("a transaction id", () => {
-  test("sorts by time, whatever its random part is", () => {
+  test("has its time and sorts by it, whatever its random part is", () => {
     fc.assert(
       fc.property(anyTime, anyTime, anyRandom, anyRandom, (one, other, random, otherRandom) => {
         fc.pre(one !== other);
         // The alphabet has no characters that look alike.
         expect(formatTransactionId(one, randomDigits(random))).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+        expect(transactionTime(formatTransactionId(one, randomDigits(random)))).toBe(one);
         const isBefore =
           formatTransactionId(one, randomDigits(random)) < formatTransactionId(other, randomDigits(otherRandom));
         expect(isBefore).toBe(one < other);

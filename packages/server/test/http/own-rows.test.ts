@@ -1,11 +1,12 @@
-import { PostgresQueryCompiler, type RootOperationNode, SqliteQueryCompiler } from "kysely";
+import type { RootOperationNode } from "kysely";
 import { expect, test } from "vitest";
 import { firstTransactionId } from "../../src/domain/transaction.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePostgresDatabase, withClient } from "../support/postgres-database.ts";
+import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { ask, fill, type ReportName } from "../support/reports.ts";
 import { START, startTestService, type TestService } from "../support/service.ts";
 import { makeSqliteDatabase, rawConnection } from "../support/sqlite-database.ts";
+import { noting, plansOfSqlite, readsOfPostgres } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /* The reports of a partner read rows of this partner only, whatever others sold. */
@@ -41,16 +42,8 @@ function sold(partnerId: number): string[] {
 
 /** Notes the statements of the reports. */
 function noted(store: Store, nodes: RootOperationNode[]): Store {
-  const db = store.engine.db.withPlugin({
-    transformQuery: ({ node }) => {
-      nodes.push(node);
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  });
-  return new Proxy(store, {
-    get: (target, name) => (name === "engine" ? { ...target.engine, db } : Reflect.get(target, name)),
-  });
+  const engine = { ...store.engine, db: noting(store.engine.db, nodes) };
+  return new Proxy(store, { get: (target, name) => (name === "engine" ? engine : Reflect.get(target, name)) });
 }
 
 /** Rows of the partner: three top-ups of other days, one of which is reversed, and a deposit. */
@@ -101,14 +94,11 @@ test("on PostgreSQL, no statement of a report reads more rows of a table than th
   const rare: Most = { account: 0, account_entry: 1, reversal: 1, sales_day: 3, top_up: 3 };
   const expectOwn = async (own: Most, tables = Object.keys(own), of = token) => {
     const statements = await statementsOf(service, of, nodes);
-    await withClient(database.url, async (client) => {
-      for (const { report, node } of statements) {
-        const { sql, parameters } = new PostgresQueryCompiler().compileQuery(node, { queryId: "1" });
-        const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, [...parameters]);
-        for (const { table, read } of readsOf(rows[0]["QUERY PLAN"][0].Plan))
-          if (tables.includes(table)) expect(read, `${report}: ${sql}`).toBeLessThanOrEqual(own[table] as number);
-      }
-    });
+    for (const { report, node } of statements) {
+      const { sql, reads } = await readsOfPostgres(database.url, node);
+      for (const { table, read } of reads)
+        if (tables.includes(table)) expect(read, `${report}: ${sql}`).toBeLessThanOrEqual(own[table] as number);
+    }
   };
   // The statistics say that all rows are of the partner.
   await database.tamper("ANALYZE");
@@ -120,22 +110,6 @@ test("on PostgreSQL, no statement of a report reads more rows of a table than th
   await expectOwn({ reversal: 201, top_up: 201 }, undefined, await service.issue(busy, "trial"));
 });
 
-interface Plan {
-  readonly "Relation Name"?: string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly "Rows Removed by Index Recheck"?: number;
-  readonly Plans?: readonly Plan[];
-}
-
-function readsOf(plan: Plan): { readonly table: string; readonly read: number }[] {
-  const rows =
-    plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Index Recheck"] ?? 0);
-  const [table, read] = [plan["Relation Name"] ?? "", rows * plan["Actual Loops"]];
-  return [{ table, read }, ...(plan.Plans ?? []).flatMap(readsOf)];
-}
-
 test("on SQLite, each statement of a report finds its rows by partner and environment", async () => {
   const path = `${temporaryFolder()}/topupd.db`;
   const nodes: RootOperationNode[] = [];
@@ -145,9 +119,8 @@ test("on SQLite, each statement of a report finds its rows by partner and enviro
   const connection = rawConnection(path);
   const token = await ownRows(service);
   for (const { report, node } of await statementsOf(service, token, nodes)) {
-    const { sql, parameters } = new SqliteQueryCompiler().compileQuery(node, { queryId: "1" });
-    const plan = connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters as string[]));
-    for (const { detail } of plan as { detail: string }[])
+    const { sql, details } = plansOfSqlite(connection, node);
+    for (const detail of details)
       if (/^(SCAN|SEARCH) /.test(detail) && !detail.includes("retention"))
         expect(detail, `${report}: ${sql}`).toMatch(
           /^SEARCH .*\((partner_id=\? AND environment=\?|udf1=\? AND |txn_id=\?)/,

@@ -96,7 +96,7 @@ async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<vo
       .values({ ...key, day: "2025-03-01", service: "tv", bouquetCode: "TV-1M", lane: 3, ...sums })
       .execute();
   });
-  await setAccount(store, key, { creditLimit: 5_000_000n });
+  await setAccount(store, key, { creditLimit: 6_000_000n });
   const event = { kind: "account.low", partnerId: partner.id, below: 2_000_000n } as const;
   const low = { kind: "account_low", environment: "production", subject: "wallet", amount: 1_000_000n, event } as const;
   await raiseAlert(store.engine, low, at);
@@ -210,8 +210,8 @@ async function failToDeliver({ store, now }: OpenedProvider, targetId: number): 
 /** Removes a connection, restores it, and resets the customer. */
 async function restateAndReset(opened: OpenedProvider): Promise<void> {
   const { store, restate } = opened;
-  const { internet, iptv } = SITA.connections;
-  await restate({ ...SITA, last_name: "", connections: { internet, iptv } });
+  const { internet } = SITA.connections;
+  await restate({ ...SITA, last_name: "", connections: { internet } });
   await restate(SITA);
   opened.now += 1_000;
   const rows = [{ stated: statedCustomer(SITA), asOf: moment(store, opened.now) }];

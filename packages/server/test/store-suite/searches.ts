@@ -5,20 +5,21 @@ import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import type { Transaction } from "../../src/domain/transaction.ts";
 import { countRunning } from "../../src/office/imports/runs.ts";
 import {
-  findByTxnIds,
-  findReversals,
+  addTransactions,
   readTransactions,
-  sumTransactions,
   type TransactionFilter,
   type TransactionPage,
-} from "../../src/office/transactions/sql.ts";
+} from "../../src/office/transactions/lists.ts";
+import { findByTxnIds, findReversals } from "../../src/office/transactions/sql.ts";
 import { by } from "../support/by.ts";
 import { partnersOf } from "../support/partners.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
   expectRecorded,
+  importRows,
   moment,
   openProvider,
+  RAM,
   RAM_NET,
   RAM_TV,
   SITA,
@@ -28,14 +29,15 @@ import {
 } from "./provider.ts";
 
 const HOUR = 3_600_000;
-const FIRST_PAGE: TransactionPage = { before: undefined, limit: 100 };
+const FIRST_PAGE: TransactionPage = { limit: 100 };
+const MOST = 100_000;
 
 export function testSearches(makeDatabase: MakeDatabase): void {
   test("a list shows all that is recorded, newest first, with every field", async () => {
     const { list, transactions } = await openHistory(makeDatabase);
     expect(await list({})).toEqual(transactions.toReversed());
     expect(await list({ environment: "trial" })).toEqual([]);
-    expect(await list({ environment: "trial", cuid: SITA.cuid })).toEqual([]);
+    expect(await list({ environment: "trial", cuids: [SITA.cuid] })).toEqual([]);
   });
 
   test("a list shows what every filter lets through, alone and with others, with a customer and without", async () => {
@@ -44,11 +46,11 @@ export function testSearches(makeDatabase: MakeDatabase): void {
     const choices: Partial<TransactionFilter>[] = [
       ...[{ partnerId: bank.id }, { partnerId: partner.id }, { partnerId: 99 }],
       ...([{ service: "tv" }, { service: "internet" }] as const),
-      ...[{ cuid: SITA.cuid }, { cuid: "2000002" }, { cuid: "nobody" }],
+      ...[{ cuids: [SITA.cuid] }, { cuids: ["2000002", SITA.cuid] }, { cuids: ["nobody"] }],
       ...[{ reqId: "sita" }, { reqId: "SITA" }, { amount: 113_000n }, { amount: 1n }],
       ...([{ status: "success" }, { status: "reversed" }] as const),
       ...[{ bouquetCode: "NET-1M" }, { bouquetCode: "net-1m" }],
-      ...[{ udf1: "order-1" }, { udf1: "order-3" }, { udf2: "till-1" }],
+      ...[{ udf1: "order-1" }, { udf1: "order-3" }, { udf2: "till-1" }, { environment: "trial" as const }],
       ...[{ from: second.at }, { until: fifth.at }, { from: second.at, until: fifth.at }, { from: second.at + 1 }],
     ];
     let shown = 0;
@@ -59,9 +61,9 @@ export function testSearches(makeDatabase: MakeDatabase): void {
         expect(await list(filter)).toEqual(expected);
         shown += expected.length;
         if (one === other)
-          expect(await sumTransactions(opened.store.engine, { environment: "production", ...one })).toEqual(
-            sumOf(expected),
-          );
+          expect(
+            await addTransactions(opened.store.engine, { environment: "production", ...one }, undefined, MOST),
+          ).toEqual({ sum: sumOf(expected), rest: undefined });
       }
     expect(shown).toBeGreaterThan(100);
   });
@@ -81,7 +83,7 @@ export function testSearches(makeDatabase: MakeDatabase): void {
 
   test("the pages of a list join without a gap or a repetition, though top-ups come in between", async () => {
     const { list, opened } = await openHistory(makeDatabase);
-    for (const filter of [{}, { cuid: SITA.cuid }, { from: 0 }]) {
+    for (const filter of [{}, { cuids: [SITA.cuid] }, { from: 0 }]) {
       const expected = (await list(filter)).map(({ txnId }) => txnId);
       const seen: string[] = [];
       for (let before: string | undefined; ; ) {
@@ -98,10 +100,10 @@ export function testSearches(makeDatabase: MakeDatabase): void {
 
   test("pages that read forward join without a gap or a repetition, the oldest first", async () => {
     const { list, transactions, opened } = await openHistory(makeDatabase);
-    for (const filter of [{}, { cuid: SITA.cuid }, { from: 0 }]) {
+    for (const filter of [{}, { cuids: [SITA.cuid] }, { from: 0 }]) {
       const seen: Transaction[] = [];
       for (let after = "0"; ; ) {
-        const page = await list(filter, { before: undefined, after, limit: 2 });
+        const page = await list(filter, { after, limit: 2 });
         if (page.length === 0) break;
         seen.push(...page);
         after = page.at(-1)?.txnId as string;
@@ -110,23 +112,67 @@ export function testSearches(makeDatabase: MakeDatabase): void {
       const last = seen.at(-1)?.txnId as string;
       opened.now += HOUR;
       const next = await opened.topUp(SITA_NET, "NET-1M");
-      expect(await list(filter, { before: undefined, after: last, limit: 2 })).toEqual([next]);
+      expect(await list(filter, { after: last, limit: 2 })).toEqual([next]);
     }
     expect(transactions.length).toBeGreaterThan(4);
   });
 
-  test("a page is filled from far apart, over as many steps as it takes", async () => {
-    const { opened, list, transactions } = await openHistory(makeDatabase);
+  test("a page ends after it looked at ten times the largest one, and the next one continues there", async () => {
+    const { opened, transactions } = await openHistory(makeDatabase);
+    const { engine } = opened.store;
     const { txnId, checkoutId } = transactions[2] as Transaction;
     await opened.database.tamper(manyCopies(txnId, checkoutId, 11_000));
-    const [first, second, ...others] = transactions;
-    expect(await list({ udf1: "order-1" })).toEqual([others[2], first]);
-    expect(await list({ udf1: "order-2" }, { before: undefined, limit: 1 })).toEqual([second]);
-    expect(await list({}, { before: undefined, limit: 6_000 })).toHaveLength(6_000);
-    const forward = await list({}, { before: undefined, after: "0", limit: 12_000 });
-    expect(forward).toEqual((await list({}, { before: undefined, limit: 12_000 })).toReversed());
-    const { count, amount } = await sumTransactions(opened.store.engine, { environment: "production" });
-    expect({ count, amount }).toEqual({ count: 11_006, amount: sumOf(transactions).amount + 11_000n * 113_000n });
+    const [first, second, , , fifth, sixth] = transactions;
+    const pages = async (filter: Partial<TransactionFilter>, after?: string) => {
+      const found: [number, boolean][] = [];
+      const items: Transaction[] = [];
+      for (let place = after; ; ) {
+        const at = after === undefined ? { before: place } : { after: place as string };
+        const page = await readTransactions(engine, { environment: "production", ...filter }, { ...at, limit: 2 });
+        found.push([page.items.length, page.isCut]);
+        items.push(...page.items);
+        place = page.rest;
+        if (place === undefined) return { found, items };
+      }
+    };
+    // No index has amounts or udf2.
+    const empty = [0, true] as const;
+    const { udf2 = "", amount } = first as Transaction;
+    const tills = await pages({ udf2 });
+    expect([tills.items, tills.found.map(([, isCut]) => isCut)]).toEqual([
+      [transactions[2], first],
+      [true, true, false],
+    ]);
+    expect((await pages({ udf2 }, "0")).items).toEqual([first, transactions[2]]);
+    expect((await pages({ amount: amount + 1n })).found).toEqual([empty, empty, [0, false]]);
+    // Their indexes have these.
+    expect(await pages({ udf1: "order-1" })).toEqual({ found: [[2, false]], items: [fifth, first] });
+    expect(await pages({ udf1: "order-2" })).toEqual({ found: [[1, false]], items: [second] });
+    expect(await pages({ status: "reversed" })).toEqual({ found: [[1, false]], items: [sixth] });
+    expect((await pages({ environment: "trial" })).found).toEqual([[0, false]]);
+    const add = (before: string | undefined) => addTransactions(engine, { environment: "production" }, before, 5_000);
+    const [one, two] = [
+      await add(undefined),
+      (await addTransactions(engine, { environment: "production" }, undefined, MOST)).sum,
+    ];
+    const [three, four] = [await add(one.rest), two.count - one.sum.count];
+    expect([one.sum.count, three.sum.count, four]).toEqual([5_000n, 5_000n, 6_006n]);
+    expect(two.amount).toBe(sumOf(transactions).amount + 11_000n * 113_000n);
+  });
+
+  test("a list of a connection has the top-ups of all customers who had it, since it was removed or moved", async () => {
+    const { list, transactions, opened } = await openHistory(makeDatabase);
+    const [first, , , , fifth] = transactions;
+    const [{ internet: _, ...others }, { internet: rams }] = [SITA.connections, RAM.connections];
+    const moved = [...rams, { username: "sita", status: "active" }];
+    opened.now += 400 * 24 * HOUR;
+    await importRows(opened.store, opened.now, { ...SITA, connections: { ...others, internet: [] } });
+    expect(await list({ reqId: "sita" })).toEqual([fifth, first]);
+    opened.now += HOUR;
+    await importRows(opened.store, opened.now, { ...RAM, connections: { ...RAM.connections, internet: moved } });
+    const next = await opened.topUp({ ...RAM_NET, reqId: "sita" }, "NET-1M");
+    expect(await list({ reqId: "sita" })).toEqual([next, fifth, first]);
+    expect(await list({ reqId: "sita", cuids: [SITA.cuid] })).toEqual([fifth, first]);
   });
 
   test("transactions and reversals are found by their txnIds, compared exactly", async () => {
@@ -184,7 +230,7 @@ async function openHistory(makeDatabase: MakeDatabase) {
   await opened.reverse(last.checkoutId, "paid twice");
   transactions[5] = { ...last, status: "reversed" };
   const list = (filter: Partial<TransactionFilter>, page = FIRST_PAGE) =>
-    readTransactions(store.engine, { environment: "production", ...filter }, page);
+    readTransactions(store.engine, { environment: "production", ...filter }, page).then(({ items }) => items);
   return { ...opened, opened, bank, transactions, list };
 }
 
@@ -192,14 +238,15 @@ function sumOf(transactions: readonly Transaction[]) {
   const total = (some: readonly Transaction[]) => some.reduce((sum, { amount }) => sum + amount, 0n);
   const reversed = transactions.filter(({ status }) => status === "reversed");
   return {
-    ...{ count: transactions.length, amount: total(transactions) },
-    ...{ reversed: reversed.length, reversedAmount: total(reversed) },
+    ...{ count: BigInt(transactions.length), amount: total(transactions) },
+    ...{ reversed: BigInt(reversed.length), reversedAmount: total(reversed) },
   };
 }
 
 /** Applies the filter by plain comparison. */
-function passes(transaction: Transaction, { from, until, ...others }: Partial<TransactionFilter>): boolean {
-  const { at } = transaction;
+function passes(transaction: Transaction, { from, until, cuids, ...others }: Partial<TransactionFilter>): boolean {
+  const { at, cuid } = transaction;
+  if (cuids?.includes(cuid) === false) return false;
   if ((from !== undefined && at < from) || (until !== undefined && at >= until)) return false;
   return Object.entries(others).every(([field, value]) => transaction[field as keyof Transaction] === value);
 }

@@ -37,6 +37,7 @@ import { testStaff } from "./staff.ts";
 import { testStatistics } from "./statistics.ts";
 import { testTargets } from "./targets.ts";
 import { testTopUps } from "./top-ups.ts";
+import { testTotals } from "./totals.ts";
 import { testTransactionOperations } from "./transaction-operations.ts";
 
 /** Every behaviour of the port. Both engines must pass this suite. */
@@ -60,6 +61,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("searches", () => testSearches(makeDatabase));
     describe("settlements", () => testSettlements(makeDatabase));
     describe("statistics", () => testStatistics(makeDatabase));
+    describe("totals", () => testTotals(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));
     describe("transactions of the office", () => testTransactionOperations(makeDatabase));
     describe("customers of the office", () => testCustomerOperations(makeDatabase));

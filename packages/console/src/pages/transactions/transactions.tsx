@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import { apiUrl } from "../../api/client.ts";
-import { useApi, usePages } from "../../api/hooks.ts";
+import { usePages, useSums } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
 import type { ListedTransaction, TransactionTotals } from "../../api/staff-api.d.ts";
 import type { Column } from "../../components/data-table.tsx";
@@ -24,11 +24,11 @@ export default function Transactions() {
   const partners = usePartnerOptions(values.partner);
   const query = { environment, ...asInput("GET /transactions", values) };
   const list = usePages("GET /transactions", query);
-  const totals = useApi("GET /transactions/totals", query);
+  const totals = useSums("GET /transactions/totals", query);
   return (
     <ListPage
       title={texts.shell.pages.transactions}
-      lead={totals.data && <Totals totals={totals.data} />}
+      lead={totals && <Totals totals={totals} />}
       csv={apiUrl("GET /transactions.csv", query)}
       hasPeriod
       filters={{ ...t.filters, partner: { ...t.filters.partner, options: partners } }}
@@ -43,7 +43,7 @@ export default function Transactions() {
   );
 }
 
-function Totals({ totals: { count, amount, reversed, reversedAmount } }: { totals: TransactionTotals }) {
+function Totals({ totals: { count, amount, reversed, reversedAmount, reached } }: { totals: TransactionTotals }) {
   return (
     <>
       {countOf(count, t.topUpOne)}, <Amount of={amount} />
@@ -52,6 +52,7 @@ function Totals({ totals: { count, amount, reversed, reversedAmount } }: { total
           ; {t.reversedOf(formatCount(reversed))}, <Amount of={reversedAmount} />
         </>
       )}
+      {reached !== null && t.soFar(reached)}
     </>
   );
 }

@@ -8,7 +8,8 @@ import type { Db } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
 import { cursorOf, environmentOf, type PageInput, readPage, textsOfCursor } from "../common.ts";
 import { findMatches, type Match, MOST_CANDIDATES } from "../customer-search.ts";
-import { findByTxnIdEnd, findByUdf1, findTransaction } from "../transactions/sql.ts";
+import { readTransactions } from "../transactions/lists.ts";
+import { findByTxnIdEnd, findTransaction } from "../transactions/sql.ts";
 
 export const SEARCH = Type.Optional(
   Type.String({
@@ -51,14 +52,19 @@ export async function searched(
   const read = (limit: number) => findMatches(db, environment, searchRanges(text, provider), { after, limit });
   const found = await readPage(page, read, ({ place }) => cursorOf([String(place.range), place.term, place.cuid]));
   if (after !== undefined) return { environment, transactions: [], ...found };
-  const transactions = await findByUdf1(db, environment, text, MOST_CANDIDATES);
+  const byUdf1 = await readTransactions(engine, { environment, udf1: text }, { limit: MOST_CANDIDATES });
+  const transactions = byUdf1.items;
   if (found.items.length > 0) return { environment, transactions, ...found };
   const end = text.toUpperCase();
   if (transactions.length > 0 || !isTransactionIdEnd(end)) return ofTransactions(db, environment, transactions);
   return ofTransactions(db, environment, await findByTxnIdEnd(db, environment, end, MOST_CANDIDATES));
 }
 
-async function ofTransactions(db: Db, environment: Environment, transactions: Transaction[]): Promise<Searched> {
+async function ofTransactions(
+  db: Db,
+  environment: Environment,
+  transactions: readonly Transaction[],
+): Promise<Searched> {
   const customers = await findCustomers(db, environment, [...new Set(transactions.map(({ cuid }) => cuid))]);
   const items = customers.map((customer) => ({ customer, code: undefined }));
   return { environment, transactions, items, cursor: null };

@@ -3,7 +3,7 @@ import type { Transaction } from "../../domain/transaction.ts";
 import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { CALLS_KEPT_MS } from "../../store/calls.ts";
 import type { Db, Engine } from "../../store/engine.ts";
-import { readTransactions } from "../transactions/sql.ts";
+import { readTransactions } from "../transactions/lists.ts";
 import type { Certificate } from "./schemas.ts";
 
 /** Limits the memory of a report. */
@@ -46,7 +46,8 @@ export async function writeCertificate(tx: Db, partnerId: number, at: Instant, {
 }
 
 /** Reads a partner's recorded top-ups of the practice customer, as long as their calls are kept. */
-export function readPracticeTopUps(engine: Engine, partnerId: number, now: Instant): Promise<Transaction[]> {
-  const filter = { environment: "trial", cuid: PRACTICE_CUID, partnerId, from: now - CALLS_KEPT_MS } as const;
-  return readTransactions(engine, filter, { before: undefined, limit: MOST_ROWS });
+export async function readPracticeTopUps(engine: Engine, partnerId: number, now: Instant): Promise<Transaction[]> {
+  const filter = { environment: "trial", cuids: [PRACTICE_CUID], partnerId, from: now - CALLS_KEPT_MS } as const;
+  const { items } = await readTransactions(engine, filter, { limit: MOST_ROWS });
+  return [...items];
 }

@@ -23,7 +23,8 @@ import type { Db } from "../../store/engine.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { readNames } from "../customer-search.ts";
-import { findByTxnIds, findTransaction, readWithReversals } from "../transactions/sql.ts";
+import { readWithReversals } from "../transactions/lists.ts";
+import { findByTxnIds, findTransaction } from "../transactions/sql.ts";
 
 export interface ReconcileRequest {
   readonly environment: Environment;

@@ -2,39 +2,41 @@ import { type Static, Type } from "typebox";
 import { explainEntries } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { Refused } from "../../domain/refused.ts";
-import { firstTransactionId, isTransactionId } from "../../domain/transaction.ts";
+import { firstTransactionId, isTransactionId, transactionTime } from "../../domain/transaction.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
 import type { Ports } from "../../store/ports.ts";
-import { daysOf, environmentOf, limitOf, PAGE, readAmount, readIsoInstant, readPage, runOf } from "../common.ts";
+import { daysOf, environmentOf, limitOf, PAGE, readAmount, readIsoInstant, runOf } from "../common.ts";
 import { findCuidsByName, MOST_CANDIDATES, readNames } from "../customer-search.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { partnerIdOf } from "../partners/meant.ts";
 import { approvalOf, approvalShower } from "../second-person.ts";
+import { readTransactions, readWithReversals, type TransactionFilter } from "./lists.ts";
 import { detailLines, listLines, type Presenter, presenterOf, transactionData } from "./presenter.ts";
 import {
   EQUAL,
   ExportedTransactionSchema,
   FILTER,
-  FilterSchema,
+  type FilterSchema,
   IdSchema,
+  TotalsInputSchema,
   TransactionDetailSchema,
   TransactionListSchema,
   TransactionTotalsSchema,
 } from "./schemas.ts";
-import * as sql from "./sql.ts";
-import { prunedBefore, type RecordedReversal, readWithReversals, type TransactionFilter } from "./sql.ts";
+import { findReversals, findTransaction, prunedBefore, type RecordedReversal } from "./sql.ts";
+import { readCursor, sumUp, writeCursor } from "./totals.ts";
 
 const AS = { tag: "Transactions", permission: "read" } as const;
 const ROWS_AT_ONCE = 1_000;
 
-/** Makes one filter; if the input has a name, one for each customer of that name. @throws Refused */
-async function filtersOf(
+/** Makes the filter of an input; a name means all customers who have it. @throws Refused */
+async function filterOf(
   office: Pick<Ports, "store" | "clock">,
   input: Static<typeof FilterSchema>,
-): Promise<TransactionFilter[]> {
+): Promise<TransactionFilter> {
   const { cuid, name, bouquet: bouquetCode } = input;
   const environment = await environmentOf(office, input);
   const amount = input.amount === undefined ? undefined : readAmount(office, "amount", input.amount);
@@ -44,11 +46,11 @@ async function filtersOf(
     (typeof EQUAL)[number]
   >;
   const filter = { ...equal, environment, partnerId, bouquetCode, amount, ...daysOf(office, input) };
-  if (name === undefined) return [filter];
+  if (name === undefined) return { ...filter, cuids: cuid === undefined ? undefined : [cuid] };
   if (cuid !== undefined) throw Refused.field("name", "cannot be given with a cuid");
   const cuids = await findCuidsByName(office.store.engine.db, environment, name, MOST_CANDIDATES);
   if (cuids.length === 0) throw new Refused("not_found", `no ${environment} customer has the name ${name}`);
-  if (cuids.length < MOST_CANDIDATES) return cuids.map((each) => ({ ...filter, cuid: each }));
+  if (cuids.length < MOST_CANDIDATES) return { ...filter, cuids };
   throw new Refused("conflict", (naming) => {
     const most = `${MOST_CANDIDATES} customers or more have the name ${name}`;
     return `${most}: give more of the name, or one customer with ${naming("cuid")}`;
@@ -85,48 +87,46 @@ export const listTransactions = operation({
     if (cursor !== undefined && after !== undefined) throw Refused.field("cursor", "cannot be combined with after");
     // A search by cuid is quick, and a customer may be waiting on the phone.
     if (input.cuid === undefined) office.giveWay();
-    const filters = await filtersOf(office, input);
-    const environment = await environmentOf(office, input);
-    const presenter = await presenterOf(office, environment);
-    const readOlder = (limit: number) => read(office, filters, { before: cursor, limit });
+    const filter = await filterOf(office, input);
+    const { store } = office;
+    const { environment } = filter;
+    const limit = limitOf(input);
     const found =
       after === undefined
-        ? await readPage(input, readOlder, ({ txnId }) => txnId)
-        : await follow(office, filters, after, limitOf(input));
-    const cuids = found.items.map(({ cuid }) => cuid);
-    const names = await readNames(office.store.engine.db, environment, cuids);
-    const items = found.items.map((each) => ({
-      ...transactionData(each, presenter),
-      customer: names.get(each.cuid) ?? null,
-    }));
-    return { items, cursor: found.cursor, prunedBefore: await prunedBefore(office, filters[0]?.from) };
+        ? await readTransactions(store.engine, filter, { before: cursor, limit })
+        : await follow(office, filter, after, limit);
+    const { items, rest, isCut } = found;
+    const presenter = await presenterOf(office, environment);
+    const cuids = items.map(({ cuid }) => cuid);
+    const names = await readNames(store.engine.db, environment, cuids);
+    return {
+      items: items.map((each) => ({ ...transactionData(each, presenter), customer: names.get(each.cuid) ?? null })),
+      cursor: rest ?? null,
+      reached: isCut ? reachedOf(office, rest) : null,
+      prunedBefore: await prunedBefore(office, filter.from),
+    };
   },
 });
 
-async function read(
-  { store }: Office,
-  filters: readonly TransactionFilter[],
-  page: Parameters<typeof sql.readTransactions>[2],
-) {
-  const lists = await Promise.all(filters.map((each) => sql.readTransactions(store.engine, each, page)));
-  const isOlder = page.after === undefined;
-  return lists.flat().toSorted((a, b) => (a.txnId < b.txnId === isOlder ? 1 : -1));
+/** The time of the top-up at which a page or sum ended early; null if it did not. */
+function reachedOf({ store }: Office, rest: string | undefined): string | null {
+  return rest === undefined ? null : store.provider.zone.wallTime(transactionTime(rest));
 }
 
 /**
  * Top-ups after a txnId or an instant, oldest first. The last 60 seconds are left out: a top-up that is still being
  * recorded can get a smaller txnId than one that is listed already.
  */
-async function follow(office: Office, filters: readonly TransactionFilter[], after: string, limit: number) {
+async function follow(office: Office, filter: TransactionFilter, after: string, limit: number) {
   const at = isTransactionId(after) ? undefined : readIsoInstant(after);
   if (at === undefined && !isTransactionId(after))
     throw Refused.field("after", "must be a txnId, or an instant in ISO 8601 with its zone");
   const settledUntil = office.clock() - SETTLED_AFTER_MS + 1;
   await office.store.engine.awaitCommits();
-  const settled = filters.map((each) => ({ ...each, until: Math.min(each.until ?? settledUntil, settledUntil) }));
+  const settled = { ...filter, until: Math.min(filter.until ?? settledUntil, settledUntil) };
   const beginning = at === undefined ? after : firstTransactionId(at);
-  const items = (await read(office, settled, { before: undefined, after: beginning, limit })).slice(0, limit);
-  return { items, cursor: items.at(-1)?.txnId ?? null };
+  const found = await readTransactions(office.store.engine, settled, { after: beginning, limit });
+  return { ...found, rest: found.rest ?? found.items.at(-1)?.txnId };
 }
 
 export const sumTransactions = operation({
@@ -134,19 +134,21 @@ export const sumTransactions = operation({
   http: "GET /transactions/totals",
   isReport: true,
   summary: "Sum up top-ups",
-  input: FilterSchema,
+  input: TotalsInputSchema,
   answer: TransactionTotalsSchema,
-  async run(office, input) {
-    const total = { count: 0, amount: 0n, reversed: 0, reversedAmount: 0n };
-    for (const filter of await filtersOf(office, input)) {
-      const { count, amount, reversed, reversedAmount } = await sql.sumTransactions(office.store.engine, filter);
-      total.count += count;
-      total.amount += amount;
-      total.reversed += reversed;
-      total.reversedAmount += reversedAmount;
-    }
-    const { formatAmount } = await presenterOf(office, await environmentOf(office, input));
-    return { ...total, amount: formatAmount(total.amount), reversedAmount: formatAmount(total.reversedAmount) };
+  async run(office, { cursor, ...input }) {
+    const filter = await filterOf(office, input);
+    const { formatAmount } = await presenterOf(office, filter.environment);
+    const found = await sumUp(office, filter, input, readCursor(cursor));
+    const { count, amount, reversed, reversedAmount } = found.sum;
+    return {
+      count: Number(count),
+      amount: formatAmount(amount),
+      reversed: Number(reversed),
+      reversedAmount: formatAmount(reversedAmount),
+      cursor: writeCursor(found),
+      reached: reachedOf(office, found.rest),
+    };
   },
 });
 
@@ -172,8 +174,8 @@ export const exportTransactions = operation({
     },
   ],
   async run(office, { settled = false, ...input }) {
-    const filters = await filtersOf(office, input);
-    return exported(office, filters, settled, await presenterOf(office, await environmentOf(office, input)));
+    const filter = await filterOf(office, input);
+    return exported(office, filter, settled, await presenterOf(office, filter.environment));
   },
 });
 
@@ -184,39 +186,38 @@ export const exportTransactions = operation({
  */
 async function* exported(
   { store: { engine }, clock }: Office,
-  filters: readonly TransactionFilter[],
+  asked: TransactionFilter,
   isSettled: boolean,
   presenter: Presenter,
 ): Rows<Static<typeof ExportedTransactionSchema>> {
   const settledUntil = isSettled ? clock() - SETTLED_AFTER_MS : Number.POSITIVE_INFINITY;
   if (isSettled) await engine.awaitCommits();
   const isKnown = (reversal: RecordedReversal | undefined) => reversal !== undefined && reversal.at <= settledUntil;
-  for (const { status, ...others } of filters) {
-    const until = Math.min(others.until ?? Number.POSITIVE_INFINITY, settledUntil + 1);
-    const filter = { ...others, ...(until !== Number.POSITIVE_INFINITY && { until }), ...(!isSettled && { status }) };
-    for await (const page of readWithReversals(engine, filter, ROWS_AT_ONCE)) {
-      const known = page.map(({ transaction, reversal }) => {
-        if (!isKnown(reversal))
-          return { transaction: { ...transaction, status: "success" as const }, reversal: undefined };
-        return { transaction, reversal };
-      });
-      const rows = known.filter(({ transaction }) => status === undefined || transaction.status === status);
-      const cuids = rows.map(({ transaction }) => transaction.cuid);
-      const names = await readNames(engine.db, filter.environment, cuids);
-      yield rows.map(({ transaction, reversal }) => {
-        const name = names.get(transaction.cuid);
-        return {
-          ...transactionData(transaction, presenter),
-          reversedAt: isoTimeOrNull(reversal?.at),
-          reversedBy: reversal?.author ?? null,
-          reversalReason: reversal?.reason ?? null,
-          customerName: name === undefined ? null : `${name.firstName} ${name.lastName}`.trim(),
-        };
-      });
-    }
+  const { status, ...others } = asked;
+  const until = Math.min(others.until ?? Number.POSITIVE_INFINITY, settledUntil + 1);
+  const filter = { ...others, ...(until !== Number.POSITIVE_INFINITY && { until }), ...(!isSettled && { status }) };
+  for await (const page of readWithReversals(engine, filter, ROWS_AT_ONCE)) {
+    const known = page.map(({ transaction, reversal }) => {
+      if (!isKnown(reversal))
+        return { transaction: { ...transaction, status: "success" as const }, reversal: undefined };
+      return { transaction, reversal };
+    });
+    const rows = known.filter(({ transaction }) => status === undefined || transaction.status === status);
+    const cuids = rows.map(({ transaction }) => transaction.cuid);
+    const names = await readNames(engine.db, filter.environment, cuids);
+    yield rows.map(({ transaction, reversal }) => {
+      const name = names.get(transaction.cuid);
+      return {
+        ...transactionData(transaction, presenter),
+        reversedAt: isoTimeOrNull(reversal?.at),
+        reversedBy: reversal?.author ?? null,
+        reversalReason: reversal?.reason ?? null,
+        customerName: name === undefined ? null : `${name.firstName} ${name.lastName}`.trim(),
+      };
+    });
   }
-  const { environment: _, ...said } = filters[0] ?? {};
-  const isWhole = isSettled && filters.length === 1 && Object.values(said).every((value) => value === undefined);
+  const { environment: _, ...said } = asked;
+  const isWhole = isSettled && Object.values(said).every((value) => value === undefined);
   return isWhole ? { complete_until: isoTime(settledUntil) } : undefined;
 }
 
@@ -237,10 +238,10 @@ export const showTransaction = operation({
   async run(office, { id }) {
     const { store } = office;
     const { engine } = store;
-    const transaction = (await sql.findTransaction(engine.db, id)) ?? noTransaction();
+    const transaction = (await findTransaction(engine.db, id)) ?? noTransaction();
     const { txnId } = transaction;
     const customer = (await store.findConnection(transaction))?.profile;
-    const recorded = (await sql.findReversals(engine.db, [txnId])).get(txnId);
+    const recorded = (await findReversals(engine.db, [txnId])).get(txnId);
     const all = await engine.readLedgers(engine.db, transaction.environment, [transaction.cuid]);
     const entries = ledgersOfConnection(all, transaction).flatMap((ledger) =>
       explainEntries(ledger).map((each) => ({ ...each, plan: ledger.plan })),

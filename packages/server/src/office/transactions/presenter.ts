@@ -65,8 +65,9 @@ export function partnerName(
 type TransactionData = Static<typeof TransactionSchema>;
 
 /** Top-ups for a terminal, in two lines each: first the ids, which staff copy, then the bouquet and the partner. */
-export function listLines({ items, prunedBefore }: Static<typeof TransactionListSchema>): Shown {
-  return { out: transactionLines(items), note: prunedLine(prunedBefore) };
+export function listLines({ items, reached, prunedBefore }: Static<typeof TransactionListSchema>): Shown {
+  const looked = reached === null ? "" : `This page ends early: it looked at all top-ups back to ${reached}.\n`;
+  return { out: transactionLines(items), note: `${prunedLine(prunedBefore)}${looked}` };
 }
 
 export function transactionLines(transactions: readonly TransactionData[]): string {

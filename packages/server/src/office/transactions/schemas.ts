@@ -10,12 +10,14 @@ import {
   InstantSchema,
   oneOf,
   orNull,
+  PAGE,
   pageOf,
   RunSchema,
   ServiceSchema,
   WallTimeSchema,
 } from "../common.ts";
 import { ApprovalSchema } from "../second-person.ts";
+import { MOST_LOOKED_AT } from "./lists.ts";
 
 const text = (description: string) =>
   Type.Optional(Type.String({ maxLength: 200, pattern: "^\\P{Cc}*$", description }));
@@ -37,8 +39,9 @@ export const FILTER = {
   udf2: text("With this udf2."),
 };
 export const FilterSchema = Type.Object(FILTER);
+export const TotalsInputSchema = Type.Object({ ...FILTER, cursor: PAGE.cursor });
 /** Filters that must equal the value of the same name in the top-up. */
-export const EQUAL = ["service", "cuid", "reqId", "status", "udf1", "udf2"] as const satisfies (keyof typeof FILTER &
+export const EQUAL = ["service", "reqId", "status", "udf1", "udf2"] as const satisfies (keyof typeof FILTER &
   keyof Transaction)[];
 
 export const IdSchema = Type.String({
@@ -78,13 +81,25 @@ const ListedTransactionSchema = Type.Object(
 );
 
 export const TransactionListSchema = pageOf(ListedTransactionSchema, {
+  reached: orNull(
+    Type.String({
+      description: `Time of the last of the ${MOST_LOOKED_AT} top-ups that a page looks at; null if it looked at fewer.`,
+    }),
+  ),
   prunedBefore: orNull(
     Type.String({ description: "The day before which history was deleted; null if the list is complete." }),
   ),
 });
 
 export const TransactionTotalsSchema = Type.Object(
-  { count: Type.Integer(), amount: AmountSchema, reversed: Type.Integer(), reversedAmount: AmountSchema },
+  {
+    count: Type.Integer(),
+    amount: AmountSchema,
+    reversed: Type.Integer(),
+    reversedAmount: AmountSchema,
+    cursor: orNull(Type.String({ description: "Send it to continue these sums; null if they are complete." })),
+    reached: orNull(Type.String({ description: "They contain top-ups back to this time; null if they are complete." })),
+  },
   { title: "TransactionTotals" },
 );
 

@@ -145,6 +145,14 @@ CREATE TABLE connection (
 CREATE UNIQUE INDEX connection_by_name ON connection (name_key, environment, service);
 CREATE INDEX connection_by_segment ON connection (environment, segment, cuid, service, req_id) WHERE segment IS NOT NULL;
 
+-- Connections that were removed from a customer: the customer's ledgers still have their top-ups.
+CREATE TABLE former_connection (
+  environment TEXT NOT NULL,
+  req_id      TEXT NOT NULL,
+  cuid        TEXT NOT NULL,
+  PRIMARY KEY (environment, req_id, cuid)
+) STRICT, WITHOUT ROWID;
+
 -- One row for each ledger: the state after its last entry. Without a subscription, code is null.
 CREATE TABLE subscription (
   cuid        TEXT    NOT NULL,
