@@ -114,15 +114,8 @@ export function Code({ children }: { children: ReactNode }) {
   return <code className="code">{children}</code>;
 }
 
-const SHORT_ID = 12;
-
-/** The end of an id: its beginning is a time or the same for all. */
-function shortId(id: string): string {
-  return `…${id.slice(-6)}`;
-}
-
-/** An id in few characters. A click copies the whole id. */
-export function ShortId({ of }: { of: string }) {
+/** The end of a txnId, by which the search finds it. A click copies the whole txnId. */
+export function TxnId({ of }: { of: string }) {
   const toast = useToast();
   const copy = () =>
     void navigator.clipboard.writeText(of).then(
@@ -130,11 +123,11 @@ export function ShortId({ of }: { of: string }) {
       () => toast(texts.common.copyFailed),
     );
   return (
-    <button type="button" className="short-id code" title={of} onClick={copy}>
+    <button type="button" className="txn-id code" title={of} onClick={copy}>
       <span className="visually-hidden">
         {texts.common.copy} {of}
       </span>
-      <span aria-hidden="true">{of.length <= SHORT_ID ? of : shortId(of)}</span>
+      <span aria-hidden="true">…{of.slice(-6)}</span>
     </button>
   );
 }

@@ -115,9 +115,9 @@ export function rowOf({ page }: Visit, table: string, text: string | RegExp): Lo
   return page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: text });
 }
 
-/** Buttons of the page, except those that sort a table, copy an id or open a part of the page. */
+/** Buttons of the page, except those that sort a table, copy a txnId or open a part of the page. */
 export function buttonsOf({ page }: Visit): Promise<string[]> {
-  const buttons = "document.querySelectorAll('main button:not(th button, .short-id, [role=tab])')";
+  const buttons = "document.querySelectorAll('main button:not(th button, .txn-id, [role=tab])')";
   return page.evaluate(`[...${buttons}].map((each) => each.ariaLabel ?? each.innerText)`);
 }
 

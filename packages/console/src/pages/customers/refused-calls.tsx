@@ -1,7 +1,7 @@
 import type { Pages } from "../../api/hooks.ts";
 import type { RefusedCall } from "../../api/staff-api.d.ts";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
-import { ShortId, Time } from "../../components/display.tsx";
+import { Code, Time } from "../../components/display.tsx";
 import { texts } from "../../texts/index.ts";
 
 const t = texts.refusedCalls;
@@ -39,7 +39,7 @@ const CALL: readonly Column<RefusedCall>[] = [
     cell: ({ reason, detail }) => wordsOf(reason, detail),
   },
   { header: t.code, cell: ({ code }) => <span className="number">{code ?? "–"}</span> },
-  { header: t.requestId, cell: ({ requestId }) => <ShortId of={requestId} /> },
+  { header: t.requestId, cell: ({ requestId }) => <Code>{requestId}</Code> },
 ];
 
 export const CALL_COLUMNS = [AT, PARTNER, ...CALL];

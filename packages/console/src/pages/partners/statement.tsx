@@ -5,7 +5,7 @@ import { useMe } from "../../api/session.tsx";
 import type { AccountEntry, Statement as StatementData } from "../../api/staff-api.d.ts";
 import { Button, DownloadButton } from "../../components/button.tsx";
 import { type Column, DataTable, PagedTable } from "../../components/data-table.tsx";
-import { Amount, Card, Fact, ShortId, Time } from "../../components/display.tsx";
+import { Amount, Card, Fact, Time, TxnId } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { useFilters } from "../../components/filters.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
@@ -147,7 +147,7 @@ const ENTRIES: readonly Column<Row>[] = [
   {
     header: t.reference,
     place: "hidden",
-    cell: ({ txnId, reference }) => (txnId === null ? reference : <ShortId of={txnId} />),
+    cell: ({ txnId, reference }) => (txnId === null ? reference : <TxnId of={txnId} />),
   },
   { header: t.gross, cell: ({ gross }) => gross && <Amount of={gross} bare />, isAmount: true, place: "hidden" },
   {

@@ -7,7 +7,7 @@ import { Button } from "../../components/button.tsx";
 import { DayInput, Select, TextInput } from "../../components/controls.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
-import { Badge, Card, Code, Fact, KeyValue, ShortId, Time } from "../../components/display.tsx";
+import { Badge, Card, Code, Fact, KeyValue, Time } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
@@ -69,7 +69,7 @@ export function Tokens({ partner }: { partner: string }) {
 const TONES = { valid: "success", expired: "neutral", revoked: "danger" } as const;
 
 const COLUMNS: readonly Column<AccessToken>[] = [
-  { header: t.token, cell: ({ id }) => <ShortId of={id} /> },
+  { header: t.token, cell: ({ id }) => <Code>{id}</Code> },
   { header: t.environment, cell: ({ environment }) => texts.common.environments[environment] },
   { header: t.state, cell: ({ state }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge> },
   { header: t.issued, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
@@ -91,7 +91,7 @@ function actions(open: (next: Open) => void): Column<AccessToken> {
       token.state !== "valid" ? (
         token.replacedBy !== null && (
           <span className="muted">
-            {t.replacedBy} <ShortId of={token.replacedBy} />
+            {t.replacedBy} <Code>{token.replacedBy}</Code>
           </span>
         )
       ) : (

@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import type { Reconciliation } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { type Column, DataTable, LongTable } from "../../components/data-table.tsx";
-import { Amount, Card, CustomerName, ShortId, Time } from "../../components/display.tsx";
+import { Amount, Card, Code, CustomerName, Time, TxnId } from "../../components/display.tsx";
 import { SelectFilter } from "../../components/filters.tsx";
 import { Note } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
@@ -113,7 +113,7 @@ const TOTALS: readonly Column<Total>[] = [
 const COLUMNS: readonly Column<Difference>[] = [
   { header: t.finding, cell: ({ verdict }) => verdictName(verdict) },
   { header: t.line, isNumber: true, cell: ({ line }) => (line === null ? "–" : formatCount(line)) },
-  { header: t.keyValue, cell: ({ key, checkoutId }) => <Reference of={key ?? checkoutId} /> },
+  { header: t.keyValue, cell: ({ key, checkoutId }) => <Code>{key ?? checkoutId ?? "–"}</Code> },
   {
     header: t.customer,
     cell: ({ cuid, customer }) =>
@@ -146,14 +146,10 @@ const COLUMNS: readonly Column<Difference>[] = [
         </Link>
       ),
   },
-  { header: t.transaction, cell: ({ txnId }) => <Reference of={txnId} /> },
+  { header: t.transaction, cell: ({ txnId }) => txnId && <TxnId of={txnId} /> },
 ];
 
 const PROBLEM: Column<Difference> = { header: t.problem, isWide: true, cell: ({ problem }) => problem };
-
-function Reference({ of }: { of: string | null }) {
-  return of === null ? "–" : <ShortId of={of} />;
-}
 
 /** An amount, with its status if that is not a success. */
 function OneSide({ amount, status }: { amount: string | null; status: string | null }) {

@@ -4,7 +4,7 @@ import { usePages, useSums } from "../../api/hooks.ts";
 import { asInput } from "../../api/request.ts";
 import type { ListedTransaction, TransactionTotals } from "../../api/staff-api.d.ts";
 import type { Column } from "../../components/data-table.tsx";
-import { Amount, CustomerName, connectionName, ShortId, Time } from "../../components/display.tsx";
+import { Amount, CustomerName, connectionName, Time, TxnId } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { PERIOD_NAMES, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { ListPage } from "../../components/list-page.tsx";
@@ -73,5 +73,5 @@ export const COLUMNS: readonly Column<ListedTransaction>[] = [
   { header: t.bouquet, isWide: true, cell: ({ bouquetName, bouquetId }) => bouquetName ?? bouquetId },
   { header: t.amount, isAmount: true, cell: ({ amount }) => <Amount of={amount} bare /> },
   { header: t.status, cell: ({ status }) => <TransactionBadge status={status} /> },
-  { header: t.txnId, cell: ({ txnId }) => <ShortId of={txnId} /> },
+  { header: t.txnId, cell: ({ txnId }) => <TxnId of={txnId} /> },
 ];
