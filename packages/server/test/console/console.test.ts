@@ -74,8 +74,7 @@ const comeTo = (path: string, more: Partial<VisitOptions> = {}) =>
 
 /** Somebody of a role, logged in, at a page. */
 async function at(path: string, role: keyof typeof STAFF, more: Partial<VisitOptions> = {}): Promise<Visit> {
-  const visit = await comeTo(path, more);
-  await visit.logIn(STAFF[role], PASSWORD);
+  const visit = await comeTo(path, { ...more, session: await api().logIn(STAFF[role]) });
   await visit.page.getByRole("navigation", { name: "Pages" }).waitFor();
   await visit.settle();
   return visit;
@@ -195,6 +194,7 @@ describe("whoever works with the console", () => {
       .waitFor();
     await main.getByText("4, 1 of them unavailable", { exact: true }).waitFor();
     await main.getByRole("link", { name: "topupd was unavailable" }).waitFor();
+    await visit.goTo("/");
     await visit.page.context().setOffline(true);
     await main.getByRole("alert").getByText("topupd does not answer.").waitFor();
   });

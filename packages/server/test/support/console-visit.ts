@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished } from "vitest";
 import type { Browser, Locator, Page } from "./browser.ts";
+import { findWrongFigures, KEEP_ANSWERS } from "./console-figures.ts";
+import { COOKIE } from "./staff-api.ts";
 import { tool } from "./tools.ts";
 
 /** Somebody at a browser of their own. */
@@ -28,6 +30,8 @@ export interface VisitOptions {
   /** What the browser's clock says. */
   readonly now: number;
   readonly path?: string;
+  /** The token of a session, of somebody who has logged in already. */
+  readonly session?: string;
   /** Statuses by which the API refuses something in this test. */
   readonly refusals?: readonly number[];
   /** Another host that pages of this test visit. */
@@ -42,11 +46,16 @@ const PATIENCE_MS = 15_000;
  * the browser, asked anything of another host, or was refused what the test does not mean to be.
  */
 export async function openVisit(browser: Browser, options: VisitOptions): Promise<Visit> {
-  const { origin, now, path = "/", refusals = [], issuer } = options;
-  const context = await browser.newContext({ acceptDownloads: true, reducedMotion: "reduce", colorScheme: "light" });
+  const { origin, now, path = "/", session, refusals = [], issuer } = options;
+  const localStorage = session === undefined ? [] : [{ name: "topupd.loggedIn", value: "yes" }];
+  const context = await browser.newContext({
+    ...{ acceptDownloads: true, reducedMotion: "reduce", colorScheme: "light" },
+    storageState: { cookies: [], origins: [{ origin, localStorage }] },
+  });
   const wrong: string[] = [];
   onTestFinished(async ({ task }) => {
     if (task.result?.state === "fail") process.stderr.write(`The page says:\n${await page.innerText("body")}\n`);
+    else await expectFigures(page);
     await context.close();
     expect(wrong, "what the browser found wrong").toEqual([]);
   });
@@ -71,6 +80,8 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
     if (status >= 400 && !refusals.includes(status))
       wrong.push(`${status} ${response.request().method()} ${response.url()}`);
   });
+  await context.addInitScript(KEEP_ANSWERS);
+  if (session !== undefined) await context.addCookies([{ name: COOKIE, value: session, url: origin }]);
   const page = await context.newPage();
   await page.goto(origin + path);
   return visitOf(page);
@@ -98,6 +109,7 @@ function visitOf(page: Page): Visit {
     async settle() {
       const isThere = "document.querySelector('main h1') !== null && !document.body.innerText.includes('Loading…')";
       await expect.poll(() => page.evaluate(isThere), { timeout: PATIENCE_MS, interval: 20 }).toBe(true);
+      await expectFigures(page);
     },
     async choose(menu, item) {
       await page.getByRole("button", { name: menu }).click();
@@ -108,6 +120,11 @@ function visitOf(page: Page): Visit {
     },
   };
   return visit;
+}
+
+/** Waits until all figures of the page are those of the answers that it has read. */
+async function expectFigures(page: Page): Promise<void> {
+  await expect.poll(() => findWrongFigures(page), { timeout: PATIENCE_MS, interval: 20 }).toEqual([]);
 }
 
 /** A row of a table, by the words in it. */
@@ -160,6 +177,7 @@ const OF_COLOURS = ["color-contrast", "link-in-text-block"];
 /** @returns what axe-core finds against WCAG 2.2 AA on the page as it stands, in light and in dark. */
 export async function findViolations(page: Page): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(AXE);
+  await expectFigures(page);
   // The sticky header of a scrolled page covers parts of controls.
   await page.evaluate("scrollTo(0, 0)");
   const found: string[] = [];

@@ -8,7 +8,7 @@ import { useEnvironment } from "../../components/environment.tsx";
 import { Field } from "../../components/form.tsx";
 import { countOf, minuteOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
-import { whenWords } from "./plan-state.tsx";
+import { whenWords } from "./ledger-words.ts";
 
 const t = texts.customers;
 

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from "../../api/staff-api.d.ts";
+import type { LedgerEntry, Plan } from "../../api/staff-api.d.ts";
 import { countOf, formatMoney, minuteOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -14,6 +14,15 @@ export function entryWords(entry: LedgerEntry, entries: readonly LedgerEntry[], 
 export function periodWords({ months, days }: { readonly months: number; readonly days: number }): string {
   const parts = [months > 0 && countOf(months, "month"), days > 0 && countOf(days, "day")];
   return parts.filter((part) => part !== false).join(" and ");
+}
+
+/** The end of a plan in words: `until 2026-12-10 10:00 · 20 days left`. */
+export function whenWords({ state }: Pick<Plan, "state">, { start, end, daysLeft }: NonNullable<Plan["run"]>): string {
+  if (state === "waiting") return t.starts(minuteOf(start));
+  const days = countOf(Math.abs(daysLeft), "day");
+  if (state === "reversed") return minuteOf(end);
+  if (state === "ended" || daysLeft < 0) return t.ended(minuteOf(end), daysLeft === 0 ? t.endedToday : t.ago(days));
+  return t.ends(minuteOf(end), daysLeft === 0 ? t.endsToday : t.left(days));
 }
 
 function whatWords(entry: LedgerEntry, entries: readonly LedgerEntry[], currency: string | null): string {

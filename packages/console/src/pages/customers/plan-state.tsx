@@ -1,8 +1,8 @@
 import type { Plan } from "../../api/staff-api.d.ts";
 import { ThinBar } from "../../components/charts.tsx";
 import { Badge } from "../../components/display.tsx";
-import { countOf, minuteOf } from "../../format.ts";
 import { texts } from "../../texts/index.ts";
+import { whenWords } from "./ledger-words.ts";
 
 const t = texts.customers;
 
@@ -37,16 +37,4 @@ export function PlanState({ plan }: { plan: ShownPlan }) {
       <ThinBar tone={tone} value={run !== null && state === "running" ? run.daysLeft : undefined} full={FULL_DAYS} />
     </>
   );
-}
-
-/** The end of a plan in words: `until 2026-12-10 10:00 · 20 days left`. */
-export function whenWords(
-  { state }: Pick<ShownPlan, "state">,
-  { start, end, daysLeft }: NonNullable<Plan["run"]>,
-): string {
-  if (state === "waiting") return t.starts(minuteOf(start));
-  const days = countOf(Math.abs(daysLeft), "day");
-  if (state === "reversed") return minuteOf(end);
-  if (state === "ended" || daysLeft < 0) return t.ended(minuteOf(end), daysLeft === 0 ? t.endedToday : t.ago(days));
-  return t.ends(minuteOf(end), daysLeft === 0 ? t.endsToday : t.left(days));
 }
