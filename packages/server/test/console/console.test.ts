@@ -12,6 +12,7 @@ import { addTarget, pauseTarget } from "../../src/office/targets/operations.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import { wellState } from "../../src/system/service-state.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
+import { findWrongFigures, unseenFigures } from "../support/console-figures.ts";
 import {
   CONSOLE_FOLDER,
   type ConsoleProvider,
@@ -51,6 +52,14 @@ const FIGURES = {
   answers: [{ operation: "subscription-package-topup", count: 60, p50: 0.012, p99: 1.5 }],
   refusals: [{ reason: "unavailable", count: 3 }],
   processes: [{ role: "worker", count: 4, unavailable: 1, restarts: 2 }],
+};
+/** Elements of pages, in which a wrong figure must be found. */
+const PLANTED: Readonly<Record<string, readonly string[]>> = {
+  "/customers": ["td[data-label=End] time", "td[data-label='Days left']", "td[data-label=Status] .badge"],
+  "/customers/2000001": [".plan-lines .badge", ".plan-lines li > span:nth-of-type(2)"],
+  "/partners": ["td[data-label=Available]"],
+  "/partners/wallet?tab=account": [".stat-value", "td[data-label=Balance]"],
+  "/settlement": ["td[data-label=Net]", ".stat-value"],
 };
 const NEW_PASSWORD = "tumbling otters sing";
 const totpRoles = new Set<Role>();
@@ -319,6 +328,7 @@ describe("support", () => {
     await visit.press("Reverse", dialog);
     await visit.expectToast("Reversed: Fiber 100 Mbps: Internet gita ends 2026-11-25 10:00.");
     await main.getByText(/^Top-up of .* reversed by Bina \(wrong customer\): ends 2026-11-25 10:00/).waitFor();
+    await main.getByText("until 2026-11-25 10:00 · 3 days left").waitFor();
     expect(await main.getByRole("button", { name: /^Reverse the top-up of/ }).count()).toBe(0);
   });
 
@@ -716,8 +726,10 @@ describe("the account of a partner", () => {
     };
     const confirm = dialog.getByRole("button", { name: "Enter the deposit" });
     const balance = async () => (await api().call("GET /partners/Blue%20Wallet/account")).json.balance;
-    await enter("2,000", "bank-1");
-    await dialog.getByText("420.00").waitFor();
+    await enter("80,00,000", "bank-1");
+    await dialog.getByText("7,998,420.00").waitFor();
+    await dialog.getByLabel("Amount, NPR").fill("2,000");
+    await dialog.getByText("NPR 420.00", { exact: true }).waitFor();
     expect((await dialog.getByRole("status").innerText()).split(/\s+/)).toEqual(
       "Before NPR -1,580.00 After NPR 420.00".split(" "),
     );
@@ -1110,6 +1122,9 @@ describe("the console", () => {
     const limit = main.getByText(/^A limit of Blue Wallet refused 1 top-up today, of 1,130.00: Above the amount of a/);
     await limit.getByRole("link", { name: "See the partner" }).click();
     await main.getByRole("heading", { level: 1, name: "Blue Wallet" }).waitFor();
+    await visit.goTo("/partners");
+    const listed = rowOf(visit, "Partners", "Refused today: 2, insufficient balance");
+    await listed.filter({ hasText: "Refused today: 1, limit reached" }).getByText("Blue Wallet").waitFor();
   });
 
   test("has pages that everybody can read, in light and dark, and that fit a telephone", async () => {
@@ -1122,11 +1137,18 @@ describe("the console", () => {
     const found: Record<string, string[]> = {};
     for (const path of paths) {
       await visit.goTo(path);
+      for (const figure of PLANTED[path] ?? []) {
+        const element = main.locator(figure).first();
+        await element.evaluate((each) => each.append("1"));
+        expect(await findWrongFigures(page), `a wrong ${figure} of ${path}`).toHaveLength(1);
+        await element.evaluate((each) => each.lastChild?.remove());
+      }
       const violations = await findViolations(page);
       const problems = [...violations, ...((await fitsTelephone(page)) ? [] : ["is too wide for a telephone"])];
       if ((await main.getByRole("alert").count()) > 0) problems.push("shows an error");
       if (problems.length > 0) found[path] = problems;
     }
     expect(found).toEqual({});
+    expect(unseenFigures().filter((figures) => !/goodwill|bulk|held-back|targets|health/.test(figures))).toEqual([]);
   });
 });

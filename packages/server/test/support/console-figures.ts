@@ -54,7 +54,7 @@ function of<K extends Key>(
 /** Cells of a table, by its name and headers. */
 const inTable = (label: string, ...headers: readonly string[]) =>
   [`table[aria-label="${label}"] tbody tr`, headers.map((header) => `td[data-label="${header}"]`)] as const;
-const figures = [".stat", [".stat-label", ".stat-value"]] as const;
+const stats = [".stat", [".stat-label", ".stat-value"]] as const;
 const factsBelow = (path: string) => [`main:has(.page-up a[href="${path}"]) .card dl > div`, ["dt", "dd"]] as const;
 const change = (within: string) =>
   [`${within} .before-after`, [":scope > :first-child .strong", ":scope > :last-child .strong"]] as const;
@@ -143,7 +143,7 @@ const FIGURES: readonly Figures[] = [
   ),
   of(
     "GET /partners/:name/account",
-    ...figures,
+    ...stats,
     (account) => [
       [partnerAccounts.balance, money(account.balance)],
       [partnerAccounts.available, available(account)],
@@ -181,7 +181,7 @@ const FIGURES: readonly Figures[] = [
   ]),
   of(
     "GET /settlement",
-    ...figures,
+    ...stats,
     ({ total }) =>
       (["gross", "reversed", "commission", "net"] as const).map((name) => [settlement[name], money(total[name])]),
     true,
@@ -202,7 +202,7 @@ const FIGURES: readonly Figures[] = [
   of("GET /health", `.card ${TARGETS[0]}`, TARGETS[1], (health) => health.targets.map(targetCells)),
   of(
     "GET /statistics",
-    ...figures,
+    ...stats,
     ({ days, total, refusedToday }) => {
       const t = overview.figures;
       const both = (label: string, sum: { topUps: number; amount: string }) => [
@@ -241,13 +241,18 @@ interface Read {
   readonly answers: readonly (readonly [key: string, pages: readonly { readonly items?: readonly unknown[] }[]])[];
 }
 
-/** Kinds of records that no page of this run has shown. */
-export const unseen = new Set<string>(FIGURES.map(({ key, rows }) => `${key} ${rows}`));
+const seen = new Set<Figures>();
+
+/** Kinds of records that no page has shown so far. */
+export function unseenFigures(): string[] {
+  return FIGURES.filter((each) => !seen.has(each)).map(({ key, rows }) => `${key}: ${rows}`);
+}
 
 /** @returns records on the page as it stands that no answer has, and ids that are cut so that no search finds them. */
 export async function findWrongFigures(page: Page): Promise<string[]> {
   const { shown, shortened, answers } = await page.evaluate<Read>(READ);
-  const wrong = FIGURES.flatMap(({ key, rows, expected, isNamed = false }, index) => {
+  const wrong = FIGURES.flatMap((figures, index) => {
+    const { key, expected, isNamed = false } = figures;
     const records = (shown[index] ?? []).filter((cells) => cells.some((cell) => cell !== ""));
     if (records.length === 0) return [];
     const asked = new RegExp(`^${key.replaceAll(/:\w+/g, "[^/?]+")}(\\?|$)`);
@@ -255,7 +260,7 @@ export async function findWrongFigures(page: Page): Promise<string[]> {
     // A page that comes again may show what was read before.
     const found = told.map((all) => records.filter((record) => !isAmong(record, all, isNamed)));
     if (isNamed && !told.some((all) => all.some(([name]) => records.some(([first]) => first === name)))) return [];
-    unseen.delete(`${key} ${rows}`);
+    seen.add(figures);
     if (found.some((none) => none.length === 0)) return [];
     return (found.at(-1) ?? records).map((record) => `${key} says not: ${record.join(" | ")}`);
   });
