@@ -255,7 +255,7 @@ export async function findWrongFigures(page: Page): Promise<string[]> {
     const { key, expected, isNamed = false } = figures;
     const records = (shown[index] ?? []).filter((cells) => cells.some((cell) => cell !== ""));
     if (records.length === 0) return [];
-    const asked = new RegExp(`^${key.replaceAll(/:\w+/g, "[^/?]+")}(\\?|$)`);
+    const asked = new RegExp(`^${key.replaceAll(/:\w+/g, "(?!totals)[^/?]+")}(\\?|$)`);
     const told = answers.filter(([each]) => asked.test(each)).map(([, pages]) => expected(wholeOf(pages) as never));
     // A page that comes again may show what was read before.
     const found = told.map((all) => records.filter((record) => !isAmong(record, all, isNamed)));
