@@ -393,6 +393,24 @@ describe("support", () => {
     expect(json.body.reason).toBe("connection_blocked");
   });
 
+  test("is offered the plan that runs, beside those that ended, each with its end", async () => {
+    const subscriptions = [
+      { code: "NET-1M", startdate: "2026-10-01 10:00:00", enddate: "2026-11-01 10:00:00" },
+      { code: "F60-1M", startdate: "2026-11-01 10:00:00", enddate: "2026-12-02 10:00:00" },
+    ];
+    const internet = [{ username: "two", status: "active", subscriptions }];
+    const row = { cuid: "2000010", first_name: "Dolma", last_name: "Sherpa", status: "active" };
+    await api().service.importCustomers([{ ...row, connections: { internet } }], { asOf: "2026-11-22T09:00:00Z" });
+    const visit = await at("/customers/2000010", "support");
+    await visit.press("Give days: Internet two");
+    const options = await visit.dialog.getByLabel("Subscription").locator("option").allInnerTexts();
+    expect(options).toEqual([
+      "Fiber 60 Mbps · Running · until 2026-12-02 10:00 · 10 days left",
+      "Fiber 100 Mbps · Ended · 2026-11-01 10:00 · 21 days ago",
+    ]);
+    await expectEnds(visit, "2026-12-02 10:00", "2026-12-03 10:00");
+  });
+
   test("gives days to a pasted list: a number means all connections, and unclear lines are listed and left out", async () => {
     const visit = await at("/bulk", "support");
     const { page, main, dialog } = visit;

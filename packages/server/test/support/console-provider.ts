@@ -23,6 +23,9 @@ export const PAGES = `
   .trim()
   .split(/\s+/);
 
+/** A second base plan of the internet. */
+const FIBER_60 = { service: "internet", code: "F60-1M", name: "Fiber 60 Mbps (MONTHLY)", price: 900 };
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const run = (code: string, enddate: string) => ({ code, startdate: "2026-06-10 10:00:00", enddate });
@@ -61,7 +64,7 @@ export interface ConsoleProvider {
 /** Fills a staff API with a provider: customers, two partners with top-ups on three days, a refused call, staff, a target. */
 export async function fillProvider(api: StaffApi): Promise<ConsoleProvider> {
   const { service } = api;
-  await service.importCatalogue(CATALOGUE);
+  await service.importCatalogue([...CATALOGUE, FIBER_60]);
   await service.importCustomers(CUSTOMERS);
   for (const [role, name] of Object.entries(STAFF)) await api.addPerson(name, role as keyof typeof STAFF);
   const blue = await service.addPartner("Blue Wallet");
