@@ -94,7 +94,7 @@ const FIGURES: readonly Figures[] = [
       plans
         .map((each) => {
           const { plan, state, run } = each;
-          return `${run?.name ?? plan}${customers.planStates[state]} ${run === null ? "" : whenWords(each, run)}`;
+          return `${run?.name ?? plan}${customers.planStates[state]}${run === null ? "" : whenWords(each, run)}`;
         })
         .join("") || customers.noSubscriptions,
     ]),
@@ -273,5 +273,7 @@ function isAmong(record: readonly string[], all: readonly (readonly string[])[],
 }
 
 function wholeOf(pages: readonly { readonly items?: readonly unknown[] }[]): object {
-  return { ...pages[0], ...(pages[0]?.items && { items: pages.flatMap(({ items = [] }) => items) }) };
+  const [first, last] = [pages[0], pages.at(-1)];
+  // The last part of a sum is the whole sum; the parts of a list are added.
+  return first?.items === undefined ? { ...last } : { ...first, items: pages.flatMap(({ items = [] }) => items) };
 }
