@@ -99,11 +99,6 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(value < 10 && power > 0 ? 1 : 0)} ${UNITS[power]}`;
 }
 
-/** Text such as `3.4 GiB`. */
-export function formatMebibytes(count: number): string {
-  return formatBytes(count * 1024 ** 2);
-}
-
 /** Milliseconds as seconds: `2.5`. */
 export function inSeconds(milliseconds: number): string {
   return String(milliseconds / 1_000);

@@ -106,7 +106,7 @@ export const imports = {
   first: (count: string) => `The first ${count} are shown.`,
 
   heldBackLead:
-    "The last customers file would shorten these subscriptions, or it is unclear whether the file holds their goodwill. They stay as they are until you decide or import the next file. A decision is for all subscriptions of a customer in this list.",
+    "Customers files would shorten these subscriptions, or it is unclear whether the files hold their goodwill. They stay as they are until you decide, or a file names the customer again. A decision is for all subscriptions of a customer in this list.",
   heldBackAfter: "These subscriptions stay as they are. Decide on each of them after the import, under Held back.",
   heldBackTodo: "Usually billing has not booked that top-up: book it there, and keep the paid time.",
   connection: "Connection",

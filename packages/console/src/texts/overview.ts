@@ -44,35 +44,6 @@ export const overview = {
   attention: {
     title: "Needs attention",
     nothing: "Nothing needs attention.",
-    recording_fails: (since: string) => `Top-ups have failed since ${since}. Partners get an answer to try again.`,
-    failed_deliveries: (count: string, target: string) => `${count} to ${target} failed for three days.`,
-    target_behind: (count: string, target: string, age: string) => `${target} is ${count} behind; oldest: ${age}.`,
-    target_paused: (count: string, target: string) => `${target} is paused, and ${count} behind.`,
-    held_back: (count: string) => `The last import held back ${count}: please decide.`,
-    token_ending: (partner: string, age: string) => `An access token of ${partner} ends ${age}.`,
-    account_low: (partner: string, balance: string) => `The balance of ${partner} is low: ${balance}.`,
-    balance_refused: (partner: string, topUps: string, amount: string) =>
-      `The balance of ${partner} was too low for ${topUps} today, of ${amount}.`,
-    limit_reached: (partner: string, topUps: string, amount: string, limit: string) =>
-      `A limit of ${partner} refused ${topUps} today, of ${amount}: ${limit}.`,
-    look_ups_refused: (partner: string, lookUps: string, age: string) =>
-      `${partner} looked up too many customers: ${lookUps} refused today, first ${age}.`,
-    no_backup: (age: string) => `The last backup was made ${age}.`,
-    noBackupEver: "No backup has been made.",
-    no_check: (age: string) => `The last check of the database was ${age}.`,
-    noCheckEver: "The database has not been checked.",
-    clock_set_back: (from: string) =>
-      `The clock was set back: it has shown ${from}. Until then, new top-ups can have earlier times than older ones.`,
-    disk_low: (free: string) => `The disk of the database has only ${free} left.`,
-    log_large: (size: string) => `The write-ahead log has grown to ${size}.`,
-    reports_behind: (age: string) => `Lists and reports show the state of ${age}: their standby is behind.`,
-    reportsAway: "Lists and reports cannot be read: their standby does not answer.",
-    restarts: (count: string) => `${count} ended or hung in the last five minutes, and started again.`,
-    slow: (operation: string, seconds: string) =>
-      `For "${operation}", 1 % of the answers take over ${seconds} seconds.`,
-    toTarget: "See the target",
-    toHeldBack: "See them",
-    toPartner: "See the partner",
-    toHealth: "See health",
+    toPage: "See it",
   },
 } as const;

@@ -6,6 +6,8 @@ export const partners = {
   status: "Status",
   partnerStates: { active: "Active", suspended: "Suspended", low: "Balance low", spent: "Balance used up" },
   refusedToday: (count: string, reason: string) => `Refused today: ${count}, ${reason}`,
+  refusedSum: (topUps: string, amount: string, why: string) => `Refused today: ${topUps}, of ${amount}. ${why}.`,
+  toRefusedCalls: "See the refused calls",
   refusals: { insufficient_balance: "insufficient balance", limit_reached: "limit reached" },
   validTokens: "Valid tokens",
   lastUsed: "Last call",

@@ -78,7 +78,7 @@ export const targets = {
     set_aside: "Some events failed for three days and are set aside. Fix the target, then try all again.",
     failing: "Some events are refused or not answered. topupd retries them for three days, less and less often.",
     behind: "It has lacked an event for over five minutes.",
-    behindFeed: "Your system has not asked for an event for over five minutes.",
+    behindFeed: "Your system has not fetched an event for over two days.",
     up_to_date: "It has accepted all events, or gets them now.",
   },
   counts: {

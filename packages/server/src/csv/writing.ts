@@ -14,8 +14,11 @@ const GUARDED_START = new RegExp(`(^|;)'(?=${FORMULA})|^'(?='*[0-9])`, "g");
 /** The other text marker of spreadsheets. */
 const AS_FORMULA = /^="(\+?[0-9][^"]*)"$/;
 
+/** Numbers are no formulas: a negative one begins with a minus sign. */
+const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?$/;
+
 export function guardCell(text: string): string {
-  return text.replace(START, "$1'");
+  return NUMBER.test(text) ? text : text.replace(START, "$1'");
 }
 
 /** Removes what guards a cell, and a spreadsheet's text marker (`'00123`, `="00123"`) before a digit. */
@@ -23,10 +26,8 @@ export function unguardCell(cell: string): string {
   return cell.startsWith("=") ? cell.replace(AS_FORMULA, "$1") : cell.replace(GUARDED_START, "$1");
 }
 
-/** Numbers are not guarded against formulas: a negative amount begins with a minus sign. */
 export function cellOf(value: string | number | null): string {
-  const text = printable(String(value ?? ""));
-  return /^-?[0-9.]+$/.test(text) ? text : guardCell(text);
+  return guardCell(printable(String(value ?? "")));
 }
 
 type Cells = readonly string[];

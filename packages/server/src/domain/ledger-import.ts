@@ -15,6 +15,7 @@ import {
   type Instant,
   type Moment,
   readWallTime,
+  typedWallTime,
   type WallTime,
   wallMsBetween,
   type Zone,
@@ -61,10 +62,11 @@ export function readAsOf(text: string, { zone, now, allowsOld, prunedBefore }: A
 
 function readInstant(text: string, zone: Zone): Instant | "unreadable" | "never" | "twice" {
   const [, day, time, fraction = "0"] = UTC.exec(text) ?? [];
-  const ms = readWallTime(day === undefined ? text : `${day} ${time}`);
+  const wall = day === undefined ? typedWallTime(text) : `${day} ${time}`;
+  const ms = readWallTime(wall);
   if (ms === undefined) return "unreadable";
   if (day !== undefined) return ms + Number(fraction);
-  const [instant, another] = zone.instants(text);
+  const [instant, another] = zone.instants(wall);
   if (instant === undefined) return "never";
   return another === undefined ? instant : "twice";
 }

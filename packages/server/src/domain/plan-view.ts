@@ -7,7 +7,7 @@ import { DAY_MS, midnightOf, type WallTime, wallMsBetween } from "./wall-time.ts
  * nothing.
  */
 
-/** `waiting`: it has not begun. `reversed`: a reversal left nothing of it. `blocked`: its connection is blocked. */
+/** `waiting`: it has not begun. `reversed`: a reversal left nothing of it. `blocked`: it would run, but its connection is blocked. */
 export const PLAN_STATES = ["running", "waiting", "ended", "reversed", "blocked"] as const;
 export type PlanState = (typeof PLAN_STATES)[number];
 
@@ -28,15 +28,15 @@ export function planView(ledger: Ledger, blocked: boolean, now: WallTime): PlanV
   const goodwill = newestGoodwill(ledger)?.seq;
   if (subscription !== undefined)
     return { plan, state: runState(subscription, blocked, now), run: subscription, goodwill };
-  const gone = entries.at(-1)?.kind === "reversal" ? "reversed" : "ended";
-  return { plan, state: blocked ? "blocked" : gone, run: lastRun(ledger), goodwill };
+  const state = entries.at(-1)?.kind === "reversal" ? "reversed" : "ended";
+  return { plan, state, run: lastRun(ledger), goodwill };
 }
 
 /** The state of a subscription. */
 export function runState({ start, end }: Pick<Run, "start" | "end">, blocked: boolean, now: WallTime): PlanState {
-  if (blocked) return "blocked";
   if (end <= now) return "ended";
-  return start > now ? "waiting" : "running";
+  if (start > now) return "waiting";
+  return blocked ? "blocked" : "running";
 }
 
 /** Days from today to the day of an end, by the calendar; negative if it is past. */

@@ -12,7 +12,8 @@ import type { Instant, Zone } from "./wall-time.ts";
 export const SERVICE_PROBLEMS = ["recording_fails", "clock_set_back", "restarts", "slow"] as const;
 /** Problems that are mailed when they begin and when they end; most urgent first. */
 export const MAILED_PROBLEMS = [
-  ...(["disk_low", "log_large", "reports_behind", "target_behind", "target_paused", "failed_deliveries"] as const),
+  ...(["disk_low", "log_large", "reports_behind"] as const),
+  ...(["target_behind", "feed_behind", "target_paused", "failed_deliveries"] as const),
   ...(["balance_refused", "limit_reached", "look_ups_refused", "account_low", "held_back"] as const),
   ...(["second_person", "token_ending", "no_backup", "no_check"] as const),
 ] as const;
@@ -39,6 +40,11 @@ export interface Problem {
   readonly event?: { readonly kind: AlertKind; readonly partnerId: number; readonly below?: Money };
 }
 
+/** A problem of the running service, or another. `count`: processes of `restarts`, milliseconds of `slow`. */
+export type AnyProblem = Omit<Problem, "kind"> & {
+  readonly kind: Problem["kind"] | (typeof SERVICE_PROBLEMS)[number];
+};
+
 /** The key of a problem: a day's problem begins again on the next day. */
 export interface ProblemKey {
   readonly kind: Problem["kind"];
@@ -63,6 +69,7 @@ const LOOK_UPS_REFUSED =
   "Too many strangers were looked up: customers whom the partner never topped up, and unknown or ambiguous codes. Such look-ups are refused for up to an hour. If the partner cannot explain them, its token may be stolen.";
 
 interface Told {
+  readonly subject: string;
   readonly count: number;
   readonly amount: string;
   readonly below: string;
@@ -72,11 +79,22 @@ interface Told {
 }
 type Words = readonly [title: string, text: (told: Told) => string];
 
-const WORDS: Readonly<Record<Problem["kind"], Words>> = {
+const WORDS: Readonly<Record<AnyProblem["kind"], Words>> = {
+  recording_fails: ["top-ups fail", ({ at }) => `They have failed since ${at}. Partners get an answer to try again.`],
+  clock_set_back: [
+    "the clock was set back",
+    ({ at }) => `It has shown ${at}. Until then, new top-ups can have earlier times than older ones.`,
+  ],
+  restarts: ["processes ended or hung", ({ count }) => `Started again in the last five minutes: ${count}.`],
+  slow: ["answers are slow", ({ count }) => `One answer of a hundred takes over ${count} milliseconds.`],
   disk_low: ["the disk is almost full", ({ count }) => `The disk of the database has only ${count} MiB left.`],
   log_large: ["the write-ahead log is large", ({ count }) => `The write-ahead log has grown to ${count} MiB.`],
   reports_behind: ["reports are behind", ({ at }) => `The standby that lists and reports read is that of ${at}.`],
   target_behind: ["target is behind", ({ count, at }) => `Events that it lacks: ${count}, the oldest since ${at}.`],
+  feed_behind: [
+    "feed is not fetched",
+    ({ count, at }) => `Events that its reader has not fetched: ${count}, the oldest since ${at}.`,
+  ],
   target_paused: ["target is paused", ({ count }) => `It gets no events until it is resumed. It lacks ${count}.`],
   failed_deliveries: ["events are set aside", ({ count }) => `Events that failed for three days: ${count}.`],
   balance_refused: [
@@ -87,12 +105,15 @@ const WORDS: Readonly<Record<Problem["kind"], Words>> = {
     "limit reached",
     ({ count, amount, limit }) => `${limit && LIMITS[limit]} Refused on this day: ${count}, of ${amount}.`,
   ],
-  look_ups_refused: ["look-ups refused", () => LOOK_UPS_REFUSED],
+  look_ups_refused: ["look-ups refused", ({ count }) => `${LOOK_UPS_REFUSED} Refused on this day: ${count}.`],
   account_low: [
     "balance is low",
     ({ amount, below, creditLimit }) => `The balance is ${amount}, below ${below}. The credit limit: ${creditLimit}.`,
   ],
-  held_back: ["subscriptions are held back", ({ count }) => `The last import held back ${count}: decide on Imports.`],
+  held_back: [
+    "subscriptions are held back",
+    ({ count }) => `Subscriptions that wait for a decision: ${count}. Decide on Imports.`,
+  ],
   second_person: ["requests wait", ({ count }) => `Changes that wait for a second person: ${count}.`],
   token_ending: ["access token ends", ({ at }) => `An access token in use ends at ${at}.`],
   no_backup: ["no backup", ({ at }) => `The last backup: ${at}.`],
@@ -105,46 +126,65 @@ export interface MailWords extends MoneyWords {
   readonly consoleUrl: string | undefined;
 }
 
-interface MailedTimes {
+/** How a problem is told to people. */
+interface Telling {
+  readonly zone: Zone;
+  readonly exponent: CurrencyExponent;
+  readonly words: MoneyWords;
+}
+
+/** Title, text and page of a problem, for pages and mails. The title has the subject, such as the partner. */
+export function tellProblem(problem: AnyProblem, { zone, exponent, words }: Telling) {
+  const { kind, environment, subject = "", count = 0, amount, event, at, limit, creditLimit } = problem;
+  const [what, text] = WORDS[kind];
+  const trial = environment === "trial" ? "trial" : undefined;
+  const about = subject === "" ? trial : printable(trial === undefined ? subject : `${subject} (trial)`);
+  const money = (of: Money | undefined) => (of === undefined ? "none" : formatMoneyForPeople(of, exponent, words));
+  const amounts = { amount: money(amount), below: money(event?.below), creditLimit: money(creditLimit) };
+  const time = at === undefined ? "none" : `${zone.wallTime(at)} (${zone.name})`;
+  return {
+    about,
+    title: about === undefined ? what : `${about}: ${what}`,
+    text: text({ subject, count, ...amounts, at: time, limit }),
+    page: pageOf(problem),
+  };
+}
+
+interface MailedTimes extends Telling {
   readonly beganAt: Instant;
   /** Undefined while the problem lasts. */
   readonly endedAt: Instant | undefined;
-  readonly zone: Zone;
-  readonly exponent: CurrencyExponent;
   readonly words: MailWords;
 }
 
 /** The mail about the start or the end of a problem. Its figures are left out if they are over, and not of a day. */
-export function problemMail(problem: Problem, { beganAt, endedAt, zone, exponent, words }: MailedTimes): Mail {
-  const { kind, environment, subject, count, amount, event, at, limit } = problem;
-  const trial = environment === "trial" ? "trial" : undefined;
-  const about = subject === undefined ? trial : printable(trial ? `${subject} (trial)` : subject);
+export function problemMail(problem: Problem, telling: MailedTimes): Mail {
+  const { beganAt, endedAt, zone, words } = telling;
+  const { about, title, text, page } = tellProblem(problem, telling);
+  const { kind, subject, endsAt } = problem;
   const label = subject === undefined ? "Environment" : TARGET_PROBLEMS.includes(kind) ? "Target" : "Partner";
-  const [title, text] = WORDS[kind];
   const time = (instant: Instant) => `${zone.wallTime(instant)} (${zone.name})`;
-  const money = (of: Money | undefined) => (of === undefined ? "none" : formatMoneyForPeople(of, exponent, words));
-  const amounts = { amount: money(amount), below: money(event?.below), creditLimit: money(problem.creditLimit) };
-  const told = { count: count ?? 0, ...amounts, limit };
   const lines = [
     ...(about === undefined ? [] : [`${label}: ${about}`]),
     `Time: ${time(beganAt)}`,
     ...(endedAt === undefined ? [] : [`Ended: ${time(endedAt)}`]),
-    ...(endedAt === undefined || problem.endsAt !== undefined
-      ? ["", text({ ...told, at: at === undefined ? "none" : time(at) })]
-      : []),
-    ...(words.consoleUrl === undefined ? [] : ["", `${words.consoleUrl}${pageOf(problem)}`]),
+    ...(endedAt === undefined || endsAt !== undefined ? ["", text] : []),
+    ...(words.consoleUrl === undefined ? [] : ["", words.consoleUrl + page]),
   ];
-  const ended = endedAt === undefined ? [] : ["ended"];
   return {
-    subject: ["topupd", ...ended, ...(about === undefined ? [] : [about]), title].join(": "),
+    subject: ["topupd", ...(endedAt === undefined ? [] : ["ended"]), title].join(": "),
     text: `${lines.join("\n")}\n`,
   };
 }
 
 /** The console's page about a problem. */
-function pageOf({ kind, subject }: Problem): string {
-  if (subject === undefined) return "/";
+function pageOf({ kind, subject }: AnyProblem): string {
+  if (kind === "held_back") return "/imports?tab=held-back";
+  if (kind === "second_person") return "/";
+  if (subject === undefined || kind === "slow") return "/health";
   return `/${TARGET_PROBLEMS.includes(kind) ? "targets" : "partners"}/${encodeURIComponent(subject)}`;
 }
 
-const TARGET_PROBLEMS: readonly Problem["kind"][] = ["target_behind", "target_paused", "failed_deliveries"];
+const TARGET_PROBLEMS: readonly AnyProblem["kind"][] = [
+  ...(["target_behind", "feed_behind", "target_paused", "failed_deliveries"] as const),
+];

@@ -79,25 +79,23 @@ export interface TargetProgress {
   readonly oldestDueAt: Instant | undefined;
 }
 
-/** A target usually gets an event within seconds. */
 /** Whatever follows the database is behind after this time. */
-export const BEHIND_AFTER_MS = 5 * 60_000;
+export const LATE_MS = 5 * 60_000;
+/** A target usually gets an event within seconds. The reader of a feed may come once a night. */
+const BEHIND_AFTER_MS: Readonly<Record<TargetKind, number>> = { webhook: LATE_MS, radius: LATE_MS, feed: 2 * DAY_MS };
 export const TARGET_STATES = ["gone", "paused", "failing", "behind", "set_aside", "up_to_date"] as const;
 
-/** Whether a target has lacked an event for over five minutes that is not set aside. */
-export function isBehind({ oldestDueAt }: TargetProgress, now: Instant): boolean {
-  return oldestDueAt !== undefined && oldestDueAt < now - BEHIND_AFTER_MS;
+/** Whether a target has lacked an event that is not set aside for over five minutes, or two days if it is a feed. */
+export function isBehind({ config }: Target, { oldestDueAt }: TargetProgress, now: Instant): boolean {
+  return oldestDueAt !== undefined && oldestDueAt < now - BEHIND_AFTER_MS[config.kind];
 }
 
 /** The worst state of a target, for every page and command. */
-export function targetState(
-  { paused, gone }: Target,
-  progress: TargetProgress,
-  now: Instant,
-): (typeof TARGET_STATES)[number] {
+export function targetState(target: Target, progress: TargetProgress, now: Instant): (typeof TARGET_STATES)[number] {
+  const { paused, gone } = target;
   if (paused) return gone ? "gone" : "paused";
   if (progress.failing > 0) return "failing";
-  if (isBehind(progress, now)) return "behind";
+  if (isBehind(target, progress, now)) return "behind";
   return progress.setAside > 0 ? "set_aside" : "up_to_date";
 }
 

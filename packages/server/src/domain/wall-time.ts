@@ -77,12 +77,12 @@ export function secondBefore(wall: WallTime): WallTime {
   return ms === undefined ? BEYOND_ALL : writeWallTime(ms - 1000);
 }
 
-/** The next calendar day: `2026-11-20` is followed by `2026-11-21`. */
 /** The midnight at which the day of a time begins. */
 export function midnightOf(wall: WallTime): WallTime {
   return `${wall.slice(0, "YYYY-MM-DD".length)} 00:00:00`;
 }
 
+/** The next calendar day: `2026-11-20` is followed by `2026-11-21`. */
 export function dayAfter(day: string): string {
   return plus(`${day} 00:00:00`, { months: 0, days: 1 }).slice(0, 10);
 }
@@ -235,9 +235,15 @@ export function dayAt(at: Instant, zone: Zone): Day {
   return readDay(zone.wallTime(at).slice(0, "YYYY-MM-DD".length), zone) as Day;
 }
 
-/** Reads a wall time or a whole day. @returns undefined for another text. */
+/** A wall time as people write it: pages show no seconds, so `2026-11-20 14:45` is the start of that minute. */
+export function typedWallTime(text: string): WallTime {
+  return /^.{10} [0-9]{2}:[0-9]{2}$/.test(text) ? `${text}:00` : text;
+}
+
+/** Reads a typed wall time or a whole day. @returns undefined for another text. */
 export function readWallSpan(text: string): WallSpan | undefined {
-  const span = text.length > 10 ? ([text, text] as const) : ([`${text} 00:00:00`, `${text} 23:59:59`] as const);
+  const time = typedWallTime(text);
+  const span = text.length > 10 ? ([time, time] as const) : ([`${text} 00:00:00`, `${text} 23:59:59`] as const);
   return isWallTime(span[0]) ? span : undefined;
 }
 

@@ -76,8 +76,8 @@ export async function countToday(office: Counter, tx: Db, kind: Daily, count: nu
   const left = (await supportLeft(office, tx, kind)) - planned;
   if (left < 0) {
     const { support, what } = { what: "", ...DAILY[kind] };
-    const own = `${Math.max(0, left + more)} of your ${support && limits[support]} ${what}`;
-    throw new Refused("forbidden", `${own} are left today: ask an admin to do it`);
+    const own = `${Math.max(0, left + more)} of your ${support && limits[support]} left today`;
+    throw new Refused("forbidden", `${what}: ${more} needed, ${own}. Ask an admin to do it`);
   }
   return planned + (await sumToday(office, tx, kind, names)) > mostAlone(limits, kind);
 }

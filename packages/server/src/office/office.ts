@@ -1,5 +1,6 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { Authority } from "../domain/authority.ts";
+import type { NumberGrouping } from "../domain/money.ts";
 import type { AccountTools } from "../domain/passwords.ts";
 import type { RadiusDifference } from "../domain/radius.ts";
 import type { RadiusConfig, Sender, Target, TargetConfig } from "../domain/target.ts";
@@ -28,6 +29,7 @@ export interface Desk extends Ports {
   readonly single: <Of>(Class: new (ports: SinglePorts) => Of) => Of;
   readonly state: Readonly<ServiceState>;
   readonly currency: string | undefined;
+  readonly numberGrouping: NumberGrouping;
   /** Runs long work. The service answers at once; a command waits until the work is done. */
   readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
   /** Shows the progress of long work on a terminal. */

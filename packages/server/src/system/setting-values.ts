@@ -19,9 +19,10 @@ export function readTextLine(text: string): string {
   return /^\P{Cc}{1,200}$/u.test(line) ? line : mustBe("one line of 1 to 200 characters");
 }
 
-/** @returns units of the currency, whose decimals are not known yet. */
-export function readUnits(text: string): bigint {
-  return /^[0-9]{1,11}$/.test(text) ? BigInt(text) : mustBe("a whole number of up to 11 digits");
+/** @returns units of the currency, whose decimals are not known yet; undefined for `none`. */
+export function readUnitsOrNone(text: string): bigint | undefined {
+  if (text === "none") return undefined;
+  return /^[0-9]{1,11}$/.test(text) ? BigInt(text) : mustBe("none, or a whole number of up to 11 digits");
 }
 
 export function readHost(text: string): string {

@@ -1,4 +1,4 @@
-import { integer, readUnits } from "./setting-values.ts";
+import { integer, readUnitsOrNone } from "./setting-values.ts";
 
 /** Settings of what staff may do in a day, and when they need a second person. */
 export const STAFF_LIMIT_SETTINGS = {
@@ -24,14 +24,16 @@ export const STAFF_LIMIT_SETTINGS = {
   },
   secondPersonReversal: {
     placeholder: "AMOUNT",
+    fallback: "none",
     description:
-      "reversals above this amount by one person in a day, in whole units of the currency, need a second person; if not set, none",
-    read: readUnits,
+      "reversals above this amount by one person in a day, in whole units of the currency, need a second person; none means that none does",
+    read: readUnitsOrNone,
   },
   secondPersonMoney: {
     placeholder: "AMOUNT",
+    fallback: "none",
     description:
-      "the same for deposits, withdrawals, adjustments and raises of credit limits, together; if not set, none. A partner without a credit limit is not limited by money",
-    read: readUnits,
+      "the same for deposits, withdrawals, adjustments and raises of credit limits, together. A partner without a credit limit is not limited by money",
+    read: readUnitsOrNone,
   },
 };

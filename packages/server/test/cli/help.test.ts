@@ -132,3 +132,8 @@ test("a command that is called wrongly says so on stderr alone, with exit code 2
     expect(await line.run(...words), command).toEqual(wrong);
   }
 });
+
+test("bulk preview --help names every kind of line that a list can have", async () => {
+  const help = (await helpOf(["bulk", "preview"])).replace(/\s+/g, " ");
+  for (const kind of ["cuid service reqId", "segment NAME", "area NAME"]) expect(help).toContain(kind);
+});

@@ -65,8 +65,8 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["support-goodwill-days", "some", "must be a whole number from 0 to 99999"],
   ["support-bulk", "-1", "must be a whole number from 0 to 99999"],
   ["second-person-bulk", "all", "must be none, or a whole number from 0 to 99999"],
-  ["second-person-reversal", "99.50", "must be a whole number of up to 11 digits"],
-  ["second-person-money", "-1", "must be a whole number of up to 11 digits"],
+  ["second-person-reversal", "99.50", "must be none, or a whole number of up to 11 digits"],
+  ["second-person-money", "-1", "must be none, or a whole number of up to 11 digits"],
   ["private-targets", "10.0.0.1/8", 'names "10.0.0.1/8", which must have the range\'s first address before the slash'],
   ["v100-deprecated-on", "2027-02-30", "must be a date in the form YYYY-MM-DD"],
   ["v100-sunset-on", "soon", "must be a date in the form YYYY-MM-DD"],
@@ -160,6 +160,8 @@ describe("settings", () => {
       ...{ supportGoodwillDays: 7, supportBulk: 8, secondPersonBulk: Number.POSITIVE_INFINITY },
       ...{ secondPersonReversal: 500_000n, secondPersonMoney: 7_000n },
     });
+    const none = { TOPUPD_SECOND_PERSON_REVERSAL: "none", TOPUPD_SECOND_PERSON_MONEY: "none" };
+    expect(limitsOf(readConfig(none, {}), { currencyExponent: 2 })).toMatchObject({ secondPersonMoney: undefined });
     expect(limitsOf(readConfig({}, {}), { currencyExponent: 0 })).toEqual({
       ...{ supportGoodwillDays: 400, supportBulk: 200, secondPersonBulk: 1000, secondPersonReversal: undefined },
       secondPersonMoney: undefined,

@@ -192,8 +192,8 @@ describe("whoever works with the console", () => {
   test("reads what is wrong with the service, what to do, and how it answers", async () => {
     const { main, ...visit } = await at("/health", "viewer");
     for (const text of [
-      "1 process ended or hung in the last five minutes, and started again.",
-      'For "Top up", 1 % of the answers take over 1.5 seconds.',
+      "Processes ended or hung. Started again in the last five minutes: 1.",
+      "One answer of a hundred takes over 1500 milliseconds.",
       "Run topupd backup, and let a timer run it every hour.",
     ])
       await main.getByText(text).waitFor();
@@ -1128,18 +1128,22 @@ describe("the console", () => {
     for (const path of ["/health", "/"]) {
       await visit.goTo(path);
       for (const text of [
-        /^The balance of Blue Wallet is low: /,
-        /^The balance of Blue Wallet was too low for 2 top-ups today, of 2,260.00./,
-        /^Blue Wallet looked up too many customers: 1 refused today/,
-        /^paused is paused, and 0 events behind\./,
+        /^Blue Wallet: balance is low. The balance is NPR /,
+        /^Blue Wallet: balance too low for top-ups. Top-ups that were refused .*: 2, of NPR 2,260.00./,
+        /^Blue Wallet: look-ups refused. .* Refused on this day: 1\./,
+        /^paused: target is paused. It gets no events until it is resumed. It lacks 0\./,
       ])
         await main.getByText(text).waitFor();
     }
     await main.getByText("Refused today by balance or limit").waitFor();
     await main.getByRole("link", { name: /3,390\.00$/ }).waitFor();
-    const limit = main.getByText(/^A limit of Blue Wallet refused 1 top-up today, of 1,130.00: Above the amount of a/);
-    await limit.getByRole("link", { name: "See the partner" }).click();
+    const limit = main.getByText(
+      /^Blue Wallet: limit reached. The limit of the amount of a .* Refused on this day: 1, of NPR 1,130.00/,
+    );
+    await limit.getByRole("link", { name: "See it" }).click();
     await main.getByRole("heading", { level: 1, name: "Blue Wallet" }).waitFor();
+    await main.getByText("Refused today: 2 top-ups, of NPR 2,260.00. The partner's balance was too low.").waitFor();
+    await main.getByText(/^Refused today: 1 top-up, of NPR 1,130.00. Above the amount of a day\./).waitFor();
     await visit.goTo("/partners");
     const listed = rowOf(visit, "Partners", "Refused today: 2, insufficient balance");
     await listed.filter({ hasText: "Refused today: 1, limit reached" }).getByText("Blue Wallet").waitFor();

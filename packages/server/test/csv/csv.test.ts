@@ -39,11 +39,15 @@ describe("a cell", () => {
   test("is read as the text that was written, and never begins a formula", () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        expect(guardCell(text)).not.toMatch(/(?:^|;)[\s\u00a0\ufeff]*[=+\-@]/);
+        expect(guardCell(text)).not.toMatch(/(?:^|;)[\s\u00a0\ufeff]*(?!-\d+$)[=+\-@]/);
         expect(unguardCell(guardCell(text))).toBe(text);
       }),
       RUNS,
     );
+  });
+
+  test.each(["-10", "-1130.00", "0"])("of a number, %s, is written plainly", (text) => {
+    expect(guardCell(text)).toBe(text);
   });
 
   test.each(["'Alim", "+9779800000000", "O'Neil", "-"])("that is not guarded, %s, is read as it stands", (text) => {

@@ -44,6 +44,9 @@ test("a mail names the target, the trial environment, or nothing", () => {
   expect(problemMail(behind, TIMES).text).toMatch(
     /^Target: crm\n.*\n\nEvents that it lacks: 3029, the oldest since 2026-11-23 13:45/,
   );
+  expect(problemMail({ ...behind, kind: "feed_behind" }, TIMES).text).toMatch(
+    /^Target: crm\n.*\n\nEvents that its reader has not fetched: 3029, the oldest since /,
+  );
   const { subject, text } = problemMail({ kind: "no_backup" }, TIMES);
   expect([subject, text]).toEqual([
     "topupd: no backup",

@@ -17,6 +17,7 @@ describe("up to when records hold what was made here", () => {
     ["2026-11-23T02:00:00Z", "2026-11-23T02:00:00.000Z"],
     ["2026-11-23T02:00:00.123Z", "2026-11-23T02:00:00.123Z"],
     ["2026-11-23 02:00:00", "2026-11-22T20:15:00.000Z"],
+    ["2026-11-23 02:00", "2026-11-22T20:15:00.000Z"],
   ])("is read from %s as %s", (text, instant) => {
     const asOf = read(text);
     if (typeof asOf === "string") throw new Error(asOf);

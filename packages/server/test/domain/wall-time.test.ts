@@ -8,6 +8,7 @@ import {
   LAST_WALL_TIME,
   lastOfMonth,
   plus,
+  readWallSpan,
   readWallTime,
   secondBefore,
   wallMsBetween,
@@ -35,6 +36,17 @@ function addedByPlatform(ms: number, months: number, days: number): number {
   date.setUTCDate(Math.min(day, lastDay.getUTCDate()));
   return date.getTime() + days * DAY_MS;
 }
+
+test("a span is read from a time with or without seconds, or a day", () => {
+  const [time, minute, day] = ["2026-11-26 09:00:00", "2026-11-26 09:00", "2026-11-26"];
+  expect([readWallSpan(time), readWallSpan(minute)]).toEqual([
+    [time, time],
+    [time, time],
+  ]);
+  expect(readWallSpan(day)).toEqual(["2026-11-26 00:00:00", "2026-11-26 23:59:59"]);
+  for (const text of ["yesterday", "2026-11-26 09", "2026-11-26 24:00", "2026-11-26T09:00"])
+    expect(readWallSpan(text), text).toBeUndefined();
+});
 
 describe("a wall time", () => {
   test("is the platform's date and time of day, to the second", () => {

@@ -74,7 +74,7 @@ describe("imports", () => {
     ]);
   });
 
-  test("leave what they held back, each customer's row with it, in the place of what the last one did", async () => {
+  test("leave what they held back, each customer's row with it, until a file names the customer again", async () => {
     const world = await toppedUp("1", "2", "3");
     const name = "night.ndjson";
     await world.importCustomers(tooShort("1", "2"), { name, asOf: asOfNow(world) });
@@ -85,8 +85,9 @@ describe("imports", () => {
     world.now += MINUTE_MS;
     const mended = [customer("2", { end: PAID }), customer("3", { end: STATED })];
     await world.importCustomers(mended, { name, asOf: asOfNow(world) });
-    const [left, ...others] = await heldBackOf(world);
-    expect(others).toEqual([]);
+    const [waiting, left, ...others] = await heldBackOf(world);
+    expect([waiting?.cuid, others]).toEqual(["1", []]);
+    expect(await run(world.desk, listHeldBack, { environment: PRODUCTION })).toMatchObject({ count: 2 });
     expect(left).toMatchObject({ cuid: "3", line: 2, bouquetId: "NET-1M", reqId: "net-3" });
     const row = { ...customer("3", { end: STATED }), asOf: asOfNow(world) };
     const [recorded] = await recordsOf(world.store.engine.db, PRODUCTION, "3");

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listAccountEntries } from "../../src/office/accounts/entries.ts";
 import type { EntriesSchema } from "../../src/office/accounts/schemas.ts";
 import { exportStatement, showStatement } from "../../src/office/accounts/statement.ts";
-import { listPartners } from "../../src/office/partners/operations.ts";
+import { listPartners, showPartner } from "../../src/office/partners/operations.ts";
 import { reportSettlement } from "../../src/office/settlement/operations.ts";
 import { exportTransactions } from "../../src/office/transactions/operations.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -105,7 +105,7 @@ export function testAccountStatements(makeDatabase: MakeDatabase): void {
     expect([await settledBy("wallet"), await settledBy()]).toEqual(["account", null]);
   });
 
-  test("the list of partners has what is available, the balance's state, and today's refusals", async () => {
+  test("partners have what is available, the balance's state, and today's refusals", async () => {
     const opened = await openAccountDesk(makeDatabase);
     const listed = async () => (await run(opened.desk(), listPartners, { environment: "production" })).items[0];
     await opened.account({ alertBelow: "100" });
@@ -113,7 +113,11 @@ export function testAccountStatements(makeDatabase: MakeDatabase): void {
     await opened.account({ creditLimit: "0" });
     expect(await listed()).toMatchObject({ state: "spent", available: "0.00", balanceState: "spent" });
     for (const _ of [1, 2]) expect((await opened.buy())[0]).toBe("insufficient_balance");
-    const refused = { reason: "insufficient_balance", limit: null, count: 2 };
+    const refused = { reason: "insufficient_balance", limit: null, count: 2, amount: "2260.00" };
+    const shown = (environment: "production" | "trial") =>
+      run(opened.desk(), showPartner, { name: "wallet", environment });
+    expect(await shown("production")).toMatchObject({ refusedToday: [refused] });
+    expect(await shown("trial")).toMatchObject({ refusedToday: [] });
     expect(await listed()).toMatchObject({ state: "refused_today", refusedToday: [refused], lastUsedAt: null });
     expect(await run(opened.desk(), listPartners, { environment: "trial" })).toMatchObject({
       items: [{ state: "active", available: null, refusedToday: [] }],

@@ -288,6 +288,7 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     expect(await problemsOf(named.id)).toEqual([[1, "ram", `no subscription of the plan ${FIBER} runs`]]);
     const before = await preview(["sita", "ram"], { runningAt: "2026-11-01" });
     expect(before).toMatchObject({ count: 1, startsAgain: 1, problems: 1, runningAt: "2026-11-01" });
+    expect(await preview(["ram"], { runningAt: "2026-11-01 08:59" })).toMatchObject({ count: 1, startsAgain: 1 });
     const ENDED = "2026-11-01 09:00:00";
     expect(await effectsOf(before.id)).toMatchObject([
       { text: "ram", startsAgain: true, before: { end: ENDED }, after: { end: "2026-11-23 09:00:00" } },

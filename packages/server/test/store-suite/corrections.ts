@@ -132,7 +132,7 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     const family = { ...RAM_TV, plan: FAMILY };
     expect(await refusal(opened.grant(family, 3))).toMatchObject({
       ...{ code: "conflict" },
-      words: "a second base plan would start beside Sports TV, and TOPUPD_BASE_PLANS allows one",
+      words: "a second base plan would start beside Sports TV: the provider allows one base plan of tv",
     });
     expect(await opened.grant({ ...RAM_TV, plan: "Sports TV" }, 3)).toMatchObject({ before: { end: dates.enddate } });
     expect(await opened.grant(RAM_TV, 3)).toMatchObject({ plan: "Sports TV" });

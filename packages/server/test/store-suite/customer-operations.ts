@@ -279,7 +279,7 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
       [{ endedWithin: 20 }, ["2000002 ram 2026-11-01 ended"]],
       [{ endedWithin: 18 }, []],
       [{ endedWithin: 20, endsWithin: 20 }, ["2000002 ram 2026-11-01 ended", ...ends.slice(0, 3)]],
-      [{ state: "blocked" }, [net[1] ?? "", "2000004 007700000000004 undefined blocked"]],
+      [{ state: "blocked" }, [net[1] ?? "", "2000004 007700000000004 undefined no_subscription"]],
       [
         { state: "no_subscription", service: "iptv" },
         ["2000001 sita-iptv undefined no_subscription", "9 nine-tv undefined no_subscription"],
@@ -293,7 +293,7 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
       [{ state: "running", endsWithin: 20 }, [net[0] ?? "", ends[2] ?? ""]],
       [{ environment: "trial" }, []],
       [{ search: "lalitpur sou" }, ["9 nine 2026-12-10 running", "9 nine-tv undefined no_subscription"]],
-      [{ search: "hari" }, ["2000004 007700000000004 undefined blocked"]],
+      [{ search: "hari" }, ["2000004 007700000000004 undefined no_subscription"]],
       [{ search: "8" }, ["8 null undefined no_subscription"]],
     ];
     for (const [input, expected] of lists) expect(await rows(input), JSON.stringify(input)).toEqual(expected);

@@ -271,7 +271,14 @@ async function useConsole({ store, now, partner }: OpenedProvider): Promise<void
   const goodwill = { days: 2, at: "2026-11-01 00:00:00", lackingEnd: "2026-12-30 00:00:00" };
   const ends = { keptEnd: "2027-01-01 00:00:00", statedEnd: undefined, txnId: undefined };
   const more = { rowEnd: undefined, goodwillDays: undefined };
-  await replaceHeldBack(engine, "production", [{ ...held, ...ends, ...more, goodwill, line: 1, sourceRow: "{}" }], now);
+  const named = new Set([held.cuid]);
+  await replaceHeldBack(
+    engine,
+    "production",
+    named,
+    [{ ...held, ...ends, ...more, goodwill, line: 1, sourceRow: "{}" }],
+    now,
+  );
   await noteCheck(engine, now);
   await noteBackup(engine, now);
 }

@@ -36,7 +36,7 @@ export function testImports(makeDatabase: MakeDatabase): void {
     expect(await lastBackupAt(engine.db)).toBe(START + 1);
   });
 
-  test("what an import held back takes the place of what the one before did, under other numbers", async () => {
+  test("what an import held back replaces the rows of the customers that it names, under other numbers", async () => {
     const opened = await openStore(makeDatabase);
     const { store } = opened;
     const { engine } = store;
@@ -47,8 +47,12 @@ export function testImports(makeDatabase: MakeDatabase): void {
     const record = (cuid: string, line: number): sql.HeldBackRecord => ({
       ...{ ...of, ...times, ...none, cuid, reqId: `net-${cuid}`, line, sourceRow: `{"cuid":"${cuid}"}` },
     });
-    const replace = (records: readonly sql.HeldBackRecord[], environment: "production" | "trial" = "production") =>
-      sql.replaceHeldBack(engine, environment, records, opened.now);
+    const all = new Set(["1", "2", "3", "4", "8", "9"]);
+    const replace = (
+      records: readonly sql.HeldBackRecord[],
+      environment: "production" | "trial" = "production",
+      named: ReadonlySet<string> = all,
+    ) => sql.replaceHeldBack(engine, environment, named, records, opened.now);
     const list = async (more: object = {}) => run(desk, listHeldBack, { ...PRODUCTION, ...more });
     const leave = (id = 0) =>
       run(desk, settleHeldBack, { ...PRODUCTION, ids: [id], decision: "keep", reason: "booked" });
@@ -104,6 +108,8 @@ export function testImports(makeDatabase: MakeDatabase): void {
       await sql.countHeldBack(engine.db, "trial"),
     ];
     expect(await counts()).toEqual([2, 1]);
+    await replace([record("8", 1)], "production", new Set(["1", "3", "8"]));
+    expect((await list()).items.map(({ cuid }) => cuid)).toEqual(["2", "8"]);
     await replace([]);
     expect(await counts()).toEqual([0, 1]);
   });

@@ -135,7 +135,10 @@ export function testSecondPersons(makeDatabase: MakeDatabase): void {
     const limits = { ...NO_LIMITS, supportBulk: 2 };
     const support = deskOf({ store, clock: () => opened.now }, maya, { limits });
     expect(await refusal(run(support, continueBulk, { id }))).toMatchObject({
-      ...{ code: "forbidden", words: "2 of your 2 connections in bulk changes are left today: ask an admin to do it" },
+      ...{
+        code: "forbidden",
+        words: "connections in bulk changes: 3 needed, 2 of your 2 left today. Ask an admin to do it",
+      },
     });
     const wider = { ...support, limits: { ...limits, supportBulk: 3 }, goOn: idle };
     for (let times = 0; times < 2; times += 1) {

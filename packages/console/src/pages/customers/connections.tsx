@@ -18,7 +18,8 @@ interface ConnectionsProps {
 /** One line for each connection; those that ended are folded. The ledger of the chosen one opens below it. */
 export function Connections({ cuid, connections, ledgers }: ConnectionsProps) {
   const [chosen, setChosen] = useState(connections.length === 1 ? connections.map(connectionName)[0] : undefined);
-  const isOver = ({ plans: [first] }: Connection) => first === undefined || OVER.has(first.state);
+  const isOver = ({ status, plans: [first] }: Connection) =>
+    status !== "blocked" && (first === undefined || OVER.has(first.state));
   const current = connections.filter((each) => !isOver(each));
   const over = connections.filter(isOver);
   const lines = (some: readonly Connection[]) =>

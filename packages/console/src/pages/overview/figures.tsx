@@ -1,6 +1,7 @@
+import { useMe } from "../../api/session.tsx";
 import type { Statistics, Sum } from "../../api/staff-api.d.ts";
 import { Amount, Badge, Grid, Stat } from "../../components/display.tsx";
-import { countOf, formatAmount, formatChange, formatCount } from "../../format.ts";
+import { countOf, formatChange, formatCount, formatMoney } from "../../format.ts";
 import { listHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -48,11 +49,13 @@ export function KeyFigures({ statistics, measure }: { statistics: Statistics; me
 }
 
 function Change({ now, before, measure }: { now: Sum; before: Sum; measure: Measure }) {
+  const { currency } = useMe().provider;
   const change = formatChange(Number(now[measure]), Number(before[measure]));
   if (change === undefined) return t.noneWeekAgo;
   return (
     <span className="number">
-      <Badge>{change}</Badge> {t.from(measure === "amount" ? formatAmount(before.amount) : formatCount(before.topUps))}
+      <Badge>{change}</Badge>{" "}
+      {t.from(measure === "amount" ? formatMoney(before.amount, currency) : formatCount(before.topUps))}
     </span>
   );
 }

@@ -1,7 +1,8 @@
 import { useState } from "react";
+import { Link } from "wouter";
 import { useApi, usePages, useSend } from "../../api/hooks.ts";
-import { useInCurrency, useMay } from "../../api/session.tsx";
-import type { Partner as PartnerData } from "../../api/staff-api.d.ts";
+import { useInCurrency, useMay, useMe } from "../../api/session.tsx";
+import type { Partner as PartnerData, ShownPartner } from "../../api/staff-api.d.ts";
 import { Button } from "../../components/button.tsx";
 import { TextArea, TextInput } from "../../components/controls.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
@@ -11,7 +12,8 @@ import { Field, type FormValues } from "../../components/form.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { Loaded, Note } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
-import { formatCount } from "../../format.ts";
+import { countOf, formatCount, formatMoney } from "../../format.ts";
+import { listHref } from "../../links.ts";
 import type { PageProps } from "../../page-props.ts";
 import { texts } from "../../texts/index.ts";
 import { RefusedCalls } from "../customers/refused-calls.tsx";
@@ -24,7 +26,7 @@ import { Tokens } from "./tokens.tsx";
 const t = texts.partners;
 
 export default function Partner({ params: { name = "" } }: PageProps) {
-  const partner = useApi("GET /partners/:name", { name });
+  const partner = useApi("GET /partners/:name", { name, environment: useEnvironment() });
   const mayChange = useMay("administer");
   return (
     <>
@@ -37,6 +39,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
         {(found) => (
           <>
             {found.status === "suspended" && <Note tone="warning">{t.suspendedNote}</Note>}
+            <RefusedToday partner={found} />
             <Tabs
               label={t.parts}
               tabs={[
@@ -63,6 +66,22 @@ export default function Partner({ params: { name = "" } }: PageProps) {
       </Loaded>
     </>
   );
+}
+
+/** Top-ups that the balance or a limit refused today. */
+function RefusedToday({ partner: { name, refusedToday } }: { partner: ShownPartner }) {
+  const { currency } = useMe().provider;
+  const { details, reasons } = texts.refusedCalls;
+  return refusedToday.map(({ reason, limit, count, amount }) => (
+    <Note key={`${reason} ${limit}`} tone="warning">
+      {t.refusedSum(
+        countOf(count, "top-up"),
+        formatMoney(amount, currency),
+        limit === null ? (reasons[reason] ?? reason) : details[limit],
+      )}{" "}
+      <Link href={listHref("/refused-calls", { partner: name, reason })}>{t.toRefusedCalls}</Link>
+    </Note>
+  ));
 }
 
 function StatusButton({ partner: { name, status } }: { partner: PartnerData }) {

@@ -12,9 +12,9 @@ export function shellDesk({ store, clock, random, actor, runtime, config }: Desk
     await line.until(work(stopping.signal));
   };
   const { accounts, sleep, lowerPriority: giveWay } = runtime;
-  const { currency, privateTargets } = config;
+  const { currency, numberGrouping, privateTargets } = config;
   const targets = runtime.targetTools(privateTargets);
   const known = { single: singlesOf({ store, clock }), state: wellState() };
-  const tools = { accounts, targets, sleep, giveWay, currency, limits: undefined, ...known };
+  const tools = { accounts, targets, sleep, giveWay, currency, numberGrouping, limits: undefined, ...known };
   return { store, clock, random, actor, ...tools, goOn, progress: (words) => line.show(words) };
 }

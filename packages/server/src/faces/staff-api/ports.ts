@@ -88,8 +88,8 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
   const { store, clock, random, accounts, targets, sleep, background } = ports;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
-  const { single, state, limits, currency } = ports;
-  const known = { single, state, limits, currency };
+  const { single, state, limits, currency, numberGrouping } = ports;
+  const known = { single, state, limits, currency, numberGrouping };
   return { store, clock, random, accounts, targets, actor, sleep, ...known, goOn, progress() {}, giveWay() {} };
 }
 

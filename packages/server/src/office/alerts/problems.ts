@@ -1,7 +1,7 @@
 import { ENVIRONMENTS } from "../../domain/customer.ts";
 import { LOOK_UPS } from "../../domain/partner-limits.ts";
 import { MAILED_PROBLEMS, type Problem } from "../../domain/problem.ts";
-import { BEHIND_AFTER_MS, isBehind } from "../../domain/target.ts";
+import { isBehind, LATE_MS } from "../../domain/target.ts";
 import { DAY_MS, type Day, dayAt, type Instant } from "../../domain/wall-time.ts";
 import { readBalance } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
@@ -87,7 +87,7 @@ async function ofDisk(store: Pick<Store, "space">): Promise<Problem[]> {
 /** Its time is unknown if the standby cannot be asked. */
 async function ofReports(store: Pick<Store, "reportsBehindMs">, now: Instant): Promise<Problem[]> {
   const behind = await store.reportsBehindMs().catch(() => Number.POSITIVE_INFINITY);
-  if (behind === undefined || behind <= BEHIND_AFTER_MS) return [];
+  if (behind === undefined || behind <= LATE_MS) return [];
   return [{ kind: "reports_behind", at: Number.isFinite(behind) ? now - behind : undefined }];
 }
 
@@ -95,9 +95,10 @@ async function ofTargets(db: Db, now: Instant): Promise<Problem[]> {
   return (await statusesOf(db)).flatMap(({ target, progress }): Problem[] => {
     const { behind: count, setAside, oldestDueAt: at } = progress;
     const subject = target.name;
-    const isLate = !target.paused && isBehind(progress, now);
+    const isLate = !target.paused && isBehind(target, progress, now);
+    const behind = target.config.kind === "feed" ? "feed_behind" : "target_behind";
     return [
-      ...(isLate ? [{ kind: "target_behind", subject, count, at } as const] : []),
+      ...(isLate ? [{ kind: behind, subject, count, at } as const] : []),
       ...(target.paused ? [{ kind: "target_paused", subject, count } as const] : []),
       ...(setAside > 0 ? [{ kind: "failed_deliveries", subject, count: setAside } as const] : []),
     ];

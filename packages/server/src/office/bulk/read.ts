@@ -3,7 +3,7 @@ import { portionsOf } from "../../domain/portions.ts";
 import { Refused } from "../../domain/refused.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { atNow, correctingBy, decide } from "../decide.ts";
-import { countBulk, countToday } from "../limits.ts";
+import { countBulk } from "../limits.ts";
 import type { Office } from "../office.ts";
 import { count } from "../text.ts";
 import type { MeantLine } from "./lines.ts";
@@ -15,7 +15,7 @@ export const PAUSE_MS = 20;
 
 /**
  * Reads the list of a bulk change and decides on each connection once, portion by portion. Nothing is corrected.
- * @throws Refused also as soon as the list is longer than the author may change today.
+ * @throws Refused if it would change more than the author may change today.
  */
 export async function readList(
   office: Office,
@@ -28,10 +28,6 @@ export async function readList(
     for (const lines of portionsOf(all, PORTION)) {
       if (number > 0) await office.sleep(PAUSE_MS, ending);
       if (ending.aborted) return;
-      // A reversal has the lines of the list that it reverses, of which some were left out.
-      const read = run.reverses === null ? (lines.at(-1)?.line ?? 0) : 0;
-      const most = Math.max(read, number + lines.length);
-      await countToday({ ...atNow(office), isPreview: true }, office.store.engine.db, "bulkConnections", most);
       number += await addLines(atNow(office), run, lines, number);
       office.progress(count(lines.at(-1)?.line ?? 0, "line"));
     }

@@ -24,7 +24,7 @@ export const BulkRequestSchema = Type.Object({
   ...ENVIRONMENT,
   action: oneOf(LIST_ACTIONS, "What is done with each connection."),
   file: fileOf(
-    "The list, one line for each: a set-top box number or username; `cuid service reqId`; a mobile number or cuid, for all connections of the customer; or `segment NAME`.",
+    "The list, one line for each: a set-top box number or username; `cuid service reqId`; a mobile number or cuid, for all connections of the customer; `segment NAME` or `area NAME`.",
   ),
   days: Type.Optional(DaysSchema),
   plan: Type.Optional(PlanSchema),

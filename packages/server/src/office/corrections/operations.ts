@@ -41,7 +41,7 @@ export const grantGoodwill = operation({
         correctingBy(office),
         office.store.provider.basePlans,
       );
-      if (found.kind !== "granted") throw notCorrected(found, input);
+      if (found.kind !== "granted") throw notCorrected(found, { ...input, ...key });
       await countToday(office, tx, "goodwillDays", days);
       const answer = { ...key, days, ...effectOf(found.correction) };
       return { answer, change: await changeOf(office, tx, ledgers, found.correction) };

@@ -42,12 +42,15 @@ export function notCorrected(outcome: Undone, input: ConnectionInput & Asked): R
   }
 }
 
-function planUnclear({ kind, plans }: PlanUnclear, { plan, runningAt }: Asked): Refused {
+function planUnclear({ kind, plans }: PlanUnclear, { plan, runningAt, service }: Asked & ConnectionInput): Refused {
   const all = plans.join(", ");
   const known = plans.length === 0 ? "it has none" : `it has ${all}`;
   const which = plan === undefined ? "base subscription" : `subscription of the plan ${plan}`;
   if (kind === "second_base")
-    return new Refused("conflict", `a second base plan would start beside ${all}, and TOPUPD_BASE_PLANS allows one`);
+    return new Refused(
+      "conflict",
+      `a second base plan would start beside ${all}: the provider allows one base plan of ${service}`,
+    );
   if (kind === "not_running")
     return new Refused("conflict", `no ${which} ${runningAt === undefined ? "runs" : `ran at ${runningAt}`}`);
   if (kind === "no_subscription") return new Refused("conflict", `there is no ${which} to give days to: ${known}`);

@@ -178,8 +178,6 @@ function listed(row: sql.ListedConnection, now: WallTime): ListedConnection {
   const { area, segment } = row;
   const shown = { cuid, firstName, lastName, area, service, reqId, plan, bouquetId, bouquetName, segment };
   const { start, end } = row;
-  const blocked = isBlocked(row);
-  if (start === null || end === null)
-    return { ...shown, end: null, daysLeft: null, state: blocked ? "blocked" : NO_SUBSCRIPTION };
-  return { ...shown, end, daysLeft: daysLeft(end, now), state: runState({ start, end }, blocked, now) };
+  if (start === null || end === null) return { ...shown, end: null, daysLeft: null, state: NO_SUBSCRIPTION };
+  return { ...shown, end, daysLeft: daysLeft(end, now), state: runState({ start, end }, isBlocked(row), now) };
 }

@@ -111,7 +111,7 @@ export const CustomerMatchesSchema = Type.Object(
 
 const PlanStateSchema = oneOf(
   PLAN_STATES,
-  "`blocked`: the connection is blocked. `waiting`: it has not begun. `reversed`: a reversal left nothing of it.",
+  "`blocked`: it would run, but the connection is blocked. `waiting`: it has not begun. `reversed`: a reversal left nothing of it.",
 );
 const DaysLeftSchema = Type.Integer({ description: "Days from today to the day of the end; negative if it is past." });
 

@@ -1,4 +1,5 @@
 import type { Static } from "typebox";
+import type { PlanState } from "../../domain/plan-view.ts";
 import type { Period } from "../../domain/wall-time.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import type { Shown } from "../operation.ts";
@@ -39,7 +40,7 @@ function connectionText(connection: Customer["connections"][number], { zone }: P
   const { service, reqId, status, segment, blockedByStaff, blockedByRecords } = connection;
   const plans = connection.plans.map(({ plan, state, run }) => {
     const name = run === null ? plan : `${run.name} (${run.bouquetId})`;
-    const times = run === null ? "" : `, ${run.start} to ${run.end}, ${daysWords(run.daysLeft)}`;
+    const times = run === null ? "" : `, ${run.start} to ${run.end}, ${daysWords(state, run.daysLeft)}`;
     return `  ${printable(name)}\n    ${state}${times}\n`;
   });
   const title = `${service} ${reqId}  ${status}${segment === null ? "" : `, segment ${segment}`}`;
@@ -48,7 +49,8 @@ function connectionText(connection: Customer["connections"][number], { zone }: P
   return `\n${printable(title)}\n${blocked.join("")}${plans.join("") || "  no subscription\n"}`;
 }
 
-function daysWords(daysLeft: number): string {
+function daysWords(state: PlanState, daysLeft: number): string {
+  if (daysLeft === 0) return state === "ended" || state === "reversed" ? "today" : "0 days left";
   return daysLeft < 0 ? `${count(-daysLeft, "day")} ago` : `${count(daysLeft, "day")} left`;
 }
 

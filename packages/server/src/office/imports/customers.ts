@@ -54,7 +54,7 @@ const MOST_CHANGED = 0.1;
  * file with more of them is read a second time. An import that was interrupted can be repeated with the same result. A row
  * that changes nothing in the check is not decided again: top-ups and reversals that come meanwhile do not change that. A row
  * that names another customer's connection is written after all others, which may free the connection, or else rejected.
- * An import of a file with a name is recorded, and its held-back subscriptions replace those of the last file.
+ * An import of a file with a name is recorded, and its held-back subscriptions replace those of the customers that it names.
  * @throws Refused if nothing can be written, or if the file has changed.
  */
 export function importCustomers(
@@ -71,13 +71,20 @@ export function importCustomers(
     heldBack.add(held, row);
   };
   return recordRun(of, { kind: "customers", environment, file, asOf }, async (recorded) => {
-    const answer = await layOver(recorded, request, { ...hooks, onHeldBack });
-    await replaceHeldBack(of.store.engine, environment, heldBack.list(), of.clock());
+    const named = new Set<string>();
+    const answer = await layOver(recorded, request, { ...hooks, onHeldBack }, named);
+    await replaceHeldBack(of.store.engine, environment, named, heldBack.list(), of.clock());
     return { answer, report: { ...answer.report } };
   });
 }
 
-async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHooks): Promise<CustomersImported> {
+/** @param named gets the cuids of the good rows. */
+async function layOver(
+  of: Decider,
+  request: CustomersImport,
+  hooks: CustomersHooks,
+  named = new Set<string>(),
+): Promise<CustomersImported> {
   const { store, by, isPreview } = of;
   const { environment, file, skipInvalid, allowLargeChange } = request;
   const { onRejected, onProgress } = hooks;
@@ -112,9 +119,11 @@ async function layOver(of: Decider, request: CustomersImport, hooks: CustomersHo
       onRejected({ line: row.line, problems });
     }
     [good, bad] = [good + rows.length, bad + rejected.length];
-    for (const { row } of rows)
+    for (const { row } of rows) {
+      named.add(row.stated.cuid);
       for (const { subscriptions } of row.stated.connections)
         running += (subscriptions ?? []).filter((each) => isRunning(each, now)).length;
+    }
     if (isWeighed) await weighed.take(rows, preview);
     values.take(rows);
     if (!isPreview) checked.add(divide(chunk));

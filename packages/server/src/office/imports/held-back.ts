@@ -30,14 +30,14 @@ import {
 } from "./schemas.ts";
 import { heldBackAdvice } from "./tally.ts";
 
-/* Subscriptions that the last customers file held back, and the decisions of staff. */
+/* Subscriptions that customers files held back, and the decisions of staff. */
 
 const READ = { tag: "Imports", permission: "read" } as const;
 
 export const listHeldBack = operation({
   ...READ,
   http: "GET /held-back",
-  summary: "List what the last customers file held back",
+  summary: "List what customers files held back and staff have not decided",
   input: Type.Object({ ...ENVIRONMENT, ...HELD_BACK_FILTER, ...PAGE }),
   answer: HeldBackListSchema,
   async run(office, input) {
@@ -63,7 +63,7 @@ export const listHeldBack = operation({
 export const exportHeldBack = operation({
   ...READ,
   http: "GET /held-back.csv",
-  summary: "Export what the last customers file held back",
+  summary: "Export what customers files held back and staff have not decided",
   input: Type.Object({ ...ENVIRONMENT, ...HELD_BACK_FILTER }),
   answer: rowsOf(ExportedHeldBackSchema),
   cli: [{ words: "export held-back", examples: ["topupd export held-back --output held-back.csv"] }],

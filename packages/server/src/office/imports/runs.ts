@@ -35,7 +35,7 @@ export async function recordRun<Of extends Decider, Answer>(
   return answer;
 }
 
-/** Most records kept. A file that holds back more is wrong as a whole and must be imported again. */
+/** Most records kept of a file. A file that holds back more is wrong as a whole and must be imported again. */
 const MOST_HELD_BACK = 10_000;
 
 /** Collects the subscriptions that a file holds back, each with its last row. */
@@ -131,7 +131,7 @@ export async function listRuns(db: Db): Promise<Static<typeof ImportRunSchema>[]
   }));
 }
 
-/** A subscription that the last customers file held back. */
+/** A subscription that a customers file held back, until staff decide or a file names its customer again. */
 export interface HeldBackRecord extends HeldBack {
   readonly environment: Environment;
   readonly cuid: string;
@@ -142,17 +142,23 @@ export interface HeldBackRecord extends HeldBack {
 
 export type NumberedHeldBack = HeldBackRecord & { readonly id: number; readonly kind: HeldBackKind };
 
-/** Replaces all held-back records of the environment. */
+/** Replaces the held-back records of some customers. */
 export function replaceHeldBack(
   engine: Engine,
   environment: Environment,
+  cuids: ReadonlySet<string>,
   heldBack: readonly HeldBackRecord[],
   at: Instant,
 ): Promise<void> {
   return engine.change(async (tx) => {
     // Numbers are not used again: a page may still show a deleted record, and must not settle another one.
     const first = Math.max((await lastId(tx, "heldBack")) + 1, at);
-    await tx.deleteFrom("heldBack").where("environment", "=", environment).execute();
+    const found = (await heldBackIn(tx, environment).select("cuid").execute()).map(({ cuid }) => cuid);
+    for (const some of portionsOf(
+      [...new Set(found)].filter((cuid) => cuids.has(cuid)),
+      ROWS_AT_ONCE,
+    ))
+      await tx.deleteFrom("heldBack").where("environment", "=", environment).where("cuid", "in", some).execute();
     const rows = heldBack.map((record, index) => heldBackRow(record, first + index));
     for (const some of portionsOf(rows, ROWS_AT_ONCE)) await tx.insertInto("heldBack").values(some).execute();
   });
@@ -166,16 +172,17 @@ function heldBackIn(db: Db, environment: Environment) {
   return db.selectFrom("heldBack").where("environment", "=", environment);
 }
 
-/** Lists held-back records in the order of the file. */
+/** Lists held-back records: older files first, each in its order. */
 export async function listHeldBack(
   db: Db,
   environment: Environment,
   page: { readonly kind?: HeldBackKind | undefined; readonly after?: number | undefined; readonly limit?: number },
 ): Promise<NumberedHeldBack[]> {
-  const { kind, after = 0, limit = MOST_HELD_BACK } = page;
+  const { kind, after = 0, limit } = page;
   let query = heldBackIn(db, environment).selectAll().select(KIND.as("kind")).where("id", ">", after);
   if (kind !== undefined) query = query.where(KIND, "=", kind);
-  return (await query.orderBy("id").limit(limit).execute()).map(toHeldBack);
+  if (limit !== undefined) query = query.limit(limit);
+  return (await query.orderBy("id").execute()).map(toHeldBack);
 }
 
 /** Counts held-back records by kind. */

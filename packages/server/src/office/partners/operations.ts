@@ -6,7 +6,7 @@ import { partnerAdded, partnerAllowed, partnerStatusSet, partnerTermsSet } from 
 import { ENVIRONMENTS } from "../../domain/customer.ts";
 import { DEFAULT_LIMITS } from "../../domain/partner-limits.ts";
 import { Refused } from "../../domain/refused.ts";
-import { dayAt, isoTimeOrNull } from "../../domain/wall-time.ts";
+import { isoTimeOrNull } from "../../domain/wall-time.ts";
 import { findAccount, putAccount } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
 import {
@@ -35,10 +35,11 @@ import {
   PartnerSchema,
   partnerData,
   SALE_LIMITS,
+  ShownPartnerSchema,
   StatusSchema,
   tokenState,
 } from "./presenter.ts";
-import { refusedToday } from "./refused.ts";
+import { readRefused } from "./refused.ts";
 import * as sql from "./sql.ts";
 
 /* Partners, who may call the partner API. */
@@ -67,20 +68,20 @@ export const listPartners = operation({
       sql.readTokens(db),
       sql.readLastUses(db),
       sql.readAvailable(db, environment),
-      refusedToday(db, dayAt(now, store.provider.zone)),
+      readRefused(office, environment),
     ]);
     return onePage(
       partners.map((partner) => {
         const own = tokens.filter((token) => token.partner.id === partner.id);
         const used = own.flatMap(({ id }) => uses.get(id) ?? []);
         const { available, state = "good" } = balances.get(partner.id) ?? {};
-        const refusals = refused.filter((sum) => sum.partnerId === partner.id && sum.environment === environment);
+        const refusals = refused(partner);
         return {
           ...partnerData(partner, store.provider),
           state: listedState(partner, state, refusals.length > 0),
           available: formatOrNull(available, store.provider.currencyExponent),
           balanceState: state,
-          refusedToday: refusals.map(({ reason, limit = null, count }) => ({ reason, limit, count })),
+          refusedToday: refusals,
           validTokens: own.filter((token) => tokenState(token, now) === "valid").length,
           lastUsedAt: isoTimeOrNull(used.length === 0 ? undefined : Math.max(...used)),
         };
@@ -131,11 +132,15 @@ export const addPartner = operation({
 export const showPartner = operation({
   ...READ,
   http: "GET /partners/:name",
-  summary: "Show a partner",
-  input: Type.Object({ name: PartnerName }),
-  answer: PartnerSchema,
-  run: async ({ store }, { name }) =>
-    partnerData((await sql.findPartner(store.engine.db, name)) ?? noPartner(name), store.provider),
+  summary: "Show a partner, with what was refused today",
+  input: Type.Object({ name: PartnerName, ...ENVIRONMENT }),
+  answer: ShownPartnerSchema,
+  async run(office, { name, ...input }) {
+    const { store } = office;
+    const partner = (await sql.findPartner(store.engine.db, name)) ?? noPartner(name);
+    const refused = await readRefused(office, await environmentOf(office, input));
+    return { ...partnerData(partner, store.provider), refusedToday: refused(partner) };
+  },
 });
 
 export const changePartner = operation({

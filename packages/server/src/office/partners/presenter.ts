@@ -83,23 +83,31 @@ export const PartnerSchema = Type.Object(
   { title: "Partner" },
 );
 
-export const ListedPartnerSchema = Type.Object(
+export const ShownPartnerSchema = Type.Object(
   {
     ...PartnerSchema.properties,
+    refusedToday: Type.Array(
+      Type.Object({
+        reason: oneOf(["insufficient_balance", "limit_reached"]),
+        limit: orNull(oneOf(LIMIT_NAMES)),
+        count: Type.Integer(),
+        amount: AmountSchema,
+      }),
+      { description: "Top-ups that the balance or a limit refused today, the most first." },
+    ),
+  },
+  { title: "ShownPartner" },
+);
+
+export const ListedPartnerSchema = Type.Object(
+  {
+    ...ShownPartnerSchema.properties,
     state: oneOf(
       ["suspended", "refused_today", "spent", "low", "active"],
       "What needs attention first: `refused_today` by balance or limit; `spent` and `low` balances.",
     ),
     available: orNull({ ...AmountSchema, description: "Balance and credit limit; null without a credit limit." }),
     balanceState: BalanceStateSchema,
-    refusedToday: Type.Array(
-      Type.Object({
-        reason: oneOf(["insufficient_balance", "limit_reached"]),
-        limit: orNull(oneOf(LIMIT_NAMES)),
-        count: Type.Integer(),
-      }),
-      { description: "Top-ups that the balance or a limit refused today, the most first." },
-    ),
     validTokens: Type.Integer(),
     lastUsedAt: orNull(Type.String({ description: "Last use of any token of the partner." })),
   },

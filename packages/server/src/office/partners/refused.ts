@@ -1,9 +1,12 @@
 import { sql } from "kysely";
+import type { Partner } from "../../domain/access-token.ts";
 import type { AccountKey, LimitName } from "../../domain/account.ts";
 import type { RefusedForMoney } from "../../domain/checkout.ts";
-import type { Money } from "../../domain/money.ts";
-import type { Day, Instant } from "../../domain/wall-time.ts";
+import type { Environment } from "../../domain/customer.ts";
+import { formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { type Day, dayAt, type Instant } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
+import type { Ports } from "../../store/ports.ts";
 
 /** Top-ups of an account that its balance or a limit refused: each checkoutId counts once, however often it was sent. */
 export interface RefusedSum extends AccountKey {
@@ -37,3 +40,15 @@ export async function refusedToday(db: Db, { start, end }: Pick<Day, "start" | "
 
 /** Digits, since a number may be too small to hold the sum exactly. */
 const AMOUNT = sql<string>`cast(sum(amount) as text)`;
+
+/** @returns gives what a partner's balance or a limit refused today. */
+export async function readRefused({ store, clock }: Pick<Ports, "store" | "clock">, environment: Environment) {
+  const { zone, currencyExponent } = store.provider;
+  const sums = await refusedToday(store.engine.db, dayAt(clock(), zone));
+  return ({ id }: Partner) =>
+    sums
+      .filter((sum) => sum.partnerId === id && sum.environment === environment)
+      .map(({ reason, limit = null, count, amount }) => {
+        return { reason, limit, count, amount: formatMoneyInFull(amount, currencyExponent) };
+      });
+}

@@ -696,7 +696,7 @@ CREATE TABLE import_run (
   problem     TEXT
 ) STRICT;
 
--- Subscriptions that the last customers file of an environment would have ended too early.
+-- Subscriptions that a customers file would have ended too early, until staff decide or a file names the customer again.
 CREATE TABLE held_back (
   id          INTEGER PRIMARY KEY,
   environment TEXT    NOT NULL,

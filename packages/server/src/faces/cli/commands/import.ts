@@ -96,17 +96,17 @@ function conclude(output: ImportOutput, { report }: CustomersImported): void {
     ...(mobilesUnreadable > 0 && { "mobile numbers that are no numbers": mobilesUnreadable }),
   });
   const advice = heldBackAdvice(report);
-  output.conclude({ ...counts, ...(advice !== null && { advice }) }, summary);
+  output.conclude({ ...counts, ...(advice !== null && { advice }) }, summary, advice);
   const left = [
     ...(rejected > 0 ? [`${count(rejected, "line")} rejected`] : []),
     ...(heldBack > 0 ? [`${count(heldBack, "subscription")} held back`] : []),
     ...(goodwillUnclear > 0 ? [`${goodwillUnclear} of these as goodwill unclear: use --goodwill held or lacking`] : []),
     ...(stale > 0 ? [`${count(stale, "row")} skipped: newer records were imported before`] : []),
   ];
-  if (left.length > 0) throw new FoundWrong(`${advice === null ? "" : `${advice} `}${left.join(", ")}`);
+  if (left.length > 0) throw new FoundWrong(left.join(", "));
 }
 
-/** Shows an import while it runs: problems on stderr, changes on stdout. */
+/** Shows an import: changes on stdout while it runs, problems on stderr at its end. */
 class ImportOutput {
   readonly hooks: ImportHooks;
   readonly progress: ReturnType<typeof progressLine>;
@@ -116,6 +116,8 @@ class ImportOutput {
   /** The first changes, for JSON. */
   readonly #changes: ChangedCustomer[] = [];
   readonly #said = new Map<string, number>();
+  /** Lines for stderr: what is wrong with the whole file comes before them. */
+  readonly #lines: string[] = [];
   #isWriting = false;
 
   constructor(session: Session, isPreview: boolean, isEach: boolean) {
@@ -132,13 +134,11 @@ class ImportOutput {
     };
   }
 
-  /** Prints a line on stderr, if it is one of the first of its kind. */
+  /** Keeps a line for stderr, if it is one of the first of its kind. */
   say(kind: string, words: string): void {
     const said = (this.#said.get(kind) ?? 0) + 1;
     this.#said.set(kind, said);
-    if (said > MOST_SAID) return;
-    this.progress.clear();
-    this.#session.runtime.stderr(words);
+    if (said <= MOST_SAID) this.#lines.push(words);
   }
 
   change(change: ChangedCustomer): void {
@@ -147,9 +147,10 @@ class ImportOutput {
     else if (this.#changes.length < MOST_SAID) this.#changes.push(change);
   }
 
-  /** @param report the JSON. @param summary the same in words. */
-  conclude(report: object, summary: string): void {
-    this.#countUnprinted();
+  /** @param report the JSON. @param summary the same in words. @param advice printed first. */
+  conclude(report: object, summary: string, advice: string | null): void {
+    if (advice !== null) this.#session.runtime.stderr(`${advice}\n`);
+    this.#printLines();
     const data = {
       ...report,
       ...(this.#isPreview && { preview: true }),
@@ -159,13 +160,14 @@ class ImportOutput {
   }
 
   fail(error: unknown): void {
-    this.#countUnprinted();
+    this.#printLines();
     const isRefused = error instanceof Refused && error.code === "invalid";
     if (this.#isWriting && !isRefused)
       this.#session.runtime.stderr("topupd: a part of the file may be imported: import it again\n");
   }
 
-  #countUnprinted(): void {
+  #printLines(): void {
+    for (const line of this.#lines) this.#session.runtime.stderr(line);
     for (const [kind, said] of this.#said)
       if (said > MOST_SAID) this.#session.runtime.stderr(`and ${said - MOST_SAID} more lines: ${kind}\n`);
   }
