@@ -1,6 +1,7 @@
-// All checks before a change lands, the fastest first.
+// All checks before a change lands: the tests, and beside them, with what time they leave, all that writes nothing.
 // `npm test -- NAME` builds, and passes its arguments to the test runner.
 import { spawn } from "node:child_process";
+import { constants, setPriority } from "node:os";
 import { delimiter, resolve } from "node:path";
 
 const patterns = process.argv.slice(2);
@@ -16,22 +17,27 @@ const looks = [
 const tests = ["tests", "vitest", ["run", ...patterns]];
 
 process.env.PATH = [resolve("tools/node_modules/.bin"), process.env.PATH].join(delimiter);
+const running = new Set();
 await run(tools);
 await run(build);
-// Side by side: none of them writes anything.
-if (patterns.length === 0) await Promise.all(looks.map((look) => run(look, "pipe")));
-await run(tests);
+await Promise.all([run(tests), ...(patterns.length === 0 ? looks.map((look) => run(look, "beside")) : [])]);
 
-/** @param output `pipe`: what it says is shown together, once it has ended. */
-async function run([title, command, args], output = "inherit") {
+/** @param how `beside`: with lower priority, and what it says is shown together, once it has ended. */
+async function run([title, command, args], how = "first") {
+  const isBeside = how === "beside";
   const head = `\n== ${title}: ${command} ${args.join(" ")}\n`;
-  if (output === "inherit") process.stdout.write(head);
+  if (!isBeside) process.stdout.write(head);
+  const output = isBeside ? "pipe" : "inherit";
   const child = spawn(command, args, { stdio: ["ignore", output, output], shell: process.platform === "win32" });
+  running.add(child);
+  if (isBeside && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (piece) => said.push(piece));
   const status = await new Promise((ended, failed) => child.once("error", failed).once("close", ended));
-  if (output === "pipe") process.stdout.write(Buffer.concat([Buffer.from(head), ...said]));
+  running.delete(child);
+  if (isBeside) process.stdout.write(Buffer.concat([Buffer.from(head), ...said]));
   if (status === 0) return;
   process.stderr.write(`\n${title}: failed\n`);
+  for (const other of running) other.kill();
   process.exit(1);
 }
