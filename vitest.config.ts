@@ -25,8 +25,8 @@ export default defineConfig({
     include: ["packages/*/test/**/*.test.ts"],
     globalSetup: ["packages/server/test/support/postgres-set-up.ts"],
     reporters: ["default", "./scripts/vitest-summary.ts"],
-    // Three at a time, also where there are two processors: many tests wait for a program that starts, or for a time limit.
-    maxWorkers: 3,
+    // Four at a time, also where there are two processors: many tests wait for a program that starts, or for a time limit.
+    maxWorkers: 4,
     // Files share what they import, which saves half of the processor's time: no test may mock a module for others.
     isolate: false,
     sequence: { sequencer: LongestFirst },

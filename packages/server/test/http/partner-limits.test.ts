@@ -50,8 +50,8 @@ describe("a partner that sends too fast", () => {
 
   test("pushes no practice of others out: refused calls are not kept for the report", async () => {
     const kept: unknown[] = [];
-    const service = await startTestService({ trialCalls: { note: (each) => kept.push(each) } });
-    await limit(service, { rate: 1, burst: 2 });
+    const trialCalls = { note: (each: unknown) => kept.push(each) };
+    const { service } = await limitedService({ rate: 1, burst: 2 }, { trialCalls });
     const statuses: number[] = [];
     for (let times = 0; times < 5; times += 1)
       statuses.push((await service.call("get-customer-information", SITA)).status);
