@@ -43,6 +43,17 @@ interface Tables {
     readonly groupname: string;
     readonly priority: number;
   };
+  readonly radacct: {
+    readonly radacctid: number | string;
+    readonly username: string;
+    readonly acctsessionid: string;
+    readonly nasipaddress: string;
+    readonly framedipaddress: string | null;
+    readonly callingstationid: string | null;
+    readonly acctupdatetime: unknown;
+    /** Null while the session is open. */
+    readonly acctstoptime: unknown;
+  };
 }
 
 /** FreeRADIUS needs sessions of the server too. */

@@ -14,7 +14,7 @@ export interface RadiusServer {
   close(): Promise<void>;
 }
 
-const TABLES = ["radcheck", "radreply", "radgroupcheck", "radgroupreply", "radusergroup"];
+const TABLES = ["radcheck", "radreply", "radgroupcheck", "radgroupreply", "radusergroup", "radacct"];
 
 /** Takes away what a test has written. */
 export async function emptyTables({ query }: Pick<RadiusServer, "query">): Promise<void> {
@@ -60,6 +60,11 @@ async function makeTables(dialect: "postgresql" | "mysql", query: (sql: string) 
   ])
     await query(`CREATE TABLE ${table} (${id}, ${name} varchar(64) NOT NULL, ${rest})`);
   await query("CREATE TABLE radusergroup (username varchar(64), groupname varchar(64), priority int NOT NULL)");
+  const [address, time] = dialect === "postgresql" ? ["inet", "timestamptz"] : ["varchar(15)", "datetime"];
+  await query(`CREATE TABLE radacct (radacct${id.replace("int unsigned", "bigint").replace("serial", "bigserial")},
+    acctsessionid varchar(64) NOT NULL, acctuniqueid varchar(32) NOT NULL UNIQUE, username varchar(64), groupname varchar(64),
+    nasipaddress ${address} NOT NULL, nasportid varchar(32), acctstarttime ${time}, acctupdatetime ${time},
+    acctstoptime ${time}, calledstationid varchar(50), callingstationid varchar(50), framedipaddress ${address})`);
   await query("CREATE INDEX by_username ON radcheck (username)");
   await query("CREATE INDEX by_user ON radusergroup (username)");
 }
