@@ -60,6 +60,7 @@ export const AUDIT_ACTIONS = [
   "bulk.reverse_goodwill",
   "history.prune",
   "target.add",
+  "target.move",
   "target.pause",
   "target.resume",
   "target.rotate",
@@ -259,6 +260,11 @@ export function heldBackKept(environment: Environment, cuid: string, kept: objec
 
 export function targetAdded(target: Target): AuditedChange {
   return { action: "target.add", subject: target.name, before: undefined, after: targetOnRecord(target) };
+}
+
+export function targetMoved({ name, config }: Target, after: Target["config"]): AuditedChange {
+  const onRecord = (of: Target["config"]) => ({ address: addressOf(of) ?? null });
+  return { action: "target.move", subject: name, before: onRecord(config), after: onRecord(after) };
 }
 
 export function targetPausedSet({ name, paused: before }: Target, after: boolean): AuditedChange {

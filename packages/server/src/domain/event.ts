@@ -1,4 +1,4 @@
-import { ALERT_KINDS, type Alert, type AlertKind, lowAmounts } from "./alert.ts";
+import { ACCOUNT_ENTRY, ALERT_KINDS, type Alert, lowAmounts } from "./alert.ts";
 import { type Connection, type ConnectionKey, isBlocked, subscriptionsOf } from "./customer.ts";
 import type { LedgerHead } from "./ledger.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
@@ -22,6 +22,8 @@ const CONNECTION_EVENT_KINDS = [
 ] as const;
 export const EVENT_KINDS = [...CONNECTION_EVENT_KINDS, ...ALERT_KINDS] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
+/** The events that a partner's webhook gets, if they are about its account. */
+export const PARTNER_EVENT_KINDS = ["topup.recorded", "topup.reversed", ACCOUNT_ENTRY, "account.low"] as const;
 
 /** Lifetime of undelivered events. */
 export const EVENTS_KEPT_MS = 30 * DAY_MS;
@@ -42,7 +44,7 @@ export interface ConnectionEvent {
 }
 
 export interface AlertEvent {
-  readonly kind: AlertKind;
+  readonly kind: Alert["kind"];
   readonly at: Instant;
   readonly alert: Alert;
 }
@@ -155,7 +157,9 @@ export type ConnectionMessage = EventMessage<ReturnType<typeof connectionData>>;
 
 /** Renders an event. The result is always the same while the rules of the zone stay the same. */
 export function eventMessage(event: RecordedEvent, zone: Zone, exponent: CurrencyExponent): EventMessage {
-  const { kind, at } = event;
+  const { at } = event;
+  // No system of the provider's gets the other kind.
+  const kind = event.kind as EventKind;
   const data = "alert" in event ? alertData(event, exponent) : connectionData(event, zone, exponent);
   return { id: eventId(event), type: kind, timestamp: isoTime(at), data };
 }
@@ -184,6 +188,20 @@ function connectionData(event: Recorded<ConnectionEvent>, zone: Zone, exponent: 
     commission: formatMoneyInFull(topUp.commission, exponent),
   };
   return sold === undefined ? data : { ...data, topUp: sold };
+}
+
+/**
+ * The id of an event for its partner. It names the fact, since numbers of events would tell how much others sell.
+ * It has no full stop, which separates the parts of the signed text.
+ */
+export function factId(event: RecordedEvent): string {
+  const { kind, at } = event;
+  if ("alert" in event) {
+    const { entry } = event.alert;
+    return entry === undefined ? `low_${at}` : `entry_${encodeURIComponent(entry.reference).replaceAll(".", "%2E")}`;
+  }
+  const { topUp } = event;
+  return topUp === undefined ? `test_${at}` : `${kind.replace("topup.", "")}_${topUp.txnId}`;
 }
 
 export type EventNumber = Pick<RecordedEvent, "seq" | "at">;

@@ -1,11 +1,15 @@
+import type { AccountKey } from "./account.ts";
 import type { Service } from "./bouquet.ts";
+import type { Environment } from "./customer.ts";
 import type { RecordedEvent } from "./event.ts";
 import { DAY_MS, type Instant } from "./wall-time.ts";
 
-/** A system of the provider's that receives events. */
+/** A system of the provider's that receives events, or the webhook of a partner. */
 export interface Target {
   readonly id: number;
   readonly name: string;
+  /** The account whose facts a partner's webhook gets; undefined for the provider's systems. */
+  readonly partner: AccountKey | undefined;
   readonly config: TargetConfig;
   /** Whether the target is the provider's billing, which gets every event. */
   readonly billing: boolean;
@@ -39,6 +43,16 @@ export interface RadiusConfig {
   readonly defaultGroup: string | undefined;
   /** The only service whose connections are users, since two services may share a username. */
   readonly service: Service;
+}
+
+/** The name of a partner's webhook. Its blanks keep it apart from names that staff choose for targets. */
+export function webhookName(partner: string, environment: Environment): string {
+  return `partner ${partner} ${environment}`;
+}
+
+/** Whether a target gets every event of a sequence, so that none replaces an earlier one. */
+export function getsAll({ billing, partner }: Pick<Target, "billing" | "partner">): boolean {
+  return billing || partner !== undefined;
 }
 
 /** A secret of the Standard Webhooks specification: `whsec_` and the key in base64. */

@@ -5,7 +5,7 @@ import type { Problem } from "../domain/problem.ts";
 import type { FailedLogIn } from "../office/session/log-in.ts";
 import type { Observer, ServedOperation } from "../partner/ports.ts";
 import type { ObserveBatch } from "../store/store.ts";
-import { DELIVERY_OUTCOMES, type DeliveryObserver, type TargetFigures } from "../workers/target-delivery.ts";
+import { DELIVERY_OUTCOMES, type DeliveryObserver, type TargetFigures } from "../workers/delivery-observer.ts";
 import { type Family, Histogram, type Labels, single } from "./exposition.ts";
 
 /** Seconds, from a look-up in memory to the longest wait of a proxy. */

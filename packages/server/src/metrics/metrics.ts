@@ -1,7 +1,7 @@
 import type { Problem } from "../domain/problem.ts";
 import type { Observer } from "../partner/ports.ts";
 import type { ObserveBatch, Store } from "../store/store.ts";
-import type { DeliveryObserver } from "../workers/target-delivery.ts";
+import type { DeliveryObserver } from "../workers/delivery-observer.ts";
 import {
   countBatches,
   countDeliveries,

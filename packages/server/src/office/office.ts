@@ -5,7 +5,7 @@ import type { AccountTools } from "../domain/passwords.ts";
 import type { RadiusDifference } from "../domain/radius.ts";
 import type { RadiusConfig, Sender, Target, TargetConfig } from "../domain/target.ts";
 import type { Ports } from "../store/ports.ts";
-import type { ProviderSettings } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { ApprovalRow } from "../store/tables.ts";
 import type { ServiceState } from "../system/service-state.ts";
 import type { Limits } from "./limits.ts";
@@ -44,7 +44,7 @@ export interface TargetTools {
   problemOf(config: TargetConfig): Promise<string | undefined>;
   /** Makes the secret of a webhook. */
   newSecret(): Promise<string>;
-  createSender(target: Target, provider: ProviderSettings): Sender;
+  createSender(target: Target, store: Pick<Store, "engine" | "provider">): Sender;
   /**
    * Compares the RADIUS database with the records, and corrects differences unless it is a preview.
    * @throws DeliveryFailed if the RADIUS database fails.

@@ -71,6 +71,17 @@ export async function readByStaff(
   return entries.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
 }
 
+/** An entry by staff; undefined if there is none with this reference. */
+export async function findEntry(db: Db, key: AccountKey, reference: string): Promise<StaffEntry | undefined> {
+  const { partnerId, environment } = key;
+  const rows = db
+    .selectFrom("accountEntry")
+    .selectAll()
+    .where((eb) => eb.and({ partnerId, environment, reference }));
+  const row = await rows.executeTakeFirst();
+  return row && { ...row, amount: BigInt(row.amount) };
+}
+
 async function topUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays, page: OwnPage<EntryPlace>) {
   const { at, rank, id } = page.after;
   const after = rank === TOP_UP ? id : firstTransactionId(rank < TOP_UP ? at : at + 1);

@@ -1,6 +1,9 @@
 import { sql } from "kysely";
-import { type LoggedAttempt, MOST_LOGGED } from "../domain/target.ts";
+import type { AccountKey } from "../domain/account.ts";
+import { type LoggedAttempt, MOST_LOGGED, type Target } from "../domain/target.ts";
+import type { Instant } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
+import { toTarget } from "./events.ts";
 import type { DeliveryLogRow } from "./tables.ts";
 
 /** Characters of a body or an answer that are kept. */
@@ -34,6 +37,36 @@ export async function loggedAttempts(db: Db, targetId: number): Promise<LoggedAt
     answer: row.answer ?? undefined,
     problem: row.problem ?? undefined,
   }));
+}
+
+/** A partner's view of an attempt: never the answer. */
+export interface OwnDelivery {
+  readonly at: Instant;
+  /** Id and type of the fact. */
+  readonly id: string;
+  readonly type: string;
+  readonly attempt: number;
+  readonly status: number | undefined;
+  readonly problem: string | undefined;
+}
+
+/** The logged attempts at a partner's webhook, newest first. */
+export async function ownDeliveries(db: Db, targetId: number): Promise<OwnDelivery[]> {
+  return (await loggedAttempts(db, targetId)).flatMap(({ at, attempt, status, problem, request }) => {
+    if (request === undefined) return [];
+    const { id, type }: Pick<OwnDelivery, "id" | "type"> = JSON.parse(request);
+    return [{ at, id, type, attempt, status, problem }];
+  });
+}
+
+/** The webhook of an account. */
+export async function findWebhook(db: Db, { partnerId, environment }: AccountKey): Promise<Target | undefined> {
+  const rows = db
+    .selectFrom("target")
+    .selectAll()
+    .where((eb) => eb.and({ partnerId, environment }));
+  const row = await rows.executeTakeFirst();
+  return row && toTarget(row);
 }
 
 function logOf(db: Db, targetId: number) {

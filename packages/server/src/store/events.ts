@@ -1,6 +1,13 @@
-import type { AlertKind } from "../domain/alert.ts";
+import type { AccountKey } from "../domain/account.ts";
+import { ACCOUNT_ENTRY, type Alert } from "../domain/alert.ts";
 import { type Attribution, targetPausedSet } from "../domain/audit.ts";
-import type { AlertEvent, ConnectionEvent, NewEvent, RecordedEvent } from "../domain/event.ts";
+import {
+  type AlertEvent,
+  type ConnectionEvent,
+  type NewEvent,
+  PARTNER_EVENT_KINDS,
+  type RecordedEvent,
+} from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Target, WaitingDelivery } from "../domain/target.ts";
 import { appendAudits } from "./audit.ts";
@@ -33,23 +40,56 @@ export async function lastEvent(db: Db): Promise<number> {
   return Number((await query.executeTakeFirst())?.last ?? 0);
 }
 
-/** The events after a number, in order. */
-export async function eventsAfter(db: Db, seq: number, limit: number): Promise<RecordedEvent[]> {
-  const rows = await events(db).where("e.seq", ">", seq).orderBy("e.seq").limit(limit).execute();
+/** The events after a number, in order. @param partner reads those of a partner's webhook, by an index. */
+export async function eventsAfter(db: Db, seq: number, limit: number, partner?: AccountKey): Promise<RecordedEvent[]> {
+  const rows = await withNames(toldAfter(db, seq, partner))
+    .orderBy("e.seq")
+    .limit(limit)
+    .execute();
   return rows.map(toRecordedEvent);
 }
 
-export async function eventsOf(db: Db, seqs: readonly number[]): Promise<RecordedEvent[]> {
+/** Events by their numbers; those that are not for the partner, or not for the provider's systems, are left out. */
+export async function eventsOf(db: Db, seqs: readonly number[], partner?: AccountKey): Promise<RecordedEvent[]> {
   if (seqs.length === 0) return [];
-  return (await events(db).where("e.seq", "in", seqs).orderBy("e.seq").execute()).map(toRecordedEvent);
+  const rows = await withNames(told(db, partner).where("e.seq", "in", seqs))
+    .orderBy("e.seq")
+    .execute();
+  return rows.map(toRecordedEvent);
 }
 
-function events(db: Db) {
+/** The events after a number that a target gets. */
+export function toldAfter(db: Db, seq: number, partner?: AccountKey) {
+  const after = told(db, partner).where("e.seq", ">", seq);
+  if (partner === undefined) return after;
+  const { partnerId, environment } = partner;
+  // The same again: PostgreSQL then takes the index of the partner. See own-pages.ts.
+  return after.where((eb) =>
+    eb(eb.refTuple("e.partnerId", "e.environment", "e.seq"), ">", eb.tuple(partnerId, environment, seq)),
+  );
+}
+
+function told(db: Db, partner: AccountKey | undefined) {
+  const all = db.selectFrom("event as e");
+  if (partner === undefined) return all.where("e.kind", "!=", ACCOUNT_ENTRY);
+  const { partnerId, environment } = partner;
+  return all.where((eb) => eb.and({ partnerId, environment })).where("e.kind", "in", PARTNER_EVENT_KINDS);
+}
+
+function withNames(events: ReturnType<typeof told>) {
+  return events.leftJoin("partner as p", "p.id", "e.partnerId").selectAll("e").select("p.name as partner");
+}
+
+/** The accounts with an event after a number, each with the number of its last one. */
+export function lastOfPartners(db: Db, seq: number) {
   return db
-    .selectFrom("event as e")
-    .leftJoin("partner as p", "p.id", "e.partnerId")
-    .selectAll("e")
-    .select("p.name as partner");
+    .selectFrom("event")
+    .select((eb) => ["partnerId", "environment", eb.fn.max("seq").as("seq")])
+    .where("seq", ">", seq)
+    .where("partnerId", "is not", null)
+    .groupBy(["partnerId", "environment"])
+    .$narrowType<{ partnerId: number }>()
+    .execute();
 }
 
 /** The row of a new event, for hand-written SQL too. The store gives it its number. */
@@ -65,8 +105,12 @@ export function eventRow(event: NewEvent): Omit<RawRow<"event">, "seq"> {
 
 /** Alerts name no connection. */
 function alertRow({ kind, at, alert }: AlertEvent): Omit<RawRow<"event">, "seq"> {
-  const { environment, partnerId, limit, low } = alert;
-  const state = JSON.stringify({ limit, low: low && { balance: Number(low.balance), below: Number(low.below) } });
+  const { environment, partnerId, limit, low, entry } = alert;
+  const state = JSON.stringify({
+    limit,
+    low: low && { balance: Number(low.balance), below: Number(low.below) },
+    entry: entry && { reference: entry.reference, balance: Number(entry.balance) },
+  });
   return { kind, at, environment, cuid: null, service: null, req_id: null, partner_id: partnerId, state };
 }
 
@@ -76,16 +120,14 @@ function toRecordedEvent(row: FoundRow): RecordedEvent {
   const { seq, at, environment, cuid, service, reqId, partnerId } = row;
   const partner = row.partner ?? undefined;
   if (cuid === null || service === null || reqId === null) {
-    const { limit, low } = JSON.parse(row.state);
-    const kind = row.kind as AlertKind;
-    const amounts = low && { balance: BigInt(low.balance), below: BigInt(low.below) };
-    return {
-      seq,
-      kind,
-      at,
-      partner,
-      alert: { kind, at, environment, partnerId: partnerId as number, limit, low: amounts },
+    const { limit, low, entry } = JSON.parse(row.state);
+    const kind = row.kind as Alert["kind"];
+    const details = {
+      limit,
+      low: low && { balance: BigInt(low.balance), below: BigInt(low.below) },
+      entry: entry && { reference: entry.reference, balance: BigInt(entry.balance) },
     };
+    return { seq, kind, at, partner, alert: { kind, at, environment, partnerId: partnerId as number, ...details } };
   }
   const kind = row.kind as ConnectionEvent["kind"];
   const { blocked, subscriptions, txnId, checkoutId, bouquetCode, amount, commission } = JSON.parse(row.state);
@@ -130,9 +172,10 @@ export async function putDelivery(tx: Db, targetId: number, waiting: WaitingDeli
     .execute();
 }
 
-export function toTarget({ place: _, ...row }: TargetRow): Target {
+export function toTarget({ place: _, partnerId, environment, ...row }: TargetRow): Target {
   return {
     ...row,
+    partner: partnerId === null || environment === null ? undefined : { partnerId, environment },
     config: JSON.parse(row.config),
     secrets: JSON.parse(row.secrets),
     billing: row.billing === 1,

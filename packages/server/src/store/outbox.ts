@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { AccountKey } from "../domain/account.ts";
 import { type ConnectionKey, ENVIRONMENTS } from "../domain/customer.ts";
 import { EVENTS_KEPT_MS, eventOf, type NewEvent, type RecordedEvent, TEST_SEQ } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
@@ -13,9 +14,12 @@ import {
   eventsAfter,
   eventsOf,
   lastEvent,
+  lastOfPartners,
   listTargets,
   placeOf,
   putDelivery,
+  toldAfter,
+  toTarget,
   toWaiting,
 } from "./events.ts";
 import { flag } from "./rows.ts";
@@ -74,8 +78,13 @@ export function outboxOf(engine: Engine) {
     async waiting(targetId: number): Promise<readonly WaitingDelivery[]> {
       return (await deliveries(db, targetId).execute()).map(toWaiting);
     },
-    eventsAfter: (seq: number, limit: number): Promise<readonly RecordedEvent[]> => eventsAfter(db, seq, limit),
-    eventsOf: (seqs: readonly number[]): Promise<readonly RecordedEvent[]> => eventsOf(db, seqs),
+    eventsAfter: (seq: number, limit: number, partner?: AccountKey): Promise<readonly RecordedEvent[]> =>
+      eventsAfter(db, seq, limit, partner),
+    eventsOf: (seqs: readonly number[], partner?: AccountKey): Promise<readonly RecordedEvent[]> =>
+      eventsOf(db, seqs, partner),
+    /** The accounts with an event after a number, each with the number of its last one. */
+    lastOfPartners: (seq: number): Promise<readonly (AccountKey & { readonly seq: number })[]> =>
+      lastOfPartners(db, seq),
     lastEvent: () => lastEvent(db),
     saveProgress: (progress: SavedProgress) => saveProgress(engine, progress),
     forget: (now: Instant) => forgetEvents(engine, now),
@@ -143,10 +152,16 @@ function forgetEvents(engine: Engine, now: Instant): Promise<number> {
     const last = (await some.limit(FORGOTTEN_AT_ONCE).execute()).at(-1)?.seq;
     if (last === undefined) return 0;
     await tx.deleteFrom("delivery").where("seq", "<=", last).execute();
-    await tx.deleteFrom("deliveryLog").where("seq", "<=", last).where("seq", ">", TEST_SEQ).execute();
+    const logs = tx.deleteFrom("deliveryLog").where("targetId", "in", systems(tx));
+    await logs.where("seq", "<=", last).where("seq", ">", TEST_SEQ).execute();
     const { numDeletedRows } = await tx.deleteFrom("event").where("seq", "<=", last).executeTakeFirst();
     return Number(numDeletedRows);
   });
+}
+
+/** Targets whose log needs its events. That of a partner's webhook does not: its bodies have the ids and types. */
+function systems(tx: Db) {
+  return tx.selectFrom("target").select("id").where("partnerId", "is", null);
 }
 
 /**
@@ -225,14 +240,17 @@ async function firstNeeded(tx: Db, before: Instant): Promise<number> {
   const last = await lastEvent(tx);
   const young = tx.selectFrom("event").select("seq").where("at", ">=", before).orderBy("seq").limit(1);
   const firstYoung = (await young.executeTakeFirst())?.seq ?? last;
-  const logged = tx.selectFrom("deliveryLog").select("seq").where("seq", ">", TEST_SEQ).orderBy("seq").limit(1);
-  let first = Math.min(last, Math.max((await logged.executeTakeFirst())?.seq ?? last, firstYoung));
+  const logs = tx.selectFrom("deliveryLog").select("seq").where("targetId", "in", systems(tx));
+  const logged = await logs.where("seq", ">", TEST_SEQ).orderBy("seq").limit(1).executeTakeFirst();
+  let first = Math.min(last, Math.max(logged?.seq ?? last, firstYoung));
   // Read the places first: a delivery that starts to wait later then has a number after its target's place.
-  const targets = await tx.selectFrom("target").select(["id", "billing", "place"]).execute();
-  for (const { id, billing, place } of targets) {
+  for (const row of await tx.selectFrom("target").selectAll().execute()) {
+    const { id, billing, partner } = toTarget(row);
     const waiting = await deliveries(tx, id).limit(1).executeTakeFirst();
-    const lacked = Math.min(waiting?.seq ?? last, place + 1);
-    first = Math.min(first, billing === 1 ? lacked : Math.max(lacked, firstYoung));
+    // Not the place: a partner may have no event for months.
+    const unsent = await toldAfter(tx, row.place, partner).select("e.seq").orderBy("e.seq").limit(1).executeTakeFirst();
+    const lacked = Math.min(waiting?.seq ?? last, unsent?.seq ?? last);
+    first = Math.min(first, billing ? lacked : Math.max(lacked, firstYoung));
   }
   return first;
 }

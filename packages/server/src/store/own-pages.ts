@@ -60,6 +60,16 @@ export async function readOwnTopUps(
   return { topUps: await withReversals(db, rows), rest: found.length > rows.length ? rows.at(-1)?.txnId : undefined };
 }
 
+/** A top-up of the partner; undefined if it has none with this txnId. */
+export async function readOwnTopUp(
+  db: Db,
+  { partnerId, environment }: AccountKey,
+  txnId: string,
+): Promise<OwnTopUp | undefined> {
+  const rows = topUps(db).selectAll("t").where("t.txnId", "=", txnId).where("t.partnerId", "=", partnerId);
+  return (await withReversals(db, await rows.where("t.environment", "=", environment).execute()))[0];
+}
+
 /** The time range of days, `until` excluded. The days must exist. */
 export function timesOf(zone: Zone, { from, to }: OwnDays): { readonly from: Instant; readonly until: Instant } {
   const [first, last] = [settledRange(from, zone), settledRange(to, zone)];

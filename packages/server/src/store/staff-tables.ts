@@ -2,7 +2,7 @@ import type { LimitName } from "../domain/account.ts";
 import type { Role } from "../domain/authority.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
-import type { EventKind } from "../domain/event.ts";
+import type { NewEvent } from "../domain/event.ts";
 import type { Problem } from "../domain/problem.ts";
 import { ACCOUNT, blob, flag, LEDGER, number, ONLY_ROW, orNull, table, text } from "./table.ts";
 
@@ -27,6 +27,8 @@ export const STAFF_TABLES = {
     { id: number() },
     {
       name: text(),
+      partner_id: orNull(number()),
+      environment: orNull(text<Environment>()),
       config: text(),
       secrets: text(),
       billing: flag(),
@@ -40,7 +42,7 @@ export const STAFF_TABLES = {
   event: table(
     { seq: number() },
     {
-      kind: text<EventKind>(),
+      kind: text<NewEvent["kind"]>(),
       at: number(),
       environment: text<Environment>(),
       cuid: orNull(text()),

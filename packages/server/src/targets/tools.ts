@@ -1,4 +1,5 @@
 import type { AddressList } from "../domain/address-list.ts";
+import { eventMessage, type RecordedEvent } from "../domain/event.ts";
 import { readRadiusAddress } from "../domain/radius.ts";
 import type { Sender } from "../domain/target.ts";
 import type { TargetTools } from "../office/office.ts";
@@ -22,12 +23,17 @@ export function targetTools(
       return typeof address === "string" ? address : guard.problemOf(address.host);
     },
     newSecret: async () => (await import("./webhook.ts")).newWebhookSecret(random),
-    createSender({ name, config, secrets }, { zone, currencyExponent }) {
+    createSender({ name, partner, config, secrets }, store) {
+      const { zone, currencyExponent } = store.provider;
       switch (config.kind) {
         case "webhook":
           return onceLoaded(async () => {
             const { createWebhookSender } = await import("./webhook.ts");
-            return createWebhookSender(config, secrets, { zone, currencyExponent, clock, guard: await guarding() });
+            const { factMessage } = await import("../partner/extension/facts.ts");
+            const message = (event: RecordedEvent) =>
+              partner ? factMessage(store, partner, event) : eventMessage(event, zone, currencyExponent);
+            const ports = { message, keepsAnswer: partner === undefined, clock, guard: await guarding() };
+            return createWebhookSender(config, secrets, ports);
           });
         case "radius":
           return onceLoaded(async () => {

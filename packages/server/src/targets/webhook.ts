@@ -1,8 +1,7 @@
 import { createHmac } from "node:crypto";
 import * as http from "node:http";
 import * as https from "node:https";
-import { eventId, eventMessage } from "../domain/event.ts";
-import type { CurrencyExponent } from "../domain/money.ts";
+import type { RecordedEvent } from "../domain/event.ts";
 import {
   DeliveryFailed,
   retryAfter,
@@ -11,7 +10,7 @@ import {
   type TargetConfig,
   type WebhookSecret,
 } from "../domain/target.ts";
-import type { Instant, Zone } from "../domain/wall-time.ts";
+import type { Instant } from "../domain/wall-time.ts";
 import type { AddressGuard } from "./address-guard.ts";
 
 /** Webhooks by the Standard Webhooks specification (standardwebhooks.com). */
@@ -37,9 +36,15 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: "the host has no address",
 };
 
+interface Identified {
+  readonly id: string;
+}
+
 export interface WebhookPorts {
-  readonly zone: Zone;
-  readonly currencyExponent: CurrencyExponent;
+  /** Makes the message of an event. Its id is the webhook's id too. */
+  readonly message: (event: RecordedEvent) => Identified | Promise<Identified>;
+  /** Whether staff see the answer. */
+  readonly keepsAnswer: boolean;
   readonly clock: () => Instant;
   readonly guard: AddressGuard;
   readonly limitMs?: number;
@@ -62,7 +67,7 @@ export async function refuseUrl(text: string, guard: AddressGuard): Promise<stri
 export function createWebhookSender(
   { url }: Extract<TargetConfig, { kind: "webhook" }>,
   secrets: readonly WebhookSecret[],
-  { zone, currencyExponent, clock, guard, limitMs = SENDING_LIMIT_MS }: WebhookPorts,
+  { message: messageOf, keepsAnswer, clock, guard, limitMs = SENDING_LIMIT_MS }: WebhookPorts,
 ): Sender {
   const parsed = new URL(url);
   const { request, Agent } = parsed.protocol === "https:" ? https : http;
@@ -73,17 +78,19 @@ export function createWebhookSender(
 
   return {
     async send(event, signal, exchange = {}) {
+      const message = await messageOf(event);
+      const body = JSON.stringify(message);
+      exchange.request = body;
       guard.refuseLiteral(parsed.hostname);
       const limit = limitOf(limitMs, signal);
-      const message = JSON.stringify(eventMessage(event, zone, currencyExponent));
-      exchange.request = message;
-      const response = await Promise.race([post(eventId(event), message, limit.signal), limit.ended]).catch((error) => {
+      const response = await Promise.race([post(message.id, body, limit.signal), limit.ended]).catch((error) => {
         limit.clear();
         throw error;
       });
       const { statusCode: status = 0, headers } = response;
       exchange.status = status;
-      exchange.answer = await readBeginning(response, limit.clear);
+      const answer = await readBeginning(response, limit.clear);
+      if (keepsAnswer) exchange.answer = answer;
       // The status is the whole answer: errors in the body do not matter.
       if (status >= 200 && status <= 299) return;
       const isBusy = status === 429 || status === 503;

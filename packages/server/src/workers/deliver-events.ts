@@ -1,4 +1,5 @@
 import type { Target } from "../domain/target.ts";
+import { PartnerWebhooks } from "./partner-webhooks.ts";
 import { type DeliveryPorts, deliverTo } from "./target-delivery.ts";
 import { failureLog, type Worker } from "./worker.ts";
 
@@ -18,6 +19,7 @@ interface Delivery {
  */
 export function startDelivering(ports: DeliveryPorts): Worker {
   const { store, sleep } = ports;
+  const shared = new PartnerWebhooks(ports, store.outbox);
   const logFailure = failureLog(ports);
   const stopping = new AbortController();
   /** Deliveries by target id. */
@@ -26,7 +28,7 @@ export function startDelivering(ports: DeliveryPorts): Worker {
   const begin = (target: Target): void => {
     const { id, name } = target;
     const delivery = new AbortController();
-    const ended = deliverTo(target, ports, delivery.signal)
+    const ended = deliverTo(target, { ...ports, shared }, delivery.signal)
       .catch((error: unknown) => logFailure(error, { target: name }, "the delivery to the target begins again"))
       .then(() => {
         deliveries.delete(id);
@@ -51,6 +53,7 @@ export function startDelivering(ports: DeliveryPorts): Worker {
     const last = [...deliveries.values()];
     for (const delivery of last) delivery.stopping.abort();
     await Promise.all(last.map(({ ended }) => ended));
+    await shared.release().catch((error: unknown) => logFailure(error, {}, "webhooks of partners are late"));
   };
 
   const running = run();

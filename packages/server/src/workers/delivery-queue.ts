@@ -32,7 +32,7 @@ interface QueuedConnection {
   readonly name: string;
   /** Events not tried yet, in order. */
   readonly fresh: RecordedEvent[];
-  /** Failed events and, for billing, the events behind them, in order. */
+  /** Failed events and, if a target gets all, the events behind them, in order. */
   readonly waiting: Waiting[];
   isUnderWay: boolean;
 }
@@ -52,7 +52,7 @@ export interface QueueState {
 /** Decides which event of a target is sent next. Sends and reads nothing itself. */
 export class DeliveryQueue {
   readonly progress: DeliveryProgress;
-  readonly #billing: boolean;
+  readonly #keepsAll: boolean;
   /** A number from 0 to 1. */
   readonly #random: () => number;
   readonly #connections = new Map<string, QueuedConnection>();
@@ -72,8 +72,8 @@ export class DeliveryQueue {
   /** Time before which nothing is sent at all; Infinity if the target is gone. */
   #heldUntil: Instant = 0;
 
-  constructor(billing: boolean, { place, waiting }: QueueState, random: () => number) {
-    this.#billing = billing;
+  constructor(keepsAll: boolean, { place, waiting }: QueueState, random: () => number) {
+    this.#keepsAll = keepsAll;
     this.#random = random;
     this.progress = new DeliveryProgress(place);
     for (const { row, event } of waiting) {
@@ -102,7 +102,7 @@ export class DeliveryQueue {
       this.progress.read(event.seq);
       const connection = this.#connectionOf(event);
       if (event.seq <= (this.#savedBefore.get(connection.name) ?? 0)) continue;
-      if (this.#billing && connection.waiting.length > 0) this.#putBehind(connection, event, now);
+      if (this.#keepsAll && connection.waiting.length > 0) this.#putBehind(connection, event, now);
       else {
         this.progress.open(event.seq, event.at);
         connection.fresh.push(event);
@@ -125,7 +125,7 @@ export class DeliveryQueue {
       this.#fresh -= 1;
       this.#nextProbe = now + this.#probedEvery;
       const attempt = this.#begin({ event, connection, isRetry: false, number: 1 });
-      // An event contains the whole state, so earlier failed ones are not needed. For billing, nothing waits here.
+      // An event contains the whole state, so earlier failed ones are not needed. If a target gets all, nothing waits here.
       while (connection.waiting.length > 0) this.#dropFirst(connection);
       return attempt;
     }
@@ -198,12 +198,12 @@ export class DeliveryQueue {
     const row = { seq: event.seq, attempts, failedAt, nextAt, setAside, problem };
     this.progress.put(row);
     // After a graceful stop a later event may wait too: drop this one.
-    if (was !== undefined && !this.#billing && connection.waiting.length > 1) this.#dropFirst(connection);
+    if (was !== undefined && !this.#keepsAll && connection.waiting.length > 1) this.#dropFirst(connection);
     else if (was !== undefined) was.row = row;
     else {
       this.progress.close(event.seq);
       this.#keep(connection, row, event.at);
-      if (this.#billing) for (const each of this.#takeFresh(connection)) this.#putBehind(connection, each, now);
+      if (this.#keepsAll) for (const each of this.#takeFresh(connection)) this.#putBehind(connection, each, now);
       this.#failedInARow += 1;
     }
     this.progress.ended += 1;
@@ -215,7 +215,7 @@ export class DeliveryQueue {
 
   /** Called at a graceful stop: open events are saved as waiting, and no delivered event is sent again. */
   putBack(now: Instant): void {
-    if (!this.#billing)
+    if (!this.#keepsAll)
       for (const connection of this.#connections.values())
         while (connection.fresh.length > 0 && connection.waiting.length > 0) this.#dropFirst(connection);
     this.progress.putBack(now);

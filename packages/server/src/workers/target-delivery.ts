@@ -2,6 +2,7 @@ import { portionsOf } from "../domain/portions.ts";
 import {
   DeliveryFailed,
   type Exchange,
+  getsAll,
   type OpenExchange,
   SENDING_LIMIT_MS,
   type Sender,
@@ -10,7 +11,9 @@ import {
 import type { Instant } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Outbox } from "../store/outbox.ts";
+import type { DeliveryObserver } from "./delivery-observer.ts";
 import { type Attempt, DeliveryQueue } from "./delivery-queue.ts";
+import type { PartnerWebhooks } from "./partner-webhooks.ts";
 import { Lease, type WorkerPorts } from "./worker.ts";
 
 export interface DeliveryPorts extends WorkerPorts {
@@ -22,29 +25,15 @@ export interface DeliveryPorts extends WorkerPorts {
   readonly observer?: DeliveryObserver | undefined;
 }
 
-/** Counts deliveries. Must be quick and must not throw. */
-export interface DeliveryObserver {
-  /** @param target its name. */
-  readonly deliveryEnded: (target: string, outcome: DeliveryOutcome) => void;
-  /** Called every second. @param figures undefined if this process no longer delivers to the target. */
-  readonly targetObserved: (target: string, figures: TargetFigures | undefined) => void;
-}
-
-export const DELIVERY_OUTCOMES = ["delivered", "failed"] as const;
-export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
-
-export interface TargetFigures {
-  /** Age of the oldest undelivered event that is still retried; 0 if none. */
-  readonly lagMs: number;
-  readonly waiting: number;
-  readonly setAside: number;
-}
+type SharingPorts = DeliveryPorts & { readonly shared: PartnerWebhooks };
 
 /** Events read in one query. */
 const PAGE = 500;
 /** How often to check for new events. */
 const LOOKED_EVERY_MS = 250;
 const SAVED_EVERY_MS = 1_000;
+/** Hundreds of partners may have webhooks, and each save is a commit. */
+const PARTNER_SAVED_EVERY_MS = 5_000;
 /** This many ended attempts are saved at once. */
 const MANY_ENDED = 300;
 const OBSERVED_EVERY_MS = 1_000;
@@ -58,14 +47,17 @@ const ENDING_MS = 5_000;
  * repeat events that were sent since.
  * @throws Error if the store fails for longer than the lease lasts; the delivery has ended then.
  */
-export async function deliverTo(target: Target, ports: DeliveryPorts, stopping: AbortSignal): Promise<void> {
-  const { store, createSender, observer } = ports;
-  const lease = new Lease(store.outbox, ports, `target:${target.id}`);
+export async function deliverTo(target: Target, ports: SharingPorts, stopping: AbortSignal): Promise<void> {
+  const { store, createSender } = ports;
+  const { id, partner } = target;
+  // Labels of metrics have few values.
+  const observer = partner === undefined ? ports.observer : undefined;
+  const lease = partner === undefined ? new Lease(store.outbox, ports, `target:${id}`) : ports.shared.lease();
   if (!(await lease.take())) return;
   try {
     const queue = await loadQueue(target, ports);
     const sender = createSender(target);
-    const delivery = new TargetDelivery(target, ports, { lease, queue, sender, stopping });
+    const delivery = new TargetDelivery(target, { ...ports, observer }, { lease, queue, sender, stopping });
     try {
       await delivery.run();
     } finally {
@@ -77,23 +69,24 @@ export async function deliverTo(target: Target, ports: DeliveryPorts, stopping: 
     }
   } finally {
     observer?.targetObserved(target.name, undefined);
-    await lease.release();
+    if (partner === undefined) await lease.release();
   }
 }
 
-async function loadQueue({ id, billing }: Target, { store, random }: DeliveryPorts): Promise<DeliveryQueue> {
+async function loadQueue(target: Target, { store, random }: DeliveryPorts): Promise<DeliveryQueue> {
   const { outbox } = store;
+  const { id, partner } = target;
   const place = await outbox.place(id);
   const rows = await outbox.waiting(id);
   const waiting = [];
   for (const portion of portionsOf(rows, PAGE)) {
     const page = new Map(portion.map((row) => [row.seq, row]));
-    for (const event of await outbox.eventsOf([...page.keys()])) {
+    for (const event of await outbox.eventsOf([...page.keys()], partner)) {
       const row = page.get(event.seq);
       if (row !== undefined) waiting.push({ row, event });
     }
   }
-  return new DeliveryQueue(billing, { place, waiting }, () => (random(1)[0] ?? 0) / 256);
+  return new DeliveryQueue(getsAll(target), { place, waiting }, () => (random(1)[0] ?? 0) / 256);
 }
 
 interface DeliveryParts {
@@ -105,7 +98,7 @@ interface DeliveryParts {
 
 class TargetDelivery {
   readonly #target: Target;
-  readonly #ports: DeliveryPorts;
+  readonly #ports: SharingPorts;
   readonly #parts: DeliveryParts;
   /** The open attempts. */
   readonly #attempts = new Map<Promise<void>, AbortController>();
@@ -121,7 +114,7 @@ class TargetDelivery {
   #savedAt: Instant = 0;
   #observedAt: Instant = 0;
 
-  constructor(target: Target, ports: DeliveryPorts, parts: DeliveryParts) {
+  constructor(target: Target, ports: SharingPorts, parts: DeliveryParts) {
     this.#target = target;
     this.#ports = ports;
     this.#parts = parts;
@@ -163,7 +156,8 @@ class TargetDelivery {
 
   async #continue(): Promise<void> {
     const { progress } = this.#parts.queue;
-    if (this.#isDue(this.#savedAt, SAVED_EVERY_MS) || progress.ended >= MANY_ENDED) await this.#save();
+    const savedEvery = this.#target.partner === undefined ? SAVED_EVERY_MS : PARTNER_SAVED_EVERY_MS;
+    if (this.#isDue(this.#savedAt, savedEvery) || progress.ended >= MANY_ENDED) await this.#save();
     await this.#read();
     // A newer event replaces the retry, also if it was delivered before a kill.
     if (this.#isCaughtUp) await this.#retry();
@@ -192,7 +186,7 @@ class TargetDelivery {
     const { queue } = this.#parts;
     const due = queue.due(this.#ports.clock());
     if (due.length === 0) return;
-    const events = await this.#ports.store.outbox.eventsOf(due);
+    const events = await this.#ports.store.outbox.eventsOf(due, this.#target.partner);
     const kept = new Set(events.map(({ seq }) => seq));
     queue.forget(({ seq }) => due.includes(seq) && !kept.has(seq));
     for (const event of events) {
@@ -203,8 +197,13 @@ class TargetDelivery {
 
   async #read(): Promise<void> {
     const { queue } = this.#parts;
+    const { lastRead } = queue.progress;
+    const { partner } = this.#target;
     if (!queue.wantsMore()) return;
-    const events = await this.#ports.store.outbox.eventsAfter(queue.progress.lastRead, PAGE);
+    // Asked before each read, so that no event falls between a read and the next look.
+    const hasMore = partner === undefined || (await this.#ports.shared.hasMore(partner, lastRead));
+    if (this.#isCaughtUp && !hasMore) return;
+    const events = await this.#ports.store.outbox.eventsAfter(lastRead, PAGE, partner);
     this.#hasMore = events.length === PAGE;
     this.#isCaughtUp ||= !this.#hasMore;
     queue.add(events, this.#ports.clock());

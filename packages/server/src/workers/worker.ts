@@ -29,6 +29,8 @@ export class Lease implements HeldLease {
   readonly #outbox: Pick<Outbox, "hold" | "release">;
   readonly #clock: () => Instant;
   #until: Instant = 0;
+  #taking: Promise<boolean> | undefined;
+  #wasHeld = false;
 
   constructor(
     outbox: Pick<Outbox, "hold" | "release">,
@@ -45,11 +47,24 @@ export class Lease implements HeldLease {
     return this.#until - this.#clock();
   }
 
-  /** @returns whether this process holds the lease now. */
-  async take(): Promise<boolean> {
+  /** Whether this process had the lease. Another may have had it since. */
+  get isLost(): boolean {
+    return this.#wasHeld && this.leftMs <= 0;
+  }
+
+  /** @returns whether this process holds the lease now. Several who share the lease ask the database once. */
+  take(): Promise<boolean> {
+    this.#taking ??= this.#take().finally(() => {
+      this.#taking = undefined;
+    });
+    return this.#taking;
+  }
+
+  async #take(): Promise<boolean> {
     const now = this.#clock();
     const isHeld = await this.#outbox.hold(this.lease, this.holder, now, now + LEASE_MS);
     this.#until = isHeld ? now + LEASE_MS : 0;
+    this.#wasHeld ||= isHeld;
     return this.leftMs > 0;
   }
 

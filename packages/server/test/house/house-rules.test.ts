@@ -35,10 +35,17 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [BUILT, []],
   [
     PARTNER,
-    [DOMAIN, PORT, /^store\/(?:account-entries|account-sums|accounts|own-pages|settings)\.ts$/, PARTNER, SYSTEM, BUILT],
+    [
+      DOMAIN,
+      PORT,
+      /^store\/(?:account-entries|account-sums|accounts|delivery-log|own-pages|settings)\.ts$/,
+      PARTNER,
+      SYSTEM,
+      BUILT,
+    ],
   ],
   [/^metrics\//, [DOMAIN, PORT, /^office\/session\//, PARTNER, WORKERS, SYSTEM, /^metrics\//]],
-  [/^targets\//, [DOMAIN, SHARED_STORE, OFFICE, WORKERS, /^targets\//]],
+  [/^targets\//, [DOMAIN, SHARED_STORE, OFFICE, WORKERS, /^partner\/extension\/facts\.ts$/, /^targets\//]],
   [CSV, [DOMAIN, OFFICE, CSV]],
   [/^faces\/rows\.ts$/, [OFFICE, CSV]],
   [

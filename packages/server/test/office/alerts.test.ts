@@ -38,7 +38,7 @@ test("an alert reaches a webhook and a mail server, and neither gets a secret or
   const workerPorts = {
     ...{ store: { outbox }, clock, random: ports.random, holder: "p1", log: () => {} },
     sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {}),
-    createSender: (target: Target) => desk.targets.createSender(target, store.provider),
+    createSender: (target: Target) => desk.targets.createSender(target, store),
   };
   const lease = new Lease(outbox, workerPorts, "alerts");
   await alertWatch({ store, clock, mailer: mailerOf(config, { clock }), words: PLAIN, lease, log: () => {} })(

@@ -6,7 +6,7 @@ import { ENVIRONMENTS } from "../../src/domain/customer.ts";
 import { MAILED_PROBLEMS } from "../../src/domain/problem.ts";
 import { FAILURES } from "../../src/partner/failures.ts";
 import { VERSIONS } from "../../src/partner/versions/all.ts";
-import { DELIVERY_OUTCOMES } from "../../src/workers/target-delivery.ts";
+import { DELIVERY_OUTCOMES } from "../../src/workers/delivery-observer.ts";
 import { quoted, tableRows, unquote } from "../support/markdown.ts";
 import { startMeasuredService } from "../support/measured-service.ts";
 import { prepareTopUp } from "../support/service.ts";

@@ -70,7 +70,7 @@ function deliver({ store }: OpenedProvider) {
   return startDelivering({
     ...{ store: { outbox: outboxOf(store.engine) }, clock: Date.now, random, holder: "test", log: () => {} },
     sleep: (ms, signal) => setTimeout(ms > 5_000 ? ms : 5, undefined, { signal }).catch(() => {}),
-    createSender: (target) => tools.createSender(target, store.provider),
+    createSender: (target) => tools.createSender(target, store),
   });
 }
 

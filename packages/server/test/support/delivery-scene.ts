@@ -2,7 +2,7 @@ import { expect, onTestFinished } from "vitest";
 import type { ConnectionEvent, Recorded } from "../../src/domain/event.ts";
 import { DeliveryFailed, type OpenExchange, type Sender, type Target } from "../../src/domain/target.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
-import type { TargetFigures } from "../../src/workers/target-delivery.ts";
+import type { TargetFigures } from "../../src/workers/delivery-observer.ts";
 import { keyOf, MemoryOutbox, targetWith } from "./memory-outbox.ts";
 import { VirtualTime } from "./virtual-time.ts";
 

@@ -125,6 +125,12 @@ export class MemoryOutbox implements Outbox {
     return true;
   }
 
+  /** Its events are of no partner. */
+  async lastOfPartners() {
+    this.#expectUp();
+    return [];
+  }
+
   async lastEvent(): Promise<number> {
     this.#expectUp();
     return this.#last;
@@ -146,7 +152,16 @@ export function keyOf(cuid: string): ConnectionKey {
 /** A webhook that was there before anything happened. */
 export function targetWith(changes: Partial<Target> = {}): Target {
   return {
-    ...{ id: 1, name: "tv", billing: false, paused: false, gone: false, createdAt: 0, resentAt: undefined },
+    ...{
+      id: 1,
+      name: "tv",
+      partner: undefined,
+      billing: false,
+      paused: false,
+      gone: false,
+      createdAt: 0,
+      resentAt: undefined,
+    },
     config: { kind: "webhook", url: "https://tv.example/hook" },
     secrets: [{ secret: "whsec_MQ==", until: undefined }],
     ...changes,

@@ -98,8 +98,8 @@ test("the example takes what topupd sends, also while its secret is being rotate
   ];
   const config = { kind: "webhook", url: example.url } as const;
   const sender = createWebhookSender(config, secrets, {
-    zone: ZONE,
-    currencyExponent: 2,
+    message: (event) => eventMessage(event, ZONE, 2),
+    keepsAnswer: true,
     clock: Date.now,
     guard: addressGuard(OWN_NETWORKS),
   });

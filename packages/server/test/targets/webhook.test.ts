@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AddressList } from "../../src/domain/address-list.ts";
-import { EVENT_KINDS, eventMessage } from "../../src/domain/event.ts";
+import { EVENT_KINDS, eventMessage, type RecordedEvent } from "../../src/domain/event.ts";
 import { DeliveryFailed, type OpenExchange, type WebhookSecret } from "../../src/domain/target.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { addressGuard, type Resolve } from "../../src/targets/address-guard.ts";
@@ -30,7 +30,8 @@ interface SenderOptions extends Partial<WebhookPorts> {
 function senderTo(url: string, options: SenderOptions = {}) {
   const { secrets = [CURRENT], resolve, limitMs = 5000, clock = Date.now } = options;
   const guard = addressGuard("allowed" in options ? options.allowed : OWN_NETWORKS, resolve);
-  const world: WebhookPorts = { zone: createZone("Asia/Kathmandu"), currencyExponent: 2, clock, limitMs, guard };
+  const message = (event: RecordedEvent) => eventMessage(event, createZone("Asia/Kathmandu"), 2);
+  const world: WebhookPorts = { message, keepsAnswer: true, clock, limitMs, guard };
   const sender = createWebhookSender({ kind: "webhook", url }, secrets, world);
   onTestFinished(() => sender.close());
   return sender;

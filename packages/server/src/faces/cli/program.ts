@@ -64,6 +64,7 @@ const imports = () => import("../../office/imports/operations.ts");
 const settlement = () => import("../../office/settlement/operations.ts");
 const maintenance = () => import("../../office/maintenance/operations.ts");
 const targets = () => import("../../office/targets/operations.ts");
+const webhooks = () => import("../../office/targets/webhook.ts");
 
 /** The commands behind each first word: written by hand, or rendered from operations. Each is loaded only when it is used. */
 const SUBJECTS: Readonly<
@@ -80,7 +81,7 @@ const SUBJECTS: Readonly<
   trial: { byHand: async () => (await import("./commands/demo.ts")).addTrialCommands },
   audit: { office: [audit] },
   partner: {
-    office: [partners, accounts, commission, statement, practice],
+    office: [partners, accounts, commission, statement, practice, webhooks],
     byHand: async () => (await import("./commands/partner.ts")).addPartnerAllow,
   },
   staff: { office: [staff], byHand: async () => (await import("./commands/staff.ts")).addPasswordCommands },

@@ -79,7 +79,7 @@ export async function serveWorker(
     sleep,
     observer: metrics?.deliveryObserver,
     holder: Buffer.from(random(HOLDER_BYTES)).toString("hex"),
-    createSender: (target: Target) => targets.createSender(target, store.provider),
+    createSender: (target: Target) => targets.createSender(target, store),
     log: (level: "info" | "warn", fields: object, message: string) => logger[level](fields, message),
   };
   const reversing = startRepeating(workerPorts, {

@@ -19,6 +19,7 @@ import * as settlement from "../../office/settlement/operations.ts";
 import * as staff from "../../office/staff/operations.ts";
 import * as statistics from "../../office/statistics/operations.ts";
 import * as targets from "../../office/targets/operations.ts";
+import * as webhooks from "../../office/targets/webhook.ts";
 import * as transactions from "../../office/transactions/operations.ts";
 import { routeOf } from "./operation-route.ts";
 import type { Route } from "./route.ts";
@@ -47,6 +48,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...imports.operations,
   ...settlement.operations,
   ...targets.operations,
+  ...webhooks.operations,
   ...statistics.operations,
   ...alerts.operations,
 ];

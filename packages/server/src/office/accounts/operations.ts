@@ -1,9 +1,11 @@
 import { Type } from "typebox";
 import { availableOf, hasDayLimits, type StaffEntry, type StaffEntryKind } from "../../domain/account.ts";
+import { ACCOUNT_ENTRY } from "../../domain/alert.ts";
 import { partnerTermsSet } from "../../domain/audit.ts";
 import { formatMoneyInFull, MONEY_DIGITS, MONEY_LIMIT, type Money } from "../../domain/money.ts";
 import { Refused } from "../../domain/refused.ts";
 import { isoTime } from "../../domain/wall-time.ts";
+import { findEntry } from "../../store/account-entries.ts";
 import { addToBalance, findAccount, putAccount, readBalance } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
 import { momentOf } from "../../store/ports.ts";
@@ -15,7 +17,7 @@ import { type Operation, operation } from "../operation.ts";
 import { confirmRequest, endRequest, requestIfNeeded } from "../second-person.ts";
 import { ACCOUNT_COLUMNS, accountData, accountMeant, entryLines } from "./presenter.ts";
 import { ACCOUNT, AccountSchema, ChangedAccountSchema, EntryEffectSchema, EntryInputSchema } from "./schemas.ts";
-import { findEntry, insertEntry } from "./sql.ts";
+import { insertEntry } from "./sql.ts";
 
 /* Accounts of partners: settings, and entries by staff. */
 
@@ -214,7 +216,9 @@ export const enterIntoAccount = operation({
         return { answer: { ...answerOf(after, false), secondPerson: true }, change: requested.change };
       const made = { ...entered, ...now, requestedBy: office.confirms?.requestedBy };
       const audit = [partnerTermsSet(`partner.${kind}`, partner, former, made)];
-      return { answer: answerOf(after, !office.isPreview), change: { write, audit } };
+      const told = { kind: ACCOUNT_ENTRY, at, limit: undefined, low: undefined } as const;
+      const events = [{ ...told, alert: { ...told, ...key, entry: { reference, balance: after } } }];
+      return { answer: answerOf(after, !office.isPreview), change: { write, audit, events } };
     });
   },
 });

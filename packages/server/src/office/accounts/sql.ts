@@ -2,16 +2,6 @@ import type { AccountKey, StaffEntry } from "../../domain/account.ts";
 import { findAccount } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
 
-export async function findEntry(
-  db: Db,
-  { partnerId, environment }: AccountKey,
-  reference: string,
-): Promise<StaffEntry | undefined> {
-  const query = db.selectFrom("accountEntry").selectAll();
-  const row = await query.where((eb) => eb.and({ partnerId, environment, reference })).executeTakeFirst();
-  return row && { ...row, amount: BigInt(row.amount) };
-}
-
 /** Whether staff keep the account: it has a credit limit, or an entry. */
 export async function isKept(db: Db, { partnerId, environment }: AccountKey): Promise<boolean> {
   const { creditLimit } = await findAccount(db, { partnerId, environment });

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { eventId, type RecordedEvent, seqOfEventId, testEvent } from "../../domain/event.ts";
 import { Refused } from "../../domain/refused.ts";
-import { DeliveryFailed, type OpenExchange, type Target } from "../../domain/target.ts";
+import { DeliveryFailed, getsAll, type OpenExchange, type Target } from "../../domain/target.ts";
 import { logAttempts } from "../../store/delivery-log.ts";
 import type { Db } from "../../store/engine.ts";
 import { eventsOf, placeOf } from "../../store/events.ts";
@@ -67,7 +67,7 @@ export const testTarget = operation({
 });
 
 async function send({ targets, store, clock }: Office, target: Target, event: RecordedEvent) {
-  const sender = targets.createSender(target, store.provider);
+  const sender = targets.createSender(target, store);
   const [begun, exchange]: [number, OpenExchange] = [clock(), {}];
   let problem: string | undefined;
   try {
@@ -83,15 +83,15 @@ async function send({ targets, store, clock }: Office, target: Target, event: Re
 
 /** Reads an event that a target had, and that may be sent to it again without breaking the order. @throws Refused */
 export async function eventToResend(tx: Db, target: Target, id: string): Promise<RecordedEvent> {
-  const { name, config, billing } = target;
+  const { name, config } = target;
   if (config.kind === "feed") throw new Refused("conflict", `${name} is a feed: it reads its events itself`);
-  const [event] = await eventsOf(tx, [seqOfEventId(id) ?? 0]);
+  const [event] = await eventsOf(tx, [seqOfEventId(id) ?? 0], target.partner);
   if (event === undefined || eventId(event) !== id)
     throw new Refused("not_found", `the event ${id} does not exist, or was deleted: see the deliveries of ${name}`);
   if (event.seq > (await placeOf(tx, target.id)))
     throw new Refused("conflict", `${id} was not sent yet, and comes in order`);
   const last = eventId(await lastOfConnection(tx, event));
-  if (!billing && last !== id)
+  if (!getsAll(target) && last !== id)
     throw new Refused("conflict", `a later event of this connection replaces ${id}: send ${last} again`);
   return event;
 }

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import * as audited from "../../domain/audit.ts";
 import { Refused } from "../../domain/refused.ts";
-import { rotateSecrets, type Target } from "../../domain/target.ts";
+import { rotateSecrets, type Target, type TargetConfig } from "../../domain/target.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { flag } from "../../store/rows.ts";
 import { onePage, pageOf } from "../common.ts";
@@ -18,7 +18,7 @@ import {
   failedLines,
   MOST_FAILED,
   rotatedLines,
-  statusesOf,
+  statusesOfSystems,
   TARGET_COLUMNS,
   targetData,
 } from "./presenter.ts";
@@ -41,7 +41,7 @@ export const listTargets = operation({
   answer: pageOf(schemas.TargetSchema),
   cli: [{ words: "target list", show: TARGET_COLUMNS, examples: ["topupd target list", "topupd target list --json"] }],
   run: async ({ store, clock }) =>
-    onePage((await statusesOf(store.engine.db)).map((each) => targetData(each, clock()))),
+    onePage((await statusesOfSystems(store.engine.db)).map((each) => targetData(each, clock()))),
 });
 
 export const showTarget = operation({
@@ -73,26 +73,41 @@ export const addTarget = operation({
   answer: schemas.AddedTargetSchema,
   async run(office, input) {
     const { name, billing = false } = input;
-    const { store, targets, by } = office;
-    const config = configOf(input, store.provider);
-    const isWebhook = config.kind === "webhook";
-    const problem = await targets.problemOf(config);
-    if (problem !== undefined) throw Refused.field(isWebhook ? "webhook.url" : "radius.database", problem);
-    const secret = isWebhook ? await targets.newSecret() : undefined;
-    const secrets = secret === undefined ? [] : [{ secret, until: undefined }];
-    const added = await decide(office, "reference", async (tx) => {
-      const taken = new Refused("conflict", `there is a target named ${name} already`);
-      if ((await sql.findTarget(tx, name)) !== undefined) throw taken;
-      await refuseSameDatabase(tx, config);
-      const state = { paused: false, gone: false, createdAt: by.at, resentAt: undefined };
-      const target = { id: await sql.newTargetId(tx, by.at), name, config, billing, secrets, ...state };
-      return changed(target, () => sql.insertTarget(tx, target), audited.targetAdded(target));
-    });
-    // A batch that began earlier may still commit, without an event for this target.
-    await store.engine.awaitCommits();
-    return { target: await shown(office, added), secret: secret ?? null };
+    const config = configOf(input, office.store.provider);
+    const field = config.kind === "webhook" ? "webhook.url" : "radius.database";
+    const { target, secret } = await addTo(office, { name, partner: undefined, config, billing }, field);
+    return { target: await shown(office, target), secret: secret ?? null };
   },
 });
+
+/** Adds a target. @param field of its address. @throws Refused */
+export async function addTo(
+  office: Office,
+  { name, config, ...of }: Pick<Target, "name" | "partner" | "config" | "billing">,
+  field: string,
+): Promise<{ readonly target: Target; readonly secret: string | undefined }> {
+  const { store, targets, by } = office;
+  await refuseAddress(office, config, field);
+  const secret = config.kind === "webhook" ? await targets.newSecret() : undefined;
+  const secrets = secret === undefined ? [] : [{ secret, until: undefined }];
+  const target = await decide(office, "reference", async (tx) => {
+    const taken = new Refused("conflict", `there is a target named ${name} already`);
+    if ((await sql.findTarget(tx, name)) !== undefined) throw taken;
+    await refuseSameDatabase(tx, config);
+    const state = { paused: false, gone: false, createdAt: by.at, resentAt: undefined };
+    const added = { id: await sql.newTargetId(tx, by.at), name, config, ...of, secrets, ...state };
+    return changed(added, () => sql.insertTarget(tx, added), audited.targetAdded(added));
+  });
+  // A batch that began earlier may still commit, without an event for this target.
+  await store.engine.awaitCommits();
+  return { target, secret };
+}
+
+/** @throws Refused */
+export async function refuseAddress({ targets }: Office, config: TargetConfig, field: string): Promise<void> {
+  const problem = await targets.problemOf(config);
+  if (problem !== undefined) throw Refused.field(field, problem);
+}
 
 export const pauseTarget = operation({
   ...CHANGES,
@@ -227,11 +242,11 @@ export const listFailedDeliveries = operation({
   },
 });
 
-function changed<Answer>(answer: Answer, write: Change["write"], audit: audited.AuditedChange) {
+export function changed<Answer>(answer: Answer, write: Change["write"], audit: audited.AuditedChange) {
   return { answer, change: { write, audit: [audit] } };
 }
 
-async function shown({ store: { engine }, clock }: Office, target: Target) {
+export async function shown({ store: { engine }, clock }: Office, target: Target) {
   return targetData({ target, progress: await sql.readProgress(engine.db, target) }, clock());
 }
 

@@ -14,6 +14,7 @@ import type {
   FailedDeliverySchema,
   RotatedSecretSchema,
   TargetDetailSchema,
+  TargetSchema,
   TestedSchema,
 } from "./schemas.ts";
 import { type Delivery, type FailedDelivery, readProgress } from "./sql.ts";
@@ -27,6 +28,11 @@ export async function statusesOf(db: Db): Promise<TargetStatus[]> {
   const statuses: TargetStatus[] = [];
   for (const target of await listTargets(db)) statuses.push({ target, progress: await readProgress(db, target) });
   return statuses;
+}
+
+/** The provider's own targets. */
+export async function statusesOfSystems(db: Db): Promise<TargetStatus[]> {
+  return (await statusesOf(db)).filter(({ target }) => target.partner === undefined);
 }
 
 /** A target without its secrets. */
@@ -100,7 +106,7 @@ export const TARGET_COLUMNS = [
   ...["name", "kind", "service", "address", "billing", "state", "behind", "failing", "setAside", "oldestAt"],
 ];
 
-const SHOWN_ONCE = "This is the only time that the secret is shown.";
+export const SHOWN_ONCE = "This is the only time that the secret is shown.";
 
 export function addedLines({ target, secret }: Static<typeof AddedTargetSchema>): Shown {
   const { name, kind, billing } = target;
@@ -115,9 +121,18 @@ export function rotatedLines({ secret, formerUntil }: Static<typeof RotatedSecre
   return { out: `${secret}\n`, note: `${SHOWN_ONCE} The previous secret signs as well until ${formerUntil}.\n` };
 }
 
+export function stateFields({ state, behind, failing, setAside, oldestAt }: Static<typeof TargetSchema>) {
+  return [
+    ["state", state.replaceAll("_", " ")],
+    ["behind", count(behind, "event")],
+    ["failing", count(failing, "event")],
+    ["set aside", count(setAside, "event")],
+    ["oldest", oldestAt ?? undefined],
+  ] as const;
+}
+
 export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
-  const { name, kind, service, address, billing, state, behind, failing, setAside, oldestAt } = shown;
-  const { timeZone, groups, acknowledgedUntil: until } = shown;
+  const { name, kind, service, address, billing, timeZone, groups, acknowledgedUntil: until } = shown;
   const out = fieldLines([
     ["name", name],
     ["kind", billing ? `${kind}, of your billing` : kind],
@@ -125,11 +140,7 @@ export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
     ["address", address ?? undefined],
     ["time zone", timeZone ?? undefined],
     ...Object.entries(groups ?? {}).map(([plan, group]) => ["group", `${plan} ${group}`] as const),
-    ["state", state.replaceAll("_", " ")],
-    ["behind", count(behind, "event")],
-    ["failing", count(failing, "event")],
-    ["set aside", count(setAside, "event")],
-    ["oldest", oldestAt ?? undefined],
+    ...stateFields(shown),
     ["acknowledged", billing ? (until === null ? "not yet" : `until ${until}`) : undefined],
   ]);
   return { out };

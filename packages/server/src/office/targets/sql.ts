@@ -10,7 +10,16 @@ import {
 import type { Instant } from "../../domain/wall-time.ts";
 import { loggedAttempts } from "../../store/delivery-log.ts";
 import type { Db } from "../../store/engine.ts";
-import { deliveries, eventsOf, lastEvent, placeOf, putDelivery, toTarget, toWaiting } from "../../store/events.ts";
+import {
+  deliveries,
+  eventsOf,
+  lastEvent,
+  placeOf,
+  putDelivery,
+  toldAfter,
+  toTarget,
+  toWaiting,
+} from "../../store/events.ts";
 import { flag } from "../../store/rows.ts";
 import type { TargetRow } from "../../store/tables.ts";
 
@@ -34,10 +43,11 @@ export async function newTargetId(tx: Db, now: Instant): Promise<number> {
 
 /** The target gets the events that are written from now on. */
 export async function insertTarget(tx: Db, target: Target): Promise<void> {
-  const { id, name, createdAt } = target;
+  const { id, name, createdAt, partner } = target;
   const [config, secrets] = [JSON.stringify(target.config), JSON.stringify(target.secrets)];
   const [billing, place] = [flag(target.billing), await lastEvent(tx)];
-  const row = { id, name, config, secrets, billing, paused: flag(false), gone: flag(false), createdAt, place };
+  const of = { partnerId: partner?.partnerId ?? null, environment: partner?.environment ?? null };
+  const row = { id, name, ...of, config, secrets, billing, paused: flag(false), gone: flag(false), createdAt, place };
   await tx.insertInto("target").values(row).execute();
 }
 
@@ -95,10 +105,8 @@ export async function movePlace(tx: Db, { id }: Target, place: number): Promise<
 
 export async function readProgress(db: Db, target: Target): Promise<TargetProgress> {
   const place = await placeOf(db, target.id);
-  const unsent = await db
-    .selectFrom("event")
-    .select((eb) => [eb.fn.countAll().as("count"), eb.fn.min("at").as("oldest")])
-    .where("seq", ">", place)
+  const unsent = await toldAfter(db, place, target.partner)
+    .select((eb) => [eb.fn.countAll().as("count"), eb.fn.min("e.at").as("oldest")])
     .executeTakeFirstOrThrow();
   const waiting = await db
     .selectFrom("delivery as d")
@@ -125,27 +133,25 @@ export async function readProgress(db: Db, target: Target): Promise<TargetProgre
 export type FailedDelivery = WaitingDelivery & { readonly event: RecordedEvent };
 
 /** Deliveries that failed, or wait behind a failed one, oldest first. */
-export async function failedDeliveries(db: Db, { id }: Target, limit: number): Promise<FailedDelivery[]> {
-  return withEvents(db, (await deliveries(db, id).limit(limit).execute()).map(toWaiting));
+export async function failedDeliveries(db: Db, target: Target, limit: number): Promise<FailedDelivery[]> {
+  return withEvents(db, target, (await deliveries(db, target.id).limit(limit).execute()).map(toWaiting));
 }
 
 export type Delivery = LoggedAttempt & { readonly event: RecordedEvent };
 
 /** The last attempts at a target, newest first. */
-export async function lastDeliveries(db: Db, { id }: Target): Promise<Delivery[]> {
-  return withEvents(db, await loggedAttempts(db, id));
+export async function lastDeliveries(db: Db, target: Target): Promise<Delivery[]> {
+  return withEvents(db, target, await loggedAttempts(db, target.id));
 }
 
 /** Leaves out rows whose event was deleted meanwhile. */
-async function withEvents<Row extends { readonly seq: number; readonly at?: Instant }>(db: Db, rows: readonly Row[]) {
-  const events = new Map(
-    (
-      await eventsOf(
-        db,
-        rows.map(({ seq }) => seq),
-      )
-    ).map((event) => [event.seq, event]),
-  );
+async function withEvents<Row extends { readonly seq: number; readonly at?: Instant }>(
+  db: Db,
+  { partner }: Target,
+  rows: readonly Row[],
+) {
+  const seqs = rows.map(({ seq }) => seq);
+  const events = new Map((await eventsOf(db, seqs, partner)).map((event) => [event.seq, event]));
   return rows.flatMap((row) => {
     const event = row.seq === TEST_SEQ ? testEvent(row.at ?? 0) : events.get(row.seq);
     return event === undefined ? [] : [{ ...row, event }];

@@ -35,11 +35,16 @@ const Limits = Type.Object(
   { title: "PartnerLimits", description: "Your limits." },
 );
 
+/** What an account has. */
+export const Means = Type.Object({
+  balance: money("What you have; negative if you owe."),
+  creditLimit: moneyOrNull("What you may owe; null if there is no limit."),
+  available: moneyOrNull("Balance and credit limit together; null if there is no limit."),
+});
+
 const AccountBody = Type.Object(
   {
-    balance: money("What you have; negative if you owe."),
-    creditLimit: moneyOrNull("What you may owe; null if there is no limit."),
-    available: moneyOrNull("Balance and credit limit together; null if there is no limit."),
+    ...Means.properties,
     currency: orNull(Type.String(), "The code; null if the provider set none."),
     commission: Type.Array(Commission, { description: "The rules in force today." }),
     limits: Limits,
@@ -74,13 +79,10 @@ export const ACCOUNT: Report = {
     const { creditLimit, guarded } = await findAccount(engine.db, caller);
     const balance = guarded?.balance ?? (await ports.sumBalance(caller));
     const { limits = DEFAULT_LIMITS, terms = NO_TERMS } = caller;
-    const inJson = (amount: Money | undefined) =>
-      amount === undefined ? null : moneyToJson(amount, provider.currencyExponent);
+    const inJson = (amount: Money | undefined) => jsonOf(amount, provider.currencyExponent);
     const today = momentOf(ports).wall.slice(0, 10);
     const value: Static<typeof AccountBody> = {
-      balance: moneyToJson(balance, provider.currencyExponent),
-      creditLimit: inJson(creditLimit),
-      available: inJson(availableOf(balance, creditLimit)),
+      ...meansOf(balance, creditLimit, provider.currencyExponent),
       currency: ports.currency ?? null,
       commission: rulesInForce(terms.commission, today).map((rule) => renderRule(rule, provider.currencyExponent)),
       limits: {
@@ -95,6 +97,23 @@ export const ACCOUNT: Report = {
     return { ok: true, value };
   },
 };
+
+/** The means of an account as its partner sees them. */
+export function meansOf(
+  balance: Money,
+  creditLimit: Money | undefined,
+  exponent: CurrencyExponent,
+): Static<typeof Means> {
+  return {
+    balance: moneyToJson(balance, exponent),
+    creditLimit: jsonOf(creditLimit, exponent),
+    available: jsonOf(availableOf(balance, creditLimit), exponent),
+  };
+}
+
+function jsonOf(amount: Money | undefined, exponent: CurrencyExponent): number | null {
+  return amount === undefined ? null : moneyToJson(amount, exponent);
+}
 
 function renderRule({ service, bouquetCode, percent, fixed, from }: CommissionRule, exponent: CurrencyExponent) {
   return {

@@ -11,7 +11,7 @@ import type { Report } from "./shape.ts";
 const ofSale = (description: string) => orNull(Type.Number(), `${description} Null for other entries.`);
 const textOrNull = (description: string) => orNull(Type.String(), description);
 
-const OwnEntry = Type.Object(
+export const OwnEntry = Type.Object(
   {
     at: timestamp("When it was made."),
     kind: Type.String({ enum: [...ACCOUNT_ENTRY_KINDS], description: "Your provider makes the first three." }),
@@ -92,7 +92,7 @@ export const ENTRIES: Report = {
     let balance = opening;
     const items = entries.map((entry) => {
       balance += entry.amount;
-      return render(entry, balance, provider.currencyExponent);
+      return entryItem(entry, balance, provider.currencyExponent);
     });
     const next = rest && { of: days, place: { balance: String(balance), after: rest } satisfies Place };
     const value: Static<typeof EntriesBody> = {
@@ -105,7 +105,8 @@ export const ENTRIES: Report = {
   },
 };
 
-function render(entry: AccountEntry, balance: Money, exponent: CurrencyExponent): Static<typeof OwnEntry> {
+/** An entry as its partner sees it. @param balance after it. */
+export function entryItem(entry: AccountEntry, balance: Money, exponent: CurrencyExponent): Static<typeof OwnEntry> {
   const sale = "of" in entry ? entry.of : undefined;
   return {
     at: entry.wall,

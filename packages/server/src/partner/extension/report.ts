@@ -8,10 +8,11 @@ import { rememberBalances } from "./balances.ts";
 import { ENTRIES } from "./entries.ts";
 import { REPORTED, type Report } from "./shape.ts";
 import { TOP_UPS } from "./top-ups.ts";
+import { WEBHOOK } from "./webhook.ts";
 
 /* Reports for the partner itself: GET, the same in every version. */
 
-export const REPORTS: readonly Report[] = [ACCOUNT, ENTRIES, TOP_UPS];
+export const REPORTS: readonly Report[] = [ACCOUNT, ENTRIES, TOP_UPS, WEBHOOK];
 
 interface ReportOptions {
   readonly ports: Ports;

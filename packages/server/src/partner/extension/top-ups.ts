@@ -12,7 +12,7 @@ const udf = orNull(Type.String(), "Your own text; null if you sent none.");
 
 const dayOrNull = (description: string) => orNull(Type.String(), `${description}; null if you asked by \`udf1\`.`);
 
-const OwnTopUpItem = Type.Object(
+export const OwnTopUpItem = Type.Object(
   {
     txnId: Type.String({ description: "The provider's number of the top-up." }),
     orderId: Type.String({ description: "The checkoutId that was used." }),
@@ -76,14 +76,18 @@ export const TOP_UPS: Report = {
     const { topUps, rest } = await readOwnTopUps(engine.db, provider.zone, caller, of, place);
     const value = {
       ...("udf1" in of ? { from: null, to: null } : of),
-      items: topUps.map((topUp) => render(topUp, provider.currencyExponent)),
+      items: topUps.map((topUp) => topUpItem(topUp, provider.currencyExponent)),
       next: rest === undefined ? null : await writeCursor(ports, owner, { of, place: rest }),
     };
     return { ok: true, value };
   },
 };
 
-function render({ transaction, reversedAt }: OwnTopUp, exponent: CurrencyExponent): Static<typeof OwnTopUpItem> {
+/** A top-up as its partner sees it. */
+export function topUpItem(
+  { transaction, reversedAt }: OwnTopUp,
+  exponent: CurrencyExponent,
+): Static<typeof OwnTopUpItem> {
   return {
     txnId: transaction.txnId,
     orderId: transaction.checkoutId,

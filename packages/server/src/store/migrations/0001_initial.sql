@@ -402,23 +402,26 @@ CREATE INDEX audit_entry_by_reason ON audit_entry (reason, seq);
 -- Changes of staff accounts tell who is one person.
 CREATE INDEX audit_entry_by_action ON audit_entry (action, seq);
 
--- Systems of the provider that receive events.
+-- Systems of the provider that receive events, and the webhooks of partners.
 CREATE TABLE target (
-  id         INTEGER PRIMARY KEY,
-  name       TEXT    NOT NULL UNIQUE,
+  id          INTEGER PRIMARY KEY,
+  name        TEXT    NOT NULL UNIQUE,
+  -- The account whose facts a partner's webhook gets; null for the provider's systems.
+  partner_id  INTEGER REFERENCES partner,
+  environment TEXT    CHECK ((environment IS NULL) = (partner_id IS NULL)),
   -- A JSON object; its fields depend on the kind of target.
-  config     TEXT    NOT NULL,
+  config      TEXT    NOT NULL,
   -- A JSON list: see Target in domain/target.ts.
-  secrets    TEXT    NOT NULL,
-  billing    INTEGER NOT NULL CHECK (billing IN (0, 1)),
-  paused     INTEGER NOT NULL CHECK (paused IN (0, 1)),
+  secrets     TEXT    NOT NULL,
+  billing     INTEGER NOT NULL CHECK (billing IN (0, 1)),
+  paused      INTEGER NOT NULL CHECK (paused IN (0, 1)),
   -- Whether it is paused because it answered 410.
-  gone       INTEGER NOT NULL CHECK (gone IN (0, paused)),
-  created_at INTEGER NOT NULL,
+  gone        INTEGER NOT NULL CHECK (gone IN (0, paused)),
+  created_at  INTEGER NOT NULL,
   -- Time of the last resend by staff: the delivering process then reads the failed events again.
-  resent_at  INTEGER,
+  resent_at   INTEGER,
   -- Number of the last event that was sent to it. Failed events up to this number are in delivery.
-  place      INTEGER NOT NULL
+  place       INTEGER NOT NULL
 ) STRICT;
 
 -- Events, written while there is a target, in the transaction of their change, and numbered in the order of commits. The
@@ -432,11 +435,12 @@ CREATE TABLE event (
   cuid        TEXT,
   service     TEXT,
   req_id      TEXT,
-  -- Only alerts, top-ups and their reversals.
+  -- Only alerts, entries, top-ups and their reversals.
   partner_id  INTEGER,
-  -- A JSON object: the connection's state after the event, and the top-up; or the limit or amounts of an alert.
+  -- A JSON object: the connection's state after the event, and the top-up; or the limit or amounts of an alert, or the entry.
   state       TEXT    NOT NULL
 ) STRICT;
+CREATE INDEX event_by_partner ON event (partner_id, environment, seq) WHERE partner_id IS NOT NULL;
 
 -- Events that failed at a target, and events that wait behind them.
 CREATE TABLE delivery (

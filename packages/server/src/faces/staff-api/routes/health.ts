@@ -4,7 +4,7 @@ import { InstantSchema, oneOf, orNull } from "../../../office/common.ts";
 import { listRuns } from "../../../office/imports/runs.ts";
 import { ImportRunSchema } from "../../../office/imports/schemas.ts";
 import { lastBackupAt, lastCheckAt } from "../../../office/maintenance/backups.ts";
-import { statusesOf, targetData } from "../../../office/targets/presenter.ts";
+import { statusesOfSystems, targetData } from "../../../office/targets/presenter.ts";
 import { TargetSchema } from "../../../office/targets/schemas.ts";
 import { StoreUnavailable } from "../../../store/errors.ts";
 import { readHorizon } from "../../../store/settings.ts";
@@ -132,7 +132,7 @@ export const healthRoutes = [
             state,
             appliedAt: isoTimeOrNull(appliedAt),
           })),
-          targets: (await statusesOf(db)).map((each) => targetData(each, clock())),
+          targets: (await statusesOfSystems(db)).map((each) => targetData(each, clock())),
         };
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
