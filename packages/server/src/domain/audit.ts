@@ -36,6 +36,7 @@ export const AUDIT_ACTIONS = [
   "partner.deposit",
   "partner.withdrawal",
   "partner.adjustment",
+  "partner.webhook",
   "token.issue",
   "token.rotate",
   "token.revoke",
@@ -60,7 +61,6 @@ export const AUDIT_ACTIONS = [
   "bulk.reverse_goodwill",
   "history.prune",
   "target.add",
-  "target.move",
   "target.pause",
   "target.resume",
   "target.rotate",
@@ -187,7 +187,7 @@ export function partnerAllowed({ name, allowedAddresses }: Partner, after: Addre
   return { action: "partner.allow", subject: name, before: of(allowedAddresses), after: of(after) };
 }
 
-type TermsAction = `partner.${"limit" | "details" | "account" | "commission" | StaffEntryKind}`;
+type TermsAction = `partner.${"limit" | "details" | "account" | "commission" | "webhook" | StaffEntryKind}`;
 
 /** @param before with amounts in major units, as for people. */
 export function partnerTermsSet(action: TermsAction, { name }: Partner, before: object | undefined, after: object) {
@@ -260,11 +260,6 @@ export function heldBackKept(environment: Environment, cuid: string, kept: objec
 
 export function targetAdded(target: Target): AuditedChange {
   return { action: "target.add", subject: target.name, before: undefined, after: targetOnRecord(target) };
-}
-
-export function targetMoved({ name, config }: Target, after: Target["config"]): AuditedChange {
-  const onRecord = (of: Target["config"]) => ({ address: addressOf(of) ?? null });
-  return { action: "target.move", subject: name, before: onRecord(config), after: onRecord(after) };
 }
 
 export function targetPausedSet({ name, paused: before }: Target, after: boolean): AuditedChange {

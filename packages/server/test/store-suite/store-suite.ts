@@ -25,6 +25,7 @@ import { testImports } from "./imports.ts";
 import { testLimits } from "./limits.ts";
 import { testLookUps } from "./look-ups.ts";
 import { testOutbox } from "./outbox.ts";
+import { testPartnerWebhooks } from "./partner-webhooks.ts";
 import { testProviderSettings } from "./provider-settings.ts";
 import { testRefusals } from "./refusals.ts";
 import { testRefusedCalls } from "./refused-calls.ts";
@@ -71,6 +72,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("second persons", () => testSecondPersons(makeDatabase));
     describe("targets", () => testTargets(makeDatabase));
     describe("deliveries", () => testDeliveries(makeDatabase));
+    describe("webhooks of partners", () => testPartnerWebhooks(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
     describe("alerts", () => testAlerts(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));

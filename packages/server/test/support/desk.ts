@@ -50,7 +50,7 @@ export async function refusal(work: Promise<unknown>) {
 }
 
 /** The same schema, in which no object has a field that it does not name. */
-function closed(schema: TSchema): TSchema {
+export function closed(schema: TSchema): TSchema {
   const parts = Object.entries(schema as object).map(([name, part]: [string, unknown]) => [
     name,
     closedPart(name, part),

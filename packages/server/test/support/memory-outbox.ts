@@ -125,10 +125,10 @@ export class MemoryOutbox implements Outbox {
     return true;
   }
 
-  /** Its events are of no partner. */
-  async lastOfPartners() {
+  /** All events are of one partner. */
+  async lastOfPartners(seq: number) {
     this.#expectUp();
-    return [];
+    return this.#last > seq ? [{ partnerId: 1, environment: "production" as const, seq: this.#last }] : [];
   }
 
   async lastEvent(): Promise<number> {

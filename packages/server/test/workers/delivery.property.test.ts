@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { getsAll } from "../../src/domain/target.ts";
 import { deliveryScene, fail } from "../support/delivery-scene.ts";
 
 /** What happens to a target, its receiver and the processes that deliver to it. */
@@ -22,12 +23,12 @@ const incident = fc.oneof(
   },
 );
 
-test.each([false, true])(
-  "whatever fails and whoever is killed, each connection's last event arrives last, and billing (%j) gets them all",
-  async (billing) => {
+test.each([{ billing: false }, { billing: true }, { partner: { partnerId: 1, environment: "production" } } as const])(
+  "whatever fails and whoever is killed, each connection's last event arrives last, and billing and partners (%j) get all",
+  async (target) => {
     await fc.assert(
       fc.asyncProperty(fc.array(incident, { minLength: 5, maxLength: 25 }), async (incidents) => {
-        const scene = deliveryScene({ billing });
+        const scene = deliveryScene(target);
         const { time, outbox } = scene;
         let mood: "fine" | "flaky" | "away" = "fine";
         /** What the receiver has, by customer, in the order in which it took them; a new run begins with each process. */
@@ -70,7 +71,8 @@ test.each([false, true])(
           const mine = taken.get(key.cuid) ?? [];
           const last = Math.max(...outbox.events.filter((other) => other.key.cuid === key.cuid).map((one) => one.seq));
           expect(mine.at(-1)?.seq).toBe(last);
-          if (billing) expect(mine.map((one) => one.seq)).toContain(seq);
+          if (getsAll({ billing: false, partner: undefined, ...target }))
+            expect(mine.map((one) => one.seq)).toContain(seq);
         }
         for (const mine of taken.values())
           for (const [index, { seq, run }] of mine.entries()) {

@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
+import type { Partner } from "../../domain/access-token.ts";
 import type { AccountKey } from "../../domain/account.ts";
-import { targetMoved } from "../../domain/audit.ts";
+import { partnerTermsSet } from "../../domain/audit.ts";
 import { Refused } from "../../domain/refused.ts";
-import { webhookName } from "../../domain/target.ts";
+import { addressOf, type TargetConfig, webhookName } from "../../domain/target.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { findWebhook, ownDeliveries } from "../../store/delivery-log.ts";
 import { accountMeant } from "../accounts/presenter.ts";
@@ -91,29 +92,25 @@ export const setWebhook = operation({
       throw new Refused("conflict", "set the URL, the secret, or remove the webhook: one at a time");
     if (remove) await removeTarget.run(office, { name });
     const rotated = rotate ? await rotateTargetSecret.run(office, { name }) : undefined;
-    const secret = url === undefined ? rotated?.secret : await setUrl(office, { name, partner: key }, url);
+    const secret = url === undefined ? rotated?.secret : await setUrl(office, partner, key, url);
     return { ...(await webhookData(office, key)), secret: secret ?? null };
   },
 });
 
 /** @returns the secret of a new webhook. @throws Refused */
-async function setUrl(
-  office: Office,
-  { name, partner }: { readonly name: string; readonly partner: AccountKey },
-  url: string,
-): Promise<string | undefined> {
+async function setUrl(office: Office, partner: Partner, key: AccountKey, url: string): Promise<string | undefined> {
   const config = { kind: "webhook", url } as const;
-  if ((await findWebhook(office.store.engine.db, partner)) === undefined)
-    return (await addTo(office, { name, partner, config, billing: false }, "url")).secret;
+  const name = webhookName(partner.name, key.environment);
+  if ((await findWebhook(office.store.engine.db, key)) === undefined)
+    return (await addTo(office, { name, partner: key, config, billing: false }, "url")).secret;
   await refuseAddress(office, config, "url");
-  await decide(office, "reference", async (tx) => {
+  return decide(office, "reference", async (tx) => {
     const before = await targetNamed(tx, name);
-    const write = () => updateTarget(tx, before, { config: JSON.stringify(config) });
-    return JSON.stringify(before.config) === JSON.stringify(config)
-      ? { answer: undefined }
-      : changed(undefined, write, targetMoved(before, config));
+    if (JSON.stringify(before.config) === JSON.stringify(config)) return { answer: undefined };
+    const onRecord = (of: TargetConfig) => ({ environment: key.environment, address: addressOf(of) ?? null });
+    const audit = partnerTermsSet("partner.webhook", partner, onRecord(before.config), onRecord(config));
+    return changed(undefined, () => updateTarget(tx, before, { config: JSON.stringify(config) }), audit);
   });
-  return undefined;
 }
 
 async function webhookData(office: Office, key: AccountKey): Promise<Static<typeof WebhookSchema>> {

@@ -1,0 +1,398 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Webhook } from "standardwebhooks";
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { expect, test } from "vitest";
+import type { AccountKey } from "../../src/domain/account.ts";
+import { EVENTS_KEPT_MS, type RecordedEvent } from "../../src/domain/event.ts";
+import { enterIntoAccount } from "../../src/office/accounts/operations.ts";
+import { readProblems } from "../../src/office/alerts/problems.ts";
+import { raiseAlert } from "../../src/office/alerts/sql.ts";
+import { listEntries } from "../../src/office/audit/sql.ts";
+import { testTarget } from "../../src/office/targets/deliveries.ts";
+import { addTarget, listTargets, pauseTarget, resendToTarget } from "../../src/office/targets/operations.ts";
+import { setWebhook, showWebhook } from "../../src/office/targets/webhook.ts";
+import { Means } from "../../src/partner/extension/account.ts";
+import { OwnEntry } from "../../src/partner/extension/entries.ts";
+import { type FactMessage, factMessage, SHOWN } from "../../src/partner/extension/facts.ts";
+import { OwnTopUpItem } from "../../src/partner/extension/top-ups.ts";
+import { eventsAfter, lastEvent } from "../../src/store/events.ts";
+import { outboxOf } from "../../src/store/outbox.ts";
+import { targetTools } from "../../src/targets/tools.ts";
+import { startDelivering } from "../../src/workers/deliver-events.ts";
+import { by } from "../support/by.ts";
+import { closed, OWN_NETWORKS, refusal, run } from "../support/desk.ts";
+import { partnersOf } from "../support/partners.ts";
+import { seededRandom } from "../support/random.ts";
+import { answerWith, type Delivery, startReceiver } from "../targets/receivers.ts";
+import { countRows, type MakeDatabase } from "./database.ts";
+import { expectRecorded, HARI_TV, openProvider, RAM, RAM_NET, RAM_TV, SITA, SITA_NET, SITA_TV } from "./provider.ts";
+
+const NOWHERE = "http://127.0.0.1:9/";
+const CONNECTIONS = [SITA_NET, SITA_TV, RAM_NET, RAM_TV];
+const CODES = { internet: "NET-1M", tv: "TV-1M", iptv: "" };
+
+/** Two partners with webhooks. */
+async function openWithTwo(makeDatabase: MakeDatabase, urls: readonly [string, string] = [NOWHERE, NOWHERE]) {
+  const opened = await openProvider(makeDatabase);
+  const partners = [opened.partner, await partnersOf(opened.store).add("Rival Bank", by(opened.now))];
+  const keys = partners.map(({ id }): AccountKey => ({ partnerId: id, environment: "production" }));
+  const secrets: string[] = [];
+  for (const [index, { name }] of partners.entries())
+    secrets.push((await run(opened.desk(), setWebhook, { name, url: urls[index] ?? NOWHERE })).secret ?? "");
+  const random = seededRandom(52);
+  const below = (most: number) => (random(2)[0] ?? 0) % most;
+  const topUp = async (of: number, connection = CONNECTIONS[below(CONNECTIONS.length)] ?? SITA_NET) => {
+    const partnerId = partners[of]?.id ?? 0;
+    const { checkoutId, checkout } = opened.quote(connection, { partnerId });
+    const of1 = { partnerId, checkoutId, checkout, udf1: `order of ${partners[of]?.name}` };
+    return expectRecorded(await opened.store.settleTopUp(opened.command(connection, CODES[connection.service], of1)));
+  };
+  const enter = (of: number, reference: string) => {
+    const input = { name: partners[of]?.name ?? "", kind: "deposit", amount: "50", reference } as const;
+    return run({ ...opened.desk(), actor: { name: "Maya" } }, enterIntoAccount, { ...input, reason: "paid in cash" });
+  };
+  const factsOf = async (of: number, shown?: typeof SHOWN) => {
+    const key = keys[of] as AccountKey;
+    const events = await eventsAfter(opened.store.engine.db, 0, 1_000, key);
+    const messages: FactMessage[] = [];
+    for (const event of events) messages.push(await factMessage(opened.store, key, event, shown));
+    return { events, messages };
+  };
+  return { opened, partners, keys, secrets, below, topUp, enter, factsOf };
+}
+
+type Two = Awaited<ReturnType<typeof openWithTwo>>;
+
+/** Everything that happens to accounts and customers, in a random order. */
+async function live({ opened, partners, keys, below, topUp, enter }: Two, steps: number) {
+  const made: string[][] = [[], []];
+  for (let step = 0; step < steps; step += 1) {
+    opened.now += 1_000;
+    const of = below(2);
+    const own = made[of] ?? [];
+    const act = below(8);
+    if (act < 4 || own.length === 0) own.push((await topUp(of)).checkoutId);
+    else if (act === 4) await opened.reverse(own.splice(below(own.length), 1)[0] ?? "");
+    else if (act === 5) await enter(of, `${partners[of]?.name} ${step}.1`);
+    else if (act === 6) {
+      const event = { kind: "account.low", ...(keys[of] as AccountKey), below: 1_000n } as const;
+      const low = { kind: "account_low", environment: "production", subject: `${step}`, amount: -5n, event } as const;
+      await raiseAlert(opened.store.engine, low, opened.now);
+    } else await opened.block(HARI_TV, step % 2 === 0);
+  }
+  await opened.restate({ ...SITA, connections: {} }, RAM);
+}
+
+/** The fields of each type of fact: those of the reports. */
+const FIELDS: Readonly<Record<string, TSchema>> = {
+  "topup.recorded": OwnTopUpItem,
+  "topup.reversed": OwnTopUpItem,
+  "account.entry": OwnEntry,
+  "account.low": Means,
+};
+
+/** Texts and names of fields in a value, at any depth. */
+function textsIn(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [String(value)];
+  return Object.entries(value).flatMap(([name, part]) => [name, ...textsIn(part)]);
+}
+
+/** What a message shows that it must not: fields of no report, and texts of customers, staff or the other partner. */
+function leaksOf({ type, data }: FactMessage, foreign: ReadonlySet<string>, { name }: { readonly name: string }) {
+  const fields = Value.Errors(closed(FIELDS[type] as TSchema), data).map(({ message }) => message);
+  const people = [SITA, RAM].flatMap(({ first_name, last_name, mobile }) => [first_name, last_name, mobile]);
+  const hidden = [...people, "Maya", "paid in cash", name];
+  const texts = textsIn(data).filter((text) => foreign.has(text) || hidden.some((each) => text.includes(each)));
+  return [...fields, ...texts];
+}
+
+/** Builders of bodies with a mistake each. */
+const MUTANTS: Readonly<Record<string, Partial<typeof SHOWN>>> = {
+  "the customer's name": {
+    topUp: (of, exponent) => ({ ...SHOWN.topUp(of, exponent), udf2: `for ${SITA.first_name}` }),
+  },
+  "a mobile number, deep inside": {
+    topUp: (of, exponent) => Object.assign(SHOWN.topUp(of, exponent), { customer: { phones: [RAM.mobile] } }),
+  },
+  "a field of no report": { topUp: (of, exponent) => Object.assign(SHOWN.topUp(of, exponent), { at: 1 }) },
+  "the member of staff": {
+    entry: (of, balance, exponent) => ({
+      ...SHOWN.entry(of, balance, exponent),
+      reference: "author" in of ? of.author : null,
+    }),
+  },
+  "the reason of staff": {
+    entry: (of, balance, exponent) =>
+      Object.assign(SHOWN.entry(of, balance, exponent), { reason: "reason" in of ? of.reason : "" }),
+  },
+  "the other partner": {
+    entry: (of, balance, exponent) => ({ ...SHOWN.entry(of, balance, exponent), txnId: "Rival Bank" }),
+  },
+  "the bound of the alert": {
+    means: (balance, limit, exponent) => Object.assign(SHOWN.means(balance, limit, exponent), { alertBelow: 10 }),
+  },
+};
+
+/** Partners are told of their facts by webhooks. */
+export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
+  test("over all events, no message has another partner's or a customer's data, and mutants are found", async () => {
+    const two = await openWithTwo(makeDatabase);
+    await live(two, 60);
+    const { opened, partners, factsOf } = two;
+    const all = [await factsOf(0), await factsOf(1)];
+    const ids = all.map(({ messages }) => messages.map(({ id }) => id));
+    const foreign = (of: number) => {
+      const { messages = [] } = all[1 - of] ?? {};
+      const naming = messages.map(({ data }) => data as Partial<Record<string, string>>);
+      const texts = naming.flatMap(({ txnId, orderId, reference, udf1 }) => [txnId, orderId, reference, udf1]);
+      return new Set(texts.filter((text) => typeof text === "string"));
+    };
+    const leaks = ({ messages }: { readonly messages: readonly FactMessage[] }, of: number) =>
+      messages.flatMap((message) => leaksOf(message, foreign(of), partners[1 - of] ?? opened.partner));
+    for (const [of, facts] of all.entries()) {
+      expect(new Set(facts.messages.map(({ type }) => type))).toEqual(new Set(Object.keys(FIELDS)));
+      expect(leaks(facts, of)).toEqual([]);
+      expect(new Set(ids[of]).size).toBe(facts.messages.length);
+      for (const id of ids[of] ?? [])
+        expect(id).toMatch(/^(?:(?:recorded|reversed)_[0-9A-Z]{26}|entry_[\w%]+|low_\d+)$/);
+      // Nobody can be shown another's facts, even if the wrong events were read.
+      const other = two.keys[1 - of] as AccountKey;
+      for (const event of facts.events.filter(({ kind }) => kind !== "account.low"))
+        await expect(factMessage(opened.store, other, event)).rejects.toThrow("the account has no such fact");
+    }
+    for (const [mutant, shown] of Object.entries(MUTANTS))
+      expect(leaks(await factsOf(0, { ...SHOWN, ...shown }), 0), mutant).not.toEqual([]);
+    const told = (await eventsAfter(opened.store.engine.db, 0, 1_000)).map(({ kind }) => kind);
+    expect(told).not.toContain("account.entry");
+  });
+
+  test("bodies are those of the reports; a later reversal leaves the first fact as it was", async () => {
+    const { opened, topUp, enter, factsOf } = await openWithTwo(makeDatabase);
+    const { txnId, checkoutId, txnDate } = await topUp(0, SITA_NET);
+    await opened.reverse(checkoutId);
+    await enter(0, "bank 4711.a");
+    const sold = {
+      ...{ txnId, orderId: checkoutId, cuid: SITA_NET.cuid, service: "internet", reqId: "sita", bouquetId: "NET-1M" },
+      ...{ amt: 1130, commission: 0, txnDate, udf1: "order of wallet", udf2: null },
+    };
+    const timestamp = new Date(opened.now).toISOString();
+    expect((await factsOf(0)).messages).toEqual([
+      {
+        ...{ id: `recorded_${txnId}`, type: "topup.recorded", timestamp },
+        data: { ...sold, status: "success", reversedAt: null },
+      },
+      {
+        ...{ id: `reversed_${txnId}`, type: "topup.reversed", timestamp },
+        data: { ...sold, status: "reversed", reversedAt: txnDate },
+      },
+      {
+        ...{ id: "entry_bank%204711%2Ea", type: "account.entry", timestamp },
+        data: {
+          ...{ at: txnDate, kind: "deposit", amount: 50, balance: 50, reference: "bank 4711.a" },
+          ...{ txnId: null, orderId: null, gross: null, commission: null },
+        },
+      },
+    ]);
+    expect((await factsOf(1)).messages).toEqual([]);
+  });
+
+  test("every fact arrives, in order for its checkoutId, however often the process is killed", async () => {
+    const failing = seededRandom(8);
+    /** Whether each request was accepted. */
+    const isTaken: boolean[] = [];
+    const flaky = await startReceiver((response) => {
+      isTaken.push((failing(1)[0] ?? 0) >= 40);
+      answerWith(isTaken.at(-1) === true ? 204 : 500)(response);
+    });
+    const receivers = [flaky, await startReceiver()] as const;
+    const two = await openWithTwo(makeDatabase, [receivers[0].url, receivers[1].url]);
+    const { opened, below, topUp, enter } = two;
+    let [aheadMs, killed, isOver] = [0, 0, false];
+    const clock = () => Date.now() + aheadMs;
+    const outbox = outboxOf(opened.store.engine);
+    /** After the kill, nothing that the process does has an effect. */
+    const start = (holder: string) => {
+      let isDead = false;
+      const never = new Promise<never>(() => {});
+      const mortal = new Proxy(outbox, {
+        get:
+          (all, name: keyof typeof outbox) =>
+          async (...given: never[]) => {
+            const result = isDead ? never : await (all[name] as (...all: never[]) => unknown)(...given);
+            return isDead ? never : result;
+          },
+      });
+      const random = seededRandom(3);
+      const tools = targetTools({ clock, random }, OWN_NETWORKS);
+      const worker = startDelivering({
+        ...{ store: { outbox: mortal }, clock, random, holder, log: () => {} },
+        sleep: async (ms, signal) => {
+          await pause(ms > 5_000 ? ms : 2, undefined, { signal }).catch(() => {});
+          if (isDead) await never;
+        },
+        createSender: (target) => tools.createSender(target, opened.store),
+      });
+      return {
+        stop: worker.stop,
+        kill: () => {
+          isDead = true;
+        },
+      };
+    };
+    let process = start("p0");
+    const selling = (async () => {
+      const made: [string[], string[]] = [[], []];
+      for (let step = 0; step < 160; step += 1) {
+        const of = below(2);
+        const own = made[of] ?? [];
+        if (step % 4 === 3 && own.length > 0) await opened.reverse(own.splice(below(own.length), 1)[0] ?? "");
+        else if (step % 9 === 8) await enter(of, `R${step}`);
+        else own.push((await topUp(of)).checkoutId);
+        await pause(below(6));
+      }
+      isOver = true;
+    })();
+    while (!isOver) {
+      await pause(100 + below(150));
+      process.kill();
+      killed += 1;
+      // Its lease ends, and another process continues.
+      aheadMs += 20_001;
+      process = start(`p${killed}`);
+    }
+    await selling;
+    const wanted = [await two.factsOf(0), await two.factsOf(1)].map(({ messages }) => messages);
+    const idsAt = (of: number) => (receivers[of]?.deliveries ?? []).map(({ headers }) => String(headers["webhook-id"]));
+    // Failed facts are retried after seconds.
+    await expect
+      .poll(
+        async () => {
+          aheadMs += 1_000;
+          return [await countRows(opened, "delivery"), ...[0, 1].map((of) => new Set(idsAt(of)).size)];
+        },
+        { timeout: 20_000, interval: 20 },
+      )
+      .toEqual([0, ...wanted.map(({ length }) => length)]);
+    await process.stop();
+    expect(killed).toBeGreaterThan(2);
+    for (const of of [0, 1]) {
+      const ids = idsAt(of);
+      expect(new Set(ids)).toEqual(new Set((wanted[of] ?? []).map(({ id }) => id)));
+      const taken = ids.map((id, index) => (of === 1 || isTaken[index] === true ? id : ""));
+      for (const id of ids.filter((each) => each.startsWith("reversed_")))
+        expect(ids.indexOf(id)).toBeGreaterThan(taken.indexOf(id.replace("reversed_", "recorded_")));
+      for (const { id } of wanted[of] ?? []) expect(taken).toContain(id);
+    }
+  }, 60_000);
+
+  test("a webhook is set, moved, rotated and removed on record, and is none of the provider's targets", async () => {
+    const { opened, secrets } = await openWithTwo(makeDatabase);
+    const desk = opened.desk();
+    const [name, target] = ["wallet", "partner wallet production"];
+    expect(secrets[0]).toMatch(/^whsec_[\w+/]{43}=$/);
+    expect((await run(desk, setWebhook, { name, url: NOWHERE })).secret).toBeNull();
+    const moved = await run(desk, setWebhook, { name, url: "http://127.0.0.1:9/b?key=hush" });
+    expect([moved.secret, moved.webhook]).toMatchObject([null, { name: target, address: "http://127.0.0.1:9/b" }]);
+    const trial = await run(desk, setWebhook, { name, environment: "trial", url: NOWHERE });
+    expect(trial.webhook?.name).toBe("partner wallet trial");
+    const rotated = await run(desk, setWebhook, { name, rotate: true });
+    expect(rotated.secret).not.toBe(secrets[0]);
+    expect((await run(desk, listTargets, {})).items).toEqual([]);
+    expect((await run(desk, setWebhook, { name, remove: true })).webhook).toBeNull();
+    expect(await run(desk, showWebhook, { name })).toEqual({ webhook: null, deliveries: [] });
+    expect((await run(desk, showWebhook, { name, environment: "trial" })).webhook).not.toBeNull();
+    const both = await refusal(run(desk, setWebhook, { name, url: NOWHERE, remove: true }));
+    expect(both).toMatchObject({ code: "conflict" });
+    expect((await refusal(run(desk, setWebhook, { name, rotate: true }))).code).toBe("not_found");
+    const close = await refusal(run(desk, setWebhook, { name, url: "http://192.168.1.1/" }));
+    expect(close.problems).toMatchObject([{ field: "url" }]);
+    const trail = await listEntries(opened.store.engine.db, {}, 10);
+    expect(trail.map(({ action, subject }) => `${action} ${subject}`).slice(0, 4)).toEqual([
+      `target.remove ${target}`,
+      `target.rotate ${target}`,
+      "target.add partner wallet trial",
+      "partner.webhook wallet",
+    ]);
+    expect(JSON.stringify(trail)).not.toMatch(/whsec_|hush/);
+  });
+
+  test("deliveries show type, status and reason but no answer; a paused webhook is a problem", async () => {
+    const receiver = await startReceiver((response) => response.writeHead(410).end("inner secret"));
+    const { opened, topUp, secrets } = await openWithTwo(makeDatabase, [receiver.url, NOWHERE]);
+    const desk = opened.desk();
+    opened.now = Date.now();
+    const name = "partner wallet production";
+    const { txnId } = await topUp(0);
+    const outcome = { status: 410, problem: "status 410", answer: null };
+    expect(await run(desk, testTarget, { name })).toMatchObject(outcome);
+    const [{ body, headers }] = receiver.deliveries as [Delivery];
+    const signed = new Webhook(secrets[0] ?? "").verify(body, headers as Record<string, string>);
+    expect(signed).toMatchObject({ id: headers["webhook-id"], type: "test", data: {} });
+    const worker = startDelivering({
+      ...{ store: { outbox: outboxOf(opened.store.engine) }, clock: desk.clock, random: desk.random, holder: "p" },
+      sleep: (ms, signal) => pause(Math.min(ms, 5), undefined, { signal }).catch(() => {}),
+      createSender: (target) => desk.targets.createSender(target, opened.store),
+      log: () => {},
+    });
+    const webhook = () => run(desk, showWebhook, { name: "wallet" });
+    const state = async () => {
+      opened.now += 1_000;
+      return (await webhook()).webhook?.state;
+    };
+    await expect.poll(state).toBe("gone");
+    await worker.stop();
+    const { deliveries } = await webhook();
+    expect(deliveries[0]).toMatchObject({ id: `recorded_${txnId}`, type: "topup.recorded", attempt: 1, status: 410 });
+    expect(deliveries.at(-1)).toMatchObject({ id: expect.stringMatching(/^test_/), type: "test" });
+    expect(await opened.database.read("SELECT 1 FROM delivery_log WHERE answer IS NOT NULL")).toEqual([]);
+    const problems = (await readProblems(desk)).filter(({ subject }) => subject === name);
+    expect(problems.map(({ kind }) => kind)).toEqual(["target_paused"]);
+    expect((await run(desk, pauseTarget, { name, paused: false })).state).toBe("failing");
+  });
+
+  test("an event of one partner cannot be sent again to another, nor one of the provider's to a partner", async () => {
+    const { opened, keys, topUp } = await openWithTwo(makeDatabase);
+    await topUp(0);
+    await topUp(1);
+    const event = async (of: number) => {
+      const [found] = await eventsAfter(opened.store.engine.db, 0, 10, keys[of]);
+      return `evt_${found?.at}_${found?.seq}`;
+    };
+    await opened.store.engine.transact(async (tx) => {
+      await tx
+        .updateTable("target")
+        .set({ place: await lastEvent(tx) })
+        .execute();
+    });
+    const resend = async (id: string) =>
+      run(opened.desk(), resendToTarget, { name: "partner wallet production", event: id });
+    expect((await refusal(resend(await event(1)))).code).toBe("not_found");
+    expect(await resend(await event(0))).toEqual({ resent: 1 });
+  });
+
+  test("events that no target lacks are deleted, although a partner with a webhook had none for long", async () => {
+    const { opened, topUp, keys } = await openWithTwo(makeDatabase);
+    await run(opened.desk(), addTarget, { name: "crm" });
+    for (let count = 0; count < 3; count += 1) await topUp(0);
+    const { db } = opened.store.engine;
+    const events = async (): Promise<readonly RecordedEvent[]> => eventsAfter(db, 0, 10);
+    await opened.store.engine.transact(async (tx) => {
+      await tx
+        .updateTable("target")
+        .set({ place: 3 })
+        .where("name", "in", ["crm", "partner wallet production"])
+        .execute();
+    });
+    await outboxOf(opened.store.engine).forget(opened.now);
+    expect((await events()).map(({ seq }) => seq)).toEqual([3]);
+    expect(await outboxOf(opened.store.engine).lastOfPartners(0)).toEqual([{ ...keys[0], seq: 3 }]);
+    // What a webhook lacks is kept for 30 days.
+    await topUp(1);
+    await topUp(0);
+    await outboxOf(opened.store.engine).forget(opened.now + EVENTS_KEPT_MS);
+    expect((await events()).map(({ seq }) => seq)).toEqual([4, 5]);
+    await outboxOf(opened.store.engine).forget(opened.now + EVENTS_KEPT_MS + 1);
+    expect((await events()).map(({ seq }) => seq)).toEqual([5]);
+  });
+}
