@@ -2,12 +2,15 @@ import { describe, expect, test } from "vitest";
 import type { AccountKey } from "../../src/domain/account.ts";
 import type { CommissionRule } from "../../src/domain/commission.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
+import { testTarget } from "../../src/office/targets/deliveries.ts";
+import { setWebhook } from "../../src/office/targets/webhook.ts";
 import { by } from "../support/by.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { partnersOf, setAccount } from "../support/partners.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { ask, askAll, fill, topUp } from "../support/reports.ts";
 import { START, startTestService, type TestService } from "../support/service.ts";
+import { startReceiver } from "../targets/receivers.ts";
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
@@ -75,6 +78,22 @@ test("an account shows its balance, the rules in force and the limits, in its en
   await setAccount(store, wallet, { creditLimit: 100_000n });
   for (let times = 0; times < 4; times += 1) await topUp(service);
   expect(await account(service)).toMatchObject({ balance: -537, available: 463, limits: { newLookUps: null } });
+});
+
+test("a partner sees the last deliveries of its webhook, in its environment alone, and no answer", async () => {
+  const service = await startTestService();
+  const receiver = await startReceiver((response) => response.writeHead(500).end("inner secret"));
+  const shown = async (token?: string) => (await ask(service, "partner/webhook", "", token)).json.body;
+  expect(await shown()).toEqual({ paused: null, deliveries: [] });
+  const desk = deskOf(service.ports);
+  await run(desk, setWebhook, { name: "wallet", environment: "trial", url: receiver.url });
+  await run(desk, testTarget, { name: "partner wallet trial" });
+  const failed = { attempt: 1, status: 500, problem: "status 500" };
+  expect(await shown()).toEqual({
+    paused: false,
+    deliveries: [{ at: "2026-11-20 09:00:00", id: `test_${START}`, type: "test", ...failed }],
+  });
+  expect(await shown(service.liveToken)).toEqual({ paused: null, deliveries: [] });
 });
 
 test("one sum serves all requests of two seconds, unless the balance is stored", async () => {

@@ -22,6 +22,7 @@ const REPORTS: readonly (readonly [ReportName, string])[] = [
   ["partner/top-ups", `?${DAYS}`],
   ["partner/top-ups", ""],
   ["partner/top-ups", "?udf1=INV-1"],
+  ["partner/webhook", ""],
 ];
 
 /** Rows of others at the time of the partner's own. Both engines know this SQL. */
@@ -123,7 +124,7 @@ test("on SQLite, each statement of a report finds its rows by partner and enviro
     for (const detail of details)
       if (/^(SCAN|SEARCH) /.test(detail) && !detail.includes("retention"))
         expect(detail, `${report}: ${sql}`).toMatch(
-          /^SEARCH .*\((partner_id=\? AND environment=\?|udf1=\? AND |txn_id=\?)/,
+          /^SEARCH .*\((partner_id=\? AND environment=\?|udf1=\? AND |txn_id=\?|target_id=\?)/,
         );
   }
 });

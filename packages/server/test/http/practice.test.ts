@@ -3,6 +3,9 @@ import { FAULTS, PRACTICE_CUID, type TrialCall } from "../../src/domain/practice
 import { resetTrial } from "../../src/faces/cli/demo/trial.ts";
 import { listAudit } from "../../src/office/audit/operations.ts";
 import { reversePractised } from "../../src/office/practice/reversals.ts";
+import { findTarget } from "../../src/office/targets/sql.ts";
+import { setWebhook } from "../../src/office/targets/webhook.ts";
+import { eventsAfter } from "../../src/store/events.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { PREFIX, startTestService, type TestService } from "../support/service.ts";
 
@@ -131,6 +134,9 @@ test("an unavailable answer names the next step of its operation", async () => {
 
 test("the provider reverses the top-up of one connection after 10 seconds, once", async () => {
   const { service, ...client } = await startClient("v1.0.1");
+  const desk = deskOf(service.ports, service.actor);
+  const webhook = { name: "wallet", environment: "trial", url: "http://127.0.0.1:9/" } as const;
+  await run(desk, setWebhook, webhook);
   const request = await list({ ...client, service }, "reversed");
   await send({ ...client, service }, TOP_UP, request);
   const ask = async () => (await send({ ...client, service }, "txn-status", request)).json.body.result.status;
@@ -145,8 +151,12 @@ test("the provider reverses the top-up of one connection after 10 seconds, once"
   expect(await pass(1)).toBe("reversed");
   await send({ ...client, service }, TOP_UP, request);
   expect(await pass(10_000)).toBe("reversed");
-  const audit = await run(deskOf(service.ports, service.actor), listAudit, { action: "transaction.reverse" });
+  const audit = await run(desk, listAudit, { action: "transaction.reverse" });
   expect(audit.items.map(({ author }) => author)).toEqual(["practice"]);
+  const { engine } = service.store;
+  const { partner } = (await findTarget(engine.db, "partner wallet trial")) ?? {};
+  const told = await eventsAfter(engine.db, 0, 10, partner);
+  expect(told.map(({ kind }) => kind)).toEqual(["topup.recorded", "topup.reversed"]);
 });
 
 test("all calls of the trial environment are noted, with what the caller got", async () => {

@@ -241,20 +241,18 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
       };
     };
     let process = start("p0");
-    const selling = (async () => {
-      const made: [string[], string[]] = [[], []];
-      for (let step = 0; step < 160; step += 1) {
-        const of = below(2);
-        const own = made[of] ?? [];
-        if (step % 4 === 3 && own.length > 0) await opened.reverse(own.splice(below(own.length), 1)[0] ?? "");
+    const sell = async (of: number) => {
+      const own: string[] = [];
+      for (let step = 0; step < 100; step += 1)
+        if (step % 4 === 3) await opened.reverse(own.splice(below(own.length), 1)[0] ?? "");
         else if (step % 9 === 8) await enter(of, `R${step}`);
         else own.push((await topUp(of)).checkoutId);
-        await pause(below(6));
-      }
+    };
+    const selling = Promise.all([sell(0), sell(1)]).finally(() => {
       isOver = true;
-    })();
+    });
     while (!isOver) {
-      await pause(100 + below(150));
+      await pause(150 + below(150));
       process.kill();
       killed += 1;
       // Its lease ends, and another process continues.

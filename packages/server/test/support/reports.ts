@@ -9,7 +9,7 @@ import { PREFIX, prepareTopUp, type TestService } from "./service.ts";
 
 export const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 
-export type ReportName = "partner/account" | "partner/account/entries" | "partner/top-ups";
+export type ReportName = "partner/account" | "partner/account/entries" | "partner/top-ups" | "partner/webhook";
 type Query = Readonly<Record<string, string>> | string;
 
 /** Asks for a report, by default with the trial token. An answer that is not in the contract is an error. */

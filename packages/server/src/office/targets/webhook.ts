@@ -12,7 +12,7 @@ import { InstantSchema, orNull } from "../common.ts";
 import { decide } from "../decide.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
-import { fieldLines, table } from "../text.ts";
+import { fieldLines, printable, table } from "../text.ts";
 import { addTo, changed, refuseAddress, removeTarget, rotateTargetSecret, shown } from "./operations.ts";
 import { SHOWN_ONCE, stateFields } from "./presenter.ts";
 import { TargetSchema } from "./schemas.ts";
@@ -61,7 +61,7 @@ export const setWebhook = operation({
   permission: "administer",
   http: "PUT /partners/:name/webhook",
   isSecret: true,
-  refuses: ["conflict"],
+  refuses: ["conflict", "not_found"],
   summary: "Set the URL that gets the top-ups, reversals and account entries of a partner from now on",
   input: Type.Object({
     ...ACCOUNT,
@@ -90,6 +90,8 @@ export const setWebhook = operation({
     const name = webhookName(partner.name, key.environment);
     if (Number(url !== undefined) + Number(rotate) + Number(remove) > 1)
       throw new Refused("conflict", "set the URL, the secret, or remove the webhook: one at a time");
+    if ((rotate || remove) && (await findWebhook(office.store.engine.db, key)) === undefined)
+      throw new Refused("not_found", `${partner.name} has no ${key.environment} webhook`);
     if (remove) await removeTarget.run(office, { name });
     const rotated = rotate ? await rotateTargetSecret.run(office, { name }) : undefined;
     const secret = url === undefined ? rotated?.secret : await setUrl(office, partner, key, url);
@@ -132,7 +134,8 @@ function webhookLines({ webhook, deliveries, secret }: Static<typeof SetWebhookS
     ...stateFields(webhook),
   ]);
   const out = `${lines}${table(["at", "id", "type", "attempt", "status", "problem"], deliveries)}`;
-  return secret === null ? { out } : { out: `${secret}\n`, note: `${SHOWN_ONCE}\n${lines}` };
+  const note = `${SHOWN_ONCE} All commands of targets take the name "${printable(webhook.name)}".\n`;
+  return secret === null ? { out } : { out: `${secret}\n`, note };
 }
 
 export const operations: readonly Operation[] = [showWebhook, setWebhook];

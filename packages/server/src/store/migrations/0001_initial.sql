@@ -423,6 +423,7 @@ CREATE TABLE target (
   -- Number of the last event that was sent to it. Failed events up to this number are in delivery.
   place       INTEGER NOT NULL
 ) STRICT;
+CREATE UNIQUE INDEX target_by_partner ON target (partner_id, environment) WHERE partner_id IS NOT NULL;
 
 -- Events, written while there is a target, in the transaction of their change, and numbered in the order of commits. The
 -- last event is never deleted, so that no number is used twice.

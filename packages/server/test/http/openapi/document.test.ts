@@ -95,7 +95,8 @@ test.each(NAMES)("the document of %s also has the reports, marked as an extensio
     Object.values<Part>(paths).filter((path) => "servers" in path || "servers" in (path.get ?? path.post)),
   ).toEqual([]);
   const reports = Object.entries<Part>(paths).filter(([, { get }]) => get !== undefined);
-  expect(reports.map(([path]) => path)).toEqual(["/partner/account", "/partner/account/entries", "/partner/top-ups"]);
+  const names = ["/partner/account", "/partner/account/entries", "/partner/top-ups", "/partner/webhook"];
+  expect(reports.map(([path]) => path)).toEqual(names);
   for (const [path, { get }] of reports) {
     expect(get.tags).toEqual(["Extension"]);
     expect(Object.keys(get.responses)).toEqual(["200", "400", "401", "403", "429", "500", "503"]);
