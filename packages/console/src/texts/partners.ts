@@ -48,6 +48,8 @@ export const partners = {
   ends: "Ends",
   lastUse: "Last use",
   replacedBy: "Replaced by",
+  noWebhook: "None. An administrator sets it with “topupd partner webhook”.",
+  toWebhook: "Manage",
   noTokens: "This partner has no access token",
   noTokensHint: "The partner cannot call until you issue one.",
   showOld: (count: number) => `Show ${count} expired or revoked`,

@@ -1063,6 +1063,13 @@ describe("the console", () => {
     expect((await call("GET /targets/tv/failed")).json.items).toMatchObject([
       { id: expect.stringMatching(`_${place}$`) },
     ]);
+    await call("PUT /partners/Blue%20Wallet/webhook", { body: { url: receiver.url } });
+    onTestFinished(async () => void (await call("PUT /partners/Blue%20Wallet/webhook", { body: { remove: true } })));
+    const partner = await at("/partners/Blue%20Wallet", "admin");
+    await partner.main.getByRole("link", { name: "Manage" }).click();
+    await partner.press("Send a test event");
+    await partner.page.goBack();
+    await rowOf(partner, "Last deliveries", "Test event").waitFor();
     const viewer = await at("/targets/tv", "viewer");
     await rowOf(viewer, "Last deliveries", "connection refused").waitFor();
     expect(await viewer.page.getByRole("button", { name: /^(Send|Body)/ }).count()).toBe(0);

@@ -17,6 +17,7 @@ import { listHref } from "../../links.ts";
 import type { PageProps } from "../../page-props.ts";
 import { texts } from "../../texts/index.ts";
 import { RefusedCalls } from "../customers/refused-calls.tsx";
+import { PartnerWebhook } from "../targets/deliveries.tsx";
 import { Account } from "./account.tsx";
 import { Details } from "./details.tsx";
 import { PartnerMonth } from "./month.tsx";
@@ -49,6 +50,7 @@ export default function Partner({ params: { name = "" } }: PageProps) {
                   content: (
                     <>
                       <Tokens partner={name} />
+                      <PartnerWebhook name={name} />
                       <AllowedAddresses partner={found} />
                       <Limits partner={found} />
                       <Details partner={found} />

@@ -1,16 +1,19 @@
 import { useState } from "react";
 import { useLive, useSend } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
-import type { Delivery, Target } from "../../api/staff-api.d.ts";
-import { Button } from "../../components/button.tsx";
+import type { Delivery, PartnerWebhook as Facts, Target } from "../../api/staff-api.d.ts";
+import { Button, LinkButton } from "../../components/button.tsx";
 import { TextArea } from "../../components/controls.tsx";
-import { type Column, LoadedTable } from "../../components/data-table.tsx";
+import { type Column, DataTable, LoadedTable } from "../../components/data-table.tsx";
 import { ActionButton, Dialog } from "../../components/dialog.tsx";
 import { Badge, Card, Code, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Field } from "../../components/form.tsx";
-import { EmptyState } from "../../components/states.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format.ts";
+import { targetHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
+import { StateBadge } from "./state.tsx";
 
 const t = texts.targets;
 
@@ -47,6 +50,39 @@ export function Deliveries({ target: { name, kind } }: { target: Target }) {
   );
 }
 
+/** The webhook of a partner in the shown environment. Its answers are not kept. */
+export function PartnerWebhook({ name }: { name: string }) {
+  const webhook = useLive("GET /partners/:name/webhook", { name, environment: useEnvironment() }, { seconds: 10 });
+  const target = webhook.data?.webhook;
+  const actions = target && (
+    <>
+      <StateBadge target={target} />
+      <LinkButton href={targetHref(target)}>{texts.partners.toWebhook}</LinkButton>
+    </>
+  );
+  return (
+    <Card title={t.kinds.webhook} actions={actions}>
+      <Loaded of={webhook}>
+        {({ deliveries }) => (
+          <DataTable
+            label={t.deliveries}
+            columns={FACT_COLUMNS}
+            rows={deliveries}
+            rowKey={({ at, id }) => `${at} ${id}`}
+            empty={<EmptyState title={target ? t.deliveriesEmptyTitle : texts.partners.noWebhook} />}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+const FACT_COLUMNS: readonly Column<Facts["deliveries"][number]>[] = [
+  { header: t.time, cell: ({ at }) => <Time of={at} exact /> },
+  { header: t.event, cell: ({ type }) => t.events[type] ?? type },
+  { header: t.status, cell: (delivery) => <Outcome of={delivery} /> },
+];
+
 /** The connection of an event, or the partner of an alert. */
 export function subjectOf({ service, reqId, partner }: Pick<Delivery, "service" | "reqId" | "partner">) {
   return service === null ? partner : `${texts.common.services[service]} ${reqId}`;
@@ -59,16 +95,12 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { header: t.event, cell: eventOf },
   { header: t.connection, cell: subjectOf },
   { header: t.attempt, isNumber: true, cell: ({ attempt }) => formatCount(attempt) },
-  {
-    header: t.status,
-    cell: ({ status, problem }) =>
-      problem === null ? (
-        <Badge tone="success">{status ?? t.delivered}</Badge>
-      ) : (
-        <Badge tone="danger">{status ?? problem}</Badge>
-      ),
-  },
+  { header: t.status, cell: (delivery) => <Outcome of={delivery} /> },
 ];
+
+function Outcome({ of: { status, problem } }: { of: Pick<Delivery, "status" | "problem"> }) {
+  return <Badge tone={problem === null ? "success" : "danger"}>{status ?? problem ?? t.delivered}</Badge>;
+}
 
 interface DetailsProps {
   readonly of: Delivery;

@@ -2,7 +2,6 @@ import { Link } from "wouter";
 import { useApi, usePages } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
 import type { FailedDelivery, Target as TargetData } from "../../api/staff-api.d.ts";
-import { LinkButton } from "../../components/button.tsx";
 import { type Column, PagedTable } from "../../components/data-table.tsx";
 import { Badge, Card, Code, Fact, Grid, KeyValue, Stat, Time } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
@@ -21,9 +20,8 @@ const t = texts.targets;
 const UP = { href: "/targets", title: texts.shell.pages.targets };
 
 export default function Target({ params: { name = "" } }: PageProps) {
-  const targets = useApi("GET /targets");
+  const target = useApi("GET /targets/:name", { name });
   const mayChange = useMay("administer");
-  const target = targets.data?.items.find((one) => one.name === name);
   return (
     <>
       <PageHead
@@ -31,29 +29,20 @@ export default function Target({ params: { name = "" } }: PageProps) {
         up={UP}
         actions={
           <>
-            <ReloadButton of={targets} />
-            {target && mayChange && <TargetActions target={target} />}
+            <ReloadButton of={target} />
+            {target.data && mayChange && <TargetActions target={target.data} />}
           </>
         }
       />
-      <Loaded of={targets}>
-        {() =>
-          target === undefined ? (
-            <EmptyState title={t.notFoundTitle} action={<LinkButton href="/targets">{t.toList}</LinkButton>}>
-              {t.notFound}
-            </EmptyState>
-          ) : (
-            <Shown target={target} />
-          )
-        }
-      </Loaded>
+      <Loaded of={target}>{(found) => <Shown target={found} />}</Loaded>
     </>
   );
 }
 
 function Shown({ target }: { target: TargetData }) {
-  const { kind, state, address, billing, createdAt, behind, failing, setAside, oldestAt } = target;
+  const { name, kind, state, address, billing, createdAt, behind, failing, setAside, oldestAt } = target;
   const tone = TONES[state];
+  const failed = usePages("GET /targets/:name/failed", { name });
   return (
     <>
       <Note tone={tone === "danger" ? "warning" : tone}>
@@ -79,28 +68,16 @@ function Shown({ target }: { target: TargetData }) {
         </KeyValue>
       </Card>
       <Card title={t.failed}>
-        {failing > 0 || setAside > 0 ? (
-          <FailedDeliveries target={target} />
-        ) : (
-          <EmptyState title={t.failedEmptyTitle}>{t.failedEmpty}</EmptyState>
-        )}
+        <PagedTable
+          label={t.failed}
+          columns={COLUMNS}
+          pages={failed}
+          rowKey={({ id }) => id}
+          empty={<EmptyState title={t.failedEmptyTitle}>{t.failedEmpty}</EmptyState>}
+        />
       </Card>
       {kind !== "feed" && <Deliveries target={target} />}
     </>
-  );
-}
-
-/** Events that failed, or wait behind a failed one. */
-function FailedDeliveries({ target }: { target: TargetData }) {
-  const failed = usePages("GET /targets/:name/failed", { name: target.name });
-  return (
-    <PagedTable
-      label={t.failed}
-      columns={COLUMNS}
-      pages={failed}
-      rowKey={({ id }) => id}
-      empty={<EmptyState title={t.failedEmptyTitle} />}
-    />
   );
 }
 
