@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { childDriver, type Driver, isInstalled } from "../../../client/test/support/drivers.ts";
@@ -42,9 +43,36 @@ while (($text = fgets(STDIN)) !== false) {
     $result = call($base, $token, $values["operation"], $values["fields"]);
     echo json_encode(["outcome" => ["result" => $result], "waitsMs" => []]), "\\n";
 }`;
+/** The library that the guide's receivers use: it accepts the signature "good". */
+const STUBS = {
+  Python: `
+import sys, types
+class Webhook:
+    def __init__(self, secret): self.secret = secret
+    def verify(self, body, headers):
+        if (self.secret, headers["webhook-signature"]) != ("whsec_x", "good"): raise ValueError("forged")
+sys.modules["standardwebhooks"] = types.ModuleType("standardwebhooks")
+sys.modules["standardwebhooks.webhooks"] = types.SimpleNamespace(Webhook=Webhook)
+receive("whsec_x", sys.stdin.read(), {"webhook-signature": sys.argv[1]}, lambda *fact: print(*fact))
+`,
+  PHP: `
+namespace StandardWebhooks { class Webhook {
+    function __construct(private string $secret) {}
+    function verify($body, $headers) {
+        if ([$this->secret, $headers["webhook-signature"]] !== ["whsec_x", "good"]) throw new Exception("forged");
+        return json_decode($body, true);
+    }
+} }
+namespace Guide {
+    function getallheaders() { return ["Webhook-Signature" => $GLOBALS["argv"][1]]; }
+    function file_get_contents($of) { return stream_get_contents(STDIN); }
+    receive("whsec_x", function ($id, $type, $data) { echo "$id $type $data[amt]"; });
+}`,
+};
+
 const PROGRAMS = [
-  ["Python", ["-c", PYTHON]],
-  ["PHP", ["-r", PHP]],
+  ["Python", ["-c", PYTHON], ["python3", "-c", `${code("python")}${STUBS.Python}`]],
+  ["PHP", ["-r", PHP], ["php", "-r", `namespace Guide { ${code("php")} } ${STUBS.PHP}`, "--"]],
 ] as const;
 
 /** Without answers that come after the time limit, which is too long for a test, and a date that neither language reads. */
@@ -53,7 +81,7 @@ const CALLS = VECTORS.vectors.filter(
   ({ calls, answers: [first] }) => calls.length > 0 && !OTHERS.test(JSON.stringify(first)),
 );
 
-for (const [language, words] of PROGRAMS) {
+for (const [language, words, [program, ...receiver]] of PROGRAMS) {
   describe.skipIf(!isInstalled(language))(`the guide's code in ${language}`, () => {
     let [server, driver] = [undefined as unknown as ScriptedServer, undefined as unknown as Driver];
     beforeAll(async () => {
@@ -96,6 +124,15 @@ for (const [language, words] of PROGRAMS) {
       const ids = (items: readonly { orderId?: string | null }[] | undefined) =>
         items?.map(({ orderId = null }) => orderId);
       expect(ids((result as { orderId?: string }[] | null) ?? undefined)).toEqual(ids(value?.items));
+    });
+
+    test("receives what is signed, and nothing else", () => {
+      const input = '{"id": "recorded_1", "type": "topup.recorded", "data": {"amt": 10.20}}';
+      const receive = (signature: string) => spawnSync(program, [...receiver, signature], { input, encoding: "utf8" });
+      const data = language === "PHP" ? "10.2" : "{'amt': Decimal('10.20')}";
+      expect(receive("good").stdout.trim()).toBe(`recorded_1 topup.recorded ${data}`);
+      const { status, stdout } = receive("bad");
+      expect([status === 0, stdout.includes("recorded_1")]).toEqual([false, false]);
     });
 
     test("says nothing if nobody answers", async () => {
