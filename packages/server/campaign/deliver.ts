@@ -26,8 +26,9 @@ interface Counts {
 
 const CUSTOMERS = 400;
 const PARTNERS = 24;
-/** One target gets only the newest event after a failure. The other is billing, which gets every event. */
-const TARGETS = ["tv", "billing"] as const;
+/** The first gets only the newest event after a failure. Billing and the partner get every one. */
+const TARGETS = ["tv", "billing", "partner wallet production"] as const;
+const isOfPartner = (index: number) => index === 2;
 /** Time within which another process must continue after a kill. */
 const GOES_ON_WITHIN_MS = 30_000;
 /** Time within which an unavailable target is retried. */
@@ -56,7 +57,8 @@ export async function deliver({ seed, events, kills, workers = 3, ...ground }: D
   for (const [index, { url }] of receivers.entries()) {
     const [name = ""] = TARGETS.slice(index);
     const billing = name === "billing" ? ["--billing"] : [];
-    await expectTopupd(["target", "add", name, "--kind", "webhook", "--url", url, ...billing], ground);
+    const added = ["target", "add", name, "--kind", "webhook", ...billing];
+    await expectTopupd([...(isOfPartner(index) ? ["partner", "webhook", "wallet"] : added), "--url", url], ground);
   }
   await expectTopupd(["target", "add", "all", "--kind", "feed"], ground);
   const served = await startServing(ground, workers);
@@ -176,24 +178,25 @@ async function readFeed(ground: Ground): Promise<ConnectionMessage[]> {
 /** @returns the time that it took, in milliseconds. */
 async function untilCaughtUp(receivers: readonly Receiver[], all: readonly ConnectionMessage[]): Promise<number> {
   const began = performance.now();
-  while (receivers.some((receiver, index) => missing(receiver, all, TARGETS[index] === "billing") !== undefined)) {
+  while (receivers.some((receiver, index) => missing(receiver, all, index) !== undefined)) {
     if (performance.now() - began > CAUGHT_UP_WITHIN_MS) return CAUGHT_UP_WITHIN_MS;
     await sleep(250);
   }
   return performance.now() - began;
 }
 
-/** @param isEach whether every event is needed, not only the last one of a connection. @returns an event that the receiver lacks. */
-function missing(
-  receiver: Receiver,
-  all: readonly ConnectionMessage[],
-  isEach: boolean,
-): ConnectionMessage | undefined {
+/** @returns an event that the receiver lacks. Only the first target does not need every event. */
+function missing(receiver: Receiver, all: readonly ConnectionMessage[], index: number): ConnectionMessage | undefined {
   return all.find((event) => {
-    const seq = seqOf(event);
-    if (receiver.taken.has(seq)) return false;
-    return isEach || (receiver.state.get(connectionName(event))?.seq ?? 0) < seq;
+    if (isOfPartner(index))
+      return event.type === "topup.recorded" && !receiver.taken.has(`recorded_${topUpOf(event)?.txnId}`);
+    if (receiver.taken.has(event.id)) return false;
+    return index > 0 || (receiver.state.get(connectionName(event))?.seq ?? 0) < seqOf(event);
   });
+}
+
+function topUpOf({ data }: ConnectionMessage) {
+  return "topUp" in data ? data.topUp : undefined;
 }
 
 async function verify(
@@ -203,10 +206,11 @@ async function verify(
 ): Promise<void> {
   for (const [index, receiver] of receivers.entries()) {
     const name = TARGETS[index] ?? "";
-    const lacked = missing(receiver, all, name === "billing");
+    const lacked = missing(receiver, all, index);
     if (lacked !== undefined) throw new Error(`${name} never had ${lacked.id} of ${connectionName(lacked)}`);
     const [first] = receiver.outOfOrder;
     if (first !== undefined) throw new Error(`${name}, ${receiver.outOfOrder.length} times: ${first}`);
+    if (isOfPartner(index)) continue;
     const known = new Map([...receiver.state.values()].map(({ data }) => [data.cuid, data]));
     for (let customer = 0; customer < CUSTOMERS; customer += 1) {
       const [subscription] = (await client.list(customer)).subscriptions;

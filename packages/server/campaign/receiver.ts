@@ -25,8 +25,8 @@ export class Receiver {
   failures = 0;
   /** Events repeated after later ones of their connection without a kill. */
   readonly outOfOrder: string[] = [];
-  /** Numbers of the accepted events. */
-  readonly taken = new Set<number>();
+  /** Ids of the accepted events. */
+  readonly taken = new Set<string>();
   /** State of each connection by its newest accepted event. Repeated older events do not change it. */
   readonly state = new Map<string, { readonly seq: number; readonly data: ConnectionMessage["data"] }>();
   readonly #choices: Choices;
@@ -95,16 +95,26 @@ export class Receiver {
 
   #take(event: ConnectionMessage): void {
     const [name, seq] = [connectionName(event), seqOf(event)];
-    this.taken.add(seq);
+    this.taken.add(event.id);
     if (seq >= (this.state.get(name)?.seq ?? 0)) this.state.set(name, { seq, data: event.data });
   }
 }
 
 export function connectionName({ data }: Pick<ConnectionMessage, "data">): string {
-  const { environment, cuid, connection } = data;
-  return [environment, cuid, connection.service, connection.reqId].join(" ");
+  const { environment, cuid, connection } = data as Partial<ConnectionMessage["data"]>;
+  // A fact for a partner names the service and the connection itself.
+  const { service, reqId } = connection ?? (data as unknown as ConnectionMessage["data"]["connection"]);
+  return [environment, cuid, service, reqId].join(" ");
 }
 
+/** The number of an event; for a fact, the time in its txnId. */
 export function seqOf({ id }: Pick<ConnectionMessage, "id">): number {
-  return Number(id.split("_")[2]);
+  const [, txnId] = /^recorded_(.*)$/.exec(id) ?? [];
+  return txnId === undefined ? Number(id.split("_")[2]) : timeOf(txnId);
+}
+
+const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+function timeOf(txnId: string): number {
+  return [...txnId.slice(0, 10)].reduce((time, digit) => time * DIGITS.length + DIGITS.indexOf(digit), 0);
 }

@@ -32,7 +32,7 @@ const PAGE = 500;
 /** How often to check for new events. */
 const LOOKED_EVERY_MS = 250;
 const SAVED_EVERY_MS = 1_000;
-/** Hundreds of partners may have webhooks, and each save is a commit. */
+/** Hundreds of partners may have webhooks, and each save is a commit. Failures are saved at once. */
 const PARTNER_SAVED_EVERY_MS = 5_000;
 /** This many ended attempts are saved at once. */
 const MANY_ENDED = 300;
@@ -156,7 +156,8 @@ class TargetDelivery {
 
   async #continue(): Promise<void> {
     const { progress } = this.#parts.queue;
-    const savedEvery = this.#target.partner === undefined ? SAVED_EVERY_MS : PARTNER_SAVED_EVERY_MS;
+    const isRare = this.#target.partner !== undefined && !progress.hasFailures;
+    const savedEvery = isRare ? PARTNER_SAVED_EVERY_MS : SAVED_EVERY_MS;
     if (this.#isDue(this.#savedAt, savedEvery) || progress.ended >= MANY_ENDED) await this.#save();
     await this.#read();
     // A newer event replaces the retry, also if it was delivered before a kill.
