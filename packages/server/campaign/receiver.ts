@@ -116,5 +116,7 @@ export function seqOf({ id }: Pick<ConnectionMessage, "id">): number {
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 function timeOf(txnId: string): number {
-  return [...txnId.slice(0, 10)].reduce((time, digit) => time * DIGITS.length + DIGITS.indexOf(digit), 0);
+  let time = 0;
+  for (const digit of txnId.slice(0, 10)) time = time * DIGITS.length + DIGITS.indexOf(digit);
+  return time;
 }

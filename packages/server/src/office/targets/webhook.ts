@@ -80,7 +80,7 @@ export const setWebhook = operation({
       show: webhookLines,
       examples: [
         "topupd partner webhook Bank",
-        "topupd partner webhook Bank --url https://bank.example/topupd --environment trial",
+        "topupd partner webhook Bank --url https://b.example/hook --environment trial",
         "topupd partner webhook Bank --rotate",
       ],
     },
