@@ -21,14 +21,10 @@ describe("a Disconnect-Request", () => {
     await once(socket, "listening");
     const { port } = socket.address();
     const client = spawn("/usr/bin/radclient", ["-r", "1", "-t", "1", `127.0.0.1:${port}`, "disconnect", "testing123"]);
-    const [, [packet]] = await Promise.all([
-      client.stdin.end(
-        `${Object.entries(SESSION)
-          .map(([name, value]) => `${name} = "${value}"`)
-          .join(", ")}, Message-Authenticator = 0x00`,
-      ),
-      once(socket, "message") as Promise<[Buffer]>,
-    ]);
+    const sent = once(socket, "message") as Promise<[Buffer]>;
+    const lines = Object.entries(SESSION).map(([name, value]) => `${name} = "${value}"`);
+    client.stdin.end(`${lines.join(", ")}, Message-Authenticator = 0x00`);
+    const [packet] = await sent;
     client.kill();
     socket.close();
     expect(disconnectRequest(packet[1] ?? 0, SESSION, "testing123").toString("hex")).toBe(packet.toString("hex"));
