@@ -8,8 +8,8 @@ export interface RadiusUser {
   readonly username: string;
   /** Whether all logins are rejected. */
   readonly rejected: boolean;
-  /** Undefined means unchanged. */
-  readonly expiration: Expiration | undefined;
+  /** Undefined means unchanged. `none`: the user never ends. */
+  readonly expiration: Expiration | "none" | undefined;
   /** A managed group; undefined means unchanged. */
   readonly group: string | undefined;
 }
@@ -64,10 +64,11 @@ export function rowDifferences(
     const kept = wanted !== undefined && hasId ? oldest : undefined;
     return [{ username, kind, found, wanted, kept }];
   };
-  const end = expiration && format(expiration.end);
-  const isEarlier = (value: string) => expiration?.mayBeEarlier === true && readExpiration(value) < readExpiration(end);
+  const ends = expiration === "none" ? undefined : expiration;
+  const end = ends && format(ends.end);
+  const isEarlier = (value: string) => ends?.mayBeEarlier === true && readExpiration(value) < readExpiration(end);
   return [
-    ...(end === undefined ? [] : compare("Expiration", end, isEarlier)),
+    ...(expiration === undefined ? [] : compare("Expiration", end, isEarlier)),
     ...compare("Auth-Type", rejected ? REJECT : undefined),
     ...(group === undefined ? [] : compare("group", group)),
   ];

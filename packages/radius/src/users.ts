@@ -88,6 +88,32 @@ export class RadiusUsers {
     );
   }
 
+  /** The groups of users that FreeRADIUS reads before the managed one, and that are not managed. @param usernames at most 1,000. */
+  async firstGroups(
+    usernames: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<{ username: string; group: string }[]> {
+    const managed = this.#options.groups;
+    if (usernames.length === 0 || managed.length === 0) return [];
+    const query = this.#database.build
+      .selectFrom("radusergroup as g")
+      .select(["g.username", "g.groupname as group"])
+      .where("g.username", "in", usernames)
+      .where("g.groupname", "not in", managed)
+      .where((eb) => {
+        const own = eb
+          .selectFrom("radusergroup as m")
+          .select((of) => of.fn.min("m.priority").as("first"))
+          .whereRef("m.username", "=", "g.username")
+          .where("m.groupname", "in", managed);
+        return eb("g.priority", "<", eb.fn.coalesce(own, eb.val(PRIORITY)));
+      })
+      .orderBy("g.username")
+      .orderBy("g.priority")
+      .compile();
+    return this.#database.ask(query, signal);
+  }
+
   close(): Promise<void> {
     return this.#database.close();
   }

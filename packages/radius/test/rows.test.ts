@@ -39,6 +39,14 @@ describe("the rows of a user", () => {
     ]);
   });
 
+  test("have no end where the user never ends", () => {
+    const free = { ...user, expiration: "none" } as const;
+    expect(rowDifferences(free, [EXPIRATION, GROUP], inUtc)).toEqual([
+      { username: "fiber1", kind: "Expiration", found: [EXPIRATION], wanted: undefined, kept: undefined },
+    ]);
+    expect(rowDifferences(free, [GROUP], inUtc)).toEqual([]);
+  });
+
   test("keep an earlier end if it may be earlier", () => {
     const ended = { ...user, expiration: { end: END + 1000, mayBeEarlier: true } };
     expect(rowDifferences(ended, [EXPIRATION, GROUP], inUtc)).toEqual([]);

@@ -17,6 +17,7 @@ export const health = {
       `See why with topupd target failed "${name}", fix the target, then run topupd target resend "${name}".`,
     target_behind: (name) => `A customer who paid may have no service. See why with topupd target failed "${name}".`,
     feed_behind: () => "Check the program that fetches this feed. It must name the last event that it has.",
+    sessions_open: (name: string) => `See why with topupd target show "${name}": a device may have another secret.`,
     target_paused: () => "After a restore, check that nothing else serves this system. Then resume the target.",
     no_backup: () => "Run topupd backup, and let a timer run it every hour.",
     no_check: () => "Run topupd check, and let a timer run it each night.",

@@ -292,6 +292,7 @@ function targetOnRecord({ id, config, billing }: Target) {
   const { kind } = config;
   const record = { id, kind, address: addressOf(config) ?? null, billing };
   if (kind !== "radius") return record;
-  const { timeZone, groups, defaultGroup = null, service } = config;
-  return { ...record, service, timeZone, groups, defaultGroup };
+  const { timeZone, groups, defaultGroup = null, expiredGroup, sessions, service } = config;
+  const devices = sessions && Object.keys(sessions.devices);
+  return { ...record, service, timeZone, groups, defaultGroup, expiredGroup, devices };
 }

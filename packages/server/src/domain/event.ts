@@ -2,9 +2,18 @@ import { ACCOUNT_ENTRY, ALERT_KINDS, type Alert, lowAmounts } from "./alert.ts";
 import { type Connection, type ConnectionKey, isBlocked, subscriptionsOf } from "./customer.ts";
 import type { LedgerHead } from "./ledger.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
-import type { Subscription } from "./subscription.ts";
+import { isRunning, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./transaction.ts";
-import { DAY_MS, type Instant, instantOf, isoTime, isoTimeOrNull, type WallTime, type Zone } from "./wall-time.ts";
+import {
+  DAY_MS,
+  type Instant,
+  instantOf,
+  isoTime,
+  isoTimeOrNull,
+  type Moment,
+  type WallTime,
+  type Zone,
+} from "./wall-time.ts";
 
 /*
  * Events for other systems. An event about a connection has the whole state after it. So it can be applied twice or late,
@@ -54,6 +63,17 @@ export interface EventState {
   readonly blocked: boolean;
   /** All subscriptions, including ended ones, in the order that partners see. */
   readonly subscriptions: readonly EventSubscription[];
+  /** The standing before the event; undefined if it did not change. */
+  readonly was?: Standing | undefined;
+}
+
+/** The rights of a connection at a time. */
+export interface Standing {
+  readonly blocked: boolean;
+  /** Whether a base subscription runs. */
+  readonly running: boolean;
+  /** The plan of the current base subscription; undefined if there is none. */
+  readonly plan: string | undefined;
 }
 
 export interface EventSubscription {
@@ -85,13 +105,14 @@ export type Recorded<Event extends NewEvent> = Event & {
 /**
  * Makes the events between two states of a connection: one if a ledger has a new entry, and one if the provider blocked or
  * unblocked the connection.
+ * The last one has what the connection could use before.
  * @param why the top-up that was recorded or reversed; undefined for other entries.
  */
 export function eventsBetween(
   key: ConnectionKey,
   before: State,
   after: State,
-  at: Instant,
+  { instant: at, wall }: Moment,
   why?: { readonly kind: "topup.recorded" | "topup.reversed"; readonly topUp: EventTopUp },
 ): ConnectionEvent[] {
   const isKnown = (head: LedgerHead) => before.ledgers.some(({ plan, seq }) => plan === head.plan && seq === head.seq);
@@ -100,7 +121,33 @@ export function eventsBetween(
     events.push(eventOf(why?.kind ?? "subscription.changed", at, key, after, why?.topUp));
   if (isBlocked(after) !== isBlocked(before))
     events.push(eventOf(isBlocked(after) ? "connection.blocked" : "connection.unblocked", at, key, after));
-  return events;
+  const last = events.pop();
+  return last === undefined ? [] : [...events, changedFrom(standingOf(stateOf(before), wall), last, wall)];
+}
+
+/** The event with what its connection could use before, if that has changed. */
+export function changedFrom(was: Standing, event: ConnectionEvent, now: WallTime): ConnectionEvent {
+  const { blocked, running, plan } = standingOf(event.state, now);
+  const isSame = was.blocked === blocked && was.running === running && was.plan === plan;
+  return isSame ? event : { ...event, state: { ...event.state, was } };
+}
+
+export function standingOf({ blocked, subscriptions }: EventState, now: WallTime): Standing {
+  const bases = subscriptions.filter(({ addOn }) => !addOn);
+  return { blocked, running: bases.some((base) => isRunning(base, now)), plan: currentBase(bases, now)?.plan };
+}
+
+/**
+ * The base subscription that counts: the one that ends last of those running and begun, else of those running, else of all.
+ */
+function currentBase(bases: readonly EventSubscription[], now: WallTime): EventSubscription | undefined {
+  const running = bases.filter((base) => isRunning(base, now));
+  const begun = running.filter(({ start }) => start <= now);
+  const candidates = [begun, running, bases].find((some) => some.length > 0) ?? [];
+  return candidates.reduce<EventSubscription | undefined>(
+    (last, each) => (last === undefined || each.end > last.end ? each : last),
+    undefined,
+  );
 }
 
 type State = Pick<Connection, "status" | "blocked" | "ledgers">;
@@ -114,9 +161,11 @@ export function eventOf(
   topUp?: EventTopUp,
 ): ConnectionEvent {
   const { environment, cuid, service, reqId } = key;
-  const subscriptions = subscriptionsOf(connection).map(toEventSubscription);
-  const state = { blocked: isBlocked(connection), subscriptions };
-  return { kind, at, key: { environment, cuid, service, reqId }, state, topUp };
+  return { kind, at, key: { environment, cuid, service, reqId }, state: stateOf(connection), topUp };
+}
+
+function stateOf(connection: State): EventState {
+  return { blocked: isBlocked(connection), subscriptions: subscriptionsOf(connection).map(toEventSubscription) };
 }
 
 /** Makes the event by which staff try out a webhook. It is not stored, and looks like one of a trial customer. */

@@ -131,6 +131,15 @@ export class FieldReader {
     return this.#optional(name) !== undefined;
   }
 
+  /** A whole number in a span. */
+  optionalInteger(name: string, [least, most]: readonly [least: number, most: number]): number | undefined {
+    const value: unknown = this.#optional(name);
+    if (value === undefined) return undefined;
+    const number = value instanceof JsonNumber ? Number(value.literal) : value;
+    if (Number.isInteger(number) && Number(number) >= least && Number(number) <= most) return Number(number);
+    return this.problem(name, `must be a whole number from ${least} to ${most}`);
+  }
+
   /** Whether the field is present and true. */
   flag(name: string): boolean {
     const value = this.#optional(name);

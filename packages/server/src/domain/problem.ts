@@ -13,7 +13,7 @@ export const SERVICE_PROBLEMS = ["recording_fails", "clock_set_back", "restarts"
 /** Problems that are mailed when they begin and when they end; most urgent first. */
 export const MAILED_PROBLEMS = [
   ...(["disk_low", "log_large", "reports_behind"] as const),
-  ...(["target_behind", "feed_behind", "target_paused", "failed_deliveries"] as const),
+  ...(["target_behind", "feed_behind", "sessions_open", "target_paused", "failed_deliveries"] as const),
   ...(["balance_refused", "limit_reached", "look_ups_refused", "account_low", "held_back"] as const),
   ...(["second_person", "token_ending", "no_backup", "no_check"] as const),
 ] as const;
@@ -26,7 +26,7 @@ export interface Problem {
   readonly subject?: string;
   /** The limit of `limit_reached`. */
   readonly limit?: LimitName | undefined;
-  /** Number of events, refused top-ups, held-back subscriptions or requests; MiB of `disk_low` and `log_large`. */
+  /** Number of events, users, refused top-ups, held-back subscriptions or requests; MiB of `disk_low` and `log_large`. */
   readonly count?: number;
   /** Amount of refused top-ups; the balance of `account_low`. */
   readonly amount?: Money;
@@ -94,6 +94,10 @@ const WORDS: Readonly<Record<AnyProblem["kind"], Words>> = {
   feed_behind: [
     "feed is not fetched",
     ({ count, at }) => `Events that its reader has not fetched: ${count}, the oldest since ${at}.`,
+  ],
+  sessions_open: [
+    "sessions do not end",
+    ({ count, at }) => `Users whose sessions go on after a change: ${count}, the first since ${at}.`,
   ],
   target_paused: ["target is paused", ({ count }) => `It gets no events until it is resumed. It lacks ${count}.`],
   failed_deliveries: ["events are set aside", ({ count }) => `Events that failed for three days: ${count}.`],
@@ -186,5 +190,5 @@ function pageOf({ kind, subject }: AnyProblem): string {
 }
 
 const TARGET_PROBLEMS: readonly AnyProblem["kind"][] = [
-  ...(["target_behind", "feed_behind", "target_paused", "failed_deliveries"] as const),
+  ...(["target_behind", "feed_behind", "sessions_open", "target_paused", "failed_deliveries"] as const),
 ];

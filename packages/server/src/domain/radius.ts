@@ -1,10 +1,10 @@
 import type { Service } from "./bouquet.ts";
-import type { ConnectionEvent, EventState, EventSubscription } from "./event.ts";
+import { type ConnectionEvent, type EventState, type EventSubscription, type Standing, standingOf } from "./event.ts";
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import { isJsonObject, type JsonValue } from "./json.ts";
-import { isRunning } from "./subscription.ts";
+import { readSessions } from "./session-devices.ts";
 import type { RadiusConfig } from "./target.ts";
-import { type Instant, instantOf, isTimeZone, type WallTime, type Zone } from "./wall-time.ts";
+import { type Instant, instantOf, isTimeZone, type Zone } from "./wall-time.ts";
 
 export const DEFAULT_RADIUS_SERVICE: Service = "internet";
 
@@ -20,7 +20,7 @@ const TLS_MODES = ["verify-full", "no-verify", "disable"] as const;
 /** Limit of group names in FreeRADIUS's MySQL tables. */
 const GROUP = { maxLength: 64, isTight: true };
 
-/** Reads the file of a `radius` target: `{"database", "timeZone", "groups", "defaultGroup"?}`. */
+/** Reads the file of a `radius` target: `{"database", "timeZone", "groups"}`, and more as RadiusConfig has it. */
 export function readRadiusConfig(file: JsonValue, service: Service): Reading<RadiusConfig> {
   if (!isJsonObject(file)) return { ok: false, problems: [{ field: "the file", problem: "must be a JSON object" }] };
   const fields = new FieldReader(file);
@@ -31,6 +31,10 @@ export function readRadiusConfig(file: JsonValue, service: Service): Reading<Rad
     Object.fromEntries(plans.map((plan) => [plan, group.text(plan, GROUP)])),
   );
   const defaultGroup = fields.optionalText("defaultGroup", GROUP);
+  const expiredGroup = fields.optionalText("expiredGroup", GROUP);
+  if (expiredGroup !== undefined && defaultGroup === undefined)
+    fields.problem("expiredGroup", "needs defaultGroup, so that a payment changes the group back");
+  const sessions = readSessions(fields, file["sessions"]);
   fields.refuseOthers();
 
   const address = database === "" ? undefined : readRadiusAddress(database);
@@ -40,7 +44,8 @@ export function readRadiusConfig(file: JsonValue, service: Service): Reading<Rad
   for (const plan of plans)
     if (plan.length > NAME_MAX_LENGTH)
       fields.problem("groups", `must have plans of at most ${NAME_MAX_LENGTH} characters`);
-  return fields.finish({ kind: "radius", database, service, timeZone, groups: groups ?? {}, defaultGroup });
+  const inGroups = { groups: groups ?? {}, defaultGroup, ...(expiredGroup !== undefined && { expiredGroup }) };
+  return fields.finish({ kind: "radius", database, service, timeZone, ...inGroups, ...(sessions && { sessions }) });
 }
 
 /**
@@ -80,7 +85,8 @@ function decoded(text = ""): string | undefined {
   }
 }
 
-export type RadiusRules = Pick<RadiusConfig, "groups" | "defaultGroup"> & {
+type Groups = Pick<RadiusConfig, "groups" | "defaultGroup" | "expiredGroup">;
+export type RadiusRules = Groups & {
   /** Zone of the wall times of subscriptions. */
   readonly zone: Zone;
 };
@@ -98,14 +104,25 @@ export function radiusUser(
   rules: RadiusRules,
 ) {
   const { username, blocked, hadAny, subscriptions } = connection;
+  const standing = standingOf(connection, rules.zone.wallTime(now));
+  const isInGarden = hadAny && !standing.running && rules.expiredGroup !== undefined;
   const bases = subscriptions.filter(({ addOn }) => !addOn);
-  const { plan } = currentBase(bases, rules.zone.wallTime(now)) ?? {};
+  const expiration = isInGarden ? ("none" as const) : expirationOf(bases, now, rules.zone);
   return {
     username,
     rejected: blocked,
-    expiration: hadAny ? expirationOf(bases, now, rules.zone) : undefined,
-    group: plan === undefined ? undefined : groupOf(plan, rules),
+    expiration: hadAny ? expiration : undefined,
+    group: hadAny ? groupOf(standing, rules) : undefined,
   };
+}
+
+/** Whether an event changed what the user may do. A plain extension does not. */
+export function alters({ at, state }: ConnectionEvent, rules: RadiusRules): boolean {
+  const { was } = state;
+  if (was === undefined) return false;
+  const { blocked, running, plan } = standingOf(state, rules.zone.wallTime(at));
+  const isSameGroup = groupOf(was, rules) === groupOf({ running, plan }, rules);
+  return was.blocked !== blocked || was.running !== running || !isSameGroup;
 }
 
 /** The latest end of the base subscriptions; without any, the user ends now, or stays ended. */
@@ -114,27 +131,17 @@ function expirationOf(bases: readonly EventSubscription[], now: Instant, zone: Z
   return { end: ends.length === 0 ? now : Math.max(...ends), mayBeEarlier: ends.length === 0 };
 }
 
-/**
- * The base subscription that gives the group: the one that ends last of those running and begun, else of those running,
- * else of all.
- */
-function currentBase(bases: readonly EventSubscription[], now: WallTime): EventSubscription | undefined {
-  const running = bases.filter((base) => isRunning(base, now));
-  const begun = running.filter(({ start }) => start <= now);
-  const candidates = [begun, running, bases].find((some) => some.length > 0) ?? [];
-  return candidates.reduce<EventSubscription | undefined>(
-    (last, each) => (last === undefined || each.end > last.end ? each : last),
-    undefined,
-  );
-}
-
-function groupOf(plan: string, { groups, defaultGroup }: Pick<RadiusRules, "groups" | "defaultGroup">) {
-  return Object.hasOwn(groups, plan) ? groups[plan] : defaultGroup;
+/** Undefined if the user keeps the present group. */
+function groupOf({ running, plan }: Pick<Standing, "running" | "plan">, rules: Groups) {
+  const { groups, defaultGroup, expiredGroup } = rules;
+  if (!running && expiredGroup !== undefined) return expiredGroup;
+  return plan === undefined ? undefined : Object.hasOwn(groups, plan) ? groups[plan] : defaultGroup;
 }
 
 /** The groups that topupd adds users to and removes them from. */
-export function managedGroups({ groups, defaultGroup }: Pick<RadiusRules, "groups" | "defaultGroup">): string[] {
-  return [...new Set([...Object.values(groups), ...(defaultGroup === undefined ? [] : [defaultGroup])])];
+export function managedGroups({ groups, defaultGroup, expiredGroup }: Groups): string[] {
+  const others = [defaultGroup, expiredGroup].filter((group) => group !== undefined);
+  return [...new Set([...Object.values(groups), ...others])];
 }
 
 /** A difference between the records and a user of FreeRADIUS. */

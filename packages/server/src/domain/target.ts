@@ -41,6 +41,10 @@ export interface RadiusConfig {
   readonly groups: Readonly<Record<string, string>>;
   /** Group for other plans; undefined if their users keep their group. */
   readonly defaultGroup: string | undefined;
+  /** Group of users whose plans ended, who can then still log in; undefined if they cannot. */
+  readonly expiredGroup?: string | undefined;
+  /** How devices end sessions; undefined if sessions are left alone. */
+  readonly sessions?: SessionsConfig | undefined;
   /** The only service whose connections are users, since two services may share a username. */
   readonly service: Service;
 }
@@ -53,6 +57,27 @@ export function webhookName(partner: string, environment: Environment): string {
 /** Whether a target gets every event of a sequence, so that none replaces an earlier one. */
 export function getsAll({ billing, partner }: Pick<Target, "billing" | "partner">): boolean {
   return billing || partner !== undefined;
+}
+
+export interface SessionsConfig {
+  /** Time from the written rows until sessions end, since RADIUS may read a replica. */
+  readonly waitSeconds: number;
+  /** Devices by the `nasipaddress` of their sessions: an address, or a range in the form of readAddressRange. */
+  readonly devices: Readonly<Record<string, SessionDevice>>;
+}
+
+/** A device that holds sessions (RFC 5176). */
+export interface SessionDevice {
+  /** Undefined: that of the session. */
+  readonly address: string | undefined;
+  readonly port: number;
+  readonly secret: string;
+  /** Attributes of a session that name it. */
+  readonly identify: readonly string[];
+  /** Attributes that are the same for all sessions. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Whether Event-Timestamp is sent. */
+  readonly timestamp: boolean;
 }
 
 /** A secret of the Standard Webhooks specification: `whsec_` and the key in base64. */

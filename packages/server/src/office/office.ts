@@ -1,8 +1,10 @@
 import type { Attribution } from "../domain/audit.ts";
 import type { Authority } from "../domain/authority.ts";
+import type { FieldProblem } from "../domain/fields.ts";
 import type { NumberGrouping } from "../domain/money.ts";
 import type { AccountTools } from "../domain/passwords.ts";
 import type { RadiusDifference } from "../domain/radius.ts";
+import type { SessionTools } from "../domain/sessions.ts";
 import type { RadiusConfig, Sender, Target, TargetConfig } from "../domain/target.ts";
 import type { Ports } from "../store/ports.ts";
 import type { Store } from "../store/store.ts";
@@ -40,11 +42,13 @@ export interface Desk extends Ports {
 
 /** Functions that reach the outside for each kind of target. */
 export interface TargetTools {
-  /** Words the problem of an address, to follow the name of the field; undefined if there is none. */
-  problemOf(config: TargetConfig): Promise<string | undefined>;
+  /** The problem of an address; undefined if there is none. */
+  problemOf(config: TargetConfig): Promise<FieldProblem | undefined>;
   /** Makes the secret of a webhook. */
   newSecret(): Promise<string>;
   createSender(target: Target, store: Pick<Store, "engine" | "provider">): Sender;
+  /** @param target of kind RADIUS. */
+  createSessionTools(target: Target): SessionTools;
   /**
    * Compares the RADIUS database with the records, and corrects differences unless it is a preview.
    * @throws DeliveryFailed if the RADIUS database fails.

@@ -17,7 +17,7 @@ import {
 import { eventsBetween, type NewEvent } from "../domain/event.ts";
 import { type Entry, headOf } from "../domain/ledger.ts";
 import { AS_WRITTEN, foldName } from "../domain/names.ts";
-import type { Instant } from "../domain/wall-time.ts";
+import type { Moment } from "../domain/wall-time.ts";
 import { termChanges } from "./customer-terms.ts";
 import { connectionRow, keyColumns, toBareConnection, toEntry, toProfile } from "./rows.ts";
 import { e164Of } from "./settings.ts";
@@ -111,11 +111,11 @@ export class CustomerFilePart {
       if (!change.isStale) taken.push([row, change]);
       return effectOf(stored.customer, change);
     });
-    const events = () => taken.flatMap(([, change]) => this.#eventsOf(change, rules.now.instant));
+    const events = () => taken.flatMap(([, change]) => this.#eventsOf(change, rules.now));
     return { effects, writes: this.#writesOf(taken, provider), events };
   }
 
-  #eventsOf({ profile: { cuid }, connections, entries }: CustomerChange, at: Instant): NewEvent[] {
+  #eventsOf({ profile: { cuid }, connections, entries }: CustomerChange, now: Moment): NewEvent[] {
     const environment = this.#environment;
     const { customer, ledgers } = this.#storedOf(cuid);
     const names = new Map([...connections, ...entries].map((each) => [`${each.service} ${each.reqId}`, each]));
@@ -125,7 +125,7 @@ export class CustomerFilePart {
       const its = entries.filter((entry) => isSameConnection(entry, name));
       const before = { ...(findConnection(customer?.connections ?? [], name) ?? GONE), ledgers: heads };
       const stated = { ...(findConnection(connections, name) ?? GONE), ledgers: heads };
-      return eventsBetween({ environment, cuid, ...name }, before, its.reduce(withEntry, stated), at);
+      return eventsBetween({ environment, cuid, ...name }, before, its.reduce(withEntry, stated), now);
     });
   }
 

@@ -130,13 +130,13 @@ function toRecordedEvent(row: FoundRow): RecordedEvent {
     return { seq, kind, at, partner, alert: { kind, at, environment, partnerId: partnerId as number, ...details } };
   }
   const kind = row.kind as ConnectionEvent["kind"];
-  const { blocked, subscriptions, txnId, checkoutId, bouquetCode, amount, commission } = JSON.parse(row.state);
+  const { blocked, subscriptions, was, txnId, checkoutId, bouquetCode, amount, commission } = JSON.parse(row.state);
   const topUp =
     partnerId === null
       ? undefined
       : { txnId, checkoutId, partnerId, bouquetCode, amount: BigInt(amount), commission: BigInt(commission) };
   const key = { environment, cuid, service, reqId };
-  return { seq, kind, at, key, state: { blocked, subscriptions }, topUp, partner };
+  return { seq, kind, at, key, state: { blocked, subscriptions, ...(was && { was }) }, topUp, partner };
 }
 
 export async function listTargets(db: Db): Promise<Target[]> {

@@ -1,10 +1,19 @@
 import { sql } from "kysely";
 import type { AccountKey } from "../domain/account.ts";
 import { type ConnectionKey, ENVIRONMENTS } from "../domain/customer.ts";
-import { EVENTS_KEPT_MS, eventOf, type NewEvent, type RecordedEvent, TEST_SEQ } from "../domain/event.ts";
+import {
+  changedFrom,
+  EVENTS_KEPT_MS,
+  eventOf,
+  type NewEvent,
+  type RecordedEvent,
+  standingOf,
+  TEST_SEQ,
+} from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
+import type { ToldUser } from "../domain/sessions.ts";
 import { LOG_KEPT_MS, type LoggedAttempt, type Target, type WaitingDelivery } from "../domain/target.ts";
-import type { Instant, Moment, WallTime } from "../domain/wall-time.ts";
+import { type Instant, type Moment, secondBefore, type WallTime } from "../domain/wall-time.ts";
 import { CONNECTION_KEY, findConnectionsWithHeads } from "./customers.ts";
 import { logAttempts } from "./delivery-log.ts";
 import type { Db, Engine } from "./engine.ts";
@@ -23,6 +32,7 @@ import {
   toWaiting,
 } from "./events.ts";
 import { flag } from "./rows.ts";
+import { tellUsers } from "./sessions-due.ts";
 import { putOnlyRow } from "./settings.ts";
 
 /* The outbox: events are written in the transactions of their changes if there is a target, and kept until all have them. */
@@ -48,6 +58,8 @@ export interface SavedProgress extends HeldLease {
   readonly isGone?: boolean;
   /** The last attempts since the previous save. */
   readonly logged: readonly LoggedAttempt[];
+  /** Users of RADIUS whose sessions may have to end; none of other targets. */
+  readonly users?: readonly ToldUser[];
 }
 
 export interface ConnectionEnd {
@@ -124,7 +136,7 @@ async function holdLease(engine: Engine, name: string, holder: string, now: Inst
 /** Records how far a target is. @returns false, and writes nothing, if another process has the lease by now. */
 function saveProgress(
   engine: Engine,
-  { targetId, place, waiting, done, logged, isGone, lease, holder }: SavedProgress,
+  { targetId, place, waiting, done, logged, users = [], isGone, lease, holder }: SavedProgress,
 ): Promise<boolean> {
   return engine.transact(async (tx) => {
     if ((await engine.holderOf(tx, lease)) !== holder) return false;
@@ -136,6 +148,7 @@ function saveProgress(
       await tx.deleteFrom("delivery").where("targetId", "=", targetId).where("seq", "in", some).execute();
     for (const each of waiting) await putDelivery(tx, targetId, each);
     await logAttempts(tx, targetId, logged);
+    await tellUsers(tx, targetId, users);
     return true;
   });
 }
@@ -187,7 +200,9 @@ function tellEnds(
           ({ cuid, service, reqId }) => cuid === key.cuid && service === key.service && reqId === key.reqId,
         );
         const isStill = connection?.ledgers.some(({ subscription }) => subscription?.end === end) === true;
-        if (isStill) events.push(eventOf("subscription.ended", now.instant, key, connection));
+        if (!isStill) continue;
+        const event = eventOf("subscription.ended", now.instant, key, connection);
+        events.push(changedFrom(standingOf(event.state, secondBefore(end)), event, now.wall));
       }
     }
     await putOnlyRow(tx, "endsTold", { toldUntil: now.wall });

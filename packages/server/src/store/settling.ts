@@ -88,7 +88,7 @@ export function settleItem<Snapshot extends TopUpSnapshot>(
     const after = withEntry(before, outcome);
     write.record(outcome, snapshot, after);
     const why = { kind: "topup.recorded", topUp: outcome.transaction } as const;
-    const events = read.hasTarget ? eventsBetween(command, before, after, now.instant, why) : [];
+    const events = read.hasTarget ? eventsBetween(command, before, after, now, why) : [];
     for (const event of events) write.appendEvent(event);
   }
   const retired = outcome.kind === "refused" ? outcome.retired : undefined;

@@ -4,6 +4,7 @@ import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { Problem } from "../domain/problem.ts";
+import type { DueUser } from "../domain/sessions.ts";
 import { ACCOUNT, blob, flag, LEDGER, number, ONLY_ROW, orNull, table, text } from "./table.ts";
 
 /* The tables of the audit trail, of events and their delivery, of calls on record, and of staff. */
@@ -71,6 +72,19 @@ export const STAFF_TABLES = {
       answer: orNull(text()),
       problem: orNull(text()),
       duration_ms: number(),
+    },
+  ),
+  session_due: table(
+    { target_id: number(), username: text() },
+    {
+      seq: number(),
+      due_at: number(),
+      state: text<DueUser["state"]>(),
+      ended_at: orNull(number()),
+      problem: orNull(text()),
+      next_at: number(),
+      attempts: number(),
+      noted: orNull(text()),
     },
   ),
   alert: table(

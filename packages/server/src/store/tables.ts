@@ -231,6 +231,7 @@ export type TargetRow = Row<"target">;
 export type EventRow = Row<"event">;
 export type DeliveryRow = Row<"delivery">;
 export type DeliveryLogRow = Row<"delivery_log">;
+export type SessionDueRow = Row<"session_due">;
 export type AlertRow = Row<"alert">;
 export type StaffRow = Row<"staff">;
 export type StaffSessionRow = Row<"staff_session">;

@@ -12,6 +12,7 @@ import {
   radiusUserOf,
   readRadiusAddress,
 } from "../domain/radius.ts";
+import { isUserOf } from "../domain/sessions.ts";
 import { DeliveryFailed, type RadiusConfig, type Sender } from "../domain/target.ts";
 import type { Instant, Zone } from "../domain/wall-time.ts";
 import type { RadiusCounts } from "../office/office.ts";
@@ -31,9 +32,7 @@ export function createRadiusSender(config: RadiusConfig, { zone, guard }: Place)
   const rules = { ...config, zone };
   return {
     async send(event, signal, exchange = {}) {
-      if ("alert" in event) return;
-      const { environment, service } = event.key;
-      if (environment !== "production" || service !== config.service) return;
+      if (!isUserOf(event, config)) return;
       refusePrivate();
       try {
         const written = await users.settle(radiusUserOf(event, rules), signal);
@@ -92,14 +91,28 @@ export async function reconcileRadius(
     );
     return { users, last: page.at(-1)?.cuid };
   };
+  /** Groups of others that hide that of a user in the garden. */
+  const foreignGroups = async (users: readonly RadiusUser[]): Promise<RadiusDifference[]> => {
+    if (config.expiredGroup === undefined) return [];
+    const usernames = users.flatMap(({ username, group }) => (group === undefined ? [] : [username]));
+    return (await radius.firstGroups(usernames)).map(({ username, group: value }) => {
+      return {
+        username,
+        kind: "first group",
+        found: [{ value }],
+        wanted: users.find((each) => each.username === username)?.group,
+      };
+    });
+  };
   const compare = async (users: readonly RadiusUser[], after: string | undefined) => {
-    const found = await radius.compare(users);
+    const rows = await radius.compare(users);
+    const found = [...rows, ...(await foreignGroups(users))];
     compared += users.length;
     differing += new Set(found.map(({ username }) => username)).size;
     for (const difference of found) onDifference(difference);
     // Staff decide which case of a name is right.
     const isFixable = ({ kind }: RadiusDifference) => kind !== "username";
-    let differences = found.filter(isFixable);
+    let differences = rows.filter(isFixable);
     for (let round = 1; !isPreview && differences.length > 0 && round <= MOST_CORRECTED; round += 1) {
       await radius.write(differences);
       // A top-up may have been recorded, and its event written, meanwhile.

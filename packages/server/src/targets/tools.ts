@@ -1,6 +1,7 @@
 import type { AddressList } from "../domain/address-list.ts";
 import { eventMessage, type RecordedEvent } from "../domain/event.ts";
 import { readRadiusAddress } from "../domain/radius.ts";
+import type { SessionTools } from "../domain/sessions.ts";
 import type { Sender } from "../domain/target.ts";
 import type { TargetTools } from "../office/office.ts";
 import type { Ports } from "../store/ports.ts";
@@ -18,9 +19,14 @@ export function targetTools(
     async problemOf(config) {
       if (config.kind === "feed") return undefined;
       const guard = await guarding();
-      if (config.kind === "webhook") return (await import("./webhook.ts")).refuseUrl(config.url, guard);
+      if (config.kind === "webhook") {
+        const problem = await (await import("./webhook.ts")).refuseUrl(config.url, guard);
+        return problem === undefined ? undefined : { field: "webhook.url", problem };
+      }
       const address = readRadiusAddress(config.database);
-      return typeof address === "string" ? address : guard.problemOf(address.host);
+      const problem = typeof address === "string" ? address : await guard.problemOf(address.host);
+      if (problem !== undefined) return { field: "radius.database", problem };
+      return (await import("./radius-sessions.ts")).deviceProblem(config, guard);
     },
     newSecret: async () => (await import("./webhook.ts")).newWebhookSecret(random),
     createSender({ name, partner, config, secrets }, store) {
@@ -43,6 +49,22 @@ export function targetTools(
         case "feed":
           throw new Error(`nothing is sent to ${name}: a feed is read`);
       }
+    },
+    createSessionTools({ config }) {
+      if (config.kind !== "radius") throw new Error("only RADIUS has sessions");
+      let loading: Promise<SessionTools> | undefined;
+      const loaded = () => {
+        loading ??= import("./radius-sessions.ts").then(async ({ createSessionTools }) =>
+          createSessionTools(config, { clock, guard: await guarding() }),
+        );
+        return loading;
+      };
+      return {
+        open: async (...given) => (await loaded()).open(...given),
+        states: async (...given) => (await loaded()).states(...given),
+        end: async (...given) => (await loaded()).end(...given),
+        close: async () => (await loading)?.close(),
+      };
     },
     async reconcileRadius(ports, ...given) {
       const { reconcileRadius } = await import("./radius.ts");

@@ -8,16 +8,17 @@ import {
   type Sender,
   type Target,
 } from "../domain/target.ts";
-import type { Instant } from "../domain/wall-time.ts";
+import type { Instant, Zone } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { DeliveryObserver } from "./delivery-observer.ts";
 import { type Attempt, DeliveryQueue } from "./delivery-queue.ts";
 import type { PartnerWebhooks } from "./partner-webhooks.ts";
+import { ToldUsers } from "./told-users.ts";
 import { Lease, type WorkerPorts } from "./worker.ts";
 
 export interface DeliveryPorts extends WorkerPorts {
-  readonly store: { readonly outbox: Outbox };
+  readonly store: { readonly outbox: Outbox; readonly provider: { readonly zone: Zone } };
   /** Returns this many bytes that cannot be guessed. */
   readonly random: (bytes: number) => Uint8Array;
   readonly createSender: (target: Target) => Sender;
@@ -100,6 +101,7 @@ class TargetDelivery {
   readonly #target: Target;
   readonly #ports: SharingPorts;
   readonly #parts: DeliveryParts;
+  readonly #users: ToldUsers;
   /** The open attempts. */
   readonly #attempts = new Map<Promise<void>, AbortController>();
   #isLost = false;
@@ -118,6 +120,7 @@ class TargetDelivery {
     this.#target = target;
     this.#ports = ports;
     this.#parts = parts;
+    this.#users = new ToldUsers(target, ports.store.provider.zone);
     parts.stopping.addEventListener("abort", () => this.#pause.abort());
   }
 
@@ -157,8 +160,9 @@ class TargetDelivery {
   async #continue(): Promise<void> {
     const { progress } = this.#parts.queue;
     const isRare = this.#target.partner !== undefined && !progress.hasFailures;
+    const isUrgent = progress.ended >= MANY_ENDED || this.#users.isUrgent;
     const savedEvery = isRare ? PARTNER_SAVED_EVERY_MS : SAVED_EVERY_MS;
-    if (this.#isDue(this.#savedAt, savedEvery) || progress.ended >= MANY_ENDED) await this.#save();
+    if (isUrgent || this.#isDue(this.#savedAt, savedEvery)) await this.#save();
     await this.#read();
     // A newer event replaces the retry, also if it was delivered before a kill.
     if (this.#isCaughtUp) await this.#retry();
@@ -178,9 +182,12 @@ class TargetDelivery {
     queue.progress.ended = 0;
     if (changes === undefined) return;
     const { outbox } = this.#ports.store;
+    const users = await this.#users.changes(changes.waiting, outbox);
     const held = { lease: lease.lease, holder: lease.holder };
-    if (await outbox.saveProgress({ ...held, targetId: this.#target.id, ...changes })) queue.progress.saved(changes);
-    else this.#isLost = true;
+    if (await outbox.saveProgress({ ...held, targetId: this.#target.id, ...changes, users })) {
+      queue.progress.saved(changes);
+      this.#users.saved(users);
+    } else this.#isLost = true;
   }
 
   async #retry(): Promise<void> {
@@ -281,6 +288,7 @@ class TargetDelivery {
     const { clock, log, observer } = this.#ports;
     const { queue } = this.#parts;
     const { name: target } = this.#target;
+    this.#users.tried(attempt.event, failure === undefined ? clock() : undefined);
     observer?.deliveryEnded(target, failure === undefined ? "delivered" : "failed");
     if (failure === undefined) {
       if (queue.succeeded(attempt, clock())) log("info", { target }, "the target takes events again");

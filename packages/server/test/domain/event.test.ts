@@ -13,6 +13,7 @@ import { createZone } from "../../src/domain/wall-time.ts";
 
 const KEY = { environment: "production", cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 const AT = Date.parse("2026-11-23T08:00:00.123Z");
+const NOW = { instant: AT, wall: "2026-11-23 08:00:00" };
 
 function subscription(plan: string, addOn: boolean, start: string, end: string) {
   const bouquet = { code: `${plan}-1M`, name: plan, addOn };
@@ -76,7 +77,7 @@ describe("an event", () => {
 
   test("is made for a new entry of a ledger, and for a block or unblock", () => {
     const kinds = (before: typeof CONNECTION, after: typeof CONNECTION, why?: "topup.recorded" | "topup.reversed") =>
-      eventsBetween(KEY, before, after, AT, why && { kind: why, topUp: TOP_UP }).map(({ kind, topUp }) => [
+      eventsBetween(KEY, before, after, NOW, why && { kind: why, topUp: TOP_UP }).map(({ kind, topUp }) => [
         kind,
         topUp,
       ]);
@@ -91,6 +92,27 @@ describe("an event", () => {
     expect(kinds(CONNECTION, begun)).toEqual([
       ["subscription.changed", undefined],
       ["connection.blocked", undefined],
+    ]);
+  });
+
+  test("has what its connection could use before, in the last one, if that has changed", () => {
+    const was = (before: typeof CONNECTION, after: typeof CONNECTION) =>
+      eventsBetween(KEY, before, after, NOW).map(({ state }) => state.was);
+    const blocked = { ...CONNECTION, blocked: true };
+    const without = (plan: string, of = CONNECTION) => withEntry(of, { plan, entry: { seq: 2, after: undefined } });
+    const FIBER = { blocked: false, running: true, plan: "FIBER" };
+    expect(was(CONNECTION, blocked)).toEqual([FIBER]);
+    expect(was(CONNECTION, without("FIBER"))).toEqual([FIBER]);
+    expect(was(CONNECTION, without("FIBER", blocked))).toEqual([undefined, FIBER]);
+    expect(was(without("FIBER"), CONNECTION)).toEqual([{ blocked: false, running: false, plan: undefined }]);
+    expect(was(CONNECTION, without("SPORT"))).toEqual([undefined]);
+    const longer = {
+      plan: "FIBER",
+      seq: 2,
+      subscription: { ...CONNECTION.ledgers[2]?.subscription, end: "2027-01-10 00:00:00" },
+    };
+    expect(was(CONNECTION, { ...CONNECTION, ledgers: [longer as (typeof CONNECTION.ledgers)[number]] })).toEqual([
+      undefined,
     ]);
   });
 

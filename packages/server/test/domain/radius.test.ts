@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { ConnectionEvent, EventSubscription, Recorded } from "../../src/domain/event.ts";
+import type { ConnectionEvent, EventSubscription, Recorded, Standing } from "../../src/domain/event.ts";
 import type { JsonValue } from "../../src/domain/json.ts";
 import {
+  alters,
   isSameDatabase,
   managedGroups,
   type RadiusRules,
@@ -10,6 +11,7 @@ import {
   readRadiusAddress,
   readRadiusConfig,
 } from "../../src/domain/radius.ts";
+import { deviceOf } from "../../src/domain/session-devices.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { asJson, wall } from "./builders.ts";
 
@@ -46,7 +48,8 @@ describe("a user of RADIUS", () => {
 
   test("ends at the first instant after a time that the provider's clocks skip", () => {
     const zone = createZone("Europe/Berlin");
-    expect(userWith([base("2027-03-28 02:30:00")], { zone }).expiration?.end).toBe(Date.parse("2027-03-28T01:00Z"));
+    const { expiration } = userWith([base("2027-03-28 02:30:00")], { zone });
+    expect(expiration).toMatchObject({ end: Date.parse("2027-03-28T01:00Z") });
   });
 
   test.each([
@@ -96,6 +99,58 @@ function problemsOf(file: JsonValue): string[] {
   return reading.ok ? [] : reading.problems.map(({ field, problem }) => `${field} ${problem}`);
 }
 
+describe("what a user may do", () => {
+  const NET = { running: true, blocked: false, plan: "FBR60" };
+  const altered = (was: Partial<Standing>, end: string, rules: Partial<RadiusRules> = {}) => {
+    const event = eventOfKind("topup.recorded", [base(end)]);
+    return alters({ ...event, state: { ...event.state, was: { ...NET, ...was } } }, { ...RULES, ...rules });
+  };
+  const garden = { defaultGroup: "slow", expiredGroup: "garden" };
+
+  test.each([
+    ["by a block", { blocked: true }, "2026-12-01", {}, true],
+    ["by its beginning", { running: false }, "2026-12-01", {}, true],
+    ["by its end", {}, "2026-11-01", {}, true],
+    ["by another group", { plan: "FBR100" }, "2026-12-01", {}, true],
+    ["by the first group", { plan: undefined }, "2026-12-01", {}, true],
+    [
+      "not by a plan of the same group",
+      { plan: "FBR90" },
+      "2026-12-01",
+      { groups: { FBR60: "60M", FBR90: "60M" } },
+      false,
+    ],
+    ["not by another plan in the garden", { running: false, plan: "FBR100" }, "2026-11-01", garden, false],
+  ] as const)("is altered %s", (_, was, end, rules, expected) => {
+    expect(altered(was, end, rules)).toBe(expected);
+  });
+
+  test("is not altered where nothing was", () => {
+    expect(alters(eventOfKind("topup.recorded", [base("2026-12-01")]), RULES)).toBe(false);
+  });
+
+  test("in the garden has no end, and the group of the garden", () => {
+    const none = { expiration: "none", group: "garden" };
+    expect(userWith([base("2026-11-01")], garden)).toMatchObject(none);
+    expect(userWith([base("2027-01-01", { addOn: true })], garden)).toMatchObject(none);
+    expect(userWith([base("2026-12-01")], garden)).toMatchObject({ expiration: { mayBeEarlier: false }, group: "60M" });
+    expect(radiusUserOf(eventOfKind("connection.blocked"), { ...RULES, ...garden }).group).toBeUndefined();
+    expect(managedGroups({ groups: {}, ...garden })).toEqual(["slow", "garden"]);
+  });
+});
+
+const DEVICE = { secret: "hush", port: 3799, identify: ["User-Name", "Acct-Session-Id", "Framed-IP-Address"] };
+
+test("the devices of a file are read, and found by a session's address", () => {
+  const sessions = { devices: { "10.0.0.1": { secret: "hush", port: 1700 }, "10.0.0.0/8": { secret: "hush" } } };
+  const read = readRadiusConfig(asJson({ ...FILE, sessions }), "internet");
+  const config = read.ok ? read.value.sessions : undefined;
+  const all = { ...DEVICE, address: undefined, attributes: {}, timestamp: false };
+  expect(config).toEqual({ waitSeconds: 0, devices: { "10.0.0.1": { ...all, port: 1700 }, "10.0.0.0/8": all } });
+  const portAt = (address: string) => config && deviceOf(config, address)?.port;
+  expect(["10.0.0.1", "10.0.0.2", "11.0.0.1"].map(portAt)).toEqual([1700, 3799, undefined]);
+});
+
 test("a file of RADIUS is read", () => {
   const value = { kind: "radius", ...FILE, defaultGroup: undefined, service: "internet" };
   expect(readRadiusConfig(asJson(FILE), "internet")).toEqual({ ok: true, value });
@@ -131,6 +186,19 @@ test.each([
   [{ groups: { FBR60: "" } }, /^groups\.FBR60 must not be empty$/],
   [{ groups: ["60M"] }, /^groups must be an object$/],
   [{ groups: undefined }, /^groups is required$/],
+  [{ expiredGroup: "garden" }, /^expiredGroup needs defaultGroup/],
+  [{ sessions: {} }, /^sessions\.devices is required$/],
+  [{ sessions: { devices: {}, waitSeconds: -1 } }, /^sessions\.waitSeconds must be a whole number from 0 to 3600$/],
+  [
+    { sessions: { devices: { nas: { secret: "secret" } } } },
+    /^sessions\.devices\.nas must be an IP address, or a range/,
+  ],
+  [{ sessions: { devices: { "10.0.0.1": { secret: "secret", port: "1700" } } } }, /port must be a whole number/],
+  [{ sessions: { devices: { "10.0.0.1": { secret: "secret", address: "nas.example" } } } }, /must be an IP address$/],
+  [
+    { sessions: { devices: { "10.0.0.1": { secret: "secret", identify: ["Class"] } } } },
+    /must have names of User-Name/,
+  ],
   [{ defaultGroup: 7 }, /^defaultGroup must be a string$/],
   [{ database: "mysql://r:secret%@10.0.0.1/radius" }, /^database must be/],
   [{ database: "mysql://r:secret@10.0.0.1/radius?debug=true" }, /^database can have no option but sslmode=/],

@@ -68,7 +68,8 @@ function deliver({ store }: OpenedProvider) {
   const random = seededRandom(3);
   const tools = targetTools({ clock: Date.now, random }, OWN_NETWORKS);
   return startDelivering({
-    ...{ store: { outbox: outboxOf(store.engine) }, clock: Date.now, random, holder: "test", log: () => {} },
+    store: { outbox: outboxOf(store.engine), provider: store.provider },
+    ...{ clock: Date.now, random, holder: "test", log: () => {} },
     sleep: (ms, signal) => setTimeout(ms > 5_000 ? ms : 5, undefined, { signal }).catch(() => {}),
     createSender: (target) => tools.createSender(target, store),
   });

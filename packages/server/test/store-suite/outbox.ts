@@ -8,12 +8,14 @@ import {
   type RecordedEvent,
 } from "../../src/domain/event.ts";
 import { portionsOf } from "../../src/domain/portions.ts";
+import { type DueUser, NEVER } from "../../src/domain/sessions.ts";
 import type { WaitingDelivery } from "../../src/domain/target.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
 import { addTarget, removeTarget, resendToTarget, showTarget } from "../../src/office/targets/operations.ts";
 import { eventsAfter } from "../../src/store/events.ts";
 import type { ConnectionEnd } from "../../src/store/outbox.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
+import { sessionsDueOf } from "../../src/store/sessions-due.ts";
 import type { Store } from "../../src/store/store.ts";
 import { run } from "../support/desk.ts";
 import { plain } from "./customers.ts";
@@ -237,6 +239,43 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
       ["subscription.ended", "sita", false, [span[1]], undefined],
     ]);
     expect(await outbox.endsToldUntil()).toBe(now.wall);
+    const { state } = (await events()).at(-1) as Recorded<ConnectionEvent>;
+    expect(state.was).toEqual({ blocked: false, running: true, plan: FIBER });
+  });
+
+  test("sessions are due after an event that alters and has written the rows, once for each", async () => {
+    const { opened, target, store } = await openWithTarget(makeDatabase);
+    const [outbox, sessions] = [outboxOf(store.engine), sessionsDueOf(store.engine)];
+    const [held, ending] = [
+      { lease: `target:${target.id}`, holder: "a" },
+      { lease: "sessions", holder: "b" },
+    ];
+    for (const { lease, holder } of [held, ending]) await outbox.hold(lease, holder, opened.now, opened.now + 20_000);
+    const tell = (...told: readonly (readonly [username: string, seq: number, alters: boolean, dueAt?: number])[]) => {
+      const users = told.map(([username, seq, alters, dueAt]) => ({ username, seq, alters, dueAt }));
+      const progress = { ...held, targetId: target.id, place: 0, waiting: [], done: [], logged: [] };
+      return outbox.saveProgress({ ...progress, users });
+    };
+    const due = async (now: number) =>
+      (await sessions.due(target.id, now, 10)).map(({ username, seq, dueAt }) => [username, seq, dueAt]);
+    await tell(["sita", 1, false, 10], ["ram", 2, true, 20], ["hari", 3, true], ["ram", 4, false, 25]);
+    expect([await due(19), await due(100)]).toEqual([[], [["ram", 2, 20]]]);
+    await tell(["hari", 5, false, 30], ["ram", 2, true, 40]);
+    const [ram, hari] = await sessions.due(target.id, 100, 10);
+    expect(await due(100)).toEqual([
+      ["ram", 2, 20],
+      ["hari", 3, 30],
+    ]);
+    const done = [ram, hari].map((user) => ({ ...(user as DueUser), state: "ended" as const, nextAt: NEVER }));
+    await tell(["hari", 6, true, 50]);
+    expect(await sessions.save(target.id, done, 0, { ...ending, holder: "c" })).toBeUndefined();
+    expect(await sessions.save(target.id, done, 0, ending)).toMatchObject([{ username: "hari", seq: 3 }]);
+    await tell(["ram", 2, true, 60], ["ram", 1, true, 60]);
+    expect([await due(100), await sessions.open(target.id, "", 10)]).toMatchObject([[["hari", 6, 50]], [{ seq: 6 }]]);
+    await tell(["ram", 7, true, 70], ["ram", 8, true]);
+    expect(await due(100)).toEqual([["hari", 6, 50]]);
+    await run(opened.desk(), removeTarget, { name: "billing" });
+    expect(await countRows(opened, "session_due")).toBe(0);
   });
 
   test("every end of many subscriptions is found, however many are looked at together", async () => {

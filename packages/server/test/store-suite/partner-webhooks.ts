@@ -226,7 +226,7 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
       const random = seededRandom(3);
       const tools = targetTools({ clock, random }, OWN_NETWORKS);
       const worker = startDelivering({
-        ...{ store: { outbox: mortal }, clock, random, holder, log: () => {} },
+        ...{ store: { outbox: mortal, provider: opened.store.provider }, clock, random, holder, log: () => {} },
         sleep: async (ms, signal) => {
           await pause(ms > 5_000 ? ms : 2, undefined, { signal }).catch(() => {});
           if (isDead) await never;
@@ -328,7 +328,8 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
     const signed = new Webhook(secrets[0] ?? "").verify(body, headers as Record<string, string>);
     expect(signed).toMatchObject({ id: headers["webhook-id"], type: "test", data: {} });
     const worker = startDelivering({
-      ...{ store: { outbox: outboxOf(opened.store.engine) }, clock: desk.clock, random: desk.random, holder: "p" },
+      store: { outbox: outboxOf(opened.store.engine), provider: opened.store.provider },
+      ...{ clock: desk.clock, random: desk.random, holder: "p" },
       sleep: (ms, signal) => pause(ms > 5_000 ? ms : 5, undefined, { signal }).catch(() => {}),
       createSender: (target) => desk.targets.createSender(target, opened.store),
       log: () => {},

@@ -128,12 +128,33 @@ export function testTargets(makeDatabase: MakeDatabase): void {
   });
 
   test("a RADIUS target serves one service, and writes into a database of its own", async () => {
-    const desk = (await openProvider(makeDatabase)).desk();
+    const opened = await openProvider(makeDatabase);
+    const desk = opened.desk();
     await run(desk, addTarget, { name: "network", radius: RADIUS });
     expect(await run(desk, showTarget, { name: "network" })).toMatchObject({
       ...{ kind: "radius", service: "internet", address: "mysql://radius@10.0.0.9/radius", timeZone: "UTC" },
       ...{ groups: RADIUS.groups, defaultGroup: null, acknowledgedUntil: null },
     });
+    const device = { secret: "hush", attributes: { "NAS-Identifier": "a" } };
+    const more = { defaultGroup: "slow", expiredGroup: "garden", sessions: { devices: { "10.0.0.1": device } } };
+    const apart = { ...RADIUS, ...more, database: `${RADIUS.database}3` };
+    await run(desk, addTarget, { name: "bras", radius: apart });
+    const shown = await run(desk, showTarget, { name: "bras" });
+    expect(shown).toMatchObject({ expiredGroup: "garden", devices: ["10.0.0.1"], openSessions: [] });
+    const trail = await opened.store.engine.db.selectFrom("auditEntry").select("after").execute();
+    expect(trail.at(-1)?.after).toContain('"expiredGroup":"garden","devices":["10.0.0.1"]');
+    expect(JSON.stringify([shown, trail])).not.toContain("hush");
+    const adding = (changes: object, range = "10.0.0.1") => {
+      const sessions = { devices: { [range]: { ...device, ...changes } } };
+      return refusal(run(desk, addTarget, { name: "x", radius: { ...apart, sessions } }));
+    };
+    const field = "radius.sessions.devices.10.0.0.1";
+    const leads = { problem: expect.stringContaining("leads to a private address") };
+    expect((await adding({ address: "192.168.1.1" })).problems).toMatchObject([{ field, ...leads }]);
+    expect((await adding({}, "192.168.1.1")).problems).toMatchObject([leads]);
+    const ofAttributes = async (attributes: object) => (await adding({ attributes })).problems;
+    expect(await ofAttributes({ Class: "1" })).toMatchObject([{ field: `${field}.attributes.Class` }]);
+    expect(await ofAttributes({ "NAS-Port": "x" })).toMatchObject([{ field: `${field}.attributes.NAS-Port` }]);
     const same = { database: "mariadb://iptv:pass@10.0.0.9:3306/radius?sslmode=no-verify", service: "iptv" } as const;
     const refused = refusal(run(desk, addTarget, { name: "iptv", radius: same }));
     const problem = "is that of the target network: give each target a database of its own";

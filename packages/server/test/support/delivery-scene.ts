@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import type { ConnectionEvent, Recorded } from "../../src/domain/event.ts";
 import { DeliveryFailed, type OpenExchange, type Sender, type Target } from "../../src/domain/target.ts";
+import { createZone } from "../../src/domain/wall-time.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
 import type { TargetFigures } from "../../src/workers/delivery-observer.ts";
 import { keyOf, MemoryOutbox, targetWith } from "./memory-outbox.ts";
@@ -84,7 +85,7 @@ export function deliveryScene(changes: Partial<Target> = {}) {
       },
     });
     const worker = startDelivering({
-      ...{ store: { outbox: mortal }, clock: time.clock, holder },
+      ...{ store: { outbox: mortal, provider: { zone: createZone("UTC") } }, clock: time.clock, holder },
       sleep: async (ms, signal) => {
         await time.sleep(ms, signal);
         if (isDead) await never;

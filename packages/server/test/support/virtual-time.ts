@@ -1,10 +1,13 @@
 /** Time that passes as a test says: whoever sleeps wakes in the order of the times. */
 export class VirtualTime {
   #now: number;
+  readonly #turns: number;
   #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
 
-  constructor(now: number) {
+  /** @param turns of the event loop that work without any time may take. */
+  constructor(now: number, turns = 1) {
     this.#now = now;
+    this.#turns = turns;
   }
 
   readonly clock = (): number => this.#now;
@@ -26,14 +29,14 @@ export class VirtualTime {
   /** @param ms from now. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await settled();
+    await this.#settled();
     for (;;) {
       const next = Math.min(...this.#sleepers.map(({ at }) => at));
       if (next > end) break;
       this.#now = next;
       const awake = this.#sleepers.filter(({ at }) => at === next);
       for (const { wake } of awake) wake();
-      await settled();
+      await this.#settled();
     }
     this.#now = end;
   }
@@ -47,13 +50,13 @@ export class VirtualTime {
         isSettled = true;
       });
     const end = this.#now + mostMs;
-    for (await settled(); !isSettled && this.#now < end; ) await this.pass(50);
+    for (await this.#settled(); !isSettled && this.#now < end; ) await this.pass(50);
     if (!isSettled) throw new Error(`nothing came of it within ${mostMs} ms`);
     return promise;
   }
-}
 
-/** Everything that happens without any time passing has happened. */
-function settled(): Promise<void> {
-  return new Promise(setImmediate);
+  /** Everything that happens without any time passing has happened. */
+  async #settled(): Promise<void> {
+    for (let turn = 0; turn < this.#turns; turn += 1) await new Promise(setImmediate);
+  }
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { RadiusDifference } from "../../src/domain/radius.ts";
 import type { RadiusConfig } from "../../src/domain/target.ts";
 import { blockConnection } from "../../src/office/corrections/operations.ts";
@@ -127,6 +127,36 @@ describe("reconciling RADIUS", () => {
     await reconcile({ ports: { ...world.ports, store: { ...store, engine: { ...store.engine, db } } } });
     expect(looks).toBeGreaterThan(1);
     expect(await checks()).toEqual(["net-1 Expiration 01 Jan 2027 00:00:00"]);
+  });
+
+  test("a lapsed user is put into the garden, and a group of others that comes first is named each time", async () => {
+    const world = await openWorld();
+    await world.importCustomers([
+      customer("1", { end: "2026-10-01 00:00:00" }),
+      customer("2", { end: "2026-12-01 00:00:00" }),
+    ]);
+    const plain = config;
+    onTestFinished(() => {
+      config = plain;
+    });
+    config = { ...config, defaultGroup: "slow", expiredGroup: "garden" };
+    await server.query(
+      "INSERT INTO radcheck (username, attribute, op, value) VALUES ('net-1', 'Expiration', ':=', '01 Oct 2026 00:00:00')",
+    );
+    const groups = [
+      "('net-1', '100M', 5)",
+      "('net-1', 'vip', 4)",
+      "('net-1', 'late', 6)",
+      "('net-2', 'vip', 0)",
+      "('net-2', 'late', 1)",
+    ];
+    await server.query(`INSERT INTO radusergroup VALUES ${groups.join(", ")}`);
+    const hidden = ["net-1 first group: vip -> garden", "net-2 first group: vip -> 100M"];
+    const fixed = ["net-1 Expiration: 01 Oct 2026 00:00:00 -> none", "net-1 group: 100M -> garden"];
+    const added = ["net-2 Expiration:  -> 01 Dec 2026 00:00:00", "net-2 group:  -> 100M"];
+    expect(await reconcile(world)).toEqual({ compared: 2, differing: 2, told: [...fixed, ...added, ...hidden] });
+    expect(await checks()).toEqual(["net-2 Expiration 01 Dec 2026 00:00:00"]);
+    expect(await reconcile(world)).toEqual({ compared: 2, differing: 2, told: hidden });
   });
 
   const ENDS = { end: "2026-12-01 00:00:00" };

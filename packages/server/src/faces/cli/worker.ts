@@ -7,9 +7,11 @@ import { buildApp, type Phase } from "../../partner/app.ts";
 import { CallNotes, TokenUses } from "../../partner/gathering.ts";
 import type { Observer } from "../../partner/ports.ts";
 import { outboxOf } from "../../store/outbox.ts";
+import { sessionsDueOf } from "../../store/sessions-due.ts";
 import type { RefusedCall } from "../../store/store.ts";
 import { mailerOf } from "../../system/mail.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
+import { startEndingSessions } from "../../workers/end-sessions.ts";
 import { startTellingEnds } from "../../workers/tell-ends.ts";
 import { Lease, startRepeating } from "../../workers/worker.ts";
 import { listening } from "./failures.ts";
@@ -73,13 +75,14 @@ export async function serveWorker(
   refusedCalls.keepWriting(sleep);
   trialCalls.keepWriting(sleep);
   const workerPorts = {
-    store: { provider: store.provider, outbox: outboxOf(store.engine) },
+    store: { provider: store.provider, outbox: outboxOf(store.engine), sessionsDue: sessionsDueOf(store.engine) },
     clock,
     random,
     sleep,
     observer: metrics?.deliveryObserver,
     holder: Buffer.from(random(HOLDER_BYTES)).toString("hex"),
     createSender: (target: Target) => targets.createSender(target, store),
+    createSessionTools: (target: Target) => targets.createSessionTools(target),
     log: (level: "info" | "warn", fields: object, message: string) => logger[level](fields, message),
   };
   const reversing = startRepeating(workerPorts, {
@@ -107,7 +110,8 @@ export async function serveWorker(
     },
     failure: "the trial customers are restored late",
   });
-  const workers = [startDelivering(workerPorts), startTellingEnds(workerPorts), reversing, restoring, alerting];
+  const delivering = [startDelivering(workerPorts), startEndingSessions(workerPorts), startTellingEnds(workerPorts)];
+  const workers = [...delivering, reversing, restoring, alerting];
   // One failed connection must not end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return {

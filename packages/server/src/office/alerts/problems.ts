@@ -6,6 +6,7 @@ import { DAY_MS, type Day, dayAt, type Instant } from "../../domain/wall-time.ts
 import { readBalance } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
+import { openSessions } from "../../store/sessions-due.ts";
 import type { Store } from "../../store/store.ts";
 import { countHeldBack } from "../imports/runs.ts";
 import { lastBackupAt, lastCheckAt } from "../maintenance/backups.ts";
@@ -92,17 +93,23 @@ async function ofReports(store: Pick<Store, "reportsBehindMs">, now: Instant): P
 }
 
 async function ofTargets(db: Db, now: Instant): Promise<Problem[]> {
-  return (await statusesOf(db)).flatMap(({ target, progress }): Problem[] => {
+  const found: Problem[] = [];
+  for (const { target, progress } of await statusesOf(db)) {
     const { behind: count, setAside, oldestDueAt: at } = progress;
     const subject = target.name;
     const isLate = !target.paused && isBehind(target, progress, now);
     const behind = target.config.kind === "feed" ? "feed_behind" : "target_behind";
-    return [
+    const open = await openSessions(db, target.id, now);
+    const users = open.reduce((sum, each) => sum + each.count, 0);
+    const since = Math.min(...open.map((each) => each.since));
+    found.push(
       ...(isLate ? [{ kind: behind, subject, count, at } as const] : []),
+      ...(users > 0 ? [{ kind: "sessions_open", subject, count: users, at: since } as const] : []),
       ...(target.paused ? [{ kind: "target_paused", subject, count } as const] : []),
       ...(setAside > 0 ? [{ kind: "failed_deliveries", subject, count: setAside } as const] : []),
-    ];
-  });
+    );
+  }
+  return found;
 }
 
 async function ofBalances(store: Pick<Store, "engine">): Promise<Problem[]> {

@@ -109,5 +109,5 @@ async function writeEffect(engine: Engine, tx: Db, order: BulkOrder, { key, outc
 function eventsOf(order: BulkOrder, { key, outcome, before }: BulkEffect, by: Correcting): NewEvent[] {
   const after =
     "correction" in outcome ? withEntry(before, outcome.correction) : { ...before, blocked: order.action === "block" };
-  return eventsBetween(key, before, after, by.at.instant);
+  return eventsBetween(key, before, after, by.at);
 }

@@ -45,7 +45,7 @@ export async function changeOf(
     }
     await office.store.engine.appendEntries(tx, [{ key, plan, entry }]);
   };
-  const events = eventsBetween(key, before, withEntry(before, correction), by.at.instant, why);
+  const events = eventsBetween(key, before, withEntry(before, correction), by.at, why);
   return { write, audit: [audited], events };
 }
 

@@ -114,7 +114,7 @@ export const blockConnection = operation({
       const answer = { ...key, blocked, changed: audited !== undefined };
       if (audited === undefined) return { answer };
       const by = correctingBy(office);
-      const events = eventsBetween(key, connection, { ...connection, blocked }, by.at.instant);
+      const events = eventsBetween(key, connection, { ...connection, blocked }, by.at);
       return { answer, change: { write: () => writeBlock(tx, key, blocked, by), audit: [audited], events } };
     });
   },

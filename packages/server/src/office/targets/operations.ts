@@ -4,6 +4,7 @@ import { Refused } from "../../domain/refused.ts";
 import { rotateSecrets, type Target, type TargetConfig } from "../../domain/target.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { flag } from "../../store/rows.ts";
+import { openSessions } from "../../store/sessions-due.ts";
 import { onePage, pageOf } from "../common.ts";
 import { type Change, decide } from "../decide.ts";
 import type { Office } from "../office.ts";
@@ -57,7 +58,8 @@ export const showTarget = operation({
     const [target, now] = [await sql.targetNamed(engine.db, name), clock()];
     // A top-up decided more than a minute ago is recorded, or never will be; but a commit may wait for a standby.
     if (target.billing) await engine.awaitCommits();
-    return detailData({ target, progress: await sql.readProgress(engine.db, target) }, now);
+    const [progress, open] = [await sql.readProgress(engine.db, target), await openSessions(engine.db, target.id, now)];
+    return detailData({ target, progress }, open, now);
   },
 });
 
@@ -74,17 +76,16 @@ export const addTarget = operation({
   async run(office, input) {
     const { name, billing = false } = input;
     const config = configOf(input, office.store.provider);
-    const field = config.kind === "webhook" ? "webhook.url" : "radius.database";
-    const { target, secret } = await addTo(office, { name, partner: undefined, config, billing }, field);
+    const { target, secret } = await addTo(office, { name, partner: undefined, config, billing });
     return { target: await shown(office, target), secret: secret ?? null };
   },
 });
 
-/** Adds a target. @param field of its address. @throws Refused */
+/** Adds a target. @param field of its address, if the input has another name for it. @throws Refused */
 export async function addTo(
   office: Office,
   { name, config, ...of }: Pick<Target, "name" | "partner" | "config" | "billing">,
-  field: string,
+  field?: string,
 ): Promise<{ readonly target: Target; readonly secret: string | undefined }> {
   const { store, targets, by } = office;
   await refuseAddress(office, config, field);
@@ -104,9 +105,9 @@ export async function addTo(
 }
 
 /** @throws Refused */
-export async function refuseAddress({ targets }: Office, config: TargetConfig, field: string): Promise<void> {
+export async function refuseAddress({ targets }: Office, config: TargetConfig, field?: string): Promise<void> {
   const problem = await targets.problemOf(config);
-  if (problem !== undefined) throw Refused.field(field, problem);
+  if (problem !== undefined) throw Refused.field(field ?? problem.field, problem.problem);
 }
 
 export const pauseTarget = operation({

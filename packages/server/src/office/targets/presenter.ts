@@ -6,6 +6,7 @@ import { addressOf, type Target, type TargetProgress, targetState } from "../../
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import { listTargets } from "../../store/events.ts";
+import type { openSessions } from "../../store/sessions-due.ts";
 import type { Shown } from "../operation.ts";
 import { count, fieldLines, printable, table } from "../text.ts";
 import type {
@@ -45,15 +46,19 @@ export function targetData({ target, progress }: TargetStatus, now: Instant) {
   return { ...shown, createdAt: isoTime(createdAt), behind, failing, setAside, oldestAt: isoTimeOrNull(oldestAt) };
 }
 
-export function detailData({ target, progress }: TargetStatus, now: Instant) {
+type OpenSessions = Awaited<ReturnType<typeof openSessions>>;
+
+export function detailData({ target, progress }: TargetStatus, open: OpenSessions, now: Instant) {
   const { config, secrets } = target;
-  const { timeZone = null, groups = null, defaultGroup = null } = config.kind === "radius" ? config : {};
+  const radius = config.kind === "radius" ? config : undefined;
+  const { timeZone = null, groups = null, defaultGroup = null, expiredGroup = null, sessions } = radius ?? {};
   return {
     ...targetData({ target, progress }, now),
     formerSecretUntil: isoTimeOrNull(secrets[1]?.until),
     timeZone,
     groups: groups === null ? null : { ...groups },
-    defaultGroup,
+    ...{ defaultGroup, expiredGroup, devices: sessions === undefined ? null : Object.keys(sessions.devices) },
+    openSessions: open.map(({ problem, count }) => ({ problem, users: count })),
     acknowledgedUntil: isoTimeOrNull(acknowledgedUntil(target, progress, now)),
   };
 }
@@ -133,6 +138,7 @@ export function stateFields({ state, behind, failing, setAside, oldestAt }: Stat
 
 export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
   const { name, kind, service, address, billing, timeZone, groups, acknowledgedUntil: until } = shown;
+  const { defaultGroup, expiredGroup, devices, openSessions } = shown;
   const out = fieldLines([
     ["name", name],
     ["kind", billing ? `${kind}, of your billing` : kind],
@@ -140,7 +146,16 @@ export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
     ["address", address ?? undefined],
     ["time zone", timeZone ?? undefined],
     ...Object.entries(groups ?? {}).map(([plan, group]) => ["group", `${plan} ${group}`] as const),
+    ["other plans", defaultGroup ?? undefined],
+    ["expired", expiredGroup ?? undefined],
+    ["devices", devices?.join(", ")],
     ...stateFields(shown),
+    ...openSessions.map(({ problem, users }) => {
+      return [
+        "open sessions",
+        `${count(users, "user")}: ${problem ?? "no device was asked: topupd's log may say why"}`,
+      ] as const;
+    }),
     ["acknowledged", billing ? (until === null ? "not yet" : `until ${until}`) : undefined],
   ]);
   return { out };

@@ -45,6 +45,15 @@ export const TargetDetailSchema = Type.Object(
     timeZone: orNull(Type.String({ description: "Time zone of the RADIUS server." })),
     groups: orNull(Type.Record(Type.String(), Type.String(), { description: "RADIUS groups by plan." })),
     defaultGroup: orNull(Type.String({ description: "RADIUS group of all other plans." })),
+    expiredGroup: orNull(Type.String({ description: "RADIUS group of users whose plans ended." })),
+    devices: orNull(Type.Array(Type.String(), { description: "Devices that are asked to end sessions." })),
+    openSessions: Type.Array(
+      Type.Object({
+        problem: orNull(Type.String({ description: "Null if no device was asked yet." })),
+        users: Type.Integer(),
+      }),
+      { description: "Why sessions did not end within a minute of a change." },
+    ),
     acknowledgedUntil: orNull(
       Type.String({
         description:
@@ -60,6 +69,18 @@ const WebhookSchema = Type.Object(
   { additionalProperties: false, description: "Settings of a webhook." },
 );
 
+const DeviceSchema = Type.Object(
+  {
+    address: Type.Optional(Type.String({ description: "Where it takes requests (default: its `nasipaddress`)." })),
+    port: Type.Optional(Type.Integer({ description: "Default: 3799." })),
+    secret: Type.String({ description: "Secret that it shares with topupd." }),
+    identify: Type.Optional(Type.Array(Type.String(), { description: "Attributes of a session that name it." })),
+    attributes: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Other attributes." })),
+    timestamp: Type.Optional(Type.Boolean({ description: "Whether Event-Timestamp is sent." })),
+  },
+  { description: "A device that holds sessions." },
+);
+
 const RadiusSchema = Type.Object(
   {
     database: Type.String({
@@ -72,6 +93,18 @@ const RadiusSchema = Type.Object(
     ),
     groups: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "RADIUS groups by plan." })),
     defaultGroup: Type.Optional(Type.String({ description: "RADIUS group of all other plans." })),
+    expiredGroup: Type.Optional(
+      Type.String({ description: "RADIUS group of users whose plans ended. Without it, they cannot log in." }),
+    ),
+    sessions: Type.Optional(
+      Type.Object(
+        {
+          waitSeconds: Type.Optional(Type.Integer({ description: "Wait before sessions end (default: 0)." })),
+          devices: Type.Record(Type.String(), DeviceSchema, { description: "Devices by `nasipaddress` or range." }),
+        },
+        { description: "Sessions end when a change alters what a user may do. Without it, they are left alone." },
+      ),
+    ),
   },
   { description: "Settings of a RADIUS target." },
 );

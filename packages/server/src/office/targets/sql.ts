@@ -58,6 +58,7 @@ export async function updateTarget(tx: Db, { id }: Target, values: Partial<Targe
 export async function deleteTarget(tx: Db, { id }: Target): Promise<void> {
   await tx.deleteFrom("delivery").where("targetId", "=", id).execute();
   await tx.deleteFrom("deliveryLog").where("targetId", "=", id).execute();
+  await tx.deleteFrom("sessionDue").where("targetId", "=", id).execute();
   await tx.deleteFrom("target").where("id", "=", id).execute();
 }
 

@@ -475,6 +475,25 @@ CREATE TABLE delivery_log (
   PRIMARY KEY (target_id, at, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- Users of RADIUS whose sessions had to end, each with the last event that altered what the user may do.
+CREATE TABLE session_due (
+  target_id INTEGER NOT NULL REFERENCES target,
+  username  TEXT    NOT NULL,
+  seq       INTEGER NOT NULL,
+  due_at    INTEGER NOT NULL,
+  state     TEXT    NOT NULL CHECK (state IN ('due', 'ended', 'none_open', 'failed')),
+  ended_at  INTEGER,
+  -- Why sessions did not end in time.
+  problem   TEXT,
+  -- 8640000000000000: nothing more is done; if it is due, the rows of the user are not written yet.
+  next_at   INTEGER NOT NULL,
+  attempts  INTEGER NOT NULL,
+  -- The sessions, as a JSON list; null until they were looked for.
+  noted     TEXT,
+  PRIMARY KEY (target_id, username)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_due_by_next ON session_due (target_id, next_at);
+
 -- Problems that began, with the mails about them. Those of partners are events too.
 CREATE TABLE alert (
   kind        TEXT    NOT NULL,

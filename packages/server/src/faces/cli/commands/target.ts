@@ -122,15 +122,21 @@ async function reconcile(session: Session, name: string, preview: boolean): Prom
   const { runtime, isJson } = session;
   runtime.lowerPriority();
   const office = officeOf(shellDesk(session), { preview });
-  let inOtherCase = 0;
+  const left = { username: new Set<string>(), "first group": new Set<string>() };
   const { compared, differing } = await reconcileTarget(office, name, (difference) => {
-    if (difference.kind === "username") inOtherCase += 1;
+    const { kind, username } = difference;
+    if (kind === "username" || kind === "first group") left[kind].add(username);
     runtime.stdout(isJson ? jsonLine(differenceData(difference)) : differenceLine(difference));
   });
-  const result = preview ? `${differing} differ` : `${differing - inOtherCase} fixed`;
+  const result = preview ? `${differing} differ` : `${differing - left.username.size} fixed`;
   runtime.stderr(`${count(compared, "user")} compared, ${result}\n`);
+  const [{ size: inOtherCase }, { size: hidden }] = [left.username, left["first group"]];
   if (inOtherCase > 0)
     throw new FoundWrong(`RADIUS has ${count(inOtherCase, "username")} in other case only: correct it there, or here`);
+  if (hidden > 0)
+    throw new FoundWrong(
+      `RADIUS has ${count(hidden, "user")} with a group of yours that comes first: correct it there`,
+    );
   if (preview && differing > 0)
     throw new FoundWrong("RADIUS differs from the records, and nothing was fixed: run it without --preview");
 }

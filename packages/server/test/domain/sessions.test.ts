@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import {
+  answerSession,
+  askSession,
+  type DueUser,
+  NEVER,
+  noteSessions,
+  seeSessions,
+} from "../../src/domain/sessions.ts";
+import { DAY_MS } from "../../src/domain/wall-time.ts";
+
+const USER: DueUser = {
+  ...{ username: "sita", seq: 1, dueAt: 0, state: "due", endedAt: undefined, problem: undefined },
+  ...{ nextAt: 0, attempts: 0, sessions: [] },
+};
+const session = (id: number, device: string) => {
+  return { id, sessionId: `s${id}`, device, framedAddress: undefined, caller: undefined };
+};
+
+test("sessions that do not end are tried no more after three days, and stay failed", () => {
+  const now = 3 * DAY_MS;
+  const asked = askSession(noteSessions(USER, [session(1, "10.0.0.1")], now), 1, now);
+  const failed = answerSession(asked, 1, { problem: "10.0.0.1: refused" }, now, 0);
+  expect(failed).toMatchObject({ state: "failed", problem: "10.0.0.1: refused", nextAt: NEVER, attempts: 1 });
+  const unknown = answerSession(asked, 1, "unknown", now, 0);
+  expect(unknown).toMatchObject({ state: "none_open", endedAt: now });
+  const see = (user: DueUser, at: number) => {
+    const states = new Map([[1, { id: 1, ended: false, reportedAt: undefined }]]);
+    return seeSessions(user, states, { now: at, random: () => 0, isUnderWay: () => false });
+  };
+  const later = see(see(unknown, now), now + DAY_MS);
+  expect(later).toMatchObject({ state: "none_open", endedAt: now, nextAt: NEVER });
+});
+
+test("a user has failed while one of two sessions has, and names each device", () => {
+  let user = noteSessions(USER, [session(1, "10.0.0.1"), session(2, "10.0.0.2")], 0);
+  for (const id of [1, 2]) user = askSession(user, id, 0);
+  user = answerSession(user, 1, { problem: "10.0.0.1: refused" }, 0, 0);
+  expect(user).toMatchObject({ state: "failed", nextAt: 1_000 });
+  user = answerSession(user, 2, { problem: "no device for 10.0.0.2" }, 0, 0);
+  expect(user.problem).toBe("10.0.0.1: refused; no device for 10.0.0.2");
+  const see = (...ended: readonly number[]) => {
+    const states = new Map([1, 2].map((id) => [id, { id, ended: ended.includes(id), reportedAt: undefined }]));
+    user = seeSessions(user, states, { now: 500, random: () => 0, isUnderWay: () => false });
+    return [user.state, user.problem, user.endedAt];
+  };
+  expect(see(2)).toEqual(["failed", "10.0.0.1: refused", undefined]);
+  expect(see(1, 2)).toEqual(["ended", undefined, 500]);
+});
