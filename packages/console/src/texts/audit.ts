@@ -46,6 +46,8 @@ const actions: Readonly<Record<string, string>> = {
   "target.pause": "Target paused",
   "target.resume": "Target resumed",
   "target.rotate": "Target's secret rotated",
+  "target.key": "Target's key made",
+  "customer.resend": "Customer sent again",
   "target.reconcile": "RADIUS reconciled",
   "target.resend": "Target tried again",
   "target.remove": "Target removed",

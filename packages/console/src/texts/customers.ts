@@ -27,6 +27,8 @@ export const customers = {
     no_subscription: "No subscription",
   },
   connections: "Connections",
+  sentAgain: (count: number) =>
+    `The present state is sent to all targets: ${count === 1 ? "1 event" : `${count} events`}.`,
   overConnections: (count: number) => `${count} ended or without a subscription`,
   noMatchTitle: "No match",
   noMatchText: "Check the spelling, or search by the beginning or the last four characters of a number.",

@@ -2,6 +2,7 @@ import type { AttentionItem } from "../api/staff-api.d.ts";
 
 export const health = {
   lead: (now: string, timeZone: string) => `Clock: ${now} (${timeZone})`,
+  late: "Paid, and a step failed or late",
   problems: "Problems",
   allWell: "The database answers, and top-ups are recorded. There is no problem.",
   advice: {
@@ -15,6 +16,7 @@ export const health = {
     slow: () => "Check for a running import or backup, a slow disk, and a partner that sends too much.",
     failed_deliveries: (name) =>
       `See why with topupd target failed "${name}", fix the target, then run topupd target resend "${name}".`,
+    service_late: () => "See the list above, fix the target or the box, then send the customer again.",
     target_behind: (name) => `A customer who paid may have no service. See why with topupd target failed "${name}".`,
     feed_behind: () => "Check the program that fetches this feed. It must name the last event that it has.",
     sessions_open: (name: string) => `See why with topupd target show "${name}": a device may have another secret.`,

@@ -45,6 +45,7 @@ export const AUDIT_ACTIONS = [
   "catalogue.withdraw",
   "customers.import",
   "customer.note",
+  "customer.resend",
   "trial.reset",
   "transaction.reverse",
   "connection.block",
@@ -64,6 +65,7 @@ export const AUDIT_ACTIONS = [
   "target.pause",
   "target.resume",
   "target.rotate",
+  "target.key",
   "target.resend",
   "target.reconcile",
   "target.remove",
@@ -279,9 +281,9 @@ export function targetResent({ name }: Target, resent: number, event?: string): 
   return { action: "target.resend", subject: name, before: undefined, after };
 }
 
-/** The entry before a correction starts, so that an interrupted run is recorded too. */
-export function targetReconciled({ name }: Target): AuditedChange {
-  return { action: "target.reconcile", subject: name, before: undefined, after: undefined };
+/** The entry of a reconciliation is written before it starts, so that an interrupted run is recorded too. */
+export function targetHandled(action: "target.key" | "target.reconcile", { name }: Target): AuditedChange {
+  return { action, subject: name, before: undefined, after: undefined };
 }
 
 export function targetRemoved(target: Target): AuditedChange {

@@ -184,3 +184,8 @@ function partOf(text: string | undefined, cuid: string): string | undefined {
   const part = Object.hasOwn(customers, cuid) ? customers[cuid] : null;
   return part === null ? undefined : JSON.stringify(part);
 }
+
+/** @param events number of connections whose state is sent again. */
+export function customerResent(cuid: string, environment: Environment, events: number): AuditedChange {
+  return { action: "customer.resend", subject: cuid, before: undefined, after: { environment, events } };
+}

@@ -50,6 +50,8 @@ export interface ConnectionEvent {
   readonly state: EventState;
   /** Present in `topup.recorded` and `topup.reversed`. */
   readonly topUp: EventTopUp | undefined;
+  /** Whether staff sent the present state again, without a change. */
+  readonly repeated?: boolean | undefined;
 }
 
 export interface AlertEvent {
@@ -219,7 +221,7 @@ function alertData({ alert, partner = "" }: Recorded<AlertEvent>, exponent: Curr
 }
 
 function connectionData(event: Recorded<ConnectionEvent>, zone: Zone, exponent: CurrencyExponent) {
-  const { key, state, topUp, partner } = event;
+  const { key, state, topUp, partner, repeated } = event;
   const { environment, cuid, service, reqId } = key;
   const subscriptions = state.subscriptions.map((each) => ({
     ...each,
@@ -227,7 +229,7 @@ function connectionData(event: Recorded<ConnectionEvent>, zone: Zone, exponent: 
     endAt: isoTimeOrNull(instantOf(each.end, zone)),
   }));
   const connection = { service, reqId, blocked: state.blocked };
-  const data = { environment, cuid, connection, subscriptions };
+  const data = { environment, cuid, connection, subscriptions, ...(repeated && { repeated }) };
   const sold = topUp && {
     txnId: topUp.txnId,
     checkoutId: topUp.checkoutId,

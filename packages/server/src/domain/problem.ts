@@ -12,7 +12,7 @@ import type { Instant, Zone } from "./wall-time.ts";
 export const SERVICE_PROBLEMS = ["recording_fails", "clock_set_back", "restarts", "slow"] as const;
 /** Problems that are mailed when they begin and when they end; most urgent first. */
 export const MAILED_PROBLEMS = [
-  ...(["disk_low", "log_large", "reports_behind"] as const),
+  ...(["disk_low", "log_large", "reports_behind", "service_late"] as const),
   ...(["target_behind", "feed_behind", "sessions_open", "target_paused", "failed_deliveries"] as const),
   ...(["balance_refused", "limit_reached", "look_ups_refused", "account_low", "held_back"] as const),
   ...(["second_person", "token_ending", "no_backup", "no_check"] as const),
@@ -26,7 +26,10 @@ export interface Problem {
   readonly subject?: string;
   /** The limit of `limit_reached`. */
   readonly limit?: LimitName | undefined;
-  /** Number of events, users, refused top-ups, held-back subscriptions or requests; MiB of `disk_low` and `log_large`. */
+  /**
+   * Number of events, users, late connections, refused top-ups, held-back subscriptions or requests; MiB of `disk_low` and
+   * `log_large`.
+   */
   readonly count?: number;
   /** Amount of refused top-ups; the balance of `account_low`. */
   readonly amount?: Money;
@@ -90,6 +93,10 @@ const WORDS: Readonly<Record<AnyProblem["kind"], Words>> = {
   disk_low: ["the disk is almost full", ({ count }) => `The disk of the database has only ${count} MiB left.`],
   log_large: ["the write-ahead log is large", ({ count }) => `The write-ahead log has grown to ${count} MiB.`],
   reports_behind: ["reports are behind", ({ at }) => `The standby that lists and reports read is that of ${at}.`],
+  service_late: [
+    "paid, but perhaps not on",
+    ({ count }) => `Paid connections with a step that failed or is late at a target: ${count}. See Health.`,
+  ],
   target_behind: ["target is behind", ({ count, at }) => `Events that it lacks: ${count}, the oldest since ${at}.`],
   feed_behind: [
     "feed is not fetched",

@@ -1,6 +1,7 @@
+import { formatSecret, hasChecksum } from "./access-token.ts";
 import type { AccountKey } from "./account.ts";
 import type { Service } from "./bouquet.ts";
-import type { Environment } from "./customer.ts";
+import type { ConnectionKey, Environment } from "./customer.ts";
 import type { RecordedEvent } from "./event.ts";
 import { DAY_MS, type Instant } from "./wall-time.ts";
 
@@ -87,6 +88,19 @@ export interface WebhookSecret {
   readonly until: Instant | undefined;
 }
 
+const KEY_PREFIX = "topup_target_";
+const KEY_SHAPE = /^topup_target_[0-9A-Za-z]{49}$/;
+
+/** Makes the key by which a webhook's receiver confirms events. @param random 32 bytes. */
+export function formatTargetKey(random: Uint8Array): string {
+  return formatSecret(KEY_PREFIX, random);
+}
+
+/** Checks form and checksum, so that another key costs no look-up. */
+export function isTargetKey(text: string): boolean {
+  return KEY_SHAPE.test(text) && hasChecksum(text);
+}
+
 /** How long a previous secret signs beside the new one. */
 const SECRET_OVERLAP_MS = DAY_MS;
 /** Adds a new secret at the front. Each previous secret signs until its promised time. */
@@ -95,6 +109,15 @@ export function rotateSecrets(secrets: readonly WebhookSecret[], secret: string,
     .map((each) => ({ ...each, until: each.until ?? now + SECRET_OVERLAP_MS }))
     .filter(({ until }) => until > now);
   return [{ secret, until: undefined }, ...signing];
+}
+
+/** Whether a target gets the events of a connection. */
+export function takesConnection(
+  { config, partner }: Pick<Target, "config" | "partner">,
+  { environment, service }: Pick<ConnectionKey, "environment" | "service">,
+): boolean {
+  if (config.kind === "radius") return environment === "production" && service === config.service;
+  return partner === undefined;
 }
 
 /** URL of a target without password and query, which may contain secrets; undefined for a feed. */

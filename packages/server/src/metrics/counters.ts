@@ -129,7 +129,7 @@ export function countBatches(elapsed: () => number): { readonly observeBatch: Ob
 /**
  * Counts deliveries of this process, and the state of targets whose lease it holds. One process holds a target's lease.
  */
-export function countDeliveries(): DeliveryObserver & Collected {
+export function countDeliveries(): Omit<DeliveryObserver, "stepEnded"> & Collected {
   const attempts = new Map<string, Record<(typeof DELIVERY_OUTCOMES)[number], number>>();
   const observed = new Map<string, TargetFigures>();
   const attemptsOf = (target: string) => {
@@ -178,6 +178,23 @@ export function countDeliveries(): DeliveryObserver & Collected {
         ({ setAside }) => setAside,
       ),
     ],
+  };
+}
+
+/** Seconds, from a webhook on the same machine to what was repaired in the morning. */
+const SERVICE_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 43_200];
+
+/** Measures how soon changes reach their targets. */
+export function measureSteps(): Pick<DeliveryObserver, "stepEnded"> & Collected {
+  const durations = new Histogram({
+    name: "topupd_service_duration_seconds",
+    description: "Time from a change until its target has applied it: accepted, or confirmed if that was promised.",
+    bounds: SERVICE_BUCKETS,
+    label: "target",
+  });
+  return {
+    stepEnded: (target, ms) => durations.record(Math.max(0, ms) / 1000, target),
+    collect: () => [durations.collect()],
   };
 }
 

@@ -9,6 +9,7 @@ import {
   countRequests,
   countTopUps,
   type LogInCounts,
+  measureSteps,
   showProblems,
 } from "./counters.ts";
 import { type Family, type Labels, single } from "./exposition.ts";
@@ -44,6 +45,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   const topUps = countTopUps();
   const deliveries = countDeliveries();
   const problems = showProblems();
+  const steps = measureSteps();
   const batches = countBatches(elapsed);
   const logIns = countLogIns();
   let isUp: (() => Promise<boolean>) | undefined;
@@ -62,7 +64,13 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   };
   const collect: Metrics["collect"] = async (store) => {
     const serving = store === undefined ? [] : await collectServing(store);
-    return [...serving, ...batches.collect(), ...logIns.collect(), ...describeProcess(readProcess(), build)];
+    return [
+      ...serving,
+      ...batches.collect(),
+      ...steps.collect(),
+      ...logIns.collect(),
+      ...describeProcess(readProcess(), build),
+    ];
   };
   const { requestAnswered } = requests;
   const { topUpRecorded } = topUps;
@@ -71,7 +79,7 @@ export function createMetrics({ build, elapsed, readProcess }: MetricsOptions): 
   return {
     observer,
     observeBatch: batches.observeBatch,
-    deliveryObserver: deliveries,
+    deliveryObserver: { ...deliveries, stepEnded: steps.stepEnded },
     observeProblems: problems.observe,
     countFailedLogIn,
     collect,

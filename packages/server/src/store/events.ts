@@ -95,11 +95,11 @@ export function lastOfPartners(db: Db, seq: number) {
 /** The row of a new event, for hand-written SQL too. The store gives it its number. */
 export function eventRow(event: NewEvent): Omit<RawRow<"event">, "seq"> {
   if ("alert" in event) return alertRow(event);
-  const { kind, at, key, state, topUp } = event;
+  const { kind, at, key, state, topUp, repeated } = event;
   const { environment, cuid, service, reqId: req_id } = key;
   const { txnId, checkoutId, bouquetCode } = topUp ?? {};
   const money = topUp && { amount: Number(topUp.amount), commission: Number(topUp.commission) };
-  const json = JSON.stringify({ ...state, txnId, checkoutId, bouquetCode, ...money });
+  const json = JSON.stringify({ ...state, txnId, checkoutId, bouquetCode, ...money, repeated });
   return { kind, at, environment, cuid, service, req_id, partner_id: topUp?.partnerId ?? null, state: json };
 }
 
@@ -130,13 +130,15 @@ function toRecordedEvent(row: FoundRow): RecordedEvent {
     return { seq, kind, at, partner, alert: { kind, at, environment, partnerId: partnerId as number, ...details } };
   }
   const kind = row.kind as ConnectionEvent["kind"];
-  const { blocked, subscriptions, was, txnId, checkoutId, bouquetCode, amount, commission } = JSON.parse(row.state);
+  const { blocked, subscriptions, was, repeated, ...sold } = JSON.parse(row.state);
+  const { txnId, checkoutId, bouquetCode, amount, commission } = sold;
   const topUp =
     partnerId === null
       ? undefined
       : { txnId, checkoutId, partnerId, bouquetCode, amount: BigInt(amount), commission: BigInt(commission) };
   const key = { environment, cuid, service, reqId };
-  return { seq, kind, at, key, state: { blocked, subscriptions, ...(was && { was }) }, topUp, partner };
+  const state = { blocked, subscriptions, ...(was && { was }) };
+  return { seq, kind, at, key, state, topUp, partner, ...(repeated && { repeated }) };
 }
 
 export async function listTargets(db: Db): Promise<Target[]> {
@@ -172,7 +174,7 @@ export async function putDelivery(tx: Db, targetId: number, waiting: WaitingDeli
     .execute();
 }
 
-export function toTarget({ place: _, partnerId, environment, ...row }: TargetRow): Target {
+export function toTarget({ place: _, keyHash: __, partnerId, environment, ...row }: TargetRow): Target {
   return {
     ...row,
     partner: partnerId === null || environment === null ? undefined : { partnerId, environment },

@@ -11,6 +11,7 @@ import {
   TEST_SEQ,
 } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
+import type { ServiceStep } from "../domain/service-step.ts";
 import type { ToldUser } from "../domain/sessions.ts";
 import { LOG_KEPT_MS, type LoggedAttempt, type Target, type WaitingDelivery } from "../domain/target.ts";
 import { type Instant, type Moment, secondBefore, type WallTime } from "../domain/wall-time.ts";
@@ -32,6 +33,7 @@ import {
   toWaiting,
 } from "./events.ts";
 import { flag } from "./rows.ts";
+import { putSteps } from "./service-steps.ts";
 import { tellUsers } from "./sessions-due.ts";
 import { putOnlyRow } from "./settings.ts";
 
@@ -56,6 +58,8 @@ export interface SavedProgress extends HeldLease {
   readonly done: readonly number[];
   /** Whether the target wants no more events: it is paused. */
   readonly isGone?: boolean;
+  /** The last event of each connection that was sent since the previous save. */
+  readonly steps: readonly ServiceStep[];
   /** The last attempts since the previous save. */
   readonly logged: readonly LoggedAttempt[];
   /** Users of RADIUS whose sessions may have to end; none of other targets. */
@@ -136,7 +140,7 @@ async function holdLease(engine: Engine, name: string, holder: string, now: Inst
 /** Records how far a target is. @returns false, and writes nothing, if another process has the lease by now. */
 function saveProgress(
   engine: Engine,
-  { targetId, place, waiting, done, logged, users = [], isGone, lease, holder }: SavedProgress,
+  { targetId, place, waiting, done, steps, logged, users = [], isGone, lease, holder }: SavedProgress,
 ): Promise<boolean> {
   return engine.transact(async (tx) => {
     if ((await engine.holderOf(tx, lease)) !== holder) return false;
@@ -147,6 +151,7 @@ function saveProgress(
     for (const some of portionsOf(done, ROWS_AT_ONCE))
       await tx.deleteFrom("delivery").where("targetId", "=", targetId).where("seq", "in", some).execute();
     for (const each of waiting) await putDelivery(tx, targetId, each);
+    for (const some of portionsOf(steps, ROWS_AT_ONCE)) await putSteps(tx, targetId, some);
     await logAttempts(tx, targetId, logged);
     await tellUsers(tx, targetId, users);
     return true;

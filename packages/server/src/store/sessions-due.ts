@@ -106,7 +106,7 @@ function openRows(db: Db, targetId: number) {
   return db.selectFrom("sessionDue").selectAll().where("targetId", "=", targetId).where("nextAt", "<", NEVER);
 }
 
-function toDueUser({ targetId: _, noted, endedAt, problem, ...row }: SessionDueRow): DueUser {
+export function toDueUser({ targetId: _, noted, endedAt, problem, ...row }: SessionDueRow): DueUser {
   const sessions = noted === null ? [] : JSON.parse(noted);
   return { ...row, endedAt: endedAt ?? undefined, problem: problem ?? undefined, sessions };
 }

@@ -2,8 +2,9 @@ import type { LimitName } from "../domain/account.ts";
 import type { Role } from "../domain/authority.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
-import type { NewEvent } from "../domain/event.ts";
+import type { ConnectionEvent, NewEvent } from "../domain/event.ts";
 import type { Problem } from "../domain/problem.ts";
+import type { ServiceStep } from "../domain/service-step.ts";
 import type { DueUser } from "../domain/sessions.ts";
 import { ACCOUNT, blob, flag, LEDGER, number, ONLY_ROW, orNull, table, text } from "./table.ts";
 
@@ -38,6 +39,7 @@ export const STAFF_TABLES = {
       created_at: number(),
       resent_at: orNull(number()),
       place: number(),
+      key_hash: orNull(blob()),
     },
   ),
   event: table(
@@ -61,6 +63,20 @@ export const STAFF_TABLES = {
       next_at: number(),
       set_aside: flag(),
       problem: orNull(text()),
+    },
+  ),
+  service_step: table(
+    { target_id: number(), environment: text<Environment>(), service: text<Service>(), req_id: text() },
+    {
+      cuid: text(),
+      seq: number(),
+      kind: text<ConnectionEvent["kind"]>(),
+      at: number(),
+      sent_at: orNull(number()),
+      accepted_at: orNull(number()),
+      ended_at: orNull(number()),
+      outcome: text<ServiceStep["outcome"]>(),
+      detail: orNull(text()),
     },
   ),
   delivery_log: table(

@@ -230,6 +230,7 @@ export type AuditEntryRow = Row<"audit_entry">;
 export type TargetRow = Row<"target">;
 export type EventRow = Row<"event">;
 export type DeliveryRow = Row<"delivery">;
+export type ServiceStepRow = Row<"service_step">;
 export type DeliveryLogRow = Row<"delivery_log">;
 export type SessionDueRow = Row<"session_due">;
 export type AlertRow = Row<"alert">;

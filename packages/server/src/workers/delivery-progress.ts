@@ -1,8 +1,9 @@
+import type { ServiceStep } from "../domain/service-step.ts";
 import { type LoggedAttempt, MOST_LOGGED, untried, type WaitingDelivery } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { SavedProgress } from "../store/outbox.ts";
 
-export type ProgressChanges = Pick<SavedProgress, "place" | "waiting" | "done" | "logged" | "isGone">;
+export type ProgressChanges = Pick<SavedProgress, "place" | "waiting" | "done" | "steps" | "logged" | "isGone">;
 
 /** Progress through the events that were read, and the changes not saved yet. */
 export class DeliveryProgress {
@@ -14,6 +15,8 @@ export class DeliveryProgress {
   readonly #open = new Map<number, Instant>();
   readonly #changed = new Map<number, WaitingDelivery>();
   readonly #done = new Set<number>();
+  /** The last event sent of each connection, by its name. */
+  readonly #steps = new Map<string, ServiceStep>();
   /** The last attempts that are not saved yet. */
   #logged: LoggedAttempt[] = [];
   #lastRead: number;
@@ -70,6 +73,12 @@ export class DeliveryProgress {
     this.#done.add(seq);
   }
 
+  /** @param connection its name. */
+  sent(connection: string, step: ServiceStep): void {
+    const before = this.#steps.get(connection);
+    this.#steps.set(connection, before?.seq === step.seq ? { ...step, sentAt: before.sentAt } : step);
+  }
+
   log(attempt: LoggedAttempt): void {
     if (this.#logged.push(attempt) > MOST_LOGGED) this.#logged.shift();
   }
@@ -84,16 +93,19 @@ export class DeliveryProgress {
   changes(): ProgressChanges | undefined {
     const { place, isGone } = this;
     const isSaved = !isGone && place === this.#savedPlace && this.#changed.size === 0 && this.#done.size === 0;
-    if (isSaved && this.#logged.length === 0) return undefined;
-    return { place, isGone, waiting: [...this.#changed.values()], done: [...this.#done], logged: this.#logged.slice() };
+    if (isSaved && this.#steps.size === 0 && this.#logged.length === 0) return undefined;
+    const rows = { waiting: [...this.#changed.values()], done: [...this.#done], steps: [...this.#steps.values()] };
+    return { place, isGone, ...rows, logged: this.#logged.slice() };
   }
 
-  saved({ place, waiting, done, logged, isGone }: ProgressChanges): void {
+  saved({ place, waiting, done, steps, logged, isGone }: ProgressChanges): void {
     // Staff may resume the target from now on.
     if (isGone) this.isGone = false;
     this.#savedPlace = place;
     for (const row of waiting) if (this.#changed.get(row.seq) === row) this.#changed.delete(row.seq);
     for (const seq of done) this.#done.delete(seq);
+    const isSaved = new Set(steps);
+    for (const [connection, step] of this.#steps) if (isSaved.has(step)) this.#steps.delete(connection);
     this.#logged = this.#logged.filter((attempt) => !logged.includes(attempt));
   }
 }

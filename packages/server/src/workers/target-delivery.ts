@@ -1,18 +1,19 @@
-import { portionsOf } from "../domain/portions.ts";
+import { stepAfter } from "../domain/service-step.ts";
 import {
   DeliveryFailed,
   type Exchange,
-  getsAll,
   type OpenExchange,
   SENDING_LIMIT_MS,
   type Sender,
   type Target,
+  takesConnection,
 } from "../domain/target.ts";
 import type { Instant, Zone } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { DeliveryObserver } from "./delivery-observer.ts";
-import { type Attempt, DeliveryQueue } from "./delivery-queue.ts";
+import type { Attempt, DeliveryQueue } from "./delivery-queue.ts";
+import { loadQueue } from "./load-queue.ts";
 import type { PartnerWebhooks } from "./partner-webhooks.ts";
 import { ToldUsers } from "./told-users.ts";
 import { Lease, type WorkerPorts } from "./worker.ts";
@@ -56,7 +57,7 @@ export async function deliverTo(target: Target, ports: SharingPorts, stopping: A
   const lease = partner === undefined ? new Lease(store.outbox, ports, `target:${id}`) : ports.shared.lease();
   if (!(await lease.take())) return;
   try {
-    const queue = await loadQueue(target, ports);
+    const queue = await loadQueue(target, { outbox: store.outbox, random: ports.random });
     const sender = createSender(target);
     const delivery = new TargetDelivery(target, { ...ports, observer }, { lease, queue, sender, stopping });
     try {
@@ -72,22 +73,6 @@ export async function deliverTo(target: Target, ports: SharingPorts, stopping: A
     observer?.targetObserved(target.name, undefined);
     if (partner === undefined) await lease.release();
   }
-}
-
-async function loadQueue(target: Target, { store, random }: DeliveryPorts): Promise<DeliveryQueue> {
-  const { outbox } = store;
-  const { id, partner } = target;
-  const place = await outbox.place(id);
-  const rows = await outbox.waiting(id);
-  const waiting = [];
-  for (const portion of portionsOf(rows, PAGE)) {
-    const page = new Map(portion.map((row) => [row.seq, row]));
-    for (const event of await outbox.eventsOf([...page.keys()], partner)) {
-      const row = page.get(event.seq);
-      if (row !== undefined) waiting.push({ row, event });
-    }
-  }
-  return new DeliveryQueue(getsAll(target), { place, waiting }, () => (random(1)[0] ?? 0) / 256);
 }
 
 interface DeliveryParts {
@@ -278,10 +263,16 @@ class TargetDelivery {
     }
   }
 
-  #log({ event, number }: Attempt, at: Instant, exchange: Exchange, problem: string | undefined): void {
+  #log({ event, connection, number }: Attempt, at: Instant, exchange: Exchange, problem: string | undefined): void {
+    const endedAt = this.#ports.clock();
+    const { progress } = this.#parts.queue;
+    if (!("alert" in event) && takesConnection(this.#target, event.key)) {
+      const step = stepAfter(event, { sentAt: at, endedAt, answer: exchange.answer, problem });
+      progress.sent(connection.name, step);
+      if (step.outcome === "done") this.#ports.observer?.stepEnded(this.#target.name, endedAt - event.at);
+    }
     if (exchange.request === undefined && problem === undefined) return;
-    const durationMs = this.#ports.clock() - at;
-    this.#parts.queue.progress.log({ ...exchange, at, seq: event.seq, attempt: number, problem, durationMs });
+    progress.log({ ...exchange, at, seq: event.seq, attempt: number, problem, durationMs: endedAt - at });
   }
 
   #end(attempt: Attempt, failure: DeliveryFailed | undefined): void {

@@ -28,7 +28,8 @@ test("the document is read without a log-in, and has every route with its failur
     expect(responses, name).toEqual(expect.arrayContaining(expected));
     const hasKey = JSON.stringify(operation.parameters ?? []).includes("Idempotency-Key");
     const isReading = ["POST /audit/verification", "POST /reconciliations"].includes(name);
-    expect(hasKey, name).toBe(isChanging && !isOpen && !isReading);
+    const isRepeatable = isReading || name === "POST /confirmations";
+    expect(hasKey, name).toBe(isChanging && !isOpen && !isRepeatable);
   }
   const codes = json.components.schemas.Problem.properties.code.enum;
   expect(codes).toEqual(Object.keys(PROBLEMS));

@@ -32,6 +32,11 @@ test("every route lets in those whose role may, and nobody else", async () => {
     }
     for (const answer of [stranger, partner])
       expect([answer.status, answer.json.code], asked).toEqual([401, "not_logged_in"]);
+    if (permission === "target") {
+      const session = sessions.get("admin") ?? "";
+      for (const as of ["admin", { session }] as const) expect((await api.call(asked, { as })).status).toBe(401);
+      continue;
+    }
     for (const role of ROLES) {
       // What people may do with their own session may end it.
       const session = permission === "person" ? await api.logIn(role) : (sessions.get(role) ?? "");

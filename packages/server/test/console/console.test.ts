@@ -1047,7 +1047,11 @@ describe("the console", () => {
       durationMs: 5,
       problem: "connection refused",
     };
-    await outbox.saveProgress({ ...held, targetId: id, place, waiting: [], done: [], logged: [failed] });
+    const key = { environment: "production", cuid: "2000003", service: "internet", reqId: "gita" } as const;
+    const times = { at: service.now, sentAt: service.now, acceptedAt: service.now, endedAt: service.now };
+    const step = { key, seq: place, kind: "connection.unblocked", ...times } as const;
+    const steps = [{ ...step, outcome: "failed", detail: "no such box" } as const];
+    await outbox.saveProgress({ ...held, targetId: id, place, waiting: [], done: [], steps, logged: [failed] });
     await visit.press("Send a test event");
     await visit.expectToast("The target answered 200 after 0 ms.");
     await visit.press("Body and answer", rowOf(visit, "Last deliveries", "Test event"));
@@ -1070,6 +1074,12 @@ describe("the console", () => {
     await partner.press("Send a test event");
     await partner.page.goBack();
     await rowOf(partner, "Last deliveries", "Test event").waitFor();
+    await page.goto(new URL("/health", page.url()).href);
+    await main.getByRole("heading", { name: "Paid, and a step failed or late" }).waitFor();
+    await main.getByRole("link", { name: "Internet gita" }).click();
+    await main.getByText(/^unblocked .* tv accepted .* failed .*: no such box$/).waitFor();
+    await visit.press("Send again");
+    await visit.expectToast("The present state is sent to all targets: 1 event.");
     const viewer = await at("/targets/tv", "viewer");
     await rowOf(viewer, "Last deliveries", "connection refused").waitFor();
     expect(await viewer.page.getByRole("button", { name: /^(Send|Body)/ }).count()).toBe(0);

@@ -31,6 +31,7 @@ test("a scrape has these metrics, each of its kind", async () => {
     topupd_delivery_lag_seconds: "gauge",
     topupd_deliveries_waiting: "gauge",
     topupd_deliveries_set_aside: "gauge",
+    topupd_service_duration_seconds: "histogram",
     topupd_store_up: "gauge",
     topupd_event_loop_delay_seconds: "gauge",
     topupd_heap_used_bytes: "gauge",

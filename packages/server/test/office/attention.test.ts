@@ -50,7 +50,7 @@ test("what needs attention is told once it does, and not before", async () => {
   world.now += 5 * MINUTE_MS;
   expect((await found()).length).toBe(1);
   world.now += 1;
-  expect((await found())[0]).toBe(
+  expect((await found())[1]).toBe(
     `tv: target is behind: Events that it lacks: 1, the oldest since ${time(world.now - 5 * MINUTE_MS - 1)}.`,
   );
   await run(world.desk, removeTarget, { name: "tv" });

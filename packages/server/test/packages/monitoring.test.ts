@@ -42,6 +42,7 @@ async function fullScrape() {
   const { service, deliveryObserver, observeProblems, read: scrape } = await startMeasuredService();
   observeProblems([{ kind: "no_backup" }, { kind: "no_backup" }]);
   deliveryObserver.targetObserved("tv", { lagMs: 0, waiting: 0, setAside: 0 });
+  deliveryObserver.stepEnded("tv", 400);
   const purchase = await prepareTopUp(service, { cuid: "1000001", service: "internet", reqId: "trial1" });
   await service.call("subscription-package-topup", purchase);
   return scrape();

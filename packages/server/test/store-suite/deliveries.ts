@@ -60,7 +60,7 @@ async function save({ store, now }: OpenedProvider, targetId: number, logged: re
   const outbox = outboxOf(store.engine);
   await outbox.hold(held.lease, held.holder, now, now + 20_000);
   const place = await lastEvent(store.engine.db);
-  expect(await outbox.saveProgress({ ...held, targetId, place, waiting: [], done: [], logged })).toBe(true);
+  expect(await outbox.saveProgress({ ...held, targetId, place, waiting: [], done: [], steps: [], logged })).toBe(true);
 }
 
 /** Delivers as the service does, but with shorter pauses. */

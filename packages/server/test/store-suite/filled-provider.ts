@@ -96,7 +96,7 @@ async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<vo
       .values({ ...key, day: "2025-03-01", service: "tv", bouquetCode: "TV-1M", lane: 3, ...sums })
       .execute();
   });
-  await setAccount(store, key, { creditLimit: 6_000_000n });
+  await setAccount(store, key, { creditLimit: 9_000_000n });
   const event = { kind: "account.low", partnerId: partner.id, below: 2_000_000n } as const;
   const low = { kind: "account_low", environment: "production", subject: "wallet", amount: 1_000_000n, event } as const;
   await raiseAlert(store.engine, low, at);
@@ -200,6 +200,12 @@ async function failToDeliver({ store, now }: OpenedProvider, targetId: number): 
     place: 1,
     waiting: [{ seq: 1, ...failed }],
     done: [],
+    steps: [
+      {
+        ...{ key: SITA_NET, seq: 1, kind: "topup.recorded", at: now, sentAt: now, acceptedAt: undefined },
+        ...{ endedAt: undefined, outcome: "open", detail: "status 500" },
+      },
+    ],
     logged: [
       { at: now, seq: 1, attempt: 1, request: "{}", status: 500, answer: "no", problem: "status 500", durationMs: 9 },
     ],

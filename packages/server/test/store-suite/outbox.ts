@@ -159,9 +159,9 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
       { seq: 1, ...failed },
       { seq: 2, ...failed, setAside: true },
     ];
-    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [], logged: [] })).toBe(false);
+    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [], steps: [], logged: [] })).toBe(false);
     await outbox.hold(lease.lease, "a", opened.now, opened.now + 20_000);
-    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [], logged: [] })).toBe(true);
+    expect(await outbox.saveProgress({ ...lease, place: 2, waiting, done: [], steps: [], logged: [] })).toBe(true);
     expect(await outbox.waiting(target.id)).toEqual(waiting);
     expect(await outbox.place(target.id)).toBe(2);
     expect(await progress()).toMatchObject({ behind: 3, failing: 1, setAside: 1, state: "failing" });
@@ -170,10 +170,12 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     const again = { attempts: 0, failedAt: undefined, nextAt: opened.now, setAside: false };
     expect(await outbox.waiting(target.id)).toMatchObject([again, again]);
     expect(await outbox.targets()).toMatchObject([{ resentAt: opened.now }]);
-    expect(await outbox.saveProgress({ ...lease, place: 3, waiting: [], done: [1, 2], logged: [] })).toBe(true);
+    expect(await outbox.saveProgress({ ...lease, place: 3, waiting: [], done: [1, 2], steps: [], logged: [] })).toBe(
+      true,
+    );
     expect(await progress()).toMatchObject({ behind: 0, failing: 0, setAside: 0, oldestAt: null });
     await run(opened.desk(), removeTarget, { name: "billing" });
-    expect(await outbox.saveProgress({ ...lease, place: 3, waiting, done: [], logged: [] })).toBe(false);
+    expect(await outbox.saveProgress({ ...lease, place: 3, waiting, done: [], steps: [], logged: [] })).toBe(false);
   });
 
   test("events go once every target has them, or once they are old, and the last one stays", async () => {
@@ -208,6 +210,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
       place: 1,
       waiting: [waiting],
       done: [],
+      steps: [],
       logged: [],
     });
     expect(await outboxOf(store.engine).forget(opened.now + EVENTS_KEPT_MS)).toBe(0);
@@ -253,7 +256,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     for (const { lease, holder } of [held, ending]) await outbox.hold(lease, holder, opened.now, opened.now + 20_000);
     const tell = (...told: readonly (readonly [username: string, seq: number, alters: boolean, dueAt?: number])[]) => {
       const users = told.map(([username, seq, alters, dueAt]) => ({ username, seq, alters, dueAt }));
-      const progress = { ...held, targetId: target.id, place: 0, waiting: [], done: [], logged: [] };
+      const progress = { ...held, targetId: target.id, place: 0, waiting: [], done: [], steps: [], logged: [] };
       return outbox.saveProgress({ ...progress, users });
     };
     const due = async (now: number) =>

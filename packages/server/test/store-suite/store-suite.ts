@@ -32,6 +32,7 @@ import { testRefusedCalls } from "./refused-calls.ts";
 import { testRetention } from "./retention.ts";
 import { testSearches } from "./searches.ts";
 import { testSecondPersons } from "./second-persons.ts";
+import { testServiceSteps } from "./service-steps.ts";
 import { testSettlements } from "./settlements.ts";
 import { testSnapshots } from "./snapshots.ts";
 import { testStaff } from "./staff.ts";
@@ -73,6 +74,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("targets", () => testTargets(makeDatabase));
     describe("deliveries", () => testDeliveries(makeDatabase));
     describe("webhooks of partners", () => testPartnerWebhooks(makeDatabase));
+    describe("service steps", () => testServiceSteps(makeDatabase));
     describe("outbox", () => testOutbox(makeDatabase));
     describe("alerts", () => testAlerts(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));

@@ -39,7 +39,7 @@ async function deliver(
   const held = { lease: `target:${targetId}`, holder: "test" };
   const place = await lastEvent(store.engine.db);
   await outboxOf(store.engine).hold(held.lease, held.holder, now, now + 20_000);
-  const progress = { ...held, targetId, place, waiting, done: [], logged: [], isGone };
+  const progress = { ...held, targetId, place, waiting, done: [], steps: [], logged: [], isGone };
   expect(await outboxOf(store.engine).saveProgress(progress)).toBe(true);
 }
 

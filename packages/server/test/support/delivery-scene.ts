@@ -27,13 +27,15 @@ export function deliveryScene(changes: Partial<Target> = {}) {
   const logged: string[] = [];
   const figures = new Map<string, TargetFigures | undefined>();
   const outcomes: string[] = [];
+  /** Times from an event until it was applied. */
+  const stepped: number[] = [];
   const senders: Target[] = [];
   /** Events that were sent while another one of their connection was under way. */
   const overlaps: number[] = [];
   let closed = 0;
   let holders = 0;
   const scene = {
-    ...{ time, outbox, target, arrived, logged, figures, outcomes, senders },
+    ...{ time, outbox, target, arrived, logged, figures, outcomes, stepped, senders },
     closed: () => closed,
     /** What the target does; throws where it does not take an event. */
     answer: async (
@@ -104,6 +106,7 @@ export function deliveryScene(changes: Partial<Target> = {}) {
         logged.push(`${level} ${(fields["target"] as string | undefined) ?? "-"}: ${message}`),
       observer: {
         deliveryEnded: (_target, outcome) => outcomes.push(outcome),
+        stepEnded: (_target, ms) => stepped.push(ms),
         targetObserved: (name, observed) => figures.set(name, observed),
       },
     });

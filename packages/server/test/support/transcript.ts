@@ -31,7 +31,7 @@ const RANDOM: readonly (readonly [name: string, pattern: RegExp])[] = [
   ["ses", /\bses_\w{12,}/g],
   ["digest", /\b[0-9a-f]{64}\b/g],
   ["checkout", /\b[\w-]{64}(?![\w-])/g],
-  ["secret", /\b(?:topup_(?:live|trial|staff)_\w{49}|whsec_[\w+/]+=*|[A-Z2-7]{32}\b)/g],
+  ["secret", /\b(?:topup_(?:live|trial|staff|target)_\w{49}|whsec_[\w+/]+=*|[A-Z2-7]{32}\b)/g],
   ["id", /(?<="id":")(?:[\w-]{12}|[0-9a-f]{18})(?=")/g],
   ["held", /(?<=\{"id":)\d{13}(?=,"line":)/g],
 ];

@@ -124,6 +124,57 @@ describe("attempts are logged", () => {
   });
 });
 
+describe("the last event of each connection that was sent is saved", () => {
+  test("with its first attempt, why it fails, and when it was accepted", async () => {
+    const scene = deliveryScene();
+    const [first = 0] = scene.add("c1");
+    scene.answer = async () => (scene.arrived.length < 3 ? fail("status 500") : undefined);
+    scene.start();
+    await scene.time.pass(60_000);
+    const [later = 0] = scene.add("c1");
+    await scene.time.pass(2_000);
+    const saved = scene.outbox.calls.saveProgress.flatMap(({ steps }) => steps);
+    expect(saved.map(({ seq, outcome, detail }) => [seq, outcome, detail])).toEqual([
+      [first, "open", "status 500"],
+      [first, "open", "status 500"],
+      [first, "done", undefined],
+      [later, "done", undefined],
+    ]);
+    expect(saved[0]).toMatchObject({ at: START, acceptedAt: undefined });
+    expect([saved[0]?.sentAt, saved[2]?.acceptedAt]).toEqual([0, 2].map((index) => scene.arrived[index]?.at));
+    expect(scene.stepped).toHaveLength(2);
+    expect(scene.stepped[0]).toBe((saved[2]?.acceptedAt ?? 0) - START);
+  });
+
+  test("as open if the receiver promises a confirmation, and the promise is no time until it was applied", async () => {
+    const scene = deliveryScene();
+    scene.add("c1");
+    scene.answer = async (_event, _signal, exchange) => {
+      exchange.answer = '{"state":"pending"}';
+    };
+    scene.start();
+    await scene.time.pass(2_000);
+    const [step] = scene.outbox.calls.saveProgress.flatMap(({ steps }) => steps);
+    expect(step).toMatchObject({ outcome: "open", acceptedAt: expect.any(Number), endedAt: undefined });
+    expect(scene.stepped).toEqual([]);
+  });
+
+  test("again by the next process if the first was killed between the answer and the save", async () => {
+    const scene = deliveryScene();
+    const [seq = 0] = scene.add("c1");
+    const first = scene.start();
+    await scene.time.pass(300);
+    expect(scene.seqs()).toEqual([seq]);
+    first.kill();
+    expect(scene.outbox.calls.saveProgress).toEqual([]);
+    scene.start();
+    await scene.time.pass(30_000);
+    expect(scene.seqs()).toEqual([seq, seq]);
+    const saved = scene.outbox.calls.saveProgress.flatMap(({ steps }) => steps);
+    expect(saved.map((step) => [step.seq, step.outcome])).toEqual([[seq, "done"]]);
+  });
+});
+
 test("a target that answers 410 is paused, which the log says once, and gets all events where staff resume it", async () => {
   const scene = deliveryScene();
   scene.answer = async () => {

@@ -1,7 +1,10 @@
 import { useState } from "react";
+import { useSend } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.tsx";
 import type { Connection, Plan, PlanLedger } from "../../api/staff-api.d.ts";
+import { ActionButton } from "../../components/dialog.tsx";
 import { Card, connectionName, Grid, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { texts } from "../../texts/index.ts";
 import { Corrections } from "./corrections.tsx";
 import { LedgerHistory } from "./ledger-history.tsx";
@@ -9,11 +12,7 @@ import { PlanState } from "./plan-state.tsx";
 
 const t = texts.customers;
 
-interface ConnectionsProps {
-  readonly cuid: string;
-  readonly connections: readonly Connection[];
-  readonly ledgers: readonly PlanLedger[];
-}
+type ConnectionsProps = { cuid: string; connections: readonly Connection[]; ledgers: readonly PlanLedger[] };
 
 /** One line for each connection; those that ended are folded. The ledger of the chosen one opens below it. */
 export function Connections({ cuid, connections, ledgers }: ConnectionsProps) {
@@ -43,8 +42,15 @@ export function Connections({ cuid, connections, ledgers }: ConnectionsProps) {
         </li>
       );
     });
+  const resend = useSend("POST /customers/:cuid/resend");
+  const environment = useEnvironment();
+  const sendAgain = async () => t.sentAgain((await resend.mutateAsync({ environment, cuid })).sent);
+  const mayResend = useMay("correct") && connections.some(({ chain }) => chain !== null);
   return (
-    <Card title={t.connections}>
+    <Card
+      title={t.connections}
+      actions={mayResend && <ActionButton action={sendAgain}>{texts.targets.sendAgain}</ActionButton>}
+    >
       <ul className="connection-lines">{lines(current.length === 0 ? over : current)}</ul>
       {current.length > 0 && over.length > 0 && (
         <details>
@@ -58,18 +64,12 @@ export function Connections({ cuid, connections, ledgers }: ConnectionsProps) {
 
 const OVER: ReadonlySet<Plan["state"]> = new Set(["ended", "reversed"]);
 
-interface LineProps {
-  readonly cuid: string;
-  readonly connection: Connection;
-  readonly isChosen: boolean;
-  readonly hasLedger: boolean;
-  readonly onChoose: () => void;
-}
+type LineProps = { cuid: string; connection: Connection; isChosen: boolean; hasLedger: boolean; onChoose: () => void };
 
 function Line({ cuid, connection, isChosen, hasLedger, onChoose }: LineProps) {
   const mayCorrect = useMay("correct");
   const name = connectionName(connection);
-  const { plans, segment, status, blockedByRecords, blockedByStaff } = connection;
+  const { plans, segment, status, blockedByRecords, blockedByStaff, chain } = connection;
   return (
     <div className="connection-line">
       <div>
@@ -97,6 +97,7 @@ function Line({ cuid, connection, isChosen, hasLedger, onChoose }: LineProps) {
           <Corrections cuid={cuid} connection={connection} />
         </div>
       )}
+      {chain !== null && <p className={chain.isOff ? "connection-note" : "connection-chain"}>{chain.text}</p>}
       {blockedByRecords && <p className="connection-note">{t.blockedByRecords}</p>}
       {blockedByStaff !== null && (
         <p className="connection-note">

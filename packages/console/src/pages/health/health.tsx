@@ -1,13 +1,15 @@
+import { Link } from "wouter";
 import { useLive } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { Health as HealthData, Target } from "../../api/staff-api.d.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Badge, Card, Fact, Grid, KeyValue, Time } from "../../components/display.tsx";
+import { Badge, Card, connectionName, Fact, Grid, KeyValue, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note, StaleNote } from "../../components/states.tsx";
 import { formatBytes, formatCount, formatSeconds, inSeconds } from "../../format.ts";
-import { targetHref } from "../../links.ts";
+import { customerHref, targetHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 import { Attention } from "../overview/attention.tsx";
 import { StateBadge } from "../targets/state.tsx";
@@ -43,7 +45,10 @@ function Shown({ health }: { health: HealthData }) {
           <p>{t.databaseAdvice}</p>
         </Note>
       ) : (
-        <Attention title={t.problems} nothing={t.allWell} advice={t.advice} />
+        <>
+          <LateServices />
+          <Attention title={t.problems} nothing={t.allWell} advice={t.advice} />
+        </>
       )}
       {figures === null ? (
         <EmptyState title={t.noFigures}>{t.noFiguresText}</EmptyState>
@@ -78,6 +83,21 @@ function Shown({ health }: { health: HealthData }) {
         </>
       )}
     </>
+  );
+}
+
+/** Paid connections that may lack their service. */
+function LateServices() {
+  const { data } = useLive("GET /late-services", { environment: useEnvironment() }, { seconds: 30 });
+  if (!data?.items.length) return null;
+  return (
+    <Card title={t.late}>
+      {data.items.map((service) => (
+        <p key={connectionName(service)}>
+          <Link href={customerHref(service)}>{connectionName(service)}</Link> {service.text}
+        </p>
+      ))}
+    </Card>
   );
 }
 

@@ -30,6 +30,7 @@ export async function serveConsole(
       version,
       state,
       countFailedLogIn: metrics?.countFailedLogIn,
+      stepEnded: metrics?.deliveryObserver.stepEnded,
       storeKind: config.database.store,
       currency: config.currency,
       numberGrouping: config.numberGrouping,

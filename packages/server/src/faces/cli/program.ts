@@ -65,6 +65,7 @@ const settlement = () => import("../../office/settlement/operations.ts");
 const maintenance = () => import("../../office/maintenance/operations.ts");
 const targets = () => import("../../office/targets/operations.ts");
 const webhooks = () => import("../../office/targets/webhook.ts");
+const steps = () => import("../../office/steps/operations.ts");
 
 /** The commands behind each first word: written by hand, or rendered from operations. Each is loaded only when it is used. */
 const SUBJECTS: Readonly<
@@ -98,7 +99,10 @@ const SUBJECTS: Readonly<
   subscription: { office: [corrections] },
   bulk: { office: [bulk] },
   approval: { office: [approvals] },
-  customer: { office: [customers], byHand: async () => (await import("./commands/customer.ts")).addCustomerCommands },
+  customer: {
+    office: [customers, steps],
+    byHand: async () => (await import("./commands/customer.ts")).addCustomerCommands,
+  },
   why: { byHand: async () => (await import("./commands/customer.ts")).addWhyCommand },
   report: { office: [settlement] },
   reconcile: { office: [settlement] },

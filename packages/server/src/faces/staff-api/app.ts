@@ -99,7 +99,7 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   const serving: Serving = { ports, trustedProxies, answers: new Answers(ports), sockets };
   await app.register(
     async (api) => {
-      for (const name of ["identity", "answerHash", "outcome"]) api.decorateRequest(name, undefined);
+      for (const name of ["identity", "receiver", "answerHash", "outcome"]) api.decorateRequest(name, undefined);
       api.removeContentTypeParser("text/plain");
       receiveJson(api);
       if (logLine !== undefined) logRequests(api, ports.clock, logLine);

@@ -37,6 +37,7 @@ export function openApiDocument(routes: readonly Route[], { version, prefix }: D
     components: {
       securitySchemes: {
         key: { type: "http", scheme: "bearer", description: "A key that `topupd staff key add` printed." },
+        target: { type: "http", scheme: "bearer", description: "A key that `topupd target key` printed." },
         session: { type: "apiKey", in: "cookie", name: "topupd_session", description: "Set by POST /session." },
       },
       schemas: components,
@@ -71,6 +72,7 @@ function describe(route: Route, components: Components): Json {
     description: WHO[permission] + (route.asksPassword === true ? ASKS_PASSWORD : ""),
     tags: [tag],
     ...(isOpen && { security: [{}] }),
+    ...(permission === "target" && { security: [{ target: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: { required: true, content: requestContent(body, components) } }),
     responses: {
@@ -80,8 +82,8 @@ function describe(route: Route, components: Components): Json {
         [
           ...ALWAYS,
           ...(isOpen ? [] : LOGGED_IN),
-          ...(isOpen || permission === "person" ? [] : (["set_up_first"] as const)),
-          ...(isOpen || permission === "read"
+          ...(isOpen || permission === "person" || permission === "target" ? [] : (["set_up_first"] as const)),
+          ...(isOpen || permission === "read" || permission === "target"
             ? []
             : ([permission === "person" ? "sessions_only" : "forbidden"] as const)),
           ...(takesKey ? CHANGING : []),
@@ -111,6 +113,7 @@ const WHO: Readonly<Record<Route["permission"], string>> = {
   administer: "For the role admin.",
   person: "For people who are logged in, of every role; not for keys.",
   public: "Without a log-in.",
+  target: "For the receiver of a webhook, by the key of its target.",
 };
 
 const ASKS_PASSWORD = " It needs the person's own password; keys are refused.";

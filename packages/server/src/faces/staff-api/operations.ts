@@ -2,11 +2,12 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import type { AddressList } from "../../domain/address-list.ts";
+import type { Target } from "../../domain/target.ts";
 import type { Answers } from "./idempotency.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 import { type Route, type StreamedText, takesIdempotencyKey, type UploadedFile } from "./route.ts";
-import { admit, type OpenSockets, visitorOf } from "./security.ts";
+import { admit, admitReceiver, type OpenSockets, visitorOf } from "./security.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -16,6 +17,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The caller, once admitted. */
     identity: Identity | undefined;
+    /** The target of a route with the permission `target`, once admitted. */
+    receiver: Target | undefined;
     /** Hash under which the answer is kept for its Idempotency-Key. */
     answerHash: Uint8Array | undefined;
     /** Code of the problem if the request was refused or failed. */
@@ -49,7 +52,8 @@ export function addRoute(
       ...(typeof answer === "object" && { response: { "2xx": answer } }),
     },
     async onRequest(request, reply) {
-      request.identity = await admit(ports, route, request, trustedProxies);
+      if (permission === "target") request.receiver = await admitReceiver(ports, request);
+      else request.identity = await admit(ports, route, request, trustedProxies);
       if (request.identity !== undefined) sockets.add(reply.raw, request.identity.authority);
       // PostgreSQL cannot store or look up NUL.
       if (request.url.includes("%00")) throw new Problem("invalid", "The address must not hold a NUL character.");
@@ -76,6 +80,7 @@ export function addRoute(
     async handler(request, reply) {
       const done = await route.handle(ports, {
         identity: request.identity as Identity,
+        receiver: request.receiver as Target,
         visitor: visitorOf(request, reply, trustedProxies),
         params: request.params,
         query: request.query,

@@ -30,6 +30,8 @@ export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "t
   readonly state: Readonly<ServiceState>;
   /** Counts a failed log-in; undefined if metrics are not served. */
   readonly countFailedLogIn?: ((outcome: FailedLogIn["outcome"]) => void) | undefined;
+  /** Measures the time until a target has applied an event; undefined if metrics are not served. */
+  readonly stepEnded?: ((target: string, ms: number) => void) | undefined;
   /** Resolves early if the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly log: (level: "info" | "warn", fields: object, message: string) => void;

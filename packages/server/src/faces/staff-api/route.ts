@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { Refused } from "../../domain/refused.ts";
 import type { Permission } from "../../domain/staff.ts";
+import type { Target } from "../../domain/target.ts";
 import type { Device, OpenedSession, TooManyAttempts } from "../../office/session/log-in.ts";
 import { confirmPassword, type Person } from "../../office/session/own-account.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
@@ -31,8 +32,10 @@ export interface Visitor extends Device {
 
 /** An admitted request whose parts match their schemas. */
 export interface RouteRequest<Params, Query, Body> {
-  /** The caller. A route with the permission `public` has none. */
+  /** The caller. Routes with the permission `public` or `target` have none. */
   readonly identity: Identity;
+  /** The target whose key was sent, with the permission `target`. */
+  readonly receiver: Target;
   readonly visitor: Visitor;
   readonly params: Params;
   readonly query: Query;
@@ -69,8 +72,8 @@ export interface RouteDefinition<
   /** Section of the document. */
   readonly tag: string;
   readonly summary: string;
-  /** The permission needed; `person`: any person who is logged in; `public`: no log-in. */
-  readonly permission: Permission | "person" | "public";
+  /** The permission needed; `person`: any person who is logged in; `public`: no log-in; `target`: only a target's key. */
+  readonly permission: Permission | "person" | "public" | "target";
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
@@ -99,7 +102,8 @@ export interface RouteDefinition<
 
 /** Whether the answer is kept and replayed for an Idempotency-Key. */
 export function takesIdempotencyKey({ method, permission, changesNothing }: Route): boolean {
-  return method !== "GET" && permission !== "public" && changesNothing !== true;
+  const isByStaff = permission !== "public" && permission !== "target";
+  return method !== "GET" && isByStaff && changesNothing !== true;
 }
 
 /** A route with any parts, as it is served and documented. */

@@ -18,11 +18,13 @@ import * as practice from "../../office/practice/operations.ts";
 import * as settlement from "../../office/settlement/operations.ts";
 import * as staff from "../../office/staff/operations.ts";
 import * as statistics from "../../office/statistics/operations.ts";
+import * as steps from "../../office/steps/operations.ts";
 import * as targets from "../../office/targets/operations.ts";
 import * as webhooks from "../../office/targets/webhook.ts";
 import * as transactions from "../../office/transactions/operations.ts";
 import { routeOf } from "./operation-route.ts";
 import type { Route } from "./route.ts";
+import { confirmationRoutes } from "./routes/confirmations.ts";
 import { customerRoutes } from "./routes/customers.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { sessionRoutes } from "./routes/session.ts";
@@ -49,6 +51,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...settlement.operations,
   ...targets.operations,
   ...webhooks.operations,
+  ...steps.operations,
   ...statistics.operations,
   ...alerts.operations,
 ];
@@ -58,5 +61,6 @@ export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...customerRoutes,
   ...healthRoutes,
+  ...confirmationRoutes,
   ...OPERATIONS.map(routeOf),
 ];

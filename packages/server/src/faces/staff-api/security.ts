@@ -4,7 +4,9 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AddressList, callerAddress } from "../../domain/address-list.ts";
 import type { Authority } from "../../domain/authority.ts";
 import { isStaffKey, PERMISSIONS, type SetUp } from "../../domain/staff.ts";
+import type { Target } from "../../domain/target.ts";
 import { identifyPerson, identifySystem } from "../../office/session/log-in.ts";
+import { findTargetByKey } from "../../office/targets/sql.ts";
 import { hasRights } from "../../store/audit.ts";
 import { countHeaders, YEAR_SECONDS } from "../../system/port-guard.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
@@ -54,12 +56,23 @@ export async function admit(
   if (permission === "public") return undefined;
   const identity = await identify(ports, request);
   if (identity === undefined) throw new Problem("not_logged_in");
-  if (permission !== "person" && !PERMISSIONS[identity.role].includes(permission)) throw new Problem("forbidden");
+  const isAllowed = permission === "person" || PERMISSIONS[identity.role].some((each) => each === permission);
+  if (!isAllowed) throw new Problem("forbidden");
   const { mustSetUp } = identity.person ?? {};
   if (mustSetUp !== undefined && !/^\/session(\/|$)/.test(path)) throw new Problem("set_up_first", SET_UP[mustSetUp]);
   const isForPeople = permission === "person" || asksPassword === true;
   if (isForPeople && identity.person === undefined) throw new Problem("sessions_only");
   return identity;
+}
+
+/** Admits the receiver of a webhook by the key of its target, which no other route takes. @throws Problem */
+export async function admitReceiver(
+  { store }: Pick<AdminPorts, "store">,
+  { headers: { authorization = "" } }: FastifyRequest,
+): Promise<Target> {
+  const target = await findTargetByKey(store.engine.db, BEARER.exec(authorization)?.[1] ?? "");
+  if (target === undefined) throw new Problem("not_logged_in", "Send the key of a target: topupd target key NAME.");
+  return target;
 }
 
 /** Identifies the caller by the Authorization header, or by the cookie if there is no header. */
@@ -104,7 +117,8 @@ export function isKnownHost(
 ): boolean {
   const host = hostOf(request, trustedProxies);
   const isByKey = isStaffKey(BEARER.exec(request.headers.authorization ?? "")?.[1] ?? "");
-  if (host === undefined || (isByKey && request.routeOptions.config.permission !== "public")) return true;
+  const { permission } = request.routeOptions.config;
+  if (host === undefined || permission === "target" || (isByKey && permission !== "public")) return true;
   const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : "";
   return name === "localhost" || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || names?.has(name) === true;
 }

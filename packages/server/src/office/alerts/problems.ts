@@ -14,6 +14,7 @@ import { tokenState } from "../partners/presenter.ts";
 import { refusedToday } from "../partners/refused.ts";
 import { partnerNamesOf, readLastUses, readTokens } from "../partners/sql.ts";
 import { countWaiting } from "../second-person.ts";
+import { lateServices } from "../steps/chains.ts";
 import { statusesOf } from "../targets/presenter.ts";
 
 /** A token needs attention if it ends within this time and was used within the same time before. */
@@ -38,6 +39,8 @@ export async function readProblems({ store, clock }: Pick<Ports, "store" | "cloc
     ...(await ofCare(store, now)),
   ];
   for (const environment of ENVIRONMENTS) {
+    const late = (await lateServices({ store, clock }, environment)).length;
+    if (late > 0) problems.push({ kind: "service_late", environment, count: late });
     const heldBack = await countHeldBack(db, environment);
     if (heldBack > 0) problems.push({ kind: "held_back", environment, count: heldBack });
     const waiting = await countWaiting(db, environment, now);

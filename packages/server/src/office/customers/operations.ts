@@ -14,6 +14,7 @@ import { findCustomer, type RecordedCustomer } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
 import { ENVIRONMENT, environmentOf, PAGE, runOf } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
+import { chainsOf } from "../steps/chains.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
 import { exportConnections, listAreas, listConnections } from "./connections.ts";
 import { showLedgers } from "./ledgers.ts";
@@ -67,12 +68,18 @@ export const showCustomer = operation({
     const blocks = await findBlocks(db, environment, cuid);
     const ledgers = await office.store.engine.readLedgers(db, environment, [cuid]);
     const now = momentOf(office).wall;
+    const changed = customer.connections.map(({ service, reqId }) => {
+      const name = { service, reqId };
+      const its = ledgers.filter((ledger) => isSameConnection(ledger, name));
+      return { ...name, ledgers: its, blockedAt: findByName(blocks, name)?.at };
+    });
+    const chains = await chainsOf(office, environment, changed);
     return {
       ...profileOf(customer),
       environment,
       asOf: isoTimeOrNull(customer.asOf),
       notes: await readNotes(db, environment, cuid),
-      connections: customer.connections.map((connection) => {
+      connections: customer.connections.map((connection, index) => {
         const { at, author = "", reason = "" } = findByName(blocks, connection) ?? {};
         return {
           ...nameAndStatus(connection, now),
@@ -84,6 +91,7 @@ export const showCustomer = operation({
             .map((ledger) => planView(ledger, isBlocked(connection), now))
             .sort(byImportance)
             .map((each) => planData(each, now)),
+          chain: chains[index] ?? null,
         };
       }),
     };

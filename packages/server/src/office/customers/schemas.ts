@@ -13,6 +13,7 @@ import {
   ServiceSchema,
   WallTimeSchema,
 } from "../common.ts";
+import { ChainSchema } from "../steps/chains.ts";
 import { TransactionSchema } from "../transactions/schemas.ts";
 
 /* Customers, their connections, subscriptions and ledgers. */
@@ -144,6 +145,7 @@ const ConnectionSchema = Type.Object(
     blockedByRecords: Type.Boolean({ description: "Whether the provider's own records block the connection." }),
     segment: orNull(Type.String()),
     plans: Type.Array(PlanSchema, { description: "The one that runs longest first." }),
+    chain: orNull(ChainSchema),
   },
   { title: "Connection" },
 );

@@ -46,7 +46,8 @@ function connectionText(connection: Customer["connections"][number], { zone }: P
   const title = `${service} ${reqId}  ${status}${segment === null ? "" : `, segment ${segment}`}`;
   const block = blockedByStaff && { ...blockedByStaff, wall: zone.wallTime(Date.parse(blockedByStaff.at)) };
   const blocked = blockLines(block, blockedByRecords).map((line) => `  ${line}`);
-  return `\n${printable(title)}\n${blocked.join("")}${plans.join("") || "  no subscription\n"}`;
+  const chain = connection.chain === null ? "" : `  ${printable(connection.chain.text)}\n`;
+  return `\n${printable(title)}\n${blocked.join("")}${plans.join("") || "  no subscription\n"}${chain}`;
 }
 
 function daysWords(state: PlanState, daysLeft: number): string {

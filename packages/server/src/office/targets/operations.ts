@@ -1,7 +1,9 @@
 import { Type } from "typebox";
+import { hashSecret } from "../../domain/access-token.ts";
 import * as audited from "../../domain/audit.ts";
 import { Refused } from "../../domain/refused.ts";
-import { rotateSecrets, type Target, type TargetConfig } from "../../domain/target.ts";
+import { STAFF_SECRET_RANDOM_BYTES } from "../../domain/staff.ts";
+import { formatTargetKey, rotateSecrets, type Target, type TargetConfig } from "../../domain/target.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { flag } from "../../store/rows.ts";
 import { openSessions } from "../../store/sessions-due.ts";
@@ -17,6 +19,7 @@ import {
   detailLines,
   failedData,
   failedLines,
+  keyLines,
   MOST_FAILED,
   rotatedLines,
   statusesOfSystems,
@@ -185,6 +188,27 @@ export const rotateTargetSecret = operation({
   },
 });
 
+export const makeTargetKey = operation({
+  ...CHANGES,
+  http: "POST /targets/:name/key",
+  isSecret: true,
+  refuses: ["not_found", "conflict"],
+  summary:
+    "Make the key by which a webhook's receiver confirms events; it is shown once, and replaces the previous one",
+  input: NAMED,
+  answer: schemas.TargetKeySchema,
+  cli: [{ ...BY_NAME, words: "target key", show: keyLines, examples: ["topupd target key tv"] }],
+  async run(office, { name }) {
+    const key = formatTargetKey(office.random(STAFF_SECRET_RANDOM_BYTES));
+    return decide(office, "reference", async (tx) => {
+      const target = await sql.targetNamed(tx, name);
+      if (target.config.kind !== "webhook") throw new Refused("conflict", `${name} is no webhook`);
+      const write = () => sql.updateTarget(tx, target, { keyHash: hashSecret(key) });
+      return changed({ key }, write, audited.targetHandled("target.key", target));
+    });
+  },
+});
+
 export const resendToTarget = operation({
   ...CHANGES,
   http: "POST /targets/:name/resend",
@@ -258,6 +282,7 @@ export const operations: readonly Operation[] = [
   pauseTarget,
   removeTarget,
   rotateTargetSecret,
+  makeTargetKey,
   resendToTarget,
   listFailedDeliveries,
   listDeliveries,

@@ -15,6 +15,7 @@ import type {
   FailedDeliverySchema,
   RotatedSecretSchema,
   TargetDetailSchema,
+  TargetKeySchema,
   TargetSchema,
   TestedSchema,
 } from "./schemas.ts";
@@ -136,6 +137,10 @@ export function stateFields({ state, behind, failing, setAside, oldestAt }: Stat
   ] as const;
 }
 
+export function keyLines({ key }: Static<typeof TargetKeySchema>): Shown {
+  return { out: `${key}\n`, note: "This is the only time that the key is shown. A previous key works no more.\n" };
+}
+
 export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
   const { name, kind, service, address, billing, timeZone, groups, acknowledgedUntil: until } = shown;
   const { defaultGroup, expiredGroup, devices, openSessions } = shown;
@@ -151,10 +156,7 @@ export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
     ["devices", devices?.join(", ")],
     ...stateFields(shown),
     ...openSessions.map(({ problem, users }) => {
-      return [
-        "open sessions",
-        `${count(users, "user")}: ${problem ?? "no device was asked: topupd's log may say why"}`,
-      ] as const;
+      return ["open sessions", `${count(users, "user")}: ${problem ?? "no device was asked yet"}`] as const;
     }),
     ["acknowledged", billing ? (until === null ? "not yet" : `until ${until}`) : undefined],
   ]);

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { targetReconciled } from "../../domain/audit.ts";
+import { targetHandled } from "../../domain/audit.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import {
   DEFAULT_RADIUS_SERVICE,
@@ -53,7 +53,10 @@ export async function reconcileTarget(
   const config = await decide(office, "reference", async (tx) => {
     const target = await targetNamed(tx, name);
     if (target.config.kind !== "radius") throw new Refused("conflict", `${name} is not of kind radius`);
-    return { answer: target.config, change: { write: async () => {}, audit: [targetReconciled(target)] } };
+    return {
+      answer: target.config,
+      change: { write: async () => {}, audit: [targetHandled("target.reconcile", target)] },
+    };
   });
   try {
     return await targets.reconcileRadius(office, config, { isPreview }, onDifference);

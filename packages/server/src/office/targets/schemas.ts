@@ -136,6 +136,11 @@ export const RotatedSecretSchema = Type.Object(
   { title: "RotatedSecret" },
 );
 
+export const TargetKeySchema = Type.Object(
+  { key: Type.String({ description: "Shown only once." }) },
+  { title: "TargetKey" },
+);
+
 const EVENT = {
   id: Type.String({ description: "Id of the event." }),
   kind: Type.String({ description: "Kind of the event." }),
@@ -209,6 +214,7 @@ export const ToldEventSchema = Type.Object(
           }),
         ),
       ),
+      repeated: Type.Optional(Type.Boolean({ description: "True if staff sent the state again, without a change." })),
       topUp: Type.Optional(
         Type.Object({
           txnId: Type.String(),

@@ -1,6 +1,8 @@
+import { hashSecret } from "../../domain/access-token.ts";
 import { type EventNumber, type RecordedEvent, TEST_SEQ, testEvent } from "../../domain/event.ts";
 import { Refused } from "../../domain/refused.ts";
 import {
+  isTargetKey,
   type LoggedAttempt,
   type Target,
   type TargetProgress,
@@ -28,6 +30,14 @@ export async function findTarget(db: Db, name: string): Promise<Target | undefin
   return row && toTarget(row);
 }
 
+/** @returns undefined if no target has this key. */
+export async function findTargetByKey(db: Db, key: string): Promise<Target | undefined> {
+  if (!isTargetKey(key)) return undefined;
+  const query = db.selectFrom("target").selectAll().where("keyHash", "=", hashSecret(key));
+  const row = await query.executeTakeFirst();
+  return row && toTarget(row);
+}
+
 /** @throws Refused if there is none of this name. */
 export async function targetNamed(db: Db, name: string): Promise<Target> {
   const target = await findTarget(db, name);
@@ -47,7 +57,8 @@ export async function insertTarget(tx: Db, target: Target): Promise<void> {
   const [config, secrets] = [JSON.stringify(target.config), JSON.stringify(target.secrets)];
   const [billing, place] = [flag(target.billing), await lastEvent(tx)];
   const of = { partnerId: partner?.partnerId ?? null, environment: partner?.environment ?? null };
-  const row = { id, name, ...of, config, secrets, billing, paused: flag(false), gone: flag(false), createdAt, place };
+  const isOn = { paused: flag(false), gone: flag(false), keyHash: null };
+  const row = { id, name, ...of, config, secrets, billing, ...isOn, createdAt, place };
   await tx.insertInto("target").values(row).execute();
 }
 
@@ -58,6 +69,7 @@ export async function updateTarget(tx: Db, { id }: Target, values: Partial<Targe
 export async function deleteTarget(tx: Db, { id }: Target): Promise<void> {
   await tx.deleteFrom("delivery").where("targetId", "=", id).execute();
   await tx.deleteFrom("deliveryLog").where("targetId", "=", id).execute();
+  await tx.deleteFrom("serviceStep").where("targetId", "=", id).execute();
   await tx.deleteFrom("sessionDue").where("targetId", "=", id).execute();
   await tx.deleteFrom("target").where("id", "=", id).execute();
 }

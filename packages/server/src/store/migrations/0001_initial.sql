@@ -421,7 +421,9 @@ CREATE TABLE target (
   -- Time of the last resend by staff: the delivering process then reads the failed events again.
   resent_at   INTEGER,
   -- Number of the last event that was sent to it. Failed events up to this number are in delivery.
-  place       INTEGER NOT NULL
+  place      INTEGER NOT NULL,
+  -- SHA-256 of the key by which a webhook's receiver confirms events; null without one.
+  key_hash   BLOB
 ) STRICT;
 CREATE UNIQUE INDEX target_by_partner ON target (partner_id, environment) WHERE partner_id IS NOT NULL;
 
@@ -454,6 +456,29 @@ CREATE TABLE delivery (
   problem   TEXT,
   PRIMARY KEY (target_id, seq)
 ) STRICT, WITHOUT ROWID;
+
+-- The last event of each connection that was sent to a target, and how far it came there.
+CREATE TABLE service_step (
+  target_id   INTEGER NOT NULL REFERENCES target,
+  environment TEXT    NOT NULL,
+  service     TEXT    NOT NULL,
+  req_id      TEXT    NOT NULL,
+  cuid        TEXT    NOT NULL,
+  seq         INTEGER NOT NULL,
+  kind        TEXT    NOT NULL,
+  at          INTEGER NOT NULL,
+  -- Start of the first attempt. Null, as is accepted_at, while the receiver's confirmation is all that is on record.
+  sent_at     INTEGER,
+  accepted_at INTEGER,
+  -- Time of the receiver's confirmation; null if it promised none, or it did not come yet.
+  ended_at    INTEGER,
+  outcome     TEXT    NOT NULL CHECK (outcome IN ('open', 'done', 'failed')),
+  -- Detail of the confirmation; why the last attempt failed, while it is open.
+  detail      TEXT,
+  PRIMARY KEY (target_id, environment, service, req_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX service_step_open ON service_step (environment, at) WHERE outcome <> 'done';
 
 -- The last attempts at each target, for staff. They have no names, no mobile numbers and no secrets of topupd.
 CREATE TABLE delivery_log (

@@ -1,11 +1,12 @@
 import { Argument, type Command, Option } from "commander";
 import { SERVICES } from "../../../domain/bouquet.ts";
-import { ENVIRONMENTS, type Environment } from "../../../domain/customer.ts";
+import { ENVIRONMENTS, type Environment, findConnection } from "../../../domain/customer.ts";
 import { type ConnectionInput, connectionOrGone, cuidMeant } from "../../../office/customers/find.ts";
 import { showLedgers } from "../../../office/customers/ledgers.ts";
 import { showCustomer } from "../../../office/customers/operations.ts";
 import { customerText, explanationText } from "../../../office/customers/words.ts";
 import { perform } from "../../../office/operation.ts";
+import { printable } from "../../../office/text.ts";
 import { listTransactions } from "../../../office/transactions/operations.ts";
 import { addStoreCommand, flags, groupNamed } from "../command.ts";
 import { shellDesk } from "../desk.ts";
@@ -63,8 +64,10 @@ export function addWhyCommand(program: Command, runtime: Runtime): void {
       const found = await connectionOrGone({ store }, { ...readConnection(words), ...given });
       const ledgers = await perform(showLedgers, shellDesk(session), found.key);
       const { zone } = store.provider;
+      const { connections = [] } = found.connection ? await perform(showCustomer, shellDesk(session), found.key) : {};
+      const chain = findConnection(connections, found.key)?.chain;
       print(session, ledgers, () => {
-        const text = explanationText(found, ledgers);
+        const text = `${explanationText(found, ledgers)}${chain ? `\n${printable(chain.text)}\n` : ""}`;
         return { out: `${text}\nTimes are in ${zone.name}.\n` };
       });
     },

@@ -1,0 +1,192 @@
+import type { ConnectionKey } from "./customer.ts";
+import type { ConnectionEvent, Recorded } from "./event.ts";
+import type { Ledger } from "./ledger.ts";
+import { CONFIRMED_WITHIN_MS, type DueUser } from "./sessions.ts";
+import { LATE_MS, type Target, takesConnection } from "./target.ts";
+import type { Instant, Zone } from "./wall-time.ts";
+
+/*
+ * The way of a connection's last change to each target: sent, accepted, confirmed. A step that failed or is late means that
+ * the customer may lack the service; a missing session means nothing.
+ */
+
+/** The last event of a connection that was sent to a target. */
+export interface ServiceStep {
+  readonly key: ConnectionKey;
+  readonly seq: number;
+  readonly kind: ConnectionEvent["kind"];
+  /** Time of the event. */
+  readonly at: Instant;
+  /** Start of the first attempt; undefined, as is `acceptedAt`, if only the confirmation is on record yet. */
+  readonly sentAt: Instant | undefined;
+  readonly acceptedAt: Instant | undefined;
+  /** Time of the receiver's confirmation. */
+  readonly endedAt: Instant | undefined;
+  /** `done`: confirmed, or accepted by a receiver that promised no confirmation. */
+  readonly outcome: "open" | "done" | "failed";
+  /** Detail of the confirmation; why the last attempt failed, while it is open. */
+  readonly detail: string | undefined;
+}
+
+/** The last end of a user's sessions, which confirms a change at RADIUS. */
+export type SessionEnd = Pick<DueUser, "seq" | "state" | "dueAt" | "endedAt" | "problem">;
+
+/** Whether a receiver's answer promises a confirmation: `{"state":"pending"}`. */
+function promisesConfirmation(answer = ""): boolean {
+  try {
+    return (JSON.parse(answer) as { readonly state?: unknown } | null)?.state === "pending";
+  } catch {
+    return false;
+  }
+}
+
+interface EndedAttempt {
+  readonly sentAt: Instant;
+  readonly endedAt: Instant;
+  /** The beginning of the answer's body. */
+  readonly answer: string | undefined;
+  /** Why the attempt failed; undefined if it did not. */
+  readonly problem: string | undefined;
+}
+
+/** The step after an attempt to send an event. */
+export function stepAfter(
+  { key, seq, kind, at }: Recorded<ConnectionEvent>,
+  { sentAt, endedAt, answer, problem }: EndedAttempt,
+): ServiceStep {
+  const isOpen = problem !== undefined || promisesConfirmation(answer);
+  const acceptedAt = problem === undefined ? endedAt : undefined;
+  const outcome = isOpen ? ("open" as const) : ("done" as const);
+  return { key, seq, kind, at, sentAt, acceptedAt, endedAt: undefined, outcome, detail: problem };
+}
+
+/** A change of a connection. */
+export type LastChange = Pick<ServiceStep, "kind" | "at">;
+
+const KINDS = { top_up: "topup.recorded", reversal: "topup.reversed" } as const;
+
+/**
+ * The last change of a connection, also if no target was sent it yet. An end and an unblocking are known only once they were
+ * sent. @returns undefined if nothing ever changed.
+ */
+export function lastChange(
+  ledgers: readonly Ledger[],
+  blockedAt: Instant | undefined,
+  steps: readonly ServiceStep[],
+): LastChange | undefined {
+  const changes: LastChange[] = ledgers.flatMap(({ entries }) => {
+    const last = entries.at(-1);
+    if (last === undefined) return [];
+    const kind = last.kind === "top_up" || last.kind === "reversal" ? KINDS[last.kind] : "subscription.changed";
+    return [{ kind, at: last.at.instant }];
+  });
+  if (blockedAt !== undefined) changes.push({ kind: "connection.blocked", at: blockedAt });
+  changes.push(...steps.filter(({ kind }) => kind === "subscription.ended" || kind === "connection.unblocked"));
+  return changes.reduce<LastChange | undefined>(
+    (last, each) => (last === undefined || each.at > last.at ? each : last),
+    undefined,
+  );
+}
+
+export const STEP_STATES = [
+  ...(["not_sent", "paused", "failing", "accepted", "waits"] as const),
+  ...(["confirmed", "next_log_in", "failed"] as const),
+] as const;
+
+/** How far a change is at a target. */
+export interface StepView extends Pick<ServiceStep, "sentAt" | "acceptedAt" | "endedAt" | "detail"> {
+  /** Name of the target. */
+  readonly target: string;
+  readonly state: (typeof STEP_STATES)[number];
+  /** Whether it has not come further for five minutes, or a minute after sessions of RADIUS had to end. */
+  readonly isLate: boolean;
+}
+
+export interface StepFacts {
+  readonly target: Target;
+  /** Undefined if no event of the connection was sent yet; always for feeds. */
+  readonly step: ServiceStep | undefined;
+  /** The last change of the connection. */
+  readonly changed: LastChange | undefined;
+  /** Time of the first event that a feed has not read; undefined if it has read all. */
+  readonly unreadAt: Instant | undefined;
+  /** Undefined if the target ends no sessions, or none had to end yet. */
+  readonly session: SessionEnd | undefined;
+}
+
+/** @returns undefined if the target was added after the change, or does not take the connection. */
+export function stepView(
+  key: Pick<ConnectionKey, "environment" | "service">,
+  { target, step, changed, unreadAt, session }: StepFacts,
+  now: Instant,
+): StepView | undefined {
+  const none = { sentAt: undefined, acceptedAt: undefined, endedAt: undefined, detail: undefined };
+  const of = (at: Instant, state: StepView["state"], more: Partial<StepView> = {}): StepView => {
+    // The reader of a feed may come once a night.
+    const isDue = (state === "not_sent" && target.config.kind !== "feed") || state === "failing" || state === "waits";
+    return { target: target.name, ...none, ...more, state, isLate: isDue && now - at > LATE_MS };
+  };
+  if (!takesConnection(target, key)) return undefined;
+  if (changed !== undefined && changed.at >= target.createdAt && changed.at > (step?.at ?? -1)) {
+    const isRead = target.config.kind === "feed" && (unreadAt === undefined || changed.at < unreadAt);
+    return of(changed.at, isRead ? "accepted" : target.paused ? "paused" : "not_sent");
+  }
+  if (step === undefined) return undefined;
+  const { at, sentAt, acceptedAt, endedAt, detail, outcome } = step;
+  const times = { sentAt, acceptedAt, endedAt, detail };
+  if (outcome === "failed") return of(at, "failed", times);
+  if (outcome === "open" && detail === undefined) return of(at, "waits", times);
+  if (outcome === "open") return of(at, target.paused ? "paused" : "failing", times);
+  if (endedAt !== undefined) return of(at, "confirmed", times);
+  return session === undefined ? of(at, "accepted", times) : atSessions(of(at, "accepted", times), step, session, now);
+}
+
+/** An alteration stays due whatever events come later; one that is over counts for its own event. */
+function atSessions(accepted: StepView, { seq }: ServiceStep, session: SessionEnd, now: Instant): StepView {
+  const { state, dueAt, endedAt, problem: detail } = session;
+  if (state === "failed") return { ...accepted, state: "failed", endedAt, detail };
+  if (state === "due") return { ...accepted, state: "waits", isLate: now - dueAt > CONFIRMED_WITHIN_MS, detail };
+  if (session.seq !== seq) return accepted;
+  return state === "ended" ? { ...accepted, state: "confirmed", endedAt } : { ...accepted, state: "next_log_in" };
+}
+
+/** Whether the customer may lack what was paid. */
+export function isOff({ state, isLate }: StepView): boolean {
+  return state === "failed" || isLate;
+}
+
+const CHANGES: Readonly<Record<ConnectionEvent["kind"], string>> = {
+  "topup.recorded": "paid",
+  "topup.reversed": "reversed",
+  "subscription.changed": "changed",
+  "subscription.ended": "ended",
+  "connection.blocked": "blocked",
+  "connection.unblocked": "unblocked",
+  test: "tested",
+};
+
+/** One line: `paid 2026-11-23 12:00:02 · tv accepted 12:00:03 · 'box 4711 authorised' 12:00:09`. */
+export function chainText({ kind, at }: LastChange, steps: readonly StepView[], zone: Zone): string {
+  const begun = zone.wallTime(at);
+  const time = (of: Instant | undefined) => {
+    if (of === undefined) return "";
+    const wall = zone.wallTime(of);
+    return ` ${wall.slice(0, 10) === begun.slice(0, 10) ? wall.slice(11) : wall}`;
+  };
+  const words = steps.map(({ target, state, isLate, sentAt, acceptedAt, endedAt, detail }) => {
+    const why = detail === undefined ? "" : `: ${detail}`;
+    const after = (text: string) => `${target} accepted${time(acceptedAt)} · ${text}`;
+    const said: Readonly<Record<StepView["state"], string>> = {
+      not_sent: `${target} not sent yet`,
+      paused: `${target} is paused`,
+      failing: `${target} sent${time(sentAt)}, failing${why}`,
+      accepted: `${target} accepted${time(acceptedAt)}`,
+      waits: after(`waits for its confirmation${why}`),
+      confirmed: after(`${detail === undefined ? "confirmed" : `'${detail}'`}${time(endedAt)}`),
+      next_log_in: after("works at the next log-in"),
+      failed: after(`failed${time(endedAt)}${why}`),
+    };
+    return `${said[state]}${isLate ? ", late" : ""}`;
+  });
+  return [`${CHANGES[kind]} ${begun}`, ...words].join(" · ");
+}
