@@ -237,7 +237,7 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
       { ...RAM_NET, text },
     ];
     expect(await late()).toEqual([sita, ram]);
-    expect(await problems()).toMatchObject([{ count: 2 }]);
+    expect(await problems()).toMatchObject([{ text: expect.stringContaining(": 2.") }]);
     expect((await run(opened.desk(), listLateServices, { environment: "trial" })).items).toEqual([]);
     await run(opened.desk(), pauseTarget, { name: "tv", paused: true });
     expect(await late()).toEqual([]);
