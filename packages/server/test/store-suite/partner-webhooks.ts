@@ -208,7 +208,7 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
     const receivers = [flaky, await startReceiver()] as const;
     const two = await openWithTwo(makeDatabase, [receivers[0].url, receivers[1].url]);
     const { opened, below, topUp, enter } = two;
-    let [aheadMs, killed, isOver] = [0, 0, false];
+    let [aheadMs, killed] = [0, 0];
     const clock = () => Date.now() + aheadMs;
     const outbox = outboxOf(opened.store.engine);
     /** After the kill, nothing that the process does has an effect. */
