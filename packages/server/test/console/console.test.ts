@@ -387,7 +387,7 @@ describe("support", () => {
     await visit.expectToast("Internet ram is blocked.");
     await main.getByText(/^Blocked by Bina, 2026-11-22 .*: fraud: three shops .* Monday$/).waitFor();
     const { height } = (await main.locator(".connection-line").boundingBox()) ?? {};
-    expect(height).toBeLessThan(100);
+    expect(height).toBeLessThan(120);
     const ram = { cuid: "2000002", service: "internet", reqId: "ram" };
     const { json } = await api().service.call("get-subscription-package", ram, { token: api().service.liveToken });
     expect(json.body.reason).toBe("connection_blocked");

@@ -84,7 +84,7 @@ export async function fillProvider(api: StaffApi): Promise<ConsoleProvider> {
       ...{ reason: "connection_blocked", code: "2000001", requestId: "refused-1" },
     },
   ]);
-  await api.call("POST /targets", { body: { name: "billing", webhook: { url: "https://billing.example/events" } } });
+  await api.call("POST /targets", { body: { name: "billing", webhook: { url: "http://127.0.0.1:9/events" } } });
   service.now += 60_000;
   const origin = await api.app.listen({ host: "127.0.0.1", port: 0 });
   return { origin, ...bought };
