@@ -211,7 +211,7 @@ export function testAccounts(makeDatabase: MakeDatabase): void {
       for (const each of taken) await takeStep(book, each);
       await book.expectWhole();
     });
-    await fc.assert(history, { ...RUNS, numRuns: 8 });
+    await fc.assert(history, { ...RUNS, numRuns: 5 });
     expect(await findWrong(opened.store)).toEqual([]);
   });
 }
