@@ -16,7 +16,7 @@ export interface Session {
 
 export interface SessionState {
   readonly id: number;
-  /** Whether it has a stop, or a newer session has its device and caller. */
+  /** Whether it has a stop, or a newer session of its user has its device and caller. */
   readonly ended: boolean;
   /** When the device last reported it, as the database writes times; undefined if never. */
   readonly reportedAt: string | undefined;
@@ -62,6 +62,8 @@ export class RadiusSessions {
         eb
           .selectFrom("radacct as n")
           .select("n.radacctid")
+          // Others may call from the same place. The name also has an index.
+          .whereRef("n.username", "=", "s.username")
           .whereRef("n.radacctid", ">", "s.radacctid")
           .whereRef("n.nasipaddress", "=", "s.nasipaddress")
           .whereRef("n.callingstationid", "=", "s.callingstationid")

@@ -106,7 +106,8 @@ export class RadiusUsers {
           .select((of) => of.fn.min("m.priority").as("first"))
           .whereRef("m.username", "=", "g.username")
           .where("m.groupname", "in", managed);
-        return eb("g.priority", "<", eb.fn.coalesce(own, eb.val(PRIORITY)));
+        // FreeRADIUS may read either of two groups with one priority first.
+        return eb("g.priority", "<=", eb.fn.coalesce(own, eb.val(PRIORITY)));
       })
       .orderBy("g.username")
       .orderBy("g.priority")

@@ -77,6 +77,8 @@ describe.each(SERVERS)("sessions in radacct on $name", ({ start }) => {
     await insert({ acctsessionid: "B2", nasipaddress: "10.0.0.2", callingstationid: "" });
     await insert({ acctsessionid: "A2", nasipaddress: "10.0.0.3" });
     expect(await ended()).toEqual([false, false, true]);
+    await insert({ acctsessionid: "A9", username: "ram" });
+    expect(await ended()).toEqual([false, false, true]);
     await insert({ acctsessionid: "A3" });
     expect(await ended()).toEqual([true, false, true]);
     await server.query("UPDATE radacct SET acctstoptime = acctstarttime, acctupdatetime = '2026-11-26 09:00:00'");

@@ -248,8 +248,10 @@ function connectionData(event: Recorded<ConnectionEvent>, zone: Zone, exponent: 
 export function factId(event: RecordedEvent): string {
   const { kind, at } = event;
   if ("alert" in event) {
-    const { entry } = event.alert;
-    return entry === undefined ? `low_${at}` : `entry_${encodeURIComponent(entry.reference).replaceAll(".", "%2E")}`;
+    const { entry, environment } = event.alert;
+    // References are unique in an account only, and one receiver may serve both environments.
+    const of = environment === "trial" ? "trial_" : "";
+    return `${of}${entry === undefined ? `low_${at}` : `entry_${encodeURIComponent(entry.reference).replaceAll(".", "%2E")}`}`;
   }
   const { topUp } = event;
   return topUp === undefined ? `test_${at}` : `${kind.replace("topup.", "")}_${topUp.txnId}`;

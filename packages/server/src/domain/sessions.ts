@@ -127,7 +127,7 @@ export function seeSessions(
     if (state.ended) return { ...session, ended: true, problem: undefined };
     if (session.answer === "unknown") return seeUnknown(user, session, state, now);
     if (!session.isAsked || session.nextAt > now || isUnderWay(session.id)) return session;
-    return failed(user, session, unconfirmed(session), now, random());
+    return failed(session, unconfirmed(session), now, random());
   });
   if (sessions.every((session, index) => session === user.sessions[index])) return user;
   return settle({ ...user, sessions }, now);
@@ -147,8 +147,8 @@ function unconfirmed({ device, answer }: NotedSession): string {
   return answer === "accepted" ? `${device} accepted, and the session goes on` : `${device}: silent`;
 }
 
-function failed(user: DueUser, session: NotedSession, problem: string, now: Instant, random: number): NotedSession {
-  const nextAt = isHopeless(user.dueAt, now) ? NEVER : nextAttempt(session.attempts, now, random);
+function failed(session: NotedSession, problem: string, now: Instant, random: number): NotedSession {
+  const nextAt = nextAttempt(session.attempts, now, random);
   return { ...session, isAsked: false, answer: undefined, problem, nextAt };
 }
 
@@ -167,7 +167,7 @@ export function askSession(user: DueUser, id: number, now: Instant): DueUser {
 export function answerSession(user: DueUser, id: number, answer: SessionAnswer, now: Instant, random: number): DueUser {
   return change(user, id, now, (session) => {
     if (!session.isAsked) return session;
-    if (typeof answer === "object") return failed(user, session, answer.problem, now, random);
+    if (typeof answer === "object") return failed(session, answer.problem, now, random);
     if (answer === "silent") return { ...session, answer };
     if (answer === "accepted") return { ...session, answer, nextAt: now + CONFIRMED_WITHIN_MS };
     return { ...session, answer, problem: undefined, nextAt: now + UNKNOWN_EVERY_MS };

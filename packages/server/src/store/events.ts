@@ -87,6 +87,7 @@ export function lastOfPartners(db: Db, seq: number) {
     .select((eb) => ["partnerId", "environment", eb.fn.max("seq").as("seq")])
     .where("seq", ">", seq)
     .where("partnerId", "is not", null)
+    .where("kind", "in", PARTNER_EVENT_KINDS)
     .groupBy(["partnerId", "environment"])
     .$narrowType<{ partnerId: number }>()
     .execute();

@@ -146,8 +146,9 @@ class Ending {
     const isFresh = now - this.#askedAt < FRESH_MS;
     const isTime = isFresh || now - this.#seenAt >= SEEN_EVERY_MS;
     if (isTime) {
-      await this.#see();
+      // A look that fails counts too: the next round asks devices all the same.
       this.#seenAt = now;
+      await this.#see();
     }
     this.#choose(isTime);
     await this.#save();

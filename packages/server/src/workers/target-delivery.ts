@@ -207,11 +207,12 @@ class TargetDelivery {
   }
 
   #observe(): void {
-    if (!this.#isDue(this.#observedAt, OBSERVED_EVERY_MS)) return;
+    const { observer } = this.#ports;
+    if (observer === undefined || !this.#isDue(this.#observedAt, OBSERVED_EVERY_MS)) return;
     const now = this.#ports.clock();
     this.#observedAt = now;
     const { oldestAt = now, waiting, setAside } = this.#parts.queue.figures();
-    this.#ports.observer?.targetObserved(this.#target.name, { lagMs: Math.max(0, now - oldestAt), waiting, setAside });
+    observer.targetObserved(this.#target.name, { lagMs: Math.max(0, now - oldestAt), waiting, setAside });
   }
 
   #mayBegin(): boolean {

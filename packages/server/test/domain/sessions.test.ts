@@ -17,11 +17,11 @@ const session = (id: number, device: string) => {
   return { id, sessionId: `s${id}`, device, framedAddress: undefined, caller: undefined };
 };
 
-test("sessions that do not end are tried no more after three days, and stay failed", () => {
+test("sessions that do not end stay failed and are retried; unknown ones are watched for three days", () => {
   const now = 3 * DAY_MS;
   const asked = askSession(noteSessions(USER, [session(1, "10.0.0.1")], now), 1, now);
   const failed = answerSession(asked, 1, { problem: "10.0.0.1: refused" }, now, 0);
-  expect(failed).toMatchObject({ state: "failed", problem: "10.0.0.1: refused", nextAt: NEVER, attempts: 1 });
+  expect(failed).toMatchObject({ state: "failed", problem: "10.0.0.1: refused", nextAt: now + 1_000, attempts: 1 });
   const unknown = answerSession(asked, 1, "unknown", now, 0);
   expect(unknown).toMatchObject({ state: "none_open", endedAt: now });
   const see = (user: DueUser, at: number) => {

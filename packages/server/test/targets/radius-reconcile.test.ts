@@ -148,10 +148,15 @@ describe("reconciling RADIUS", () => {
       "('net-1', 'vip', 4)",
       "('net-1', 'late', 6)",
       "('net-2', 'vip', 0)",
-      "('net-2', 'late', 1)",
+      "('net-2', 'even', 1)",
+      "('net-2', 'late', 2)",
     ];
     await server.query(`INSERT INTO radusergroup VALUES ${groups.join(", ")}`);
-    const hidden = ["net-1 first group: vip -> garden", "net-2 first group: vip -> 100M"];
+    const hidden = [
+      "net-1 first group: vip -> garden",
+      "net-2 first group: vip -> 100M",
+      "net-2 first group: even -> 100M",
+    ];
     const fixed = ["net-1 Expiration: 01 Oct 2026 00:00:00 -> none", "net-1 group: 100M -> garden"];
     const added = ["net-2 Expiration:  -> 01 Dec 2026 00:00:00", "net-2 group:  -> 100M"];
     expect(await reconcile(world)).toEqual({ compared: 2, differing: 2, told: [...fixed, ...added, ...hidden] });

@@ -257,6 +257,8 @@ export const reconcilePartner = operation({
     const request = { environment: await environmentOf(office, input), partnerId, ...period, key };
     // The CSV reader is loaded only if it is needed.
     const { readPartnerFile } = await import("../../csv/reading.ts");
+    // A standby may lack the last top-ups and reversals of the period.
+    await office.store.engine.awaitCommits();
     const reconciled = await reconcile(office, request, readPartnerFile(input.file.open(), format));
     const differences = reconciled.differences.slice(0, MOST_DIFFERENCES);
     const customers = await readCustomers(office.store.engine.db, request.environment, differences);

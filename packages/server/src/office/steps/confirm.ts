@@ -28,7 +28,7 @@ export async function confirmEvent(
   const { engine } = store;
   const [event] = await eventsOf(engine.db, [seqOfEventId(id) ?? 0]);
   const isTheirs = event !== undefined && eventId(event) === id && !("alert" in event);
-  if (!isTheirs || !takesConnection(target, event.key))
+  if (!isTheirs || event.at < target.createdAt || !takesConnection(target, event.key))
     throw new Refused("not_found", `${target.name} was sent no event ${id}, or it was deleted`);
   const { key, seq, kind, at } = event;
   const endedAt = clock();

@@ -105,6 +105,8 @@ export async function suspects(db: Db, environment: Environment, now: Instant): 
     .where("d.nextAt", "<", NEVER)
     .where("d.dueAt", "<", now - CONFIRMED_WITHIN_MS)
     .where("s.environment", "=", environment)
+    // The key of steps begins with target, environment and service.
+    .where("s.service", "in", SERVICES)
     .where("s.kind", "in", GIVES)
     .limit(MOST_LATE)
     .execute();

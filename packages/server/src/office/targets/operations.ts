@@ -202,7 +202,8 @@ export const makeTargetKey = operation({
     const key = formatTargetKey(office.random(STAFF_SECRET_RANDOM_BYTES));
     return decide(office, "reference", async (tx) => {
       const target = await sql.targetNamed(tx, name);
-      if (target.config.kind !== "webhook") throw new Refused("conflict", `${name} is no webhook`);
+      if (target.config.kind !== "webhook" || target.partner !== undefined)
+        throw new Refused("conflict", `${name} is no webhook`);
       const write = () => sql.updateTarget(tx, target, { keyHash: hashSecret(key) });
       return changed({ key }, write, audited.targetHandled("target.key", target));
     });

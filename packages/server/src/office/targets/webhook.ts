@@ -6,6 +6,7 @@ import { Refused } from "../../domain/refused.ts";
 import { addressOf, type TargetConfig, webhookName } from "../../domain/target.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { findWebhook, ownDeliveries } from "../../store/delivery-log.ts";
+import { flag } from "../../store/rows.ts";
 import { accountMeant } from "../accounts/presenter.ts";
 import { ACCOUNT } from "../accounts/schemas.ts";
 import { InstantSchema, orNull } from "../common.ts";
@@ -111,7 +112,10 @@ async function setUrl(office: Office, partner: Partner, key: AccountKey, url: st
     if (JSON.stringify(before.config) === JSON.stringify(config)) return { answer: undefined };
     const onRecord = (of: TargetConfig) => ({ environment: key.environment, address: addressOf(of) ?? null });
     const audit = partnerTermsSet("partner.webhook", partner, onRecord(before.config), onRecord(config));
-    return changed(undefined, () => updateTarget(tx, before, { config: JSON.stringify(config) }), audit);
+    // The former URL may have answered 410: that was not about this one.
+    const going = before.gone ? { paused: flag(false), gone: flag(false) } : {};
+    const write = () => updateTarget(tx, before, { config: JSON.stringify(config), ...going });
+    return changed(undefined, write, audit);
   });
 }
 

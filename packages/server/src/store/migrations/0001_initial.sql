@@ -456,6 +456,8 @@ CREATE TABLE delivery (
   problem   TEXT,
   PRIMARY KEY (target_id, seq)
 ) STRICT, WITHOUT ROWID;
+-- Deleted events are searched for here.
+CREATE INDEX delivery_by_seq ON delivery (seq);
 
 -- The last event of each connection that was sent to a target, and how far it came there.
 CREATE TABLE service_step (
