@@ -264,10 +264,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ER_ACCESS_DENIED_ERROR: "does not let this user in",
   "3D000": "is not there",
   ER_BAD_DB_ERROR: "is not there",
-  "42P01": "lacks radcheck or radusergroup",
-  ER_NO_SUCH_TABLE: "lacks radcheck or radusergroup",
-  "42501": "does not let this user write to radcheck or radusergroup",
-  ER_TABLEACCESS_DENIED_ERROR: "does not let this user write to radcheck or radusergroup",
+  "42P01": "lacks radcheck, radusergroup or radacct",
+  ER_NO_SUCH_TABLE: "lacks radcheck, radusergroup or radacct",
+  "42501": "does not let this user use radcheck, radusergroup or radacct",
+  ER_TABLEACCESS_DENIED_ERROR: "does not let this user use radcheck, radusergroup or radacct",
 };
 
 /** Never uses the server's own message: it may quote stored data. */

@@ -189,7 +189,9 @@ describe.each(SERVERS)("users of FreeRADIUS on $name", ({ name, start }) => {
 
   test("why it fails is said without a name or password", async () => {
     const lacking = open(server.otherUrl).settle(userWith());
-    await expect(lacking).rejects.toThrow(new RadiusFailed("the RADIUS database lacks radcheck or radusergroup"));
+    await expect(lacking).rejects.toThrow(
+      new RadiusFailed("the RADIUS database lacks radcheck, radusergroup or radacct"),
+    );
     const nowhere = open(onPort(1)).settle(userWith());
     await expect(nowhere).rejects.toThrow(new RadiusFailed("the RADIUS database refuses connections"));
     const refused = open(server.url).settle(userWith({ username: "x".repeat(65) }));

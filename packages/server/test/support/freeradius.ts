@@ -18,6 +18,10 @@ export interface RadiusAnswer {
 export interface FreeRadius {
   /** A login by `radtest`. */
   test(username: string): Promise<RadiusAnswer>;
+  /** Sends attributes by `radclient`, as a device that begins or ends a session. */
+  account(attributes: string): Promise<void>;
+  /** It plays a device too: it ends every session but those of `nobody`, which it does not know. */
+  readonly device: { readonly address: string; readonly port: number; readonly secret: string };
   close(): Promise<void>;
 }
 
@@ -53,7 +57,15 @@ export async function startFreeRadius(database: string, timeZone: string): Promi
     return { accepted, sessionTimeout: timeout === undefined ? undefined : Number(timeout), filterId };
   };
   for (let attempt = 1; end === undefined && attempt <= 100; attempt += 1) {
-    if (await answers(port)) return { test, close: () => keeper.close() };
+    if (await answers(port))
+      return {
+        ...{ test, close: () => keeper.close() },
+        device: { address: "127.0.0.1", port: port + 2, secret: SECRET },
+        account: async (attributes) => {
+          const said = await radclient(["-t", "5", `127.0.0.1:${port + 1}`, "acct", SECRET], attributes);
+          if (!said.includes("Received Accounting-Response")) throw new Error(`radclient says ${said}`);
+        },
+      };
     await delay(50);
   }
   await keeper.close();
@@ -68,13 +80,15 @@ function radtest(username: string, port: number): Promise<string> {
 }
 
 /** Without the patience of radtest. */
-function answers(port: number): Promise<boolean> {
-  const args = ["-r", "1", "-t", "0.2", `127.0.0.1:${port}`, "auth", SECRET];
+async function answers(port: number): Promise<boolean> {
+  const said = await radclient(["-r", "1", "-t", "0.2", `127.0.0.1:${port}`, "auth", SECRET], "User-Name = nobody");
+  return said.includes("Received Access-Reject");
+}
+
+function radclient(args: readonly string[], attributes: string): Promise<string> {
   return new Promise((resolve) => {
-    const client = execFile("/usr/bin/radclient", args, { timeout: 5_000 }, (_, stdout) => {
-      resolve(stdout.includes("Received Access-Reject"));
-    });
-    client.stdin?.end("User-Name = nobody");
+    const client = execFile("/usr/bin/radclient", args, { timeout: 10_000 }, (_, stdout) => resolve(stdout));
+    client.stdin?.end(attributes);
   });
 }
 
@@ -113,6 +127,12 @@ modules {
   }
   expiration {
   }
+  always ok {
+    rcode = ok
+  }
+  always reject {
+    rcode = reject
+  }
   sql {
     dialect = "${dialect}"
     driver = "rlm_sql_${dialect}"
@@ -146,6 +166,19 @@ server default {
     ipaddr = 127.0.0.1
     port = ${port}
   }
+  listen {
+    type = acct
+    ipaddr = 127.0.0.1
+    port = ${port + 1}
+  }
+  preacct {
+    update request {
+      &Acct-Unique-Session-Id := "%{md5:%{User-Name},%{Acct-Session-Id},%{NAS-IP-Address}}"
+    }
+  }
+  accounting {
+    sql
+  }
   authorize {
     sql
     expiration
@@ -155,6 +188,22 @@ server default {
     Auth-Type PAP {
       pap
     }
+  }
+}
+server coa {
+  listen {
+    type = coa
+    ipaddr = 127.0.0.1
+    port = ${port + 2}
+  }
+  recv-coa {
+    if (&User-Name == "nobody") {
+      update reply {
+        &Error-Cause := 503
+      }
+      reject
+    }
+    ok
   }
 }
 `;

@@ -13,7 +13,9 @@ import { createSessionTools } from "../../src/targets/radius-sessions.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
 import { startEndingSessions } from "../../src/workers/end-sessions.ts";
 import { asJson } from "../domain/builders.ts";
+import { isInstalled } from "../support/debian-programs.ts";
 import { OWN_NETWORKS, run } from "../support/desk.ts";
+import { startFreeRadius } from "../support/freeradius.ts";
 import { emptyTables, postgresForRadius, type RadiusServer } from "../support/radius-databases.ts";
 import { customer, openWorld, type World } from "../support/world.ts";
 
@@ -100,6 +102,48 @@ describe("sessions of RADIUS", () => {
     expect(await tools.end("sita", SESSION)).toEqual({ problem });
     expect(requests).toEqual([]);
   });
+
+  test.skipIf(!isInstalled("freeradius"))(
+    "are opened and ended by FreeRADIUS, which also plays the device",
+    async () => {
+      const missing = ["realm", "nasporttype", "acctauthentic", "connectinfo_start", "connectinfo_stop", "servicetype"];
+      missing.push("acctterminatecause", "framedprotocol", "framedinterfaceid", "class");
+      const [numbers, addresses] = [
+        ["acctinterval", "acctsessiontime", "acctinputoctets", "acctoutputoctets"],
+        ["framedipv6address", "framedipv6prefix", "delegatedipv6prefix"],
+      ];
+      const columns = [
+        ...missing.map((name) => `ADD ${name} text`),
+        ...numbers.map((name) => `ADD ${name} bigint`),
+        ...addresses.map((name) => `ADD ${name} inet`),
+      ];
+      await server.query(`ALTER TABLE radacct ${columns.join(", ")}`);
+      const radius = await startFreeRadius(server.url, "UTC");
+      onTestFinished(() => radius.close());
+      const account = (status: "Start" | "Stop", id: string) =>
+        radius.account(`User-Name = sita, Acct-Session-Id = ${id}, NAS-IP-Address = 10.0.0.1, Calling-Station-Id = ${id},
+        Framed-IP-Address = 10.1.0.7, NAS-Port-Id = ether1, Acct-Status-Type = ${status}`);
+      await account("Start", "A1");
+      await account("Start", "A2");
+      const device = { ...radius.device, timestamp: true };
+      const tools = toolsFor(configWith({ "10.0.0.1": device, "10.0.0.2": { ...device, secret: "another" } }));
+      const sessions = await tools.open(["sita"]);
+      const expected = { username: "sita", device: "10.0.0.1", framedAddress: "10.1.0.7" };
+      expect(sessions).toMatchObject([
+        { ...expected, sessionId: "A1", caller: "A1" },
+        { ...expected, sessionId: "A2" },
+      ]);
+      const session = sessions[0] as RadiusSession;
+      expect(await tools.end("sita", session)).toBe("accepted");
+      expect(await tools.end("nobody", session)).toBe("unknown");
+      expect(await tools.end("sita", { ...session, device: "10.0.0.2" })).toBe("silent");
+      const ended = async () => (await tools.states(sessions.map(({ id }) => id))).map((each) => each.ended);
+      expect(await ended()).toEqual([false, false]);
+      await account("Stop", "A1");
+      expect(await ended()).toEqual([true, false]);
+      expect(await tools.open(["sita"])).toMatchObject([{ sessionId: "A2" }]);
+    },
+  );
 
   /** Serves a world's target as the service does, in real time from the world's. */
   async function serve({ store, desk, ports, ...world }: World) {

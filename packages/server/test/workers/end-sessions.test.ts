@@ -199,9 +199,13 @@ describe("the sessions of a user whom a change altered", () => {
     for (const username of silent) all.open(username, { device: "10.9.9.9" });
     all.open("sita");
     const accept = all.answer;
+    let [open, most] = [0, 0];
     all.answer = async (row) => {
       if (row.device === "10.0.0.1") return accept(row);
+      open += 1;
+      most = Math.max(most, open);
       await all.time.sleep(7_000);
+      open -= 1;
       return "silent";
     };
     await all.alter(silent);
@@ -209,6 +213,8 @@ describe("the sessions of a user whom a change altered", () => {
     await all.alter(["sita"]);
     await all.time.pass(2_000);
     expect((await all.due()).find(([username]) => username === "sita")).toEqual(["sita", "ended", null]);
+    // The others are not noted as asked, so that their time does not begin.
+    expect(most).toBe(8);
   });
 
   test("are ended again for a later change, not for a repeated event, and only after the rows were written", async () => {
@@ -226,6 +232,23 @@ describe("the sessions of a user whom a change altered", () => {
     expect(await end({ seq: 6, dueAt: undefined })).toBe(1);
     // An extension replaced the event that failed.
     expect(await end({ seq: 7, alters: false })).toBe(5);
+  });
+
+  test("are not asked for again by the process after one that was killed as it asked", async () => {
+    const all = await scene();
+    const process = all.start();
+    const row = all.open("sita");
+    all.answer = async () => {
+      process.kill();
+      return "accepted";
+    };
+    await all.alter(["sita"]);
+    await all.time.pass(1_000);
+    all.start();
+    await all.time.pass(40_000);
+    row.ended = true;
+    await all.time.pass(2_000);
+    expect([all.asked.length, await all.due()]).toEqual([1, [["sita", "ended", null]]]);
   });
 
   test("are each ended once, and no user is left, though processes are killed at any time", async () => {

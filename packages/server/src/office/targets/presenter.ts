@@ -156,7 +156,10 @@ export function detailLines(shown: Static<typeof TargetDetailSchema>): Shown {
     ["devices", devices?.join(", ")],
     ...stateFields(shown),
     ...openSessions.map(({ problem, users }) => {
-      return ["open sessions", `${count(users, "user")}: ${problem ?? "no device was asked yet"}`] as const;
+      return [
+        "open sessions",
+        `${count(users, "user")}: ${problem ?? "no device was asked: topupd's log may say why"}`,
+      ] as const;
     }),
     ["acknowledged", billing ? (until === null ? "not yet" : `until ${until}`) : undefined],
   ]);
