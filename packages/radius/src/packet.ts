@@ -12,7 +12,7 @@ const MOST_VALUE_BYTES = 253;
 const MESSAGE_AUTHENTICATOR = 80;
 const ERROR_CAUSE = 101;
 
-/** The device knows no such session (Error-Cause 503). */
+/** The device knows no such session (RFC 5176, section 3.5). */
 export const SESSION_NOT_FOUND = 503;
 
 type Form = "text" | "address" | "number";

@@ -73,7 +73,7 @@ describe.each(SERVERS)("sessions in radacct on $name", ({ start }) => {
     const ids = (await sessions.open(["sita"])).map(({ id }) => id);
     const ended = async () => (await sessions.states([...ids, 999])).map((each) => each.ended);
     expect(await ended()).toEqual([false, false, true]);
-    // Without a caller, nothing tells that it is the same.
+    // Two sessions without a caller may be of different customers.
     await insert({ acctsessionid: "B2", nasipaddress: "10.0.0.2", callingstationid: "" });
     await insert({ acctsessionid: "A2", nasipaddress: "10.0.0.3" });
     expect(await ended()).toEqual([false, false, true]);

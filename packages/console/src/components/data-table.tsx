@@ -48,8 +48,8 @@ export interface DataTableProps<Row> {
 }
 
 /**
- * A table whose head stays visible, with one line for each row; on a narrow page two: name and amount, then the rest. The address keeps the
- * sorted column; tables of one page that share a header are sorted together.
+ * A table whose head stays visible, with one line for each row; on a narrow page two: name and amount, then the rest. The
+ * address keeps the sorted column; tables of one page that share a header are sorted together.
  */
 export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }: DataTableProps<Row>) {
   const { currency } = useMe().provider;

@@ -72,7 +72,6 @@ const LOOK_UPS_REFUSED =
   "Too many strangers were looked up: customers whom the partner never topped up, and unknown or ambiguous codes. Such look-ups are refused for up to an hour. If the partner cannot explain them, its token may be stolen.";
 
 interface Told {
-  readonly subject: string;
   readonly count: number;
   readonly amount: string;
   readonly below: string;
@@ -156,7 +155,7 @@ export function tellProblem(problem: AnyProblem, { zone, exponent, words }: Tell
   return {
     about,
     title: about === undefined ? what : `${about}: ${what}`,
-    text: text({ subject, count, ...amounts, at: time, limit }),
+    text: text({ count, ...amounts, at: time, limit }),
     page: pageOf(problem),
   };
 }

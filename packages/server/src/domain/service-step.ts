@@ -141,7 +141,7 @@ export function stepView(
   return session === undefined ? of(at, "accepted", times) : atSessions(of(at, "accepted", times), step, session, now);
 }
 
-/** An alteration stays due whatever events come later; one that is over counts for its own event. */
+/** Sessions that still have to end count for later events too; ended ones count for their own event. */
 function atSessions(accepted: StepView, { seq }: ServiceStep, session: SessionEnd, now: Instant): StepView {
   const { state, dueAt, endedAt, problem: detail } = session;
   if (state === "failed") return { ...accepted, state: "failed", endedAt, detail };

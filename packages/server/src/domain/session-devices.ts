@@ -37,9 +37,10 @@ export function readSessions(file: FieldReader, given: JsonValue | undefined): S
 }
 
 function readDevice(fields: FieldReader, given: JsonValue): SessionDevice {
-  const address = fields.optionalText("address", { maxLength: 64 });
-  if (address !== undefined && canonicalAddress(address) === undefined)
-    fields.problem("address", "must be an IP address");
+  const typed = fields.optionalText("address", { maxLength: 64 });
+  // Answers are found by the address as the system writes it.
+  const address = typed === undefined ? typed : canonicalAddress(typed);
+  if (typed !== undefined && address === undefined) fields.problem("address", "must be an IP address");
   const identify = fields.has("identify") ? fields.labels("identify") : DEFAULT_IDENTIFY;
   if (!identify.every((name) => SESSION_ATTRIBUTES.some((each) => each === name)))
     fields.problem("identify", `must have names of ${SESSION_ATTRIBUTES.join(", ")}`);

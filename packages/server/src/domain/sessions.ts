@@ -1,7 +1,7 @@
 import { NOT_ENDED } from "./alert.ts";
 import type { RecordedEvent } from "./event.ts";
 import { alters } from "./radius.ts";
-import { isHopeless, nextAttempt, type RadiusConfig } from "./target.ts";
+import { isHopeless, nextAttempt, type RadiusConfig, takesConnection } from "./target.ts";
 import type { Instant, Zone } from "./wall-time.ts";
 
 /*
@@ -98,9 +98,9 @@ export function toldUser(event: RecordedEvent, config: RadiusConfig, zone: Zone)
 /** Whether an event is about a user of a RADIUS target. */
 export function isUserOf(
   event: RecordedEvent,
-  { service }: RadiusConfig,
+  config: RadiusConfig,
 ): event is Exclude<RecordedEvent, { readonly alert: unknown }> {
-  return !("alert" in event) && event.key.environment === "production" && event.key.service === service;
+  return !("alert" in event) && takesConnection({ config, partner: undefined }, event.key);
 }
 
 /** Notes the open sessions of a user, or that there is none. */

@@ -141,7 +141,7 @@ export interface TargetProgress {
   readonly oldestDueAt: Instant | undefined;
 }
 
-/** Whatever follows the database is behind after this time. */
+/** Time after which an undelivered event, a step or a standby is late. */
 export const LATE_MS = 5 * 60_000;
 /** A target usually gets an event within seconds. The reader of a feed may come once a night. */
 const BEHIND_AFTER_MS: Readonly<Record<TargetKind, number>> = { webhook: LATE_MS, radius: LATE_MS, feed: 2 * DAY_MS };

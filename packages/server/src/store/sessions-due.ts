@@ -80,8 +80,9 @@ export function sessionsDueOf(engine: Engine) {
       return (await rows.execute()).map(toDueUser);
     },
     /**
-     * Writes the progress of users, who are not due again before `heldUntil`. @returns those that another change has begun anew meanwhile; undefined, and nothing is
-     * written, if another process has the lease by now.
+     * Writes the progress of users, who are not due again before `heldUntil`.
+     * @returns users whom another change has begun anew meanwhile; undefined, and nothing is written, if another process
+     * has the lease by now.
      */
     save: (targetId: number, users: readonly DueUser[], heldUntil: Instant, by: HeldBy) =>
       engine.transact(async (tx): Promise<DueUser[] | undefined> => {

@@ -5,7 +5,9 @@ import {
   Devices,
   isSendable,
   RadiusSessions,
+  SESSION_NOT_FOUND,
 } from "@topupd/radius";
+import { canonicalAddress } from "../domain/address-list.ts";
 import type { FieldProblem } from "../domain/fields.ts";
 import { readRadiusAddress } from "../domain/radius.ts";
 import { deviceOf, type SessionAttribute } from "../domain/session-devices.ts";
@@ -13,9 +15,6 @@ import type { RadiusSession, SessionTools } from "../domain/sessions.ts";
 import { DeliveryFailed, type RadiusConfig, type SessionDevice } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { AddressGuard } from "./address-guard.ts";
-
-/** The device knows no such session (RFC 5176, section 3.5). */
-const NOT_FOUND = 503;
 
 interface Place {
   readonly clock: () => Instant;
@@ -46,7 +45,11 @@ export function createSessionTools(config: RadiusConfig, { clock, guard, waitsMs
       const { device: name } = session;
       const device = sessions && deviceOf(sessions, name);
       if (device === undefined) return { problem: `no device for ${name}` };
-      const to = { address: device.address ?? name, port: device.port, secret: device.secret };
+      const to = {
+        address: device.address ?? canonicalAddress(name) ?? name,
+        port: device.port,
+        secret: device.secret,
+      };
       try {
         guard.refuseLiteral(to.address);
       } catch (error) {
@@ -56,7 +59,7 @@ export function createSessionTools(config: RadiusConfig, { clock, guard, waitsMs
       const answer = await devices.endSession(to, attributesOf(device, username, session, clock()), ending.signal);
       if (answer === undefined) return "silent";
       if (answer.kind === "accepted") return "accepted";
-      if (answer.cause === NOT_FOUND) return "unknown";
+      if (answer.cause === SESSION_NOT_FOUND) return "unknown";
       return { problem: `${name}: refused${answer.cause === undefined ? "" : `, Error-Cause ${answer.cause}`}` };
     },
     async close() {

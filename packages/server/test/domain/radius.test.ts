@@ -142,11 +142,15 @@ describe("what a user may do", () => {
 const DEVICE = { secret: "hush", port: 3799, identify: ["User-Name", "Acct-Session-Id", "Framed-IP-Address"] };
 
 test("the devices of a file are read, and found by a session's address", () => {
-  const sessions = { devices: { "10.0.0.1": { secret: "hush", port: 1700 }, "10.0.0.0/8": { secret: "hush" } } };
+  const given = { secret: "hush", port: 1700, address: "2001:0DB8::1" };
+  const sessions = { devices: { "10.0.0.1": given, "10.0.0.0/8": { secret: "hush" } } };
   const read = readRadiusConfig(asJson({ ...FILE, sessions }), "internet");
   const config = read.ok ? read.value.sessions : undefined;
   const all = { ...DEVICE, address: undefined, attributes: {}, timestamp: false };
-  expect(config).toEqual({ waitSeconds: 0, devices: { "10.0.0.1": { ...all, port: 1700 }, "10.0.0.0/8": all } });
+  expect(config).toEqual({
+    waitSeconds: 0,
+    devices: { "10.0.0.1": { ...all, ...given, address: "2001:db8::1" }, "10.0.0.0/8": all },
+  });
   const portAt = (address: string) => config && deviceOf(config, address)?.port;
   expect(["10.0.0.1", "10.0.0.2", "11.0.0.1"].map(portAt)).toEqual([1700, 3799, undefined]);
 });

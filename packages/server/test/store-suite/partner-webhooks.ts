@@ -16,7 +16,7 @@ import { Means } from "../../src/partner/extension/account.ts";
 import { OwnEntry } from "../../src/partner/extension/entries.ts";
 import { type FactMessage, factMessage, SHOWN } from "../../src/partner/extension/facts.ts";
 import { OwnTopUpItem } from "../../src/partner/extension/top-ups.ts";
-import { eventsAfter, lastEvent } from "../../src/store/events.ts";
+import { appendEvents, eventsAfter, lastEvent } from "../../src/store/events.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import { targetTools } from "../../src/targets/tools.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
@@ -366,6 +366,18 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
       run(opened.desk(), resendToTarget, { name: "partner wallet production", event: id });
     expect((await refusal(resend(await event(1)))).code).toBe("not_found");
     expect(await resend(await event(0))).toEqual({ resent: 1 });
+  });
+
+  test("a refusal by a limit is an event of the provider, and no news for the partner's webhook", async () => {
+    const { opened, topUp } = await openWithTwo(makeDatabase);
+    await topUp(0);
+    const { engine } = opened.store;
+    const news = () => outboxOf(engine).lastOfPartners(0);
+    const known = await news();
+    const of = { kind: "limit.reached", at: opened.now } as const;
+    const alert = { ...of, partnerId: opened.partner.id, environment: "production", limit: "day_amount" } as const;
+    await engine.transact((tx) => appendEvents(engine, tx, [{ ...of, alert: { ...alert, low: undefined } }]));
+    expect([known.length, await news()]).toEqual([1, known]);
   });
 
   test("events that no target lacks are deleted, although a partner with a webhook had none for long", async () => {

@@ -243,6 +243,17 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
     expect(await late()).toEqual([]);
     await run(opened.desk(), pauseTarget, { name: "tv", paused: false });
     const [event, other] = [await lastOf(SITA_NET), await lastOf(RAM_NET)];
+    // However many newer steps are of connections that need no service.
+    opened.now += SECOND;
+    const unpaid = Array.from({ length: 60 }, (_, index) => {
+      return {
+        ...event,
+        at: event.at + 1,
+        seq: 0,
+        key: { ...event.key, cuid: `none-${index}`, reqId: `none-${index}` },
+      };
+    });
+    await send("tv", unpaid, { problem: "status 500" });
     await send("tv", [event], { answer: PENDING });
     await send("tv", [other], { problem: "status 500" });
     expect((await late()).map((each) => each.text.replace(/^.*, failing/, "failing").replace(/^.* · /, ""))).toEqual(

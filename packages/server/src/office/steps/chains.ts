@@ -76,6 +76,9 @@ export const LateServiceSchema = Type.Object(
   { title: "LateService" },
 );
 
+/** Most services in the list of late ones. */
+const MOST_LATE = 50;
+
 /** Paid connections with a step that failed or is late at a target that is not paused: 50 at most. */
 export async function lateServices(
   ports: Pick<Ports, "store" | "clock">,
@@ -100,8 +103,9 @@ export async function lateServices(
     return { ...name, ledgers: ledgersOfConnection(its, { cuid, ...name }), blockedAt: undefined };
   });
   const chains = await chainsOf(ports, environment, changed);
-  return paid.flatMap((key, index) => {
+  const late = paid.flatMap((key, index) => {
     const chain = chains[index];
     return chain?.isOff === true ? [{ ...key, text: chain.text }] : [];
   });
+  return late.slice(0, MOST_LATE);
 }

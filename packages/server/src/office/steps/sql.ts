@@ -11,7 +11,7 @@ import { toStep } from "../../store/service-steps.ts";
 import { toDueUser } from "../../store/sessions-due.ts";
 import { failedDeliveries } from "../targets/sql.ts";
 
-/** What is known of the targets, and of some connections at each. */
+/** Reads the targets, and how far some connections are at each. */
 export async function readFacts(
   db: Db,
   environment: Environment,
@@ -67,8 +67,8 @@ async function firstUnread(db: Db, { id }: Target): Promise<Instant | undefined>
   return (await query.executeTakeFirst())?.at;
 }
 
-/** Most services in the list of late ones. */
-export const MOST_LATE = 50;
+/** Connections that are looked at for the list of late services: the unpaid among them are left out. */
+const MOST_SUSPECTS = 1_000;
 /** Events that a target lacks of which the oldest are read. */
 const MOST_UNSENT = 1_000;
 
@@ -93,7 +93,7 @@ export async function suspects(db: Db, environment: Environment, now: Instant): 
     .where("kind", "in", GIVES)
     .where("targetId", "in", ids)
     .orderBy("at", "desc")
-    .limit(MOST_LATE)
+    .limit(MOST_SUSPECTS)
     .execute();
   const users = await db
     .selectFrom("sessionDue as d")
@@ -108,12 +108,13 @@ export async function suspects(db: Db, environment: Environment, now: Instant): 
     // The key of steps begins with target, environment and service.
     .where("s.service", "in", SERVICES)
     .where("s.kind", "in", GIVES)
-    .limit(MOST_LATE)
+    .orderBy("d.dueAt", "desc")
+    .limit(MOST_SUSPECTS)
     .execute();
   const keys = [...steps, ...users].map((row) => toStep(row).key);
   for (const target of running) {
     const unsent = await eventsAfter(db, await placeOf(db, target.id), MOST_UNSENT);
-    const waiting = await failedDeliveries(db, target, MOST_LATE);
+    const waiting = await failedDeliveries(db, target, MOST_SUSPECTS);
     for (const event of [...unsent, ...waiting.map((each) => each.event)])
       if (
         !("alert" in event) &&
@@ -124,5 +125,5 @@ export async function suspects(db: Db, environment: Environment, now: Instant): 
         keys.push(event.key);
   }
   const byName = new Map(keys.map((key) => [JSON.stringify([key.cuid, key.service, key.reqId]), key]));
-  return [...byName.values()].slice(0, MOST_LATE);
+  return [...byName.values()].slice(0, MOST_SUSPECTS);
 }

@@ -27,7 +27,7 @@ import { findReversals, type RecordedReversal } from "./sql.ts";
 /** Conditions for top-ups. All must hold; an undefined field allows any value. */
 export interface TransactionFilter extends ColumnFilter {
   readonly environment: Environment;
-  /** Of one of these customers. */
+  /** The customers, of whom a top-up must have one. */
   readonly cuids?: readonly string[] | undefined;
   readonly amount?: Money | undefined;
   /** Recorded at this time or later. */
@@ -86,7 +86,7 @@ export async function readTransactions(
 
 export const SUMMED = ["count", "amount", "reversed", "reversedAmount"] as const;
 
-/** Sums of top-ups, and of those among them that are reversed, on whatever day. */
+/** Sums of some top-ups, and of the reversed ones among them; a reversal counts whatever its day. */
 export type TransactionSum = Readonly<Record<(typeof SUMMED)[number], bigint>>;
 
 const summed = (sumBy: (name: keyof TransactionSum) => bigint) =>

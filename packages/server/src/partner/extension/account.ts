@@ -35,7 +35,7 @@ const Limits = Type.Object(
   { title: "PartnerLimits", description: "Your limits." },
 );
 
-/** What an account has. */
+/** Balance and credit limit of an account. */
 export const Means = Type.Object({
   balance: money("What you have; negative if you owe."),
   creditLimit: moneyOrNull("What you may owe; null if there is no limit."),

@@ -30,7 +30,7 @@ import { topUpTables } from "./top-ups.ts";
 export interface PostgresStoreOptions extends ProviderWishes {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
   readonly url: string;
-  /** Of a standby for lists and reports. */
+  /** The URL of a standby for lists and reports; undefined: they read the database. */
   readonly reportsUrl?: string | undefined;
   /** The maximum number of sessions that serve partners. */
   readonly connections: number;
