@@ -187,10 +187,21 @@ const TABLE = {
     description: "address for the console port",
     read: readHost,
   },
+  counterPort: {
+    placeholder: "NUMBER",
+    description: "port of the counter, where sellers of partners sell; 0 picks a free one; needs --console-port",
+    read: integer(0, 65_535),
+  },
+  counterHost: {
+    placeholder: "ADDRESS",
+    fallback: "127.0.0.1",
+    description: "address for the counter port",
+    read: readHost,
+  },
   consoleNames: {
     placeholder: "LIST",
     description:
-      "host names of the console, separated by commas; mails link to the first; IP addresses and localhost always work",
+      "host names of the console and the counter, separated by commas; mails link to the first; IP addresses and localhost always work",
     read: readHostNames,
   },
   ...LOG_IN_SETTINGS,
@@ -253,9 +264,13 @@ export function readConfig(
     return [name, text === undefined ? undefined : readAs(given.by, text, read)];
   });
   const config = Object.freeze(Object.fromEntries(values)) as Config;
-  const problem = problemOfLogIn(config) ?? problemOfMail(config);
+  const problem = problemOfLogIn(config) ?? problemOfMail(config) ?? problemOfCounter(config);
   if (problem !== undefined) throw new ConfigError(problem);
   return config;
+}
+
+function problemOfCounter({ counterPort, consolePort }: Config): string | undefined {
+  return counterPort !== undefined && consolePort === undefined ? "--counter-port needs --console-port" : undefined;
 }
 
 function readAs(by: string, text: string, read: (text: string) => unknown): unknown {

@@ -153,6 +153,7 @@ const runtime: Runtime = {
     writeWholeFile(path, pieces, { ...options, suffix: randomBytes(6).toString("hex") }),
   createTemporaryFile: () => createTemporaryFile(join(tmpdir(), `topupd-${randomBytes(9).toString("hex")}`)),
   consoleFolder: packageFile("dist/console"),
+  counterFolder: packageFile("dist/counter"),
   targetTools: (privateTargets) => targetTools({ clock: Date.now, random }, privateTargets),
   accounts: accountTools({ clock: Date.now, random }),
   askSecretly: isatty(0) ? (question) => askSecretly(question, process.stdin, process.stderr) : undefined,

@@ -1,5 +1,9 @@
+/** Roles of the provider's staff and systems. */
 export const ROLES = ["viewer", "support", "finance", "admin"] as const;
-export type Role = (typeof ROLES)[number];
+/** A seller is a person of one partner, who sells at the counter. */
+export const ALL_ROLES = [...ROLES, "seller"] as const;
+export type StaffRole = (typeof ROLES)[number];
+export type Role = (typeof ALL_ROLES)[number];
 
 /** The account or API key behind a change. The transaction of the change checks it again. */
 export type Authority =

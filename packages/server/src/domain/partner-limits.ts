@@ -47,6 +47,8 @@ export interface CountedLookUp {
   readonly key: string;
   /** Strangers an hour. */
   readonly limit: number;
+  /** A person at the counter, who may use half of the partner's limit. */
+  readonly seller?: string | undefined;
 }
 
 /** A counted look-up as all services share it. Its hash hides the code. */
@@ -70,16 +72,19 @@ export class LookUpLog {
   readonly #partners = new Map<string, Map<string, Instant>>();
 
   /** @returns 0 if the look-up may be answered, otherwise the milliseconds to wait: the same for all strangers. */
-  count({ partnerId, environment, limit }: CountedLookUp, hash: string, now: Instant): number {
+  count({ partnerId, environment, limit, seller }: CountedLookUp, hash: string, now: Instant): number {
     const counted = this.#countedOf({ partnerId, environment }, now);
     if (counted.has(hash)) return 0;
-    if (counted.size < limit) {
-      counted.set(hash, now);
-      this.unshared.push({ partnerId, environment, hash, at: now });
-      return 0;
+    const own = seller === undefined ? undefined : this.#countedOf({ partnerId, environment, seller }, now);
+    const full = counted.size >= limit ? counted : own !== undefined && own.size >= limit / 2 ? own : undefined;
+    if (full !== undefined) {
+      const [oldest = now] = full.values();
+      return oldest + LOOK_UP_WINDOW_MS - now;
     }
-    const [oldest = now] = counted.values();
-    return oldest + LOOK_UP_WINDOW_MS - now;
+    counted.set(hash, now);
+    own?.set(hash, now);
+    this.unshared.push({ partnerId, environment, hash, at: now });
+    return 0;
   }
 
   /** Adds counts that services shared. @param counts oldest first. */
@@ -90,8 +95,11 @@ export class LookUpLog {
     }
   }
 
-  #countedOf({ partnerId, environment }: Pick<LookUpCount, "partnerId" | "environment">, now: Instant) {
-    const name = `${partnerId} ${environment}`;
+  #countedOf(
+    { partnerId, environment, seller }: Pick<CountedLookUp, "partnerId" | "environment" | "seller">,
+    now: Instant,
+  ) {
+    const name = `${partnerId} ${environment} ${seller ?? ""}`;
     const counted = this.#partners.get(name) ?? new Map<string, Instant>();
     this.#partners.set(name, counted);
     for (const [hash, at] of counted) {

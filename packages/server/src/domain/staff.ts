@@ -1,17 +1,18 @@
 import { formatSecret, hasChecksum, hashSecret } from "./access-token.ts";
 import type { AuditedChange } from "./audit.ts";
-import type { Role } from "./authority.ts";
+import type { Role, StaffRole } from "./authority.ts";
 import type { Instant, WallTime } from "./wall-time.ts";
 
-/* Permissions of the provider's staff (console) and systems (staff API). */
+/* Permissions of the provider's staff (console), of systems (staff API) and of sellers (counter). */
 
-export type Permission = "read" | "correct" | "settle" | "administer";
+export type Permission = "read" | "correct" | "settle" | "administer" | "sell";
 
 export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ["read"],
   support: ["read", "correct"],
   finance: ["read", "settle"],
   admin: ["read", "correct", "settle", "administer"],
+  seller: ["sell"],
 };
 
 const ALLOWED: Readonly<Record<Permission, string>> = {
@@ -19,7 +20,10 @@ const ALLOWED: Readonly<Record<Permission, string>> = {
   correct: "reverse top-ups, give and reverse goodwill, block and unblock, also in bulk",
   settle: "read settlements and statements, reconcile, and enter deposits, withdrawals and adjustments",
   administer: "change partners, tokens, catalogue, imports, targets and staff",
+  sell: "sell at the counter for one partner",
 };
+
+export const ALL_PERMISSIONS = Object.keys(ALLOWED) as readonly Permission[];
 
 /** The permissions of a role in words. */
 export function allowedTo(role: Role): string {
@@ -39,6 +43,13 @@ export interface StaffMember {
   /** Whether another person set the password. */
   readonly mustChangePassword: boolean;
   readonly logsInWith: LogInWay;
+  /** Hash of a seller's access token, which sells for its partner; undefined for the provider's staff. */
+  readonly tokenHash: Uint8Array | undefined;
+}
+
+/** Whether a person logs in here: sellers at the counter, staff at the console. */
+export function logsInAt({ role }: Pick<StaffMember, "role">, { isCounter }: { readonly isCounter: boolean }): boolean {
+  return (role === "seller") === isCounter;
 }
 
 /** `oidc`: OpenID Connect. */
@@ -73,7 +84,7 @@ export interface StaffSession {
 /** An API key of one of the provider's systems. The key itself is shown once and never stored. */
 export interface StaffKey {
   readonly name: string;
-  readonly role: Role;
+  readonly role: StaffRole;
   readonly createdAt: Instant;
   readonly lastUsedAt: Instant | undefined;
 }
@@ -117,8 +128,9 @@ export function hashRecoveryCode(code: string): string {
 
 /* Audit entries about accounts and API keys. They contain no secrets. */
 
-export function staffAdded({ name, role }: StaffMember): AuditedChange {
-  return { action: "staff.add", subject: name, before: undefined, after: { role } };
+/** @param sellerOf the partner of a seller. */
+export function staffAdded({ name, role }: StaffMember, sellerOf?: string): AuditedChange {
+  return { action: "staff.add", subject: name, before: undefined, after: { role, sellerOf } };
 }
 
 export type AccountChange = "staff.role" | "staff.password" | "staff.totp_on" | "staff.totp_off";
@@ -195,106 +207,4 @@ export function logInWaitMs(failures: readonly LogInFailure[], name: string, isK
 function waitMs(failures: readonly LogInFailure[], most: number, now: Instant): number {
   const decisive = failures[most - 1];
   return decisive === undefined ? 0 : Math.max(0, decisive.at + FAILURE_COUNTS_MS - now);
-}
-
-/*
- * Passwords that are guessed first: common words, years, and runs of the keyboard, digits or alphabet, up to a few
- * combined. A rule also catches their usual endings, which a list of a thousand passwords would miss.
- */
-
-/** Characters that people type for letters, and the letters. An l counts as an i, in words and in passwords. */
-const LOOKALIKES = "01l!|3€4@5$7+89";
-const LETTERS = "oiiiieeaassttbg";
-
-/** Words of the best known passwords, and of workplaces. */
-const WORDS = `
-  password passwort passord passwd passphrase pass word parola secret geheim letmein welcome willkommen bienvenue login
-  logon access changeme change default temp test testing guest user username root admin administrator adm system sys
-  server service support helpdesk office company console internet network fiber fibre wifi router modem television
-  telecom cable iptv online digital computer windows google facebook samsung android topup topupd billing payment
-  finance money bank manager staff employee work master superuser super boss king queen god hello hi world home house
-  family mother father mom dad baby boy girl friend love lovely iloveyou you me my i we the is this that it a to of and
-  not for one no yes please trustno trust open sesame opensesame correct horse battery staple
-  monkey dragon tiger lion eagle bear wolf cat dog puppy kitty horse shadow sunshine princess prince angel flower rose
-  summer winter spring autumn monday friday sunday january april may june july august october november december
-  football soccer cricket baseball basketball hockey liverpool chelsea arsenal barcelona real madrid ronaldo messi
-  superman batman spider man spiderman ironman pokemon starwars star wars matrix ninja killer hunter ranger warrior
-  michael jordan jessica michelle ashley daniel charlie thomas andrew robert william jennifer nicole anthony matthew
-  joshua maria david alex sam jack george harry jesus christ lord ram krishna shiva ganesh lakshmi sita hari om
-  nepal nepali kathmandu pokhara himalaya everest india indian bharat delhi mumbai pakistan america england london
-  orange apple banana cookie chocolate cheese pepper ginger purple silver golden gold blue green red black white
-  freedom forever whatever nothing something fuck sexy hot qwerty qwertz azerty keyboard
-  abc number phone mobile mustang ferrari porsche mercedes corvette harley yamaha honda toyota
-`
-  .trim()
-  .split(/\s+/)
-  .map(plain);
-
-/** Number of pieces, or single characters, that are guessed quickly. */
-const FEW = 4;
-/** Longest run or word checked. Longer runs count as several pieces or as repetitions. */
-const LONGEST_PIECE = 20;
-
-/** @param names names of the account and of the person, which are known to everyone. */
-export function isEasilyGuessed(password: string, names: string): boolean {
-  const text = password.normalize("NFKC").toLowerCase();
-  const ofPerson = [names, ...names.split(/[^\p{L}\p{N}]+/u)].filter((name) => name.length > 2);
-  const words = new Set([...WORDS, ...ofPerson.map((name) => plain(name.normalize("NFKC").toLowerCase()))]);
-  const [, unit = text] = /^(.+?)\1+$/su.exec(text) ?? [];
-  const doubled = /^(?:(.)\1)+$/su.test(text) ? text.replace(/(.)\1/gsu, "$1") : text;
-  const joined = text.replace(/[\s._-]/g, "");
-  return [text, joined, unit, doubled].some((each) => countPieces(each, words) <= FEW);
-}
-
-/** The least number of pieces that make up a text. */
-function countPieces(text: string, words: ReadonlySet<string>): number {
-  const fewest = [0];
-  for (let end = 1; end <= text.length; end += 1) {
-    let least = Number.POSITIVE_INFINITY;
-    for (let start = Math.max(0, end - LONGEST_PIECE); start < end; start += 1) {
-      const before = fewest[start] ?? 0;
-      if (before + 1 < least && isPiece(text.slice(start, end), words)) least = before + 1;
-    }
-    fewest.push(least);
-  }
-  return fewest[text.length] ?? 0;
-}
-
-function isPiece(part: string, words: ReadonlySet<string>): boolean {
-  if (part.length === 1 || /^\d{2,4}$/.test(part) || words.has(plain(part))) return true;
-  return (
-    isRun(part, isSame) || (part.length > 2 && (isRun(part, isNext) || isRun(part, isBefore) || isRun(part, isBeside)))
-  );
-}
-
-function plain(text: string): string {
-  return text.replace(/./gsu, (character) => LETTERS[LOOKALIKES.indexOf(character)] ?? character);
-}
-
-type Follows = (one: string, other: string) => boolean;
-
-function isRun(part: string, follows: Follows): boolean {
-  for (let index = 1; index < part.length; index += 1)
-    if (!follows(part[index - 1] ?? "", part[index] ?? "")) return false;
-  return true;
-}
-
-const isSame: Follows = (one, other) => one === other;
-const isNext: Follows = (one, other) => other.charCodeAt(0) === one.charCodeAt(0) + 1 || `${one}${other}` === "90";
-const isBefore: Follows = (one, other) => isNext(other, one);
-
-/** Each row is half a key to the right of the row above it. */
-const KEYS = ["1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./"];
-
-const isBeside: Follows = (one, other) => {
-  const [from, to] = [placeOf(one), placeOf(other)];
-  if (from === undefined || to === undefined) return false;
-  const [down, right] = [to.row - from.row, to.column - from.column];
-  if (down === 0) return Math.abs(right) === 1;
-  return (down === 1 && (right === 0 || right === -1)) || (down === -1 && (right === 0 || right === 1));
-};
-
-function placeOf(key: string): { readonly row: number; readonly column: number } | undefined {
-  const row = KEYS.findIndex((keys) => keys.includes(key));
-  return row < 0 ? undefined : { row, column: KEYS[row]?.indexOf(key) ?? 0 };
 }

@@ -1,5 +1,6 @@
 import { refusalOfToken, type TokenState } from "./access-token.ts";
 import { charge, type GuardedAccount, limitReached, NO_TERMS, type RefusedCharge, type SaleSums } from "./account.ts";
+import type { Bouquet } from "./bouquet.ts";
 import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts";
 import {
   type Checkout,
@@ -125,23 +126,28 @@ export function decideTopUp(
   if (bouquet === undefined) return refuse("bouquet_unavailable");
   if (bouquet.price !== command.amount) return refuse("amount_mismatch");
 
-  const { plan, period, code, name, addOn } = bouquet;
-  const head: LedgerHead = connection.ledgers.find((ledger) => ledger.plan === plan) ?? {
-    plan,
-    seq: 0,
-    subscription: undefined,
-  };
   const { limits, commission } = state?.partner.terms ?? NO_TERMS;
   const today = now.wall.slice(0, "YYYY-MM-DD".length);
   const transaction = transactionOf(command, now, commissionOf(commission, command, today));
-  const topUp = { kind: "top_up", txnId: transaction.txnId, bouquet: { code, name, addOn }, period } as const;
-  const entry = appendGrant(head, topUp, now);
+  const entry = entryOfTopUp(connection, bouquet, transaction.txnId, now);
   const isTooFar = command.environment === "production" && entry.after.end > latestEnd;
   const charged = isTooFar
     ? limitReached("paid_ahead")
     : (chargeInPractice(command) ?? charge(snapshot.account(), limits, transaction, snapshot.soldToday));
   if (!charged.ok) return refuseForMoney(charged, command, now.instant);
-  return { kind: "recorded", transaction, plan, entry, balance: charged.balance };
+  return { kind: "recorded", transaction, plan: bouquet.plan, entry, balance: charged.balance };
+}
+
+/** The entry that a top-up adds to the ledger of its plan. */
+export function entryOfTopUp(
+  { ledgers }: Pick<Connection, "ledgers">,
+  { plan, period, code, name, addOn }: Bouquet,
+  txnId: string,
+  now: Moment,
+): TopUpEntry {
+  const none: LedgerHead = { plan, seq: 0, subscription: undefined };
+  const head = ledgers.find((ledger) => ledger.plan === plan) ?? none;
+  return appendGrant(head, { kind: "top_up", txnId, bouquet: { code, name, addOn }, period }, now);
 }
 
 /** Answers a repeated request: the same request gets the recorded result, any other is refused. */

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "typebox";
-import { ROLES } from "../domain/authority.ts";
+import { ALL_ROLES } from "../domain/authority.ts";
 import { SERVICES } from "../domain/bouquet.ts";
 import { ENVIRONMENTS, type Environment } from "../domain/customer.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money, readMoney } from "../domain/money.ts";
@@ -75,7 +75,7 @@ export const ServiceSchema = oneOf(SERVICES);
 /** Corrections that a bulk change can make with a list. */
 export const LIST_ACTIONS = ["goodwill", "block", "unblock"] as const;
 export const BULK_ACTIONS = [...LIST_ACTIONS, "reverse_goodwill"] as const;
-export const RoleSchema = oneOf(ROLES);
+export const RoleSchema = oneOf(ALL_ROLES);
 
 /** One page of a list. @param more fields of the whole list. */
 export const pageOf = <Item extends TSchema, More extends Record<string, TSchema> = Record<never, never>>(

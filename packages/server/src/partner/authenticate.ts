@@ -36,7 +36,8 @@ export async function authenticate(
   return { ok: true, caller: holderOf(admitted.value) };
 }
 
-function holderOf({ id, partner, environment }: AccessToken): Caller {
+/** The caller of a token. */
+export function holderOf({ id, partner, environment }: AccessToken): Caller {
   return {
     partnerId: partner.id,
     partnerName: partner.name,

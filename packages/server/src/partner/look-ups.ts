@@ -18,7 +18,7 @@ export function limitLookUps({ store, countLookUp }: Pick<Ports, "store" | "coun
    * @returns undefined if the look-up may be answered.
    */
   return async (caller: Caller, key: string): Promise<Detailed<never> | undefined> => {
-    const { partnerId, environment, limits } = caller;
+    const { partnerId, environment, limits, seller } = caller;
     if (limits === undefined || countLookUp === undefined || limits.newLookUps >= NO_LIMIT) return undefined;
     const name = `${partnerId} ${environment} ${key}`;
     if (toppedUp.has(name)) return undefined;
@@ -27,7 +27,7 @@ export function limitLookUps({ store, countLookUp }: Pick<Ports, "store" | "coun
       toppedUp.add(name);
       return undefined;
     }
-    const wait = await countLookUp({ partnerId, environment, key, limit: limits.newLookUps });
+    const wait = await countLookUp({ partnerId, environment, key, limit: limits.newLookUps, seller });
     if (wait === 0) return undefined;
     const policy = { name: LOOK_UPS, quota: limits.newLookUps, windowMs: LOOK_UP_WINDOW_MS };
     return { ...refused("rate_limited"), detail: { policy, retryAfterSeconds: Math.ceil(wait / 1000) } };

@@ -33,6 +33,8 @@ export interface Caller {
   readonly limits?: PartnerLimits;
   /** Undefined in histories that topupd generates. */
   readonly terms?: PartnerTerms;
+  /** Name of the person who sells at the counter; undefined for the partner's programs. */
+  readonly seller?: string;
 }
 
 /** Counts requests and top-ups after they are decided. Must be quick. */

@@ -1,5 +1,5 @@
 import type { LimitName } from "../domain/account.ts";
-import type { Role } from "../domain/authority.ts";
+import type { Role, StaffRole } from "../domain/authority.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { ConnectionEvent, NewEvent } from "../domain/event.ts";
@@ -163,6 +163,7 @@ export const STAFF_TABLES = {
       created_at: number(),
       last_log_in_at: orNull(number()),
       must_change_password: flag(),
+      token_hash: orNull(blob()),
     },
   ),
   staff_session: table(
@@ -180,7 +181,7 @@ export const STAFF_TABLES = {
   log_in_failure: table({ id: text() }, { at: number(), name: text(), source: text() }),
   staff_key: table(
     { hash: blob() },
-    { name: text(), role: text<Role>(), created_at: number(), last_used_at: orNull(number()) },
+    { name: text(), role: text<StaffRole>(), created_at: number(), last_used_at: orNull(number()) },
   ),
   staff_answer: table(
     { hash: blob() },

@@ -1,4 +1,4 @@
-import { ROLES, type Role } from "../domain/authority.ts";
+import { ALL_ROLES, type Role } from "../domain/authority.ts";
 import { mustBe, readTextLine } from "./setting-values.ts";
 
 /** Settings of the log-in of staff, a part of the table of settings. */
@@ -57,6 +57,6 @@ function readIssuer(text: string): string {
 function readRoles(text: string): ReadonlySet<Role> {
   const names = text === "none" ? [] : text.split(",").map((name) => name.trim());
   return new Set(
-    names.map((name) => ROLES.find((role) => role === name) ?? mustBe(`none or a list of ${ROLES.join(", ")}`)),
+    names.map((name) => ALL_ROLES.find((role) => role === name) ?? mustBe(`none or a list of ${ALL_ROLES.join(", ")}`)),
   );
 }

@@ -6,7 +6,7 @@ import { type AccountTools, PasswordsBusy } from "../../src/domain/passwords.ts"
 import type { StaffMember } from "../../src/domain/staff.ts";
 import type { TemporaryFile } from "../../src/faces/staff-api/app.ts";
 import { beginAnswer, findStaff } from "../../src/office/session/sql.ts";
-import { addStaffKey, removeStaffKey } from "../../src/office/staff/operations.ts";
+import { addStaffKey, removeStaffKey } from "../../src/office/staff/keys.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createTemporaryFile } from "../../src/system/files.ts";

@@ -51,7 +51,7 @@ const BAD: readonly (readonly [flag: string, value: string, said: string])[] = [
   ["metrics-host", "", "must be an address"],
   ["console-port", "70000", "must be a whole number from 0 to 65535"],
   ["console-host", "", "must be an address"],
-  ["require-totp", "admin,owner", "must be none or a list of viewer, support, finance, admin"],
+  ["require-totp", "admin,owner", "must be none or a list of viewer, support, finance, admin, seller"],
   ["password-log-in", "maybe", "must be yes or no"],
   ["oidc-issuer", "http://accounts.example", "must be a URL such as https://accounts.provider.example"],
   ["oidc-issuer", "accounts.example", "must be a URL such as https://accounts.provider.example"],

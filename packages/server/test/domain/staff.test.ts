@@ -1,12 +1,7 @@
 import { expect, test } from "vitest";
 import { formatAccessToken } from "../../src/domain/access-token.ts";
-import {
-  formatRecoveryCode,
-  formatStaffKey,
-  hashRecoveryCode,
-  isEasilyGuessed,
-  isStaffKey,
-} from "../../src/domain/staff.ts";
+import { isEasilyGuessed } from "../../src/domain/guessable.ts";
+import { formatRecoveryCode, formatStaffKey, hashRecoveryCode, isStaffKey } from "../../src/domain/staff.ts";
 import { seededRandom } from "../support/random.ts";
 
 test.each([

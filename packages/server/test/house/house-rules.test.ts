@@ -19,7 +19,7 @@ const CSV = /^csv\//;
 const BUILT = /^built\.ts$/;
 const CLI = [
   ...[DOMAIN, SHARED_STORE, OFFICE, WORKERS, PARTNER, SYSTEM, CSV, /^faces\/cli\//, /^faces\/rows\.ts$/],
-  ...[/^backup\//, /^config\.ts$/, /^faces\/staff-api\/app\.ts$/, /^metrics\//],
+  ...[/^backup\//, /^config\.ts$/, /^faces\/(?:staff-api|counter)\/app\.ts$/, /^metrics\//],
 ];
 
 /** Who may import whom: domain <- store <- partner | office | workers <- faces <- main. A file has the first rule that fits. */
@@ -55,6 +55,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
       /^partner\/openapi\/components\.ts$/,
     ],
   ],
+  [/^faces\/counter\//, [DOMAIN, PORT, SHARED_STORE, OFFICE, PARTNER, /^faces\/counter\//, /^faces\/staff-api\//]],
   [/^faces\/cli\//, CLI],
   [/^config\.ts$/, [DOMAIN, SYSTEM]],
   [SYSTEM, [DOMAIN, PORT, /^office\/staff\/passwords\.ts$/, SYSTEM]],

@@ -1,6 +1,6 @@
 import { generate } from "otplib";
 import { describe, expect, test } from "vitest";
-import type { Role } from "../../src/domain/authority.ts";
+import type { StaffRole } from "../../src/domain/authority.ts";
 import { PasswordsBusy } from "../../src/domain/passwords.ts";
 import { Refused } from "../../src/domain/refused.ts";
 import type { LogInWay } from "../../src/domain/staff.ts";
@@ -26,7 +26,8 @@ import {
   TotpOffers,
 } from "../../src/office/session/own-account.ts";
 import { findStaff } from "../../src/office/session/sql.ts";
-import { addStaff, addStaffKey, changeStaff, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
+import { addStaffKey, removeStaffKey } from "../../src/office/staff/keys.ts";
+import { addStaff, changeStaff, removeStaff } from "../../src/office/staff/operations.ts";
 import { readKeys } from "../../src/office/staff/sql.ts";
 import { accountTools } from "../../src/system/account-tools.ts";
 import { refusal, run } from "../support/desk.ts";
@@ -43,13 +44,13 @@ async function withStaff() {
   const { clock } = world.ports;
   const accounts = accountTools(world.ports, CHEAP);
   const failed: FailedLogIn[] = [];
-  const totpRoles = new Set<Role>();
+  const totpRoles = new Set<StaffRole>();
   const logInFailed = (each: FailedLogIn) => failed.push(each);
   const logInWays = new Set<LogInWay>(["password"]);
-  const memory = { totpOffers: new TotpOffers(clock), logInFailed, totpRoles, logInWays };
+  const memory = { totpOffers: new TotpOffers(clock), logInFailed, totpRoles, logInWays, isCounter: false };
   const ports = { ...world.ports, accounts, ...memory };
   const desk = { ...world.desk, accounts };
-  const add = (name: string, role: Role, password = PASSWORD) => run(desk, addStaff, { name, role, password });
+  const add = (name: string, role: StaffRole, password = PASSWORD) => run(desk, addStaff, { name, role, password });
   for (const [name, role] of [["maya", "admin"] as const, ["ravi", "support"] as const]) await add(name, role);
   const tryLogIn = (name: string, more: Partial<LogIn> = {}) =>
     logIn(ports, {

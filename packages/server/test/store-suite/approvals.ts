@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Role } from "../../src/domain/authority.ts";
+import type { StaffRole } from "../../src/domain/authority.ts";
 import { confirmChange, listApprovals, refuseChange } from "../../src/office/approvals/operations.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { keepBulk } from "../../src/office/bulk/keep.ts";
@@ -25,7 +25,7 @@ export async function openApprovals(makeDatabase: MakeDatabase, more: Partial<Li
   const opened = await openProvider(makeDatabase);
   const { store } = opened;
   const people = staffOf(store);
-  const person = async (name: string, role: Role): Promise<Actor> => {
+  const person = async (name: string, role: StaffRole): Promise<Actor> => {
     const { id: staffId } = await people.add(name, role, by(opened.now));
     return { name, authority: { staffId, role, sessionId: undefined } };
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Authority, Role } from "../../src/domain/authority.ts";
+import type { Authority, StaffRole } from "../../src/domain/authority.ts";
 import { showBulk, startBulk } from "../../src/office/bulk/operations.ts";
 import { previewBulk, showLimits } from "../../src/office/bulk/preview.ts";
 import { grantGoodwill, reverseGoodwill } from "../../src/office/corrections/operations.ts";
@@ -28,7 +28,7 @@ async function openLimited(makeDatabase: MakeDatabase, many = 0, more: Partial<L
   );
   await importRows(store, opened.now, ...rows);
   const limits = { ...NO_LIMITS, supportGoodwillDays: 10, supportBulk: 10, ...more };
-  const person = async (name: string, role: Role): Promise<Actor> => {
+  const person = async (name: string, role: StaffRole): Promise<Actor> => {
     const { id: staffId } = await staffOf(store).add(name, role, by(opened.now));
     return { name, authority: { staffId, role, sessionId: undefined } satisfies Authority };
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Attribution } from "../../src/domain/audit.ts";
-import type { Role } from "../../src/domain/authority.ts";
+import type { StaffRole } from "../../src/domain/authority.ts";
 import { changeAccount, enterIntoAccount, showAccount } from "../../src/office/accounts/operations.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { continueBulk, pauseBulk, showBulk, startBulk } from "../../src/office/bulk/operations.ts";
@@ -22,7 +22,7 @@ const byActor = ({ opened }: Opened, { name: author, authority }: Actor): Attrib
 };
 
 /** An API key that an account made. */
-async function keyOf(scene: Opened, maker: Actor, role: Role = "admin"): Promise<Actor> {
+async function keyOf(scene: Opened, maker: Actor, role: StaffRole = "admin"): Promise<Actor> {
   const name = `of ${maker.name}`;
   return { name: `key ${name}`, authority: { keyHash: await scene.people.addKey(name, role, byActor(scene, maker)) } };
 }

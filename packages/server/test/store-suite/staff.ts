@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { hashSecret } from "../../src/domain/access-token.ts";
-import type { Authority, Role } from "../../src/domain/authority.ts";
+import type { Authority } from "../../src/domain/authority.ts";
 import type { IssuerPerson } from "../../src/domain/issuer.ts";
 import type { LogInWay, StaffKey, StaffSession } from "../../src/domain/staff.ts";
 import { readEntries } from "../../src/office/audit/sql.ts";
@@ -24,14 +24,8 @@ import {
   touchSession,
   useCode,
 } from "../../src/office/session/sql.ts";
-import {
-  addStaff,
-  addStaffKey,
-  changeStaff,
-  listStaff,
-  listStaffKeys,
-  removeStaff,
-} from "../../src/office/staff/operations.ts";
+import { addStaffKey, listStaffKeys } from "../../src/office/staff/keys.ts";
+import { addStaff, changeStaff, listStaff, removeStaff } from "../../src/office/staff/operations.ts";
 import { NO_TOTP } from "../../src/office/staff/sql.ts";
 import { hasRights } from "../../src/store/audit.ts";
 import { RightsEnded } from "../../src/store/errors.ts";
@@ -139,7 +133,13 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     await add(store, "maya");
     const random = seededRandom(3);
     const logIn = (each: Store, person: Partial<IssuerPerson>) => {
-      const ports = { store: each, clock: () => START, random, totpRoles: new Set<Role>(["admin"]) };
+      const ports = {
+        store: each,
+        clock: () => START,
+        random,
+        totpRoles: new Set(["admin"] as const),
+        isCounter: false,
+      };
       const described = { subject: "https://issuer ravi", name: "ravi", role: "viewer", ...person } as const;
       const device = { address: "203.0.113.7", userAgent: undefined, secrets: new Map<number, string>() };
       const logInWays = new Set<LogInWay>(["oidc"]);
@@ -204,6 +204,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       ...times,
       lastLogInAt: null,
       hasTotp: false,
+      ...{ sellerOf: null, environment: null },
       logsInWith: "password",
     };
     const input = { name: "ravi", role: "finance", password: "tumbling otters sing", totp: false } as const;

@@ -58,7 +58,7 @@ export function commandLine({ env = {}, folder = temporaryFolder() }: CommandLin
     },
     /** Starts serve or demo on a free port; resolves once it is ready. */
     start: async (command: "serve" | "demo", ...words: readonly string[]): Promise<RunningTopupd> => {
-      const more = command === "demo" ? ["--console-port", "0"] : [];
+      const more = command === "demo" ? ["--console-port", "0", "--counter-port", "0"] : [];
       const launched = launch([command, "--port", "0", ...more, ...words]);
       await launched.untilSaid(
         command === "serve" ? /"msg":"listening"/ : /Ctrl-C[\s\S]*BASE=[\s\S]*Check the database/,

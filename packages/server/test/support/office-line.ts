@@ -105,6 +105,7 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
       createMetrics: unwanted,
       createTemporaryFile: () => createTemporaryFile(at("copy-of-stdin")),
       consoleFolder: "",
+      counterFolder: "",
     },
     openLog: unwanted,
     accounts: accountTools({ clock: () => line.now, random }, CHEAP),

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import type { Role } from "../../src/domain/authority.ts";
+import type { StaffRole } from "../../src/domain/authority.ts";
 import { type AdminAppOptions, type AdminWorld, buildAdminApp } from "../../src/faces/staff-api/app.ts";
-import { addStaff, addStaffKey } from "../../src/office/staff/operations.ts";
+import { addStaffKey } from "../../src/office/staff/keys.ts";
+import { addStaff } from "../../src/office/staff/operations.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountTools } from "../../src/system/account-tools.ts";
 import { createTemporaryFile } from "../../src/system/files.ts";
@@ -23,7 +24,7 @@ export const COOKIE = "topupd_session";
 
 export interface Asked {
   /** A role, by a key of it; or somebody, by the token of a session; or, if null, nobody. An admin unless given. */
-  readonly as?: Role | { readonly session: string } | null;
+  readonly as?: StaffRole | { readonly session: string } | null;
   readonly body?: object | string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly from?: string;
@@ -48,11 +49,11 @@ export interface StaffApi {
   readonly logs: string[];
   /** Where the database is, and files that are sent, as `sent-*`. */
   readonly folder: string;
-  readonly keys: Readonly<Record<Role, string>>;
+  readonly keys: Readonly<Record<StaffRole, string>>;
   /** @param asked such as `GET /partners`. */
   readonly call: (asked: string, request?: Asked) => Promise<StaffAnswer>;
   /** Adds a person, who need not change the password. */
-  addPerson(name: string, role: Role): Promise<void>;
+  addPerson(name: string, role: StaffRole): Promise<void>;
   /** Logs in. @returns the cookie's value. */
   logIn(name: string): Promise<string>;
   close(): Promise<void>;
@@ -121,6 +122,7 @@ async function openStaffApi(
       },
       issuer: undefined,
       passwordLogIn: true,
+      isCounter: false,
       readMigrations: async () => [],
       state: wellState(),
     },
@@ -135,7 +137,7 @@ async function openStaffApi(
     ...options,
   });
   const desk = deskOf(service.ports, service.actor, { accounts: world.accounts });
-  const keyOf = async (role: Role) => (await run(desk, addStaffKey, { name: role, role })).key;
+  const keyOf = async (role: StaffRole) => (await run(desk, addStaffKey, { name: role, role })).key;
   const keys = {
     ...{ viewer: await keyOf("viewer"), support: await keyOf("support") },
     ...{ finance: await keyOf("finance"), admin: await keyOf("admin") },

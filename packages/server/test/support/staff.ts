@@ -1,8 +1,9 @@
 import { hashSecret } from "../../src/domain/access-token.ts";
 import type { Attribution } from "../../src/domain/audit.ts";
-import type { Role } from "../../src/domain/authority.ts";
+import type { StaffRole } from "../../src/domain/authority.ts";
 import type { StaffMember } from "../../src/domain/staff.ts";
-import { addStaff, addStaffKey, removeStaff, removeStaffKey } from "../../src/office/staff/operations.ts";
+import { addStaffKey, removeStaffKey } from "../../src/office/staff/keys.ts";
+import { addStaff, removeStaff } from "../../src/office/staff/operations.ts";
 import { type AccountChanges, changeAccount, readKeys, readStaff } from "../../src/office/staff/sql.ts";
 import type { Store } from "../../src/store/store.ts";
 import { deskOf, run } from "./desk.ts";
@@ -23,7 +24,7 @@ export function staffOf(store: Store) {
     list: () => readStaff(db),
     listKeys: () => readKeys(db),
     /** @throws Refused */
-    async add(name: string, role: Role, by: Attribution): Promise<StaffMember> {
+    async add(name: string, role: StaffRole, by: Attribution): Promise<StaffMember> {
       await run(deskFor(by), addStaff, { name, role, password: PASSWORD });
       return (await readStaff(db)).find((member) => member.name === name) as StaffMember;
     },
@@ -31,7 +32,7 @@ export function staffOf(store: Store) {
       changeAccount({ store, by, isPreview: false, clock: () => by.at }, name, [[change, to]], keepSession),
     remove: (name: string, by: Attribution) => run(deskFor(by), removeStaff, { name }),
     /** @returns the hash of the key. */
-    async addKey(name: string, role: Role, by: Attribution): Promise<Buffer> {
+    async addKey(name: string, role: StaffRole, by: Attribution): Promise<Buffer> {
       return hashSecret((await run(deskFor(by), addStaffKey, { name, role })).key);
     },
     removeKey: (name: string, by: Attribution) => run(deskFor(by), removeStaffKey, { name }),

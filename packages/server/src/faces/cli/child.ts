@@ -32,7 +32,7 @@ export async function serveAsChild(
       const collect = async (what: Collected) =>
         (what === "all" ? await metrics?.collect(measured) : metrics?.collectCalls(measured)) ?? [];
       const stopped = answerSupervisor(supervisor, state, collect);
-      supervisor.send({ kind: "ready", url: served.url });
+      supervisor.send({ kind: "ready", url: served.url, counterUrl: served.counterUrl });
       await served.stop({ drainSeconds: await stopped });
     } finally {
       await store.close();

@@ -4,21 +4,24 @@ import type { Limits } from "../../office/limits.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { oidcIssuer } from "../../system/oidc.ts";
 import { urlOf } from "../../system/port-guard.ts";
-import { buildAdminApp } from "../staff-api/app.ts";
+import { buildCounterApp } from "../counter/app.ts";
+import { type AdminAppOptions, buildAdminApp } from "../staff-api/app.ts";
 import { listening } from "./failures.ts";
+import { askSupervisor } from "./look-ups.ts";
 import type { ChildParts, Served } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
 
-/** Serves the console and the staff API. @throws CommandFailed if it cannot listen. */
+/** Serves the console and the staff API, and the counter on its own port. @throws CommandFailed if it cannot listen. */
 export async function serveConsole(
   runtime: Runtime,
   config: Config,
   { logger, logLine }: ServiceLog,
-  { store, state, metrics }: ChildParts,
+  { store, state, metrics, supervisor }: ChildParts,
 ): Promise<Served> {
-  const { version, clock, random, sleep, accounts, targetTools, consoleFolder, createTemporaryFile } = runtime;
-  const { consoleHost: host, consolePort: port = 0 } = config;
-  const app = await buildAdminApp({
+  const { version, clock, random, sleep, accounts, targetTools, consoleFolder, counterFolder, createTemporaryFile } =
+    runtime;
+  const { consoleHost: host, consolePort: port = 0, counterHost, counterPort } = config;
+  const options: AdminAppOptions = {
     world: {
       store,
       clock,
@@ -42,6 +45,7 @@ export async function serveConsole(
         tax: config.providerTax ?? null,
       },
       passwordLogIn: config.passwordLogIn,
+      isCounter: false,
       issuer: issuerOf(config),
       readMigrations: () => runtime.readMigrations(config),
       log: (level, fields, message) => logger[level](fields, message),
@@ -52,11 +56,29 @@ export async function serveConsole(
     createTemporaryFile,
     logger,
     logLine,
-  });
+  };
+  const app = await buildAdminApp(options);
   // Exclusive: processes of a cluster share ports, and two that ask for a free port would get the same one.
   await listening(app.listen({ host, port, exclusive: true }), config, "consoleHost", "consolePort");
-  app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
-  return { url: urlOf(app.server), stop: () => close(app, runtime, config) };
+  const apps = [app];
+  let counterUrl: string | undefined;
+  if (counterPort !== undefined) {
+    const parts = {
+      observer: metrics?.observer && { ...metrics.observer, recordingChanged: () => {} },
+      countLookUp: askSupervisor(supervisor),
+    };
+    const counter = await buildCounterApp({ ...options, consoleFolder: counterFolder }, parts);
+    const address = { host: counterHost, port: counterPort, exclusive: true };
+    await listening(counter.listen(address), config, "counterHost", "counterPort");
+    counterUrl = urlOf(counter.server);
+    apps.push(counter);
+  }
+  for (const { server } of apps)
+    server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
+  const stop = async () => {
+    await Promise.all(apps.map((each) => close(each, runtime, config)));
+  };
+  return { url: urlOf(app.server), counterUrl, stop };
 }
 
 export function limitsOf(config: Config, { currencyExponent }: Pick<ProviderSettings, "currencyExponent">): Limits {

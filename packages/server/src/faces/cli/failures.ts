@@ -61,8 +61,8 @@ export async function withFile<Result>(file: string, cannot: string, work: () =>
 export async function listening<Result>(
   listened: Promise<Result>,
   config: Config,
-  host: "host" | "metricsHost" | "consoleHost",
-  port: "port" | "metricsPort" | "consolePort",
+  host: "host" | "metricsHost" | "consoleHost" | "counterHost",
+  port: "port" | "metricsPort" | "consolePort" | "counterPort",
 ): Promise<Result> {
   try {
     return await listened;

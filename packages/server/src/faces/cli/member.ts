@@ -1,7 +1,7 @@
 import type { CountedLookUp } from "../../domain/partner-limits.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { countersOf, type Family, mergeFamilies } from "../../metrics/exposition.ts";
-import type { ChildProcess, Collected, FromChild, Role, ToChild } from "./processes.ts";
+import type { ChildProcess, Collected, FromChild, Role, ToChild, Urls } from "./processes.ts";
 import type { Runtime } from "./runtime.ts";
 
 /* A child, as its supervisor handles it: started, pinged, restarted if it ends or hangs, and stopped. */
@@ -20,7 +20,7 @@ const SILENT_AFTER = 2;
 const KILLED_AFTER = 10;
 
 export interface MemberHooks {
-  readonly onReady: (url: string) => void;
+  readonly onReady: (urls: Urls) => void;
   /** Called if the first process cannot start. */
   readonly onFailed: (message: string) => void;
   readonly onRecording: (failsSince: Instant | undefined) => void;
@@ -35,8 +35,8 @@ export interface MemberHooks {
   readonly onEnded: (how: string) => void;
 }
 
-/** @param url where the previous process of the member listened. */
-export type StartMember = (url?: string) => ChildProcess;
+/** @param urls where the previous process of the member listened. */
+export type StartMember = (urls?: Urls) => ChildProcess;
 
 /** One role in the service: its current process, and the counters of its previous ones. */
 export class Member {
@@ -50,8 +50,8 @@ export class Member {
   readonly #collecting = new Map<number, (families: readonly Family[]) => void>();
   readonly #stopping = new AbortController();
   #process: ChildProcess | undefined;
-  /** URL of the last process that was ready. */
-  #url: string | undefined;
+  /** URLs of the last process that was ready. */
+  #urls: Urls | undefined;
   /** Whether the process serves and can receive messages. */
   #isReady = false;
   /** Number of unanswered pings. */
@@ -129,7 +129,7 @@ export class Member {
     const { signal } = this.#stopping;
     for (let pause = 0; !signal.aborted; ) {
       const begun = clock();
-      const child = this.#start(this.#url);
+      const child = this.#start(this.#urls);
       this.#process = child;
       child.onMessage((message) => this.#receive(message));
       const ended = await child.ended;
@@ -151,9 +151,9 @@ export class Member {
   #receive(message: FromChild): void {
     if (message.kind === "ready") {
       this.#isReady = true;
-      this.#url = message.url;
+      this.#urls = message;
       this.#works();
-      this.#hooks.onReady(message.url);
+      this.#hooks.onReady(message);
     }
     if (message.kind === "pong") {
       this.#unanswered = 0;

@@ -34,7 +34,7 @@ export type ToChild =
 export type Collected = "all" | "calls";
 
 export type FromChild =
-  | { readonly kind: "ready"; readonly url: string }
+  | ({ readonly kind: "ready" } & Urls)
   | { readonly kind: "pong" }
   | { readonly kind: "look_up"; readonly id: number; readonly lookUp: CountedLookUp }
   /** The child cannot start. */
@@ -65,9 +65,15 @@ export interface ChildParts {
   readonly supervisor: Pick<SupervisorProcess, "send" | "onMessage">;
 }
 
-/** The running part of a child. */
-export interface Served {
+/** URLs of a child. */
+export interface Urls {
   readonly url: string;
+  /** The counter, in the console's process. */
+  readonly counterUrl?: string | undefined;
+}
+
+/** The running part of a child. */
+export interface Served extends Urls {
   /** Finishes current requests within the deadline. The store stays open. */
   readonly stop: (options: { readonly drainSeconds: number }) => Promise<void>;
 }

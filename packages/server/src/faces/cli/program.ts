@@ -55,6 +55,7 @@ const audit = () => import("../../office/audit/operations.ts");
 const partners = () => import("../../office/partners/operations.ts");
 const practice = () => import("../../office/practice/operations.ts");
 const staff = () => import("../../office/staff/operations.ts");
+const staffKeys = () => import("../../office/staff/keys.ts");
 const tokens = () => import("../../office/partners/tokens.ts");
 const transactions = () => import("../../office/transactions/operations.ts");
 const corrections = () => import("../../office/corrections/operations.ts");
@@ -85,7 +86,7 @@ const SUBJECTS: Readonly<
     office: [partners, accounts, commission, statement, practice, webhooks],
     byHand: async () => (await import("./commands/partner.ts")).addPartnerAllow,
   },
-  staff: { office: [staff], byHand: async () => (await import("./commands/staff.ts")).addPasswordCommands },
+  staff: { office: [staff, staffKeys], byHand: async () => (await import("./commands/staff.ts")).addPasswordCommands },
   token: { office: [tokens] },
   migrate: { byHand: async () => (await import("./commands/database.ts")).addMigrateCommand },
   check: { office: [maintenance], byHand: async () => (await import("./commands/mail.ts")).addMailCheck },

@@ -50,6 +50,8 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly createTemporaryFile: () => TemporaryFile;
   /** Folder of the built console. */
   readonly consoleFolder: string;
+  /** Folder of the built pages of the counter. */
+  readonly counterFolder: string;
   /** Makes the metrics. It loads slowly: call it only if metrics are served. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
   /** Makes the tools for each kind of target, loaded at first use. */

@@ -9,7 +9,7 @@ import type { ProviderSettings, Store } from "../../store/store.ts";
 import { type ProcessCount, type ServiceState, wellState } from "../../system/service-state.ts";
 import { CommandFailed, listening } from "./failures.ts";
 import { Member, type StartMember } from "./member.ts";
-import type { Role, Served, ServiceProcesses } from "./processes.ts";
+import type { Role, Served, ServiceProcesses, Urls } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
 
 /*
@@ -32,6 +32,7 @@ export interface Service {
   readonly metricsUrl: string | undefined;
   /** Undefined if the console is not served. */
   readonly consoleUrl: string | undefined;
+  readonly counterUrl: string | undefined;
   readonly provider: ProviderSettings;
   /** Whether the database has no partner; false if the store failed. */
   readonly lacksPartners: boolean;
@@ -90,7 +91,7 @@ async function supervise(
   { startWorker, startConsole, startSettler, clearUp }: ServiceProcesses,
   lookUps: SharedLookUps,
   workers: number,
-): Promise<Pick<Service, "url" | "metricsUrl" | "consoleUrl" | "stop">> {
+): Promise<Pick<Service, "url" | "metricsUrl" | "consoleUrl" | "counterUrl" | "stop">> {
   const members: Member[] = [];
   const state = wellState();
   /** Time of the first failed top-up; undefined once any worker has recorded one. */
@@ -100,10 +101,10 @@ async function supervise(
     for (const member of members) member.send({ kind: "state", state: { ...state } });
   };
   const add = (what: Role, start: StartMember) =>
-    new Promise<string>((onReady, onFailed) => {
+    new Promise<Urls>((onReady, onFailed) => {
       const member = new Member(what, start, runtime, {
-        onReady: (url) => {
-          onReady(url);
+        onReady: (urls) => {
+          onReady(urls);
           share();
         },
         onFailed: (message) => onFailed(new CommandFailed(message)),
@@ -171,14 +172,16 @@ async function supervise(
     metricsServer = await serveMetricsOf(members, state, runtime, config);
     const settler = startSettler === undefined ? [] : [add("settler", startSettler)];
     // Several workers share a socket as long as one of them runs.
-    const portOf = (url: string | undefined) => (workers === 1 ? portFlags("--port", url) : []);
-    const serving = Array.from({ length: workers }, () => add("worker", (url) => startWorker(portOf(url))));
-    const startStaff: StartMember = (url) => startConsole(portFlags("--console-port", url));
+    const portOf = (urls: Urls | undefined) => (workers === 1 ? portFlags("--port", urls?.url) : []);
+    const serving = Array.from({ length: workers }, () => add("worker", (urls) => startWorker(portOf(urls))));
+    const startStaff: StartMember = (urls) =>
+      startConsole([...portFlags("--console-port", urls?.url), ...portFlags("--counter-port", urls?.counterUrl)]);
     const staff = config.consolePort === undefined ? undefined : add("console", startStaff);
     void keepChecking();
     if (staff !== undefined) void keepMeasuring();
-    const [url, consoleUrl] = await Promise.all([serving[0], staff, ...serving, ...settler]);
-    return { url: url as string, metricsUrl: metricsServer?.url, consoleUrl, stop };
+    const [worker, desk] = await Promise.all([serving[0], staff, ...serving, ...settler]);
+    const { url: consoleUrl, counterUrl } = desk ?? {};
+    return { url: worker?.url ?? "", metricsUrl: metricsServer?.url, consoleUrl, counterUrl, stop };
   } catch (error) {
     await stop({ drainSeconds: 0 });
     throw error;

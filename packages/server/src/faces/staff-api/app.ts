@@ -89,7 +89,8 @@ export async function buildAdminApp(options: AdminAppOptions): Promise<FastifyIn
   // Work ends before its files are removed. The second call ends work that a last request started.
   for (const hook of ["preClose", "onClose"] as const) app.addHook(hook, () => ports.background.end());
   const goOn = async (work: (ending: AbortSignal) => Promise<void>) => ports.background.begin(work);
-  app.addHook("onListen", async () => ports.background.begin((ending) => keepBulk({ ...ports, goOn }, ending)));
+  if (!ports.isCounter)
+    app.addHook("onListen", async () => ports.background.begin((ending) => keepBulk({ ...ports, goOn }, ending)));
   // Signs what lasts minutes: a log-in with the issuer that is under way at a restart begins again.
   await app.register(fastifyCookie, { secret: Buffer.from(ports.random(COOKIE_SECRET_BYTES)) });
   app.get("/healthz", async () => ({ status: "ok" }));

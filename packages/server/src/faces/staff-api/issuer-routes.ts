@@ -70,7 +70,7 @@ export function addIssuerRoutes(
   };
 
   api.get("/session/oidc", { config }, async (request, reply) => {
-    const visitor = visitorOf(request, reply, trustedProxies);
+    const visitor = visitorOf(request, reply, ports, trustedProxies);
     const { origin } = visitor;
     const { to, proof } = request.query as Readonly<Record<string, unknown>>;
     const secret = () => Buffer.from(ports.random(RANDOM_BYTES)).toString("base64url");
@@ -89,7 +89,7 @@ export function addIssuerRoutes(
   });
 
   api.get("/session/oidc/callback", { config }, async (request, reply) => {
-    const visitor = visitorOf(request, reply, trustedProxies);
+    const visitor = visitorOf(request, reply, ports, trustedProxies);
     const { origin } = visitor;
     const { name, attributes } = cookieAt(origin);
     const journey = journeyIn(request, name);

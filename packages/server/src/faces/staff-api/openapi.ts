@@ -111,6 +111,8 @@ const WHO: Readonly<Record<Route["permission"], string>> = {
   correct: "For the roles support and admin.",
   settle: "For the roles finance and admin.",
   administer: "For the role admin.",
+  sell: "For sellers.",
+  caller: "For every role.",
   person: "For people who are logged in, of every role; not for keys.",
   public: "Without a log-in.",
   target: "For the receiver of a webhook, by the key of its target.",

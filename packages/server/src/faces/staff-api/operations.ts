@@ -81,7 +81,7 @@ export function addRoute(
       const done = await route.handle(ports, {
         identity: request.identity as Identity,
         receiver: request.receiver as Target,
-        visitor: visitorOf(request, reply, trustedProxies),
+        visitor: visitorOf(request, reply, ports, trustedProxies),
         params: request.params,
         query: request.query,
         body: request.body,

@@ -10,7 +10,7 @@ import type { Issuer } from "../../system/oidc.ts";
 import type { ServiceState } from "../../system/service-state.ts";
 
 /** The parts that the staff API gets from outside. */
-export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "totpRoles"> {
+export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "totpRoles" | "isCounter"> {
   readonly limits: Limits;
   /** Undefined if nobody logs in with OpenID Connect. */
   readonly issuer: Issuer | undefined;

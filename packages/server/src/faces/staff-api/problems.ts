@@ -51,6 +51,7 @@ export const PROBLEMS = {
     title: "You have used too many Idempotency-Keys within a day: send the request without one",
   },
   too_slow: { status: 408, title: "The body took longer than 10 seconds to arrive" },
+  too_many_look_ups: { status: 429, title: "You have looked up too many new customers: try again later" },
   too_many_attempts: { status: 429, title: "Too many log-ins have failed or are running: try again later" },
   internal_error: { status: 500, title: "topupd failed" },
   unavailable: { status: 503, title: "The database is unavailable: try again" },

@@ -72,8 +72,11 @@ export interface RouteDefinition<
   /** Section of the document. */
   readonly tag: string;
   readonly summary: string;
-  /** The permission needed; `person`: any person who is logged in; `public`: no log-in; `target`: only a target's key. */
-  readonly permission: Permission | "person" | "public" | "target";
+  /**
+   * The permission needed; `person`: any person who is logged in; `caller`: any person or key; `public`: no log-in;
+   * `target`: only a target's key.
+   */
+  readonly permission: Permission | "person" | "caller" | "public" | "target";
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;

@@ -16,6 +16,7 @@ import * as partners from "../../office/partners/operations.ts";
 import * as tokens from "../../office/partners/tokens.ts";
 import * as practice from "../../office/practice/operations.ts";
 import * as settlement from "../../office/settlement/operations.ts";
+import * as staffKeys from "../../office/staff/keys.ts";
 import * as staff from "../../office/staff/operations.ts";
 import * as statistics from "../../office/statistics/operations.ts";
 import * as steps from "../../office/steps/operations.ts";
@@ -46,6 +47,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...tokens.operations,
   ...practice.operations,
   ...staff.operations,
+  ...staffKeys.operations,
   ...catalogue.operations,
   ...imports.operations,
   ...settlement.operations,

@@ -13,7 +13,8 @@ import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";
 import type { Route, Visitor } from "./route.ts";
 
-const COOKIE = "topupd_session";
+/** A browser sends the cookies of a host to all its ports. */
+const cookieOf = ({ isCounter }: Pick<AdminPorts, "isCounter">) => (isCounter ? "topupd_counter" : "topupd_session");
 const DEVICE_COOKIE = /^topupd_device_(\d{1,15})$/;
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
@@ -56,7 +57,8 @@ export async function admit(
   if (permission === "public") return undefined;
   const identity = await identify(ports, request);
   if (identity === undefined) throw new Problem("not_logged_in");
-  const isAllowed = permission === "person" || PERMISSIONS[identity.role].some((each) => each === permission);
+  const isForAll = permission === "person" || permission === "caller";
+  const isAllowed = isForAll || PERMISSIONS[identity.role].some((each) => each === permission);
   if (!isAllowed) throw new Problem("forbidden");
   const { mustSetUp } = identity.person ?? {};
   if (mustSetUp !== undefined && !/^\/session(\/|$)/.test(path)) throw new Problem("set_up_first", SET_UP[mustSetUp]);
@@ -81,7 +83,7 @@ async function identify(ports: AdminPorts, { headers, cookies }: FastifyRequest)
     const key = BEARER.exec(headers.authorization)?.[1];
     return key === undefined ? undefined : identifySystem(ports, key);
   }
-  const token = cookies[COOKIE];
+  const token = cookies[cookieOf(ports)];
   // Pages that read again by themselves must not keep an unattended session open.
   const isUse = headers["topupd-poll"] === undefined;
   const found = token === undefined ? undefined : await identifyPerson(ports, token, isUse);
@@ -135,8 +137,10 @@ export function isSecure(
 export function visitorOf(
   { headers, raw, cookies }: FastifyRequest,
   reply: FastifyReply,
+  ports: Pick<AdminPorts, "isCounter">,
   trustedProxies: AddressList | undefined,
 ): Visitor {
+  const cookie = cookieOf(ports);
   const { remoteAddress } = raw.socket;
   const secure = isSecure({ headers, raw }, trustedProxies);
   const attributes = { path: "/", httpOnly: true, sameSite: "strict", secure } as const;
@@ -152,13 +156,13 @@ export function visitorOf(
       }),
     ),
     keepLogIn({ token, deviceSecret, identity }) {
-      reply.setCookie(COOKIE, token, attributes);
+      reply.setCookie(cookie, token, attributes);
       // The issuer's answer comes from another site.
       const lasting = { ...attributes, sameSite: "lax", maxAge: YEAR_SECONDS } as const;
       reply.setCookie(`topupd_device_${identity.person?.id}`, deviceSecret, lasting);
     },
     forgetSession() {
-      reply.clearCookie(COOKIE, attributes);
+      reply.clearCookie(cookie, attributes);
     },
   };
 }

@@ -144,7 +144,7 @@ function kindOf({ kind }: Entry): string {
 }
 
 /** Words a period: `4 months`, `1 month and 15 days`. */
-function periodWords({ months, days }: Period): string {
+export function periodWords({ months, days }: Period): string {
   const parts = [...(months === 0 ? [] : [count(months, "month")]), ...(days === 0 ? [] : [count(days, "day")])];
   return parts.length === 0 ? "no time" : parts.join(" and ");
 }

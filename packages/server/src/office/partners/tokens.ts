@@ -203,7 +203,7 @@ function readExpiry({ store, clock }: Office, text: string | undefined): Instant
   return at;
 }
 
-function makeTokenId({ random }: Office): string {
+export function makeTokenId({ random }: Pick<Office, "random">): string {
   return `tok_${Buffer.from(random(ID_RANDOM_BYTES)).toString("hex")}`;
 }
 

@@ -40,7 +40,13 @@ export async function logInFromIssuer(
     if (name === "") return { answer: "no_name" };
     const staff = await readStaff(tx);
     if (staff.some((each) => each.name === name)) return { answer: "name_taken" };
-    const isNew = { lastLogInAt: undefined, hasTotp: false, mustChangePassword: false, logsInWith: "oidc" } as const;
+    const isNew = {
+      lastLogInAt: undefined,
+      hasTotp: false,
+      mustChangePassword: false,
+      logsInWith: "oidc",
+      tokenHash: undefined,
+    } as const;
     const added = { id: nextId(staff, at), name, role, createdAt: at, ...isNew };
     const write = () => insertMember(tx, added, { password: null, oidcSubject: subject });
     return { answer: added, change: { write, audit: [staffAdded(added)] } };

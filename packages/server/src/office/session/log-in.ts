@@ -10,6 +10,7 @@ import {
   LONGEST_MS,
   type LogInWay,
   logInWaitMs,
+  logsInAt,
   SESSION_GONE,
   type SetUp,
   STAFF_SECRET_RANDOM_BYTES,
@@ -60,10 +61,12 @@ export type LogInPorts = AccountPorts & {
   /** Roles that require one-time codes. */
   readonly totpRoles: ReadonlySet<Role>;
   readonly logInWays: ReadonlySet<LogInWay>;
+  /** Whether people log in at the counter: sellers only, and nobody else there. */
+  readonly isCounter: boolean;
 };
 
 /** The parts that a session needs. */
-export type SessionPorts = Pick<LogInPorts, "store" | "clock" | "random" | "totpRoles" | "logInWays">;
+export type SessionPorts = Pick<LogInPorts, "store" | "clock" | "random" | "totpRoles" | "logInWays" | "isCounter">;
 
 /** The device of a person who logs in. */
 export interface Device {
@@ -104,7 +107,8 @@ export type LoggedIn =
 export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn> {
   const { code, address } = request;
   const name = STAFF_NAME.test(request.name) ? request.name : "";
-  const found = name === "" ? undefined : await findStaff(ports.store.engine.db, name);
+  const named = name === "" ? undefined : await findStaff(ports.store.engine.db, name);
+  const found = named && logsInAt(named, ports) ? named : undefined;
   const places = found?.secrets.places ?? [];
   const device = deviceOf(request.secrets.get(found?.id ?? 0));
   const source = places.find((place) => place === device) ?? networkOf(address);
@@ -242,6 +246,8 @@ interface LoggedInPerson {
   readonly logsInWith: LogInWay;
   /** Time at which the person last proved to the issuer who they are. */
   readonly authenticatedAt: Instant | undefined;
+  /** Hash of a seller's access token. */
+  readonly tokenHash: Uint8Array | undefined;
 }
 
 /**
@@ -250,7 +256,7 @@ interface LoggedInPerson {
  * @returns why the session has ended, in words for the person, if it has.
  */
 export async function identifyPerson(
-  { store, clock, totpRoles, logInWays }: Omit<SessionPorts, "random">,
+  { store, clock, totpRoles, logInWays, isCounter }: Omit<SessionPorts, "random">,
   token: string,
   isUse: boolean,
 ): Promise<StaffIdentity | string> {
@@ -261,7 +267,7 @@ export async function identifyPerson(
   const { member, session } = found;
   const end = sessionEnd(session, now);
   if (end !== undefined) return end;
-  if (!logInWays.has(member.logsInWith)) return SESSION_GONE;
+  if (!logInWays.has(member.logsInWith) || !logsInAt(member, { isCounter })) return SESSION_GONE;
   if (isUse && now - session.lastUsedAt >= NOTED_EVERY_MS) await touchSession(store.engine, hash, now);
   return identityOf({ totpRoles }, member, session) ?? SESSION_GONE;
 }
@@ -271,10 +277,10 @@ function identityOf(
   member: StaffMember,
   { id: sessionId, authenticatedAt }: StaffSession,
 ): StaffIdentity | undefined {
-  const { id, name, role, hasTotp, logsInWith } = member;
+  const { id, name, role, hasTotp, logsInWith, tokenHash } = member;
   if (role === undefined) return undefined;
   const codes = { hasTotp, requiresTotp: totpRoles.has(role), mustSetUp: setUpOf(member, totpRoles) };
-  const person = { id, sessionId, ...codes, logsInWith, authenticatedAt };
+  const person = { id, sessionId, ...codes, logsInWith, authenticatedAt, tokenHash };
   return { name, role, authority: { staffId: id, role, sessionId }, person };
 }
 

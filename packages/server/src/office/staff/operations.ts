@@ -1,27 +1,16 @@
 import { Type } from "typebox";
-import { hashSecret } from "../../domain/access-token.ts";
-import { ROLES } from "../../domain/authority.ts";
+import { ROLES, type Role } from "../../domain/authority.ts";
 import { STAFF_NAME } from "../../domain/names.ts";
 import { Refused } from "../../domain/refused.ts";
-import {
-  allowedTo,
-  formatStaffKey,
-  LOG_IN_WAYS,
-  STAFF_SECRET_RANDOM_BYTES,
-  type StaffKey,
-  type StaffMember,
-  staffAdded,
-  staffKeyAdded,
-  staffKeyRemoved,
-  staffRemoved,
-} from "../../domain/staff.ts";
+import { allowedTo, LOG_IN_WAYS, type StaffMember, staffAdded, staffRemoved } from "../../domain/staff.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import { InstantSchema, NameSchema, oneOf, onePage, orNull, pageOf, RoleSchema } from "../common.ts";
+import { EnvironmentSchema, InstantSchema, oneOf, onePage, orNull, pageOf, RoleSchema } from "../common.ts";
 import { decide } from "../decide.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
-import { printable } from "../text.ts";
+import { PartnerName } from "../partners/presenter.ts";
 import { refusePassword } from "./passwords.ts";
+import { endOfSeller, readSellers, type SellsFor, sellerToken } from "./sellers.ts";
 import * as sql from "./sql.ts";
 import { type AccountChanges, changeAccount, memberNamed, NO_TOTP, refuseLastAdmin } from "./sql.ts";
 
@@ -32,8 +21,6 @@ export const NewMemberName = Type.String({
     'must have 1 to 64 characters, no blank at either end, no blank but the space, and not begin with "key "',
   description: "A name of up to 64 characters.",
 });
-export const KeyName = Type.String({ description: "The key's name." });
-
 export const RoleInput = oneOf(ROLES, "What it may do.");
 
 export const LogInWaySchema = oneOf(LOG_IN_WAYS, "`oidc` is OpenID Connect.");
@@ -46,26 +33,22 @@ export const StaffMemberSchema = Type.Object(
     lastLogInAt: orNull(InstantSchema),
     hasTotp: Type.Boolean(),
     logsInWith: LogInWaySchema,
+    sellerOf: orNull(
+      Type.String({ description: "The partner that a seller sells for; null for the provider's staff." }),
+    ),
+    environment: orNull({ ...EnvironmentSchema, description: "Environment of a seller." }),
   },
   { title: "StaffMember" },
 );
 
-const KEY = { name: Type.String(), role: RoleSchema, createdAt: InstantSchema, lastUsedAt: orNull(InstantSchema) };
-export const StaffKeySchema = Type.Object(KEY, { title: "StaffKey" });
-export const AddedStaffKeySchema = Type.Object(
-  { ...KEY, key: Type.String({ description: "Shown only once." }) },
-  { title: "AddedStaffKey" },
-);
-
 const RoleTextSchema = Type.Object({ role: RoleSchema, may: Type.String() }, { title: "RoleText" });
 
-/* The accounts of people, and the keys of systems. */
+/* The accounts of people. */
 
 const AS = { tag: "Staff", permission: "administer" } as const;
 const CHANGES = { ...AS, asksPassword: true } as const;
 const BY_NAME = ["name"] as const;
-export const MEMBER_COLUMNS = ["name", "role", "createdAt", "lastLogInAt", "hasTotp", "logsInWith"];
-const KEY_COLUMNS = ["name", "role", "createdAt", "lastUsedAt"];
+export const MEMBER_COLUMNS = ["name", "role", "sellerOf", "createdAt", "lastLogInAt", "hasTotp", "logsInWith"];
 
 export const listStaff = operation({
   ...AS,
@@ -81,7 +64,11 @@ export const listStaff = operation({
       examples: ["topupd staff list", "topupd staff list --json"],
     },
   ],
-  run: async ({ store }) => onePage((await sql.readStaff(store.engine.db)).map(memberData)),
+  async run({ store: { engine } }) {
+    const staff = await sql.readStaff(engine.db);
+    const sellers = await readSellers(engine.db, staff);
+    return onePage(staff.map((member) => memberData(member, sellers.get(member.id))));
+  },
 });
 
 export const listRoles = operation({
@@ -97,11 +84,19 @@ export const addStaff = operation({
   ...CHANGES,
   http: "POST /staff",
   status: 201,
-  summary: "Add a person, who must change the password at the first log-in",
+  summary: "Add a person, who must change the password at the first log-in. Give a role, or the partner of a seller",
   refuses: ["conflict"],
-  input: Type.Object({ name: NewMemberName, role: RoleInput, password: Type.String() }),
+  input: Type.Object({
+    name: NewMemberName,
+    role: Type.Optional(RoleInput),
+    sellerOf: Type.Optional({ ...PartnerName, description: "The partner that the person sells for, at the counter." }),
+    environment: Type.Optional({ ...EnvironmentSchema, description: "Environment of a seller (default: production)." }),
+    password: Type.String(),
+  }),
   answer: StaffMemberSchema,
-  async run(office, { name, role, password }) {
+  async run(office, { name, role: given, sellerOf, environment = "production", password }) {
+    if ((given === undefined) === (sellerOf === undefined))
+      throw Refused.field("role", "must be given, or sellerOf for a seller: one of them");
     const hashed = await hashNew(office, password, name);
     return decide(office, "reference", async (tx) => {
       const staff = await sql.readStaff(tx);
@@ -114,9 +109,16 @@ export const addStaff = operation({
         mustChangePassword: true,
         logsInWith: "password",
       } as const;
-      const member = { id: sql.nextId(staff, at), name, role, createdAt: at, ...isNew };
-      const write = () => sql.insertMember(tx, member, { password: hashed, oidcSubject: null });
-      return { answer: memberData(member), change: { write, audit: [staffAdded(member)] } };
+      const sellsFor = sellerOf === undefined ? undefined : { partner: sellerOf, environment };
+      const token = sellsFor && (await sellerToken(office, tx, sellsFor));
+      const role: Role = given ?? "seller";
+      const member = { id: sql.nextId(staff, at), name, role, createdAt: at, tokenHash: token?.tokenHash, ...isNew };
+      const write = async () => {
+        await token?.change.write();
+        await sql.insertMember(tx, member, { password: hashed, oidcSubject: null });
+      };
+      const audit = [...(token?.change.audit ?? []), staffAdded(member, sellerOf)];
+      return { answer: memberData(member, sellsFor), change: { write, audit } };
     });
   },
 });
@@ -162,7 +164,8 @@ export const changeStaff = operation({
     ];
     if (changes.length === 0)
       throw new Refused("invalid", "say what to change: the role, the password or one-time codes");
-    return memberData(await changeAccount(office, name, changes));
+    const member = await changeAccount(office, name, changes);
+    return memberData(member, (await readSellers(office.store.engine.db, [member])).get(member.id));
   },
 });
 
@@ -179,74 +182,14 @@ export const removeStaff = operation({
       const staff = await sql.readStaff(tx);
       const member = memberNamed(staff, name);
       refuseLastAdmin(staff, name);
-      return {
-        answer: undefined,
-        change: { write: () => sql.deleteMember(tx, member), audit: [staffRemoved(member)] },
+      const end = await endOfSeller(tx, member, office.by.at);
+      const write = async () => {
+        await sql.deleteMember(tx, member);
+        await end?.write(tx);
       };
+      return { answer: undefined, change: { write, audit: [...(end?.audit ?? []), staffRemoved(member)] } };
     });
   },
-});
-
-export const listStaffKeys = operation({
-  ...AS,
-  http: "GET /staff-keys",
-  summary: "List the keys of systems",
-  input: Type.Object({}),
-  answer: pageOf(StaffKeySchema),
-  cli: [
-    {
-      words: "staff key list",
-      summary: "list keys with their last use (up to a minute late); their values are not shown",
-      show: KEY_COLUMNS,
-      examples: ["topupd staff key list", "topupd staff key list --json"],
-    },
-  ],
-  run: async ({ store }) => onePage((await sql.readKeys(store.engine.db)).map(keyData)),
-});
-
-export const addStaffKey = operation({
-  ...CHANGES,
-  http: "POST /staff-keys",
-  status: 201,
-  isSecret: true,
-  summary: "Make a key for a system: it is shown once, and stored nowhere",
-  refuses: ["conflict"],
-  input: Type.Object({ name: NameSchema, role: RoleInput }),
-  answer: AddedStaffKeySchema,
-  cli: [
-    {
-      words: "staff key add",
-      arguments: BY_NAME,
-      show: keyLines,
-      examples: ["topupd staff key add billing --role admin", "topupd staff key add crm --role viewer --json"],
-    },
-  ],
-  async run(office, { name, role }) {
-    const key = formatStaffKey(office.random(STAFF_SECRET_RANDOM_BYTES));
-    return decide(office, "reference", async (tx) => {
-      if ((await sql.readKeys(tx)).some((each) => each.name === name))
-        throw new Refused("conflict", `there is a key named ${name} already`);
-      const added: StaffKey = { name, role, createdAt: office.by.at, lastUsedAt: undefined };
-      const write = () => sql.insertKey(tx, added, hashSecret(key));
-      return { answer: { ...keyData(added), key }, change: { write, audit: [staffKeyAdded(added)] } };
-    });
-  },
-});
-
-export const removeStaffKey = operation({
-  ...CHANGES,
-  http: "DELETE /staff-keys/:name",
-  summary: "Remove a key: it is refused everywhere from then on",
-  input: Type.Object({ name: KeyName }),
-  cli: [
-    { words: "staff key remove", arguments: BY_NAME, show: removed, examples: ["topupd staff key remove billing"] },
-  ],
-  run: (office, { name }) =>
-    decide(office, "reference", async (tx) => {
-      const key = (await sql.readKeys(tx)).find((each) => each.name === name);
-      if (key === undefined) throw new Refused("not_found", `there is no key named ${name}`);
-      return { answer: undefined, change: { write: () => sql.deleteKey(tx, key), audit: [staffKeyRemoved(key)] } };
-    }),
 });
 
 /** Hashes a new password. @throws Refused if it is easily guessed. */
@@ -261,32 +204,14 @@ function refuseOwn({ by }: Office, name: string): void {
   if (by.authority !== undefined && by.author === name) throw new Refused("own_account", "");
 }
 
-function memberData({ name, role, createdAt, lastLogInAt, hasTotp, logsInWith }: StaffMember) {
+function memberData({ name, role, createdAt, lastLogInAt, hasTotp, logsInWith }: StaffMember, of?: SellsFor) {
   const times = { createdAt: isoTime(createdAt), lastLogInAt: isoTimeOrNull(lastLogInAt) };
-  return { name, role: role ?? null, ...times, hasTotp, logsInWith };
+  const sells = { sellerOf: of?.partner ?? null, environment: of?.environment ?? null };
+  return { name, role: role ?? null, ...times, hasTotp, logsInWith, ...sells };
 }
 
-function keyData({ name, role, createdAt, lastUsedAt }: StaffKey) {
-  return { name, role, createdAt: isoTime(createdAt), lastUsedAt: isoTimeOrNull(lastUsedAt) };
-}
-
-/** Only the key goes to stdout, so that a shell can use it. */
-function keyLines({ key, name, role }: { readonly key: string; readonly name: string; readonly role: string }): Shown {
-  const note = `This is the only time that the key ${printable(name)} is shown. It has the role ${role}.\n`;
-  return { out: `${key}\n`, note };
-}
-
-function removed(): Shown {
+export function removed(): Shown {
   return { out: "removed\n" };
 }
 
-export const operations: readonly Operation[] = [
-  listStaff,
-  listRoles,
-  addStaff,
-  changeStaff,
-  removeStaff,
-  listStaffKeys,
-  addStaffKey,
-  removeStaffKey,
-];
+export const operations: readonly Operation[] = [listStaff, listRoles, addStaff, changeStaff, removeStaff];

@@ -1,5 +1,5 @@
+import { isEasilyGuessed } from "../../domain/guessable.ts";
 import type { AccountTools } from "../../domain/passwords.ts";
-import { isEasilyGuessed } from "../../domain/staff.ts";
 import type { Ports } from "../../store/ports.ts";
 
 export type AccountPorts = Ports & { readonly accounts: AccountTools };

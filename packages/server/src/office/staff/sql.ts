@@ -27,6 +27,8 @@ export function changeAccount(
     if (before.logsInWith === "oidc")
       throw new Refused("conflict", `${name} logs in with OpenID Connect: change the account at the issuer`);
     const to = Object.assign({}, ...changes.map(([, values]) => values)) as Partial<AccountValues>;
+    if (to.role !== undefined && before.role === "seller")
+      throw new Refused("conflict", `${name} is a seller: remove the account, and add a new one`);
     if ((to.role ?? "admin") !== "admin") refuseLastAdmin(staff, name);
     const hasTotp = "totpSecret" in to ? to.totpSecret !== undefined : before.hasTotp;
     const { role = before.role, mustChangePassword = before.mustChangePassword } = to;
@@ -78,7 +80,7 @@ export async function readStaff(db: Db): Promise<StaffMember[]> {
 
 export async function insertMember(
   tx: Db,
-  { id, name, role, createdAt, mustChangePassword }: StaffMember,
+  { id, name, role, createdAt, mustChangePassword, tokenHash }: StaffMember,
   proof: Pick<StaffRow, "password" | "oidcSubject">,
 ): Promise<void> {
   const none = { totpSecret: null, totpStep: null, recoveryCodes: "[]", places: "[]" };
@@ -91,6 +93,7 @@ export async function insertMember(
     ...none,
     ...times,
     mustChangePassword: flag(mustChangePassword),
+    tokenHash: tokenHash ?? null,
   };
   await tx.insertInto("staff").values(row).execute();
 }
@@ -147,6 +150,7 @@ export function toMember({ id, name, role, createdAt, lastLogInAt, totpSecret, .
   return {
     ...{ id, name, role: role ?? undefined, createdAt, lastLogInAt: lastLogInAt ?? undefined },
     ...{ hasTotp: totpSecret !== null, mustChangePassword, logsInWith: row.password === null ? "oidc" : "password" },
+    tokenHash: row.tokenHash ?? undefined,
   };
 }
 

@@ -623,7 +623,7 @@ CREATE TABLE staff (
   id              INTEGER PRIMARY KEY,
   name            TEXT    NOT NULL UNIQUE,
   -- Null if OpenID Connect stated no role at the last log-in.
-  role            TEXT    CHECK (role IN ('viewer', 'support', 'finance', 'admin')),
+  role            TEXT    CHECK (role IN ('viewer', 'support', 'finance', 'admin', 'seller')),
   -- scrypt, with its parameters and its salt; null if the person logs in with OpenID Connect.
   password        TEXT,
   -- Issuer and subject of OpenID Connect.
@@ -640,6 +640,9 @@ CREATE TABLE staff (
   last_log_in_at  INTEGER,
   -- Another person set the password.
   must_change_password INTEGER NOT NULL CHECK (must_change_password IN (0, 1)),
+  -- The access token of a seller, whose value nobody has: a sale is a top-up with it.
+  token_hash      BLOB    UNIQUE REFERENCES access_token (hash),
+  CHECK ((token_hash IS NOT NULL) = (role IS NOT NULL AND role = 'seller')),
   CHECK ((password IS NULL) <> (oidc_subject IS NULL)),
   CHECK (role IS NOT NULL OR oidc_subject IS NOT NULL)
 ) STRICT;

@@ -13,6 +13,7 @@ import { servedAsChild } from "./serve.ts";
 const FALLBACKS: Fallbacks = {
   database: "sqlite:./topupd-data/demo.db",
   consolePort: "8081",
+  counterPort: "8082",
   currency: "NPR",
   numberGrouping: "indian",
   requireTotp: "none",
@@ -27,6 +28,7 @@ const COUNTRY = "NP";
 const ACTOR = { name: "topupd demo" };
 /** Name of the demo's own partner, and of its admin. */
 const NAME = "demo";
+const SELLER = "seller";
 /** The connection that the demo tops up. Its bouquets are in partner/openapi/examples.ts. */
 const CUSTOMER = { cuid: "1000001", service: "internet", reqId: "trial1" } as const;
 
@@ -126,7 +128,7 @@ async function prepare(runtime: Runtime, config: Config): Promise<Access> {
     const ports = { store, clock, random };
     const { giveAccess, resetTrial } = await import("../demo/trial.ts");
     await resetTrial(ports, ACTOR);
-    return giveAccess({ ...ports, actor: ACTOR, runtime, config }, NAME);
+    return giveAccess({ ...ports, actor: ACTOR, runtime, config }, NAME, SELLER);
   });
 }
 
@@ -170,14 +172,17 @@ interface PackagesAnswer {
 function instructions(
   program: string,
   { database, prefix }: Config,
-  { url, metricsUrl, consoleUrl }: Service,
+  { url, metricsUrl, consoleUrl, counterUrl }: Service,
   { token, password }: Access,
 ): string {
   const customer = JSON.stringify(CUSTOMER).slice(1, -1);
   const curl = (operation: string, data: string) =>
     `curl -s "$BASE/${operation}" -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d ${data}`;
   const metrics = metricsUrl === undefined ? "" : `Metrics: ${metricsUrl}/metrics\n`;
-  const served = consoleUrl === undefined ? "" : `Console: ${consoleUrl}  log in as ${NAME}, password ${password}\n`;
+  const consoleLine =
+    consoleUrl === undefined ? "" : `Console: ${consoleUrl}  log in as ${NAME}, password ${password}\n`;
+  const counterLine =
+    counterUrl === undefined ? "" : `Counter: ${counterUrl}  log in as ${SELLER}, password ${password}\n`;
   return `
 Your turn: paste this into another terminal. The service runs until Ctrl-C.
 
@@ -194,7 +199,7 @@ ${curl("subscription-package-topup", `'{${customer},"checkoutId":"'"$CHECKOUT_ID
 ${curl("txn-status", `'{"checkoutId":"'"$CHECKOUT_ID"'"}'`)}; echo
 
 Read and try the interface in a browser: ${url}/docs
-${served}${metrics}Trial customers: 1000001 to 1000005, 1000010 to practise failures, and 2000001 to 2000500. The token ends in 7 days. Check the database: ${program} check --database ${showDatabaseAddress(database)}
+${consoleLine}${counterLine}${metrics}Trial customers: 1000001 to 1000005, 1000010 to practise failures, and 2000001 to 2000500. The token ends in 7 days. Check the database: ${program} check --database ${showDatabaseAddress(database)}
 `;
 }
 

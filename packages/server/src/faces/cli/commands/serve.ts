@@ -10,7 +10,7 @@ export function addServeCommand(program: Command, runtime: Runtime): void {
   examples(command, [
     "topupd serve --database sqlite:./topupd.db --time-zone Asia/Kathmandu",
     "topupd serve --host 0.0.0.0 --port 8080 --metrics-port 9464",
-    "topupd serve --console-port 8081",
+    "topupd serve --console-port 8081 --counter-port 8082",
   ]);
   addSettings(command, SETTING_NAMES).action(async () => {
     const config = configOf(command, runtime);
@@ -48,6 +48,7 @@ async function serve(runtime: Runtime, config: Config, log: ServiceLog): Promise
   );
   if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
   if (service.consoleUrl !== undefined) logger.info({ url: service.consoleUrl }, "serving the console");
+  if (service.counterUrl !== undefined) logger.info({ url: service.counterUrl }, "serving the counter");
   if (service.lacksPartners) logger.warn("the database has no partner yet: add one with topupd partner add");
   if (service.consoleUrl !== undefined && service.lacksStaff && config.oidcIssuer === undefined)
     logger.warn("the database has no staff yet: add the first account with topupd staff add");

@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import { ROLES } from "../../../domain/authority.ts";
+import { ENVIRONMENTS } from "../../../domain/customer.ts";
 import { Refused } from "../../../domain/refused.ts";
 import { readInput } from "../../../office/input.ts";
 import { perform } from "../../../office/operation.ts";
@@ -14,22 +15,40 @@ interface PasswordFlags {
   readonly passwordStdin?: boolean;
 }
 
+interface SellerFlags {
+  readonly role?: string;
+  readonly sellerOf?: string;
+  readonly environment?: string;
+}
+
 const PASSWORD_STDIN = new Option("--password-stdin", "read the password from stdin instead of asking for it");
 
 /** Adds `topupd staff add` and `password`. They are written by hand, since they ask for a password. */
 export function addPasswordCommands(program: Command, runtime: Runtime): void {
   const group = groupNamed(program, "staff");
-  addStoreCommand<{ readonly role: string } & PasswordFlags>(group, runtime, {
+  addStoreCommand<SellerFlags & PasswordFlags>(group, runtime, {
     name: "add",
     description: "add a person's account, and ask for its password",
     arguments: [new Argument("<NAME>", "a name of up to 64 characters")],
-    options: [new Option("--role <ROLE>", "role of the account").choices(ROLES).makeOptionMandatory(), PASSWORD_STDIN],
-    examples: ["topupd staff add maya --role admin", "topupd staff add maya --role support --password-stdin"],
+    options: [
+      new Option("--role <ROLE>", "role of the account, unless it is a seller's").choices(ROLES),
+      new Option("--seller-of <PARTNER>", "make a seller of this partner, who logs in at the counter"),
+      new Option("--environment <NAME>", "environment of a seller (default: production)").choices(ENVIRONMENTS),
+      PASSWORD_STDIN,
+    ],
+    examples: [
+      "topupd staff add maya --role admin",
+      "topupd staff add maya --role support --password-stdin",
+      'topupd staff add mina --seller-of "Counter Lalitpur"',
+    ],
     changes: true,
     makesDatabase: () => true,
-    async run(session, [name = ""], { role, passwordStdin }) {
+    async run(session, [name = ""], { role, sellerOf, environment, passwordStdin }) {
+      if ((role === undefined) === (sellerOf === undefined))
+        throw new WrongUsage("give --role, or --seller-of for a seller: one of them");
       const password = await readPassword(runtime, passwordStdin);
-      const add = () => perform(addStaff, shellDesk(session), readInput(addStaff.input, { name, role, password }));
+      const input = { name, role, sellerOf, environment, password };
+      const add = () => perform(addStaff, shellDesk(session), readInput(addStaff.input, input));
       print(session, await wording(add), MEMBER_COLUMNS);
     },
   });

@@ -76,18 +76,27 @@ export interface Access {
 
 const PASSWORD_BYTES = 12;
 
-/** Makes a new trial token of a partner and a new password of an admin. @param name both the partner's and the admin's. */
-export async function giveAccess(session: DeskSession, name: string): Promise<Access> {
+/**
+ * Makes a new trial token of a partner, and a new password of an admin and a seller.
+ * @param name both the partner's and the admin's.
+ */
+export async function giveAccess(session: DeskSession, name: string, seller: string): Promise<Access> {
   const { db } = session.store.engine;
   const desk = shellDesk(session);
   if ((await findPartner(db, name)) === undefined) await perform(addPartner, desk, { name });
   const { token } = await perform(issueToken, desk, { partner: name, environment: "trial" });
   const password = Buffer.from(session.random(PASSWORD_BYTES)).toString("base64url");
-  const isThere = (await readStaff(db)).some((member) => member.name === name);
-  if (!isThere) await perform(addStaff, desk, { name, role: "admin", password });
-  // A password of the demo need not be changed at the first log-in.
-  const to = { password: await desk.accounts.hashPassword(password), mustChangePassword: false };
-  await changeAccount(officeOf(desk), name, [["staff.password", to]]);
+  const staff = await readStaff(db);
+  const people = [
+    { name, role: "admin", password },
+    { name: seller, sellerOf: name, environment: "trial", password },
+  ] as const;
+  for (const person of people) {
+    if (!staff.some((member) => member.name === person.name)) await perform(addStaff, desk, person);
+    // A password of the demo need not be changed at the first log-in.
+    const to = { password: await desk.accounts.hashPassword(password), mustChangePassword: false };
+    await changeAccount(officeOf(desk), person.name, [["staff.password", to]]);
+  }
   return { token, password };
 }
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { calendarOf } from "../../../domain/calendar.ts";
 import { NUMBER_GROUPINGS } from "../../../domain/money.ts";
 import { Refused } from "../../../domain/refused.ts";
-import { PERMISSIONS } from "../../../domain/staff.ts";
+import { ALL_PERMISSIONS, PERMISSIONS } from "../../../domain/staff.ts";
 import { isoTime } from "../../../domain/wall-time.ts";
 import {
   EnvironmentSchema,
@@ -40,7 +40,8 @@ export const MeSchema = Type.Object(
   {
     name: Type.String(),
     role: RoleSchema,
-    permissions: Type.Array(oneOf(["read", "correct", "settle", "administer"]), {
+    sellerOf: orNull(Type.String({ description: "The partner of a seller, at the counter." })),
+    permissions: Type.Array(oneOf(ALL_PERMISSIONS), {
       description: "None while `mustSetUp` is set.",
     }),
     sessionId: orNull(Type.String({ description: "Id of the log-in; null for an API key." })),
@@ -150,7 +151,7 @@ export const sessionRoutes = [
     method: "GET",
     path: "/session",
     tag: TAG,
-    permission: "read",
+    permission: "caller",
     summary: "Show the caller and the provider",
     answer: MeSchema,
     handle: (ports, { identity }) => describe(ports, identity),
@@ -255,10 +256,12 @@ export const sessionRoutes = [
 
 async function describe(ports: AdminPorts, { name, role, person }: Pick<Identity, "name" | "role" | "person">) {
   const { zone, currencyExponent } = ports.store.provider;
-  const environment = await environmentOf(ports);
+  const token = person?.tokenHash && (await ports.store.findAccessToken(person.tokenHash));
+  const environment = token?.environment ?? (await environmentOf(ports));
   return {
     name,
     role,
+    sellerOf: token?.partner.name ?? null,
     permissions: person?.mustSetUp === undefined ? [...PERMISSIONS[role]] : [],
     sessionId: person?.sessionId ?? null,
     hasTotp: person?.hasTotp === true,
