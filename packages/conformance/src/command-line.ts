@@ -30,6 +30,8 @@ interface Flags {
   readonly reqId?: string;
   readonly bouquet?: string;
   readonly profile?: "topupd";
+  readonly webhookPort?: string;
+  readonly webhookSecret?: string;
   readonly timeout: string;
   readonly json?: string;
   readonly junit?: string;
@@ -37,7 +39,8 @@ interface Flags {
 
 const HELP_END = `
 The access token may also be in the environment, as CONFORMANCE_TOKEN, or in a
-file: a command line can be read by others on the same machine.
+file, and the webhook's secret as CONFORMANCE_WEBHOOK_SECRET: a command line
+can be read by others on the same machine.
 
 Exit code: 0 all holds, 1 something fails or too little could be judged,
 2 wrong usage or access token, 3 the service cannot be reached,
@@ -89,6 +92,8 @@ function createProgram({ version, stdout, stderr }: Runtime): Command {
     .option("--req-id <reqId>", "what to top up: an STB number or username")
     .option("--bouquet <code>", "what to buy; by default the cheapest")
     .addOption(new Option("--profile <name>", "check topupd's own decisions too").choices(["topupd"]))
+    .option("--webhook-port <port>", "receive topupd's webhook on 127.0.0.1")
+    .option("--webhook-secret <secret>", "the secret of that webhook")
     .option("--timeout <seconds>", "for one request; four times for a top-up", "10")
     .option("--json <file>", "write the report as JSON; - is stdout")
     .option("--junit <file>", "write the report as JUnit XML; - is stdout")
@@ -121,10 +126,20 @@ function optionsOf(flags: Flags, runtime: Runtime): ConformanceOptions {
     topUp: flags.topUp === true,
     expiry: flags.expiry === true,
     purchase,
+    ...webhookOf(flags, runtime),
     timeoutMs: Number(flags.timeout) * 1000,
     onProgress: (line) => runtime.stderr(`${line}\n`),
     ...(runtime.wait === undefined ? {} : { wait: runtime.wait }),
   };
+}
+
+/** @throws WrongOption */
+function webhookOf({ webhookPort, webhookSecret }: Flags, { env }: Runtime): Pick<ConformanceOptions, "webhook"> {
+  if (webhookPort === undefined && webhookSecret === undefined) return {};
+  const secret = webhookSecret ?? env["CONFORMANCE_WEBHOOK_SECRET"]?.trim();
+  if (webhookPort === undefined || secret === undefined)
+    throw new WrongOption("give --webhook-port with --webhook-secret SECRET, or set CONFORMANCE_WEBHOOK_SECRET");
+  return { webhook: { port: /^\d{1,5}$/.test(webhookPort) ? Number(webhookPort) : Number.NaN, secret } };
 }
 
 /** @throws WrongOption */

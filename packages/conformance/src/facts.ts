@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Exchange } from "./exchange.ts";
 import type { JsonObject } from "./shape.ts";
 
@@ -166,6 +167,26 @@ export interface VersionFacts {
   readonly practice: Practice | undefined;
 }
 
+/** One request of a webhook. */
+export interface Delivery {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The body as JSON; undefined if it is none. */
+  readonly fact: unknown;
+}
+
+/** What topupd's webhook sent about a top-up that it reversed. */
+export interface WebhookFacts {
+  /** In the order of arrival, also repeated ones. */
+  readonly deliveries: readonly Delivery[];
+  readonly topUp?: Exchange;
+  /** Why nothing was bought. */
+  readonly stopped?: string;
+  readonly secret: string;
+}
+
 export interface RunFacts {
   readonly versions: readonly VersionFacts[];
+  /** Undefined if no webhook was to be received. */
+  readonly webhook: WebhookFacts | undefined;
 }

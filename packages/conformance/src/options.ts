@@ -19,12 +19,21 @@ export interface ConformanceOptions {
   readonly expiry?: boolean;
   /** The purchase; by default the cheapest bouquet of the first active connection. */
   readonly purchase?: Purchase;
+  /** Receives topupd's webhook for a partner. Needs `topUp` and the profile, because it buys on a practice connection. */
+  readonly webhook?: WebhookOptions;
   /** Milliseconds for one request, 1000 to 600 000, and four times that for a top-up. 10 000 by default. */
   readonly timeoutMs?: number;
   /** Called with a line at each step, and with the cost before anything is spent. */
   readonly onProgress?: (line: string) => void;
   /** Waits this many milliseconds; a timer by default. */
   readonly wait?: (durationMs: number) => Promise<void>;
+}
+
+export interface WebhookOptions {
+  /** The kit listens on 127.0.0.1; 0 takes any free port. */
+  readonly port: number;
+  /** The webhook's secret, `whsec_` and base64. */
+  readonly secret: string;
 }
 
 export interface Purchase {
@@ -53,12 +62,24 @@ export function checkOptions(options: ConformanceOptions): void {
   if (options.expiry === true && options.topUp !== true) {
     throw new WrongOption("--expiry needs --top-up: a service that takes the expired checkoutId sells");
   }
+  checkWebhook(options);
   const { purchase } = options;
   if (purchase === undefined || Object.values(purchase).every((value) => value === undefined)) return;
   if (options.topUp !== true) throw new WrongOption("what to buy can be chosen with --top-up only");
   if (purchase.service !== undefined && !SERVICES.includes(purchase.service)) {
     throw new WrongOption("the service must be tv, internet or iptv");
   }
+}
+
+function checkWebhook({ webhook, topUp, profile }: ConformanceOptions): void {
+  if (webhook === undefined) return;
+  if (topUp !== true || profile !== "topupd")
+    throw new WrongOption("--webhook-port needs --top-up and --profile topupd: it buys on a practice connection");
+  const { port, secret } = webhook;
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
+    throw new WrongOption("--webhook-port takes a number up to 65535");
+  if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret))
+    throw new WrongOption("the webhook's secret must be whsec_ and base64, as topupd has shown it");
 }
 
 /** @throws WrongOption */

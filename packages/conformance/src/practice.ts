@@ -55,14 +55,23 @@ export async function planPractice(callers: readonly Caller[], token: string): P
   return rehearsals;
 }
 
-/** The cost of practising, in words. @param personal texts that must not be shown. */
-export function announcePractice(rehearsals: readonly Rehearsal[], personal: readonly string[]): string[] {
+/** The cost of practising, in words. @param personal texts that must not be shown. @param receives a webhook. */
+export function announcePractice(
+  rehearsals: readonly Rehearsal[],
+  personal: readonly string[],
+  receives: boolean,
+): string[] {
   const most = FAULTS.filter(({ isRefused }) => isRefused !== true).length;
   const lines = rehearsals.flatMap(({ caller, plan }) =>
     typeof plan === "string" ? [] : [`  ${caller.version}: ${most} of ${describePurchase(plan, personal)}`],
   );
   if (lines.length === 0) return [];
-  return [`trial top-ups of customer ${PRACTICE_CUID}, to practise faults: ${most * lines.length}`, ...lines];
+  const webhook = receives ? ["  and one, which topupd reverses, for the webhook"] : [];
+  return [
+    `trial top-ups of customer ${PRACTICE_CUID}, to practise faults: ${most * lines.length}`,
+    ...lines,
+    ...webhook,
+  ];
 }
 
 async function planVersion(caller: Caller): Promise<Plan | string> {
@@ -98,7 +107,8 @@ export async function practiseAll(
   return practised;
 }
 
-function reasonNotTo(all: readonly Spent[], spent: Spent): string | undefined {
+/** Why nothing is bought for practice; undefined if it may be. */
+export function reasonNotTo(all: readonly Spent[], spent: Spent): string | undefined {
   const isDoubtful = all.some((each) => isInDoubt(each) || each.facts.practice?.isInDoubt === true);
   if (isDoubtful) return "nothing is bought after a doubtful top-up";
   return isToppedUp(spent) ? undefined : "no top-up has succeeded";

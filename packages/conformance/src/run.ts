@@ -2,7 +2,7 @@ import { attemptAll, lookLate, type Spent } from "./attempts.ts";
 import { type Caller, createAllowance, createCaller } from "./caller.ts";
 import type { Answer } from "./exchange.ts";
 import { explore } from "./explore.ts";
-import { type Plan, VERSIONS, type Version, type VersionFacts } from "./facts.ts";
+import { type Plan, type RunFacts, VERSIONS, type Version, type VersionFacts } from "./facts.ts";
 import { type ConformanceOptions, checkOptions, readBase } from "./options.ts";
 import { announce, planTopUp } from "./plan.ts";
 import { announcePractice, planPractice, practiseAll } from "./practice.ts";
@@ -10,6 +10,7 @@ import { checkoutIdsOf } from "./read.ts";
 import { judge, type Report } from "./report.ts";
 import { asObject, asText, member } from "./shape.ts";
 import { notSpent, spend } from "./spend.ts";
+import { openReceiver, type Receiver, receiveReversal } from "./webhook.ts";
 
 const UNAUTHORIZED = 401;
 
@@ -23,7 +24,7 @@ export class TokenRefused extends Error {}
  * Checks a service against the Subscription Top-up Service Interface, from outside. Spends nothing unless
  * `options.topUp` is set; then it makes at most one top-up per version, and those of topupd's practice customer.
  *
- * @throws WrongOption if the options cannot be used
+ * @throws WrongOption if the options cannot be used, or the webhook's port cannot be taken
  * @throws ServiceUnreachable if no connection can be made
  * @throws TokenRefused if the look-up is answered with HTTP 401
  */
@@ -34,11 +35,17 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const topUp = options.topUp === true;
   const allowance = createAllowance();
   const open = (version: Version) => createCaller(options, version, allowance);
-  const explored: Spent[] = [];
-  for (const caller of versions.map(open)) explored.push({ caller, facts: await exploreOrGiveUp(caller, options) });
-  const facts = topUp ? await spendAll(explored, options, open) : explored.map((each) => each.facts);
-  const base = readBase(options.base).href;
-  return judge({ versions: withEarlier(facts) }, { base, profile, topUp });
+  const receiver = options.webhook && (await openReceiver(options.webhook, options.onProgress));
+  try {
+    const explored: Spent[] = [];
+    for (const caller of versions.map(open)) explored.push({ caller, facts: await exploreOrGiveUp(caller, options) });
+    const unspent = { versions: explored.map((each) => each.facts), webhook: undefined };
+    const facts = topUp ? await spendAll(explored, options, open, receiver) : unspent;
+    const base = readBase(options.base).href;
+    return judge({ ...facts, versions: withEarlier(facts.versions) }, { base, profile, topUp });
+  } finally {
+    await receiver?.close();
+  }
 }
 
 /** Gives each version the checkoutIds of the versions before it: a checkoutId is unique across versions. */
@@ -66,7 +73,8 @@ async function spendAll(
   explored: readonly Spent[],
   options: ConformanceOptions,
   open: (version: Version) => Caller,
-): Promise<VersionFacts[]> {
+  receiver: Receiver | undefined,
+): Promise<RunFacts> {
   const isTopupd = options.profile === "topupd";
   const plans = explored.map(({ facts }) => planTopUp(facts, options.purchase));
   const planned = explored.flatMap(({ facts }, index): (readonly [Version, Plan])[] => {
@@ -76,7 +84,10 @@ async function spendAll(
   const callers = planned.map(([version]) => open(version));
   const rehearsals = options.profile === "topupd" ? await planPractice(callers, options.token) : [];
   const personal = personalOf(explored, options);
-  for (const line of [...announce(planned, personal, options), ...announcePractice(rehearsals, personal)])
+  for (const line of [
+    ...announce(planned, personal, options),
+    ...announcePractice(rehearsals, personal, receiver !== undefined),
+  ])
     options.onProgress?.(line);
   let all: Spent[] = [];
   for (const [index, { caller, facts }] of explored.entries()) {
@@ -95,7 +106,10 @@ async function spendAll(
     all.push({ caller, facts: { ...facts, spending } });
   }
   const attempted = await attemptAll(await lookLate(all), options);
-  return (await practiseAll(attempted, rehearsals, options)).map((each) => each.facts);
+  const practised = await practiseAll(attempted, rehearsals, options);
+  const { secret = "" } = options.webhook ?? {};
+  const webhook = receiver && { ...(await receiveReversal(practised, rehearsals, receiver, options)), secret };
+  return { versions: practised.map((each) => each.facts), webhook };
 }
 
 function reasonNotTo(doubtful: VersionFacts | undefined, plan: Plan | string | undefined): string {

@@ -2,9 +2,13 @@ import { describe, expect, test } from "vitest";
 import { type Outcome, run } from "./support/command.ts";
 import { CODE, CUSTOMER, MOBILE, TOKEN } from "./support/fake-data.ts";
 import { type FakeOptions, startFakeProvider } from "./support/fake-provider.ts";
+import { SECRET } from "./support/fake-webhook.ts";
 import { freeUrl } from "./support/server.ts";
 
 const COMPLETE = ["--base", "http://127.0.0.1:1/v1.0.1", "--code", CODE, "--token", TOKEN];
+
+const TOPUPD = [...COMPLETE, "--top-up", "--profile", "topupd"];
+const WEBHOOK = ["--webhook-port", "0", "--webhook-secret", SECRET];
 
 async function runOn(fake: FakeOptions, ...words: string[]): Promise<Outcome> {
   const { base } = await startFakeProvider(fake);
@@ -30,6 +34,16 @@ describe("the exit code", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("hold, 0 fail");
     expect(stderr).toContain("v1.0.0: topping up\n");
+  });
+
+  test("is 0 though the webhook cannot be judged; it is received with the secret of the environment", async () => {
+    const { base } = await startFakeProvider({ isTopupd: true });
+    const words = ["--base", base, "--code", MOBILE, "--top-up", "--profile", "topupd", "--webhook-port", "0"];
+    const env = { CONFORMANCE_TOKEN: TOKEN, CONFORMANCE_WEBHOOK_SECRET: SECRET };
+    const { code, stdout, stderr } = await run(words, { env });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^webhooks: listening on http:\/\/127\.0\.0\.1:\d+\/$/m);
+    expect(stdout).toMatch(/webhook-arrives +skipped: there is no practice customer/);
   });
 
   test("is 1 where something fails", async () => {
@@ -95,6 +109,11 @@ describe("wrong usage", () => {
     [[...COMPLETE, "--token", "a\nb"], "one word"],
     [[...COMPLETE, "--code", " "], "must name a customer"],
     [[...COMPLETE, "--expiry"], "--expiry needs --top-up"],
+    [[...COMPLETE, ...WEBHOOK], "--webhook-port needs --top-up and --profile topupd"],
+    [[...COMPLETE, "--webhook-port", "9000"], "set CONFORMANCE_WEBHOOK_SECRET"],
+    [[...COMPLETE, "--webhook-secret", SECRET], "give --webhook-port"],
+    [[...TOPUPD, ...WEBHOOK, "--webhook-port", "x"], "a number up to 65535"],
+    [[...TOPUPD, ...WEBHOOK, "--webhook-secret", "x"], "must be whsec_ and base64"],
     [[...COMPLETE, "--api", "v1.0.2"], "among v1.0.1,v1.0.0"],
     [[...COMPLETE, "--api", "v1.0.1,v1.0.1"], "each version can be given once"],
     [[...COMPLETE, "--base", "https://topup.example"], "must end with v1.0.1 or v1.0.0"],

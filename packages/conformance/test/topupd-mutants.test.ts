@@ -4,6 +4,7 @@ import { changeOf } from "./support/mutant.ts";
 import { TOPUPD_PRACTICE_MUTANTS } from "./support/topupd-practice-mutants.ts";
 import { TOPUPD_READING_MUTANTS } from "./support/topupd-reading-mutants.ts";
 import { TOPUPD_SPENDING_MUTANTS } from "./support/topupd-spending-mutants.ts";
+import { WEBHOOK_MUTANTS } from "./support/webhook-mutants.ts";
 
 const TOP_UP = "subscription-package-topup";
 const isTopupd = true;
@@ -44,10 +45,7 @@ describe("a service with one of topupd's decisions missing", () => {
 test("every decision that is checked has a service that breaks it", async () => {
   const { report } = await check({ isTopupd }, { profile, topUp: true });
   const ids = new Set(report.results.filter(({ level }) => level === "topupd").map(({ id }) => id));
-  const caught = new Set(
-    [...TOPUPD_READING_MUTANTS, ...TOPUPD_SPENDING_MUTANTS, ...TOPUPD_PRACTICE_MUTANTS].flatMap(
-      (mutant) => mutant.caught,
-    ),
-  );
+  const mutants = [TOPUPD_READING_MUTANTS, TOPUPD_SPENDING_MUTANTS, TOPUPD_PRACTICE_MUTANTS, WEBHOOK_MUTANTS];
+  const caught = new Set(mutants.flat().flatMap((mutant) => mutant.caught));
   expect([...ids].filter((id) => !caught.has(id))).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { TOPUPD_PRACTICE_CHECKS } from "./topupd-practice.ts";
 import { TOPUPD_REPEAT_CHECKS } from "./topupd-repeats.ts";
 import { TOPUPD_REQUEST_CHECKS } from "./topupd-requests.ts";
 import { TOPUPD_TOP_UP_CHECKS } from "./topupd-top-up.ts";
+import { TOPUPD_WEBHOOK_CHECKS } from "./topupd-webhook.ts";
 import { VERSIONS_CHECKS } from "./versions.ts";
 
 /** All checks, in the order of the report. */
@@ -21,5 +22,6 @@ export const CHECKS: readonly Check[] = [
   ...TOPUPD_TOP_UP_CHECKS,
   ...TOPUPD_REPEAT_CHECKS,
   ...TOPUPD_PRACTICE_CHECKS,
+  ...TOPUPD_WEBHOOK_CHECKS,
   ...VERSIONS_CHECKS,
 ];

@@ -30,6 +30,7 @@ const FAULTS: Readonly<Record<string, FakeFault>> = {
   withdrawn: { answer: "bouquet_unavailable", times: Number.POSITIVE_INFINITY },
   short: { answer: "insufficient_balance", times: Number.POSITIVE_INFINITY, isFinal: true },
   "day-limit": { answer: "limit_reached", times: Number.POSITIVE_INFINITY, isFinal: true },
+  reversed: { answer: "", times: 0 },
 };
 
 /** The rules, with the faults of the practice customer. */

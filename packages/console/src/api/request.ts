@@ -1,4 +1,4 @@
-import type { Api, Me, Transaction } from "./staff-api.d.ts";
+import type { Api, Me, StaffKey, Transaction } from "./staff-api.d.ts";
 
 /** Name of an operation of the staff API, such as `GET /partners/:name`. */
 export type Key = keyof Api;
@@ -22,7 +22,7 @@ export type CorrectionInput<K extends CorrectionKey> = Omit<Input<K>, "reason" |
 /* Types of the staff API without a name of their own. */
 
 export type Environment = Me["provider"]["environment"];
-export type Role = Me["role"];
+export type Role = StaffKey["role"];
 export type Permission = Me["permissions"][number];
 export type Service = Transaction["service"];
 

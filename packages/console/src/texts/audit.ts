@@ -43,6 +43,7 @@ const actions: Readonly<Record<string, string>> = {
   "approval.refuse": "Request refused",
   "data.export": "Data exported",
   "target.add": "Target added",
+  "target.change": "Target changed",
   "target.pause": "Target paused",
   "target.resume": "Target resumed",
   "target.rotate": "Target's secret rotated",

@@ -2,7 +2,7 @@ export const common = {
   product: "topupd",
   environments: { trial: "Trial", production: "Production" },
   services: { tv: "TV", internet: "Internet", iptv: "IPTV" },
-  roles: { viewer: "Viewer", support: "Support", finance: "Finance", admin: "Administrator" },
+  roles: { viewer: "Viewer", support: "Support", finance: "Finance", admin: "Administrator", seller: "Seller" },
   loading: "Loading…",
   loadMore: "Load more",
   allShown: (count: string) => (count === "1" ? "1 row" : `All ${count} rows`),

@@ -6,7 +6,6 @@ import type { Authority } from "./authority.ts";
 import type { Service } from "./bouquet.ts";
 import type { Rotation } from "./checkout.ts";
 import type { Environment } from "./customer.ts";
-import { addressOf, type Target } from "./target.ts";
 import { type Instant, isoTimeOrNull } from "./wall-time.ts";
 
 /*
@@ -62,6 +61,7 @@ export const AUDIT_ACTIONS = [
   "bulk.reverse_goodwill",
   "history.prune",
   "target.add",
+  "target.change",
   "target.pause",
   "target.resume",
   "target.rotate",
@@ -166,7 +166,7 @@ function toJson(value: unknown): string | undefined {
 }
 
 /*
- * Entries about partners, tokens, secrets, catalogues and targets. They contain no secrets: a token is named by its id,
+ * Entries about partners, tokens, secrets and catalogues. They contain no secrets: a token is named by its id,
  * a secret by its number.
  */
 
@@ -258,43 +258,4 @@ export function dataExported(file: string, filter: object): AuditedChange {
 /** @param kept the end of each subscription that the file would have shortened. */
 export function heldBackKept(environment: Environment, cuid: string, kept: object): AuditedChange {
   return { action: "held_back.keep", subject: `${environment} ${cuid} held back`, before: undefined, after: kept };
-}
-
-export function targetAdded(target: Target): AuditedChange {
-  return { action: "target.add", subject: target.name, before: undefined, after: targetOnRecord(target) };
-}
-
-export function targetPausedSet({ name, paused: before }: Target, after: boolean): AuditedChange {
-  const action = after ? "target.pause" : "target.resume";
-  return { action, subject: name, before: { paused: before }, after: { paused: after } };
-}
-
-/** @param target as it is from now on. */
-export function targetRotated({ name, secrets: [, former] }: Target): AuditedChange {
-  const after = { formerUntil: isoTimeOrNull(former?.until) };
-  return { action: "target.rotate", subject: name, before: undefined, after };
-}
-
-/** @param resent number of deliveries that are retried. @param event the id if only one event is sent again. */
-export function targetResent({ name }: Target, resent: number, event?: string): AuditedChange {
-  const after = event === undefined ? { resent } : { resent, event };
-  return { action: "target.resend", subject: name, before: undefined, after };
-}
-
-/** The entry of a reconciliation is written before it starts, so that an interrupted run is recorded too. */
-export function targetHandled(action: "target.key" | "target.reconcile", { name }: Target): AuditedChange {
-  return { action, subject: name, before: undefined, after: undefined };
-}
-
-export function targetRemoved(target: Target): AuditedChange {
-  return { action: "target.remove", subject: target.name, before: targetOnRecord(target), after: undefined };
-}
-
-function targetOnRecord({ id, config, billing }: Target) {
-  const { kind } = config;
-  const record = { id, kind, address: addressOf(config) ?? null, billing };
-  if (kind !== "radius") return record;
-  const { timeZone, groups, defaultGroup = null, expiredGroup, sessions, service } = config;
-  const devices = sessions && Object.keys(sessions.devices);
-  return { ...record, service, timeZone, groups, defaultGroup, expiredGroup, devices };
 }

@@ -61,6 +61,8 @@ export interface DueUser {
   readonly username: string;
   /** Number of the event that altered what the user may do. */
   readonly seq: number;
+  /** Time of that event. */
+  readonly at: Instant;
   readonly dueAt: Instant;
   /** `failed`: a session did not end in time, and is tried again. */
   readonly state: (typeof DUE_STATES)[number];
@@ -76,6 +78,9 @@ export interface DueUser {
 export interface ToldUser {
   readonly username: string;
   readonly seq: number;
+  /** Time of the event. */
+  readonly at: Instant;
+  /** Whether the user's sessions have to end: then the event's way to the target ends with them. */
   readonly alters: boolean;
   /** When sessions may end; undefined if the rows are not written yet. */
   readonly dueAt: Instant | undefined;
@@ -92,7 +97,7 @@ const UNKNOWN_EVERY_MS = 5 * 60_000;
 /** @returns undefined if the event is not for a user of this target, or sessions are left alone. */
 export function toldUser(event: RecordedEvent, config: RadiusConfig, zone: Zone): Omit<ToldUser, "dueAt"> | undefined {
   if (config.sessions === undefined || !isUserOf(event, config)) return undefined;
-  return { username: event.key.reqId, seq: event.seq, alters: alters(event, { ...config, zone }) };
+  return { username: event.key.reqId, seq: event.seq, at: event.at, alters: alters(event, { ...config, zone }) };
 }
 
 /** Whether an event is about a user of a RADIUS target. */
@@ -112,7 +117,7 @@ export function noteSessions(user: DueUser, open: readonly RadiusSession[], now:
     return { ...user, sessions, nextAt: now };
   }
   if (now < user.dueAt + APPEARS_WITHIN_MS) return user;
-  return { ...user, state: "none_open", endedAt: now, nextAt: NEVER };
+  return { ...user, state: "none_open", endedAt: user.dueAt, nextAt: NEVER };
 }
 
 /** Applies what radacct shows, and verdicts that are due. @param isUnderWay whether a request for a session is open. */

@@ -188,7 +188,8 @@ const SERVICE_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 43_2
 export function measureSteps(): Pick<DeliveryObserver, "stepEnded"> & Collected {
   const durations = new Histogram({
     name: "topupd_service_duration_seconds",
-    description: "Time from a change until its target has applied it: accepted, or confirmed if that was promised.",
+    description:
+      "Time from a change until its target has applied it: accepted, or confirmed if promised, or sessions ended.",
     bounds: SERVICE_BUCKETS,
     label: "target",
   });

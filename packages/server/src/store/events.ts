@@ -1,6 +1,6 @@
 import type { AccountKey } from "../domain/account.ts";
 import { ACCOUNT_ENTRY, type Alert } from "../domain/alert.ts";
-import { type Attribution, targetPausedSet } from "../domain/audit.ts";
+import type { Attribution } from "../domain/audit.ts";
 import {
   type AlertEvent,
   type ConnectionEvent,
@@ -10,6 +10,7 @@ import {
 } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Target, WaitingDelivery } from "../domain/target.ts";
+import { targetPausedSet } from "../domain/target-audit.ts";
 import { appendAudits } from "./audit.ts";
 import { type Db, type Engine, withRawNames } from "./engine.ts";
 import { flag } from "./rows.ts";

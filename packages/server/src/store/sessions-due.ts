@@ -1,5 +1,6 @@
 import { portionsOf } from "../domain/portions.ts";
 import { CONFIRMED_WITHIN_MS, type DueUser, NEVER, type ToldUser } from "../domain/sessions.ts";
+import type { Target } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Db, Engine } from "./engine.ts";
 import type { SessionDueRow } from "./tables.ts";
@@ -8,6 +9,7 @@ import type { SessionDueRow } from "./tables.ts";
 
 /** Rows that one statement names. */
 const ROWS_AT_ONCE = 500;
+const ANEW = { state: "due", endedAt: null, problem: null, attempts: 0, noted: null } as const;
 
 /**
  * Records what deliveries tell of users, in their transaction. A later event that alters begins anew. A repeated one changes
@@ -22,9 +24,8 @@ export async function tellUsers(tx: Db, targetId: number, told: readonly ToldUse
     if (dueAt !== undefined) written.set(username, dueAt);
     else if (user.alters) written.delete(username);
   }
-  const rows = [...altered.values()].toSorted(byName).map(({ username, seq, dueAt }) => {
-    const state = { state: "due" as const, endedAt: null, problem: null, attempts: 0, noted: null };
-    return { targetId, username, seq, dueAt: dueAt ?? 0, nextAt: dueAt ?? NEVER, ...state };
+  const rows = [...altered.values()].toSorted(byName).map(({ username, seq, at, dueAt }) => {
+    return { targetId, username, seq, at, dueAt: dueAt ?? 0, nextAt: dueAt ?? NEVER, ...ANEW };
   });
   for (const some of portionsOf(rows, ROWS_AT_ONCE))
     await tx
@@ -35,9 +36,10 @@ export async function tellUsers(tx: Db, targetId: number, told: readonly ToldUse
           .columns(["targetId", "username"])
           .doUpdateSet((eb) => ({
             seq: eb.ref("excluded.seq"),
+            at: eb.ref("excluded.at"),
             dueAt: eb.ref("excluded.dueAt"),
             nextAt: eb.ref("excluded.nextAt"),
-            ...{ state: "due" as const, endedAt: null, problem: null, attempts: 0, noted: null },
+            ...ANEW,
           }))
           .where((eb) => eb("sessionDue.seq", "<", eb.ref("excluded.seq"))),
       )
@@ -63,6 +65,18 @@ function byTime(written: ReadonlyMap<string, Instant>): Map<Instant, string[]> {
   return times;
 }
 
+/** By then, each process has read a target's new settings. */
+const SETTINGS_READ_MS = 2_000;
+
+/** After a change of a target's settings, sessions that are still open are ended anew; without devices, none are due. */
+export async function restartDue(tx: Db, { id, config }: Target, now: Instant): Promise<void> {
+  const at = now + SETTINGS_READ_MS;
+  const open = tx.updateTable("sessionDue").where("targetId", "=", id).where("nextAt", "<", NEVER);
+  if (config.kind === "radius" && config.sessions !== undefined)
+    await open.set({ ...ANEW, dueAt: at, nextAt: at }).execute();
+  else await tx.deleteFrom("sessionDue").where("targetId", "=", id).where("endedAt", "is", null).execute();
+}
+
 type HeldBy = Readonly<Record<"lease" | "holder", string>>;
 
 export type SessionsDue = ReturnType<typeof sessionsDueOf>;
@@ -81,20 +95,20 @@ export function sessionsDueOf(engine: Engine) {
     },
     /**
      * Writes the progress of users, who are not due again before `heldUntil`.
-     * @returns users whom another change has begun anew meanwhile; undefined, and nothing is written, if another process
-     * has the lease by now.
+     * @returns users who were begun anew meanwhile, by a change of theirs or of the target; undefined, and nothing is
+     * written, if another process has the lease by now.
      */
     save: (targetId: number, users: readonly DueUser[], heldUntil: Instant, by: HeldBy) =>
       engine.transact(async (tx): Promise<DueUser[] | undefined> => {
         if ((await engine.holderOf(tx, by.lease)) !== by.holder) return undefined;
         const left: DueUser[] = [];
         for (const user of users.toSorted(byName)) {
-          const { username, seq, state, endedAt = null, problem = null, attempts, sessions } = user;
+          const { username, seq, dueAt, state, endedAt = null, problem = null, attempts, sessions } = user;
           const nextAt = Math.max(user.nextAt, heldUntil);
           const { numUpdatedRows } = await tx
             .updateTable("sessionDue")
             .set({ state, endedAt, problem, nextAt, attempts, noted: JSON.stringify(sessions) })
-            .where((eb) => eb.and({ targetId, username, seq }))
+            .where((eb) => eb.and({ targetId, username, seq, dueAt }))
             .executeTakeFirst();
           if (Number(numUpdatedRows) === 0) left.push(user);
         }

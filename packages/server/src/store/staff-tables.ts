@@ -94,6 +94,7 @@ export const STAFF_TABLES = {
     { target_id: number(), username: text() },
     {
       seq: number(),
+      at: number(),
       due_at: number(),
       state: text<DueUser["state"]>(),
       ended_at: orNull(number()),

@@ -2,7 +2,7 @@
 export interface DeliveryObserver {
   /** @param target its name. */
   readonly deliveryEnded: (target: string, outcome: DeliveryOutcome) => void;
-  /** Called when a target has applied an event, as far as is known. @param ms since the event. */
+  /** Called when a target has applied an event, as far as is known, and sessions that had to end have ended. @param ms since the event. */
   readonly stepEnded: (target: string, ms: number) => void;
   /** Called every second. @param figures undefined if this process no longer delivers to the target. */
   readonly targetObserved: (target: string, figures: TargetFigures | undefined) => void;

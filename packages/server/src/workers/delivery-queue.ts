@@ -2,6 +2,7 @@ import { type RecordedEvent, sequenceOf } from "../domain/event.ts";
 import { type DeliveryFailed, isHopeless, nextAttempt, untried, type WaitingDelivery } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import { DeliveryProgress } from "./delivery-progress.ts";
+import type { Attempt, QueuedConnection } from "./queued-connection.ts";
 
 /** Most open attempts. A connection has at most one. */
 const MOST_UNDER_WAY = 32;
@@ -19,29 +20,6 @@ const MOST_AHEAD = 10_000;
 
 type Failure = Pick<DeliveryFailed, "message" | "isAnswer"> & Partial<Pick<DeliveryFailed, "retryAt">>;
 
-/** An event to send now. */
-export interface Attempt {
-  readonly event: RecordedEvent;
-  readonly connection: QueuedConnection;
-  readonly isRetry: boolean;
-  /** 1 for the first attempt of the event. */
-  readonly number: number;
-}
-
-interface QueuedConnection {
-  readonly name: string;
-  /** Events not tried yet, in order. */
-  readonly fresh: RecordedEvent[];
-  /** Failed events and, if a target gets all, the events behind them, in order. */
-  readonly waiting: Waiting[];
-  isUnderWay: boolean;
-}
-
-interface Waiting {
-  row: WaitingDelivery;
-  readonly at: Instant;
-}
-
 export interface QueueState {
   /** The saved place. */
   readonly place: number;
@@ -53,6 +31,7 @@ export interface QueueState {
 export class DeliveryQueue {
   readonly progress: DeliveryProgress;
   readonly #keepsAll: boolean;
+  readonly #mostFailing: number;
   /** A number from 0 to 1. */
   readonly #random: () => number;
   readonly #connections = new Map<string, QueuedConnection>();
@@ -72,8 +51,15 @@ export class DeliveryQueue {
   /** Time before which nothing is sent at all; Infinity if the target is gone. */
   #heldUntil: Instant = 0;
 
-  constructor(keepsAll: boolean, { place, waiting }: QueueState, random: () => number) {
+  /** @param mostFailing connections that are retried, from which on nothing new is sent: it stays in the store. */
+  constructor(
+    keepsAll: boolean,
+    { place, waiting }: QueueState,
+    random: () => number,
+    mostFailing = Number.POSITIVE_INFINITY,
+  ) {
     this.#keepsAll = keepsAll;
+    this.#mostFailing = mostFailing;
     this.#random = random;
     this.progress = new DeliveryProgress(place);
     for (const { row, event } of waiting) {
@@ -93,7 +79,7 @@ export class DeliveryQueue {
 
   wantsMore(): boolean {
     const { lastRead, place } = this.progress;
-    return this.#fresh < FEW_FRESH && lastRead - place < MOST_AHEAD;
+    return this.#fresh < FEW_FRESH && lastRead - place < MOST_AHEAD && !this.#isFull();
   }
 
   /** @param events the events after `progress.lastRead`. */
@@ -115,7 +101,7 @@ export class DeliveryQueue {
   /** @returns the next new event. The caller sends it and reports the result. */
   next(now: Instant): Attempt | undefined {
     const isTooEarly = now < this.#heldUntil || (this.isUnavailable && now < this.#nextProbe);
-    if (isTooEarly || this.#underWay >= MOST_UNDER_WAY) return undefined;
+    if (isTooEarly || this.#underWay >= MOST_UNDER_WAY || this.#isFull()) return undefined;
     for (;;) {
       const connection = this.#ready.shift();
       if (connection === undefined) return undefined;
@@ -143,7 +129,8 @@ export class DeliveryQueue {
       if (row.nextAt <= now) found.push(row.seq);
       if (earliest === undefined || row.nextAt < earliest.nextAt) earliest = row;
     }
-    const isProbe = found.length === 0 && room > 0 && this.isUnavailable && this.#fresh === 0 && now >= this.#nextProbe;
+    const hasNone = found.length === 0 && (this.#fresh === 0 || this.#isFull());
+    const isProbe = hasNone && room > 0 && this.isUnavailable && now >= this.#nextProbe;
     if (!isProbe || earliest === undefined) return found;
     this.#nextProbe = now + this.#probedEvery;
     return [earliest.seq];
@@ -230,6 +217,13 @@ export class DeliveryQueue {
       this.progress.oldestOpen,
     );
     return { waiting: tried.length, setAside: rows.length - tried.length, oldestAt };
+  }
+
+  /** Connections whose first event is set aside are not retried, and must not stop the others. */
+  #isFull(): boolean {
+    if (this.#failing.size < this.#mostFailing) return false;
+    const retried = [...this.#failing].filter(({ waiting: [first] }) => first?.row.setAside === false);
+    return retried.length >= this.#mostFailing;
   }
 
   /** A newer event is sent in place of the retry. */

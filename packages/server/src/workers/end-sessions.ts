@@ -17,6 +17,7 @@ import type { Target } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { SessionsDue } from "../store/sessions-due.ts";
+import type { DeliveryObserver } from "./delivery-observer.ts";
 import { failureLog, Lease, startRepeating, type Worker, type WorkerPorts } from "./worker.ts";
 
 export interface SessionPorts extends WorkerPorts {
@@ -24,6 +25,8 @@ export interface SessionPorts extends WorkerPorts {
   /** Returns this many bytes that cannot be guessed. */
   readonly random: (bytes: number) => Uint8Array;
   readonly createSessionTools: (target: Target) => SessionTools;
+  /** Undefined: no metrics. */
+  readonly observer?: Pick<DeliveryObserver, "stepEnded"> | undefined;
 }
 
 /** How often processes without the lease ask for it. */
@@ -165,7 +168,7 @@ class Ending {
     }
     for (const user of await store.sessionsDue.due(this.#targetId, clock(), AT_ONCE)) {
       const known = this.#users.get(user.username);
-      if (known === undefined || known.seq < user.seq) {
+      if (known === undefined || known.seq < user.seq || known.dueAt < user.dueAt) {
         this.#users.set(user.username, user);
         this.#lookedAt.delete(user.username);
       }
@@ -265,6 +268,8 @@ class Ending {
     if (user === before) return;
     this.#users.set(user.username, user);
     this.#changed.add(user.username);
+    if (before.endedAt === undefined && user.endedAt !== undefined)
+      this.#ports.observer?.stepEnded(this.name, user.endedAt - user.at);
   }
 
   #forget(user: DueUser): void {

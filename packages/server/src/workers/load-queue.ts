@@ -5,6 +5,8 @@ import { DeliveryQueue } from "./delivery-queue.ts";
 
 /** Events read in one query. */
 const PAGE = 500;
+/** There may be hundreds of webhooks of partners, whose receivers fail for days. */
+const MOST_FAILING_OF_PARTNER = 1_000;
 
 interface QueuePorts {
   readonly outbox: Pick<Outbox, "place" | "waiting" | "eventsOf">;
@@ -24,5 +26,6 @@ export async function loadQueue(target: Target, { outbox, random }: QueuePorts):
       if (row !== undefined) waiting.push({ row, event });
     }
   }
-  return new DeliveryQueue(getsAll(target), { place, waiting }, () => (random(1)[0] ?? 0) / 256);
+  const mostFailing = partner === undefined ? undefined : MOST_FAILING_OF_PARTNER;
+  return new DeliveryQueue(getsAll(target), { place, waiting }, () => (random(1)[0] ?? 0) / 256, mostFailing);
 }

@@ -2,6 +2,7 @@ import { stepAfter } from "../domain/service-step.ts";
 import {
   DeliveryFailed,
   type Exchange,
+  getsAll,
   type OpenExchange,
   SENDING_LIMIT_MS,
   type Sender,
@@ -12,9 +13,10 @@ import type { Instant, Zone } from "../domain/wall-time.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { DeliveryObserver } from "./delivery-observer.ts";
-import type { Attempt, DeliveryQueue } from "./delivery-queue.ts";
+import type { DeliveryQueue } from "./delivery-queue.ts";
 import { loadQueue } from "./load-queue.ts";
 import type { PartnerWebhooks } from "./partner-webhooks.ts";
+import type { Attempt } from "./queued-connection.ts";
 import { ToldUsers } from "./told-users.ts";
 import { Lease, type WorkerPorts } from "./worker.ts";
 
@@ -150,7 +152,7 @@ class TargetDelivery {
     if (isUrgent || this.#isDue(this.#savedAt, savedEvery)) await this.#save();
     await this.#read();
     // A newer event replaces the retry, also if it was delivered before a kill.
-    if (this.#isCaughtUp) await this.#retry();
+    if (this.#isCaughtUp || getsAll(this.#target)) await this.#retry();
     this.#beginNew();
     this.#observe();
     if (!this.#readsOn()) await this.#ports.sleep(LOOKED_EVERY_MS, this.#pause.signal);
@@ -270,7 +272,8 @@ class TargetDelivery {
     if (!("alert" in event) && takesConnection(this.#target, event.key)) {
       const step = stepAfter(event, { sentAt: at, endedAt, answer: exchange.answer, problem });
       progress.sent(connection.name, step);
-      if (step.outcome === "done") this.#ports.observer?.stepEnded(this.#target.name, endedAt - event.at);
+      const isEnd = step.outcome === "done" && !this.#users.isAltered(event);
+      if (isEnd) this.#ports.observer?.stepEnded(this.#target.name, endedAt - event.at);
     }
     if (exchange.request === undefined && problem === undefined) return;
     progress.log({ ...exchange, at, seq: event.seq, attempt: number, problem, durationMs: endedAt - at });

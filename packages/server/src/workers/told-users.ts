@@ -20,6 +20,11 @@ export class ToldUsers {
     return this.#told.some(({ alters, dueAt }) => alters && dueAt !== undefined);
   }
 
+  /** Whether sessions have to end after an event. */
+  isAltered(event: RecordedEvent): boolean {
+    return this.#newsOf(event, undefined).some(({ alters }) => alters);
+  }
+
   /** @param deliveredAt undefined if it failed. It counts too, since a later event may replace it. */
   tried(event: RecordedEvent, deliveredAt: Instant | undefined): void {
     this.#told.push(...this.#newsOf(event, deliveredAt));

@@ -10,7 +10,7 @@ import {
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 
 const USER: DueUser = {
-  ...{ username: "sita", seq: 1, dueAt: 0, state: "due", endedAt: undefined, problem: undefined },
+  ...{ username: "sita", seq: 1, at: 0, dueAt: 0, state: "due", endedAt: undefined, problem: undefined },
   ...{ nextAt: 0, attempts: 0, sessions: [] },
 };
 const session = (id: number, device: string) => {

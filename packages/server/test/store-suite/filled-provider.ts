@@ -209,7 +209,7 @@ async function failToDeliver({ store, now }: OpenedProvider, targetId: number): 
     logged: [
       { at: now, seq: 1, attempt: 1, request: "{}", status: 500, answer: "no", problem: "status 500", durationMs: 9 },
     ],
-    users: [{ username: "sita", seq: 1, alters: true, dueAt: now }],
+    users: [{ username: "sita", seq: 1, at: now, alters: true, dueAt: now }],
   });
   await outboxOf(store.engine).tellEnds([], moment(store, now), end);
 }

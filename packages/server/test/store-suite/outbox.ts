@@ -255,7 +255,7 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     ];
     for (const { lease, holder } of [held, ending]) await outbox.hold(lease, holder, opened.now, opened.now + 20_000);
     const tell = (...told: readonly (readonly [username: string, seq: number, alters: boolean, dueAt?: number])[]) => {
-      const users = told.map(([username, seq, alters, dueAt]) => ({ username, seq, alters, dueAt }));
+      const users = told.map(([username, seq, alters, dueAt]) => ({ username, seq, at: seq, alters, dueAt }));
       const progress = { ...held, targetId: target.id, place: 0, waiting: [], done: [], steps: [], logged: [] };
       return outbox.saveProgress({ ...progress, users });
     };
@@ -274,7 +274,10 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     expect(await sessions.save(target.id, done, 0, { ...ending, holder: "c" })).toBeUndefined();
     expect(await sessions.save(target.id, done, 0, ending)).toMatchObject([{ username: "hari", seq: 3 }]);
     await tell(["ram", 2, true, 60], ["ram", 1, true, 60]);
-    expect([await due(100), await sessions.open(target.id, "", 10)]).toMatchObject([[["hari", 6, 50]], [{ seq: 6 }]]);
+    expect([await due(100), await sessions.open(target.id, "", 10)]).toMatchObject([
+      [["hari", 6, 50]],
+      [{ seq: 6, at: 6 }],
+    ]);
     await tell(["ram", 7, true, 70], ["ram", 8, true]);
     expect(await due(100)).toEqual([["hari", 6, 50]]);
     await run(opened.desk(), removeTarget, { name: "billing" });

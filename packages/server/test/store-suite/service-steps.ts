@@ -289,6 +289,7 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
       targetId,
       username: "sita",
       seq: event.seq,
+      at: event.at,
       dueAt: event.at,
       state: "due",
       nextAt: event.at,

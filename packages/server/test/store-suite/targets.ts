@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import { SETTLED_AFTER_MS } from "../../src/domain/ledger-import.ts";
+import { type DueUser, NEVER } from "../../src/domain/sessions.ts";
 import type { WaitingDelivery } from "../../src/domain/target.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { readInput } from "../../src/office/input.ts";
+import { changeTarget } from "../../src/office/targets/change.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
 import {
   addTarget,
@@ -18,6 +20,7 @@ import {
 import { detailLines } from "../../src/office/targets/presenter.ts";
 import { lastEvent } from "../../src/store/events.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
+import { sessionsDueOf, tellUsers } from "../../src/store/sessions-due.ts";
 import { by } from "../support/by.ts";
 import { refusal, run } from "../support/desk.ts";
 import { staffOf } from "../support/staff.ts";
@@ -47,6 +50,10 @@ function failing(seq: number, now: number, setAside = false): WaitingDelivery {
   return { seq, attempts: 3, failedAt: now, nextAt: now + 30_000, setAside, problem: "status 500" };
 }
 
+const NOTED = {
+  ...{ id: 1, sessionId: "s1", device: "10.0.0.1", framedAddress: undefined, caller: undefined },
+  ...{ attempts: 4, isAsked: false, nextAt: 0 },
+};
 const iso = (at: number) => new Date(at).toISOString();
 
 /** Staff set up targets, and see how far each is. */
@@ -161,6 +168,61 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     expect((await refused).problems).toEqual([{ field: "radius.database", problem }]);
     const own = { ...same, database: `${RADIUS.database}2` };
     expect(await run(desk, addTarget, { name: "iptv", radius: own })).toMatchObject({ target: { service: "iptv" } });
+  });
+
+  test("the file of a RADIUS target is replaced in place: its sessions that are still due begin anew", async () => {
+    const opened = await openProvider(makeDatabase);
+    const [desk, { engine }] = [opened.desk(), opened.store];
+    const withDevice = (device: { readonly secret: string; readonly port: number }) => ({
+      ...RADIUS,
+      sessions: { devices: { "10.0.0.1": device } },
+    });
+    await run(desk, addTarget, { name: "tv", ...WEBHOOK });
+    const radius = { ...withDevice({ secret: "hush", port: 1700 }), service: "tv" } as const;
+    const { target } = await run(desk, addTarget, { name: "network", radius });
+    await opened.topUp(SITA_NET, "NET-1M");
+    await deliver(opened, target.id, [failing(1, opened.now)]);
+    const told = (username: string, dueAt?: number) => ({ username, seq: 1, at: 1, alters: true, dueAt });
+    await engine.transact((tx) => tellUsers(tx, target.id, [told("sita", 10), told("ram", 10), told("hari")]));
+    const sessions = sessionsDueOf(engine);
+    const [ram, sita] = (await sessions.open(target.id, "", 10)) as [DueUser, DueUser];
+    const later = { attempts: 4, nextAt: opened.now + HOUR_MS };
+    const silent = { ...sita, ...later, state: "failed", problem: "silent", sessions: [NOTED] } as const;
+    await outboxOf(engine).hold("sessions", "a", opened.now, opened.now + 20_000);
+    const ended = { ...ram, state: "ended", endedAt: 20, nextAt: NEVER } as const;
+    const ending = { lease: "sessions", holder: "a" };
+    await sessions.save(target.id, [ended, silent], 0, ending);
+
+    const change = (file: object, name = "network") =>
+      run(desk, changeTarget, { name, radius: { ...RADIUS, ...file } as typeof radius });
+    const states = async () =>
+      (await engine.db.selectFrom("sessionDue").selectAll().orderBy("username").execute()).map((row) => row.state);
+    const file = withDevice({ secret: "hush2", port: 1700 });
+    expect(await change(file)).toEqual((await run(desk, listTargets, {})).items[1]);
+    expect(await run(desk, showTarget, { name: "network" })).toMatchObject({
+      id: target.id,
+      service: "tv",
+      failing: 1,
+    });
+    const anew = { username: "sita", state: "due", attempts: 0, nextAt: opened.now + 2_000, sessions: [] };
+    expect(await sessions.save(target.id, [silent], 0, ending)).toEqual([silent]);
+    expect(await sessions.open(target.id, "", 10)).toMatchObject([anew]);
+    expect(await states()).toEqual(["due", "ended", "due"]);
+    const entries = async () =>
+      (await listEntries(engine.db, { action: "target.change" }, 10)).map(({ after }) => after);
+    await change(file);
+    const paths = { changed: ["sessions.devices.10.0.0.1.secret"] };
+    expect((await entries()).map((after) => JSON.parse(after ?? ""))).toMatchObject([paths]);
+    expect(JSON.stringify(await entries())).not.toContain("hush");
+
+    const problem = "cannot change: add another target";
+    const other = await refusal(change({ ...file, service: "internet" }));
+    expect(other.problems).toEqual([{ field: "radius.service", problem }]);
+    expect((await refusal(change({ expiredGroup: "x" }))).problems).toMatchObject([{ field: "radius.expiredGroup" }]);
+    expect(await refusal(change(file, "tv"))).toMatchObject({ code: "conflict", words: "tv is not of kind radius" });
+    await change({});
+    expect(await states()).toEqual(["ended"]);
+    expect(await entries()).toHaveLength(2);
   });
 
   test("a target begins with events after it was added, and has a new number", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { RadiusSession, SessionAnswer, SessionTools, ToldUser } from "../../src/domain/sessions.ts";
-import type { Target } from "../../src/domain/target.ts";
+import type { RadiusConfig, Target } from "../../src/domain/target.ts";
 import { listAttention } from "../../src/office/alerts/operations.ts";
+import { changeTarget } from "../../src/office/targets/change.ts";
 import { addTarget, showTarget } from "../../src/office/targets/operations.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import { sessionsDueOf, tellUsers } from "../../src/store/sessions-due.ts";
@@ -37,7 +38,9 @@ async function scene() {
   const asked: { readonly id: number; readonly at: number }[] = [];
   let [seq, holders] = [0, 0];
   const state = {
-    ...{ time, rows, asked, logged: [] as string[] },
+    ...{ time, rows, asked, logged: [] as string[], stepped: [] as number[] },
+    /** The settings by which devices are asked. */
+    served: undefined as RadiusConfig | undefined,
     /** What a device does with a request. */
     answer: async (row: Row): Promise<SessionAnswer> => {
       row.ended = true;
@@ -51,8 +54,20 @@ async function scene() {
     },
     async alter(usernames: readonly string[], told: Partial<ToldUser> = {}) {
       seq += 1;
-      const users = usernames.map((username) => ({ username, seq, alters: true, dueAt: time.clock(), ...told }));
+      const users = usernames.map((username) => ({
+        username,
+        seq,
+        at: time.clock(),
+        alters: true,
+        dueAt: time.clock(),
+        ...told,
+      }));
       await engine.transact((tx) => tellUsers(tx, target.id, users));
+    },
+    changeSecret(secret: string) {
+      world.now = time.clock();
+      const radius = { ...RADIUS, sessions: { devices: { "10.0.0.0/8": { secret } } } };
+      return run(world.desk, changeTarget, { name: "network", radius });
     },
     /** What staff see at the target, and the problem. */
     async shown() {
@@ -104,8 +119,12 @@ async function scene() {
           await time.sleep(ms, signal);
           if (isDead) await never;
         },
-        createSessionTools: () => mortal(tools),
+        createSessionTools: ({ config }) => {
+          state.served = config as RadiusConfig;
+          return mortal(tools);
+        },
         log: (_level, _fields, message) => state.logged.push(message),
+        observer: { stepEnded: (_target, ms) => state.stepped.push(ms) },
       });
       onTestFinished(async () => {
         if (!isDead) await time.until(worker.stop(), MINUTE_MS);
@@ -136,6 +155,22 @@ describe("the sessions of a user whom a change altered", () => {
     expect([all.asked.map(({ id }) => id), await all.due()]).toEqual([[1, 2], [["sita", "ended", null]]]);
     await all.time.pass(2 * MINUTE_MS);
     expect(all.asked).toHaveLength(2);
+  });
+
+  test("end the change's way: when radacct says so, or at once if none is open", async () => {
+    const all = await scene();
+    all.start();
+    const row = all.open("sita");
+    all.answer = async () => "accepted";
+    await all.alter(["sita", "ram"], { at: all.time.clock() - 2_000 });
+    await all.time.pass(5_000);
+    expect(all.stepped).toEqual([]);
+    row.ended = true;
+    await all.time.pass(MINUTE_MS);
+    const [ended, ...others] = all.stepped;
+    expect(ended).toBeGreaterThanOrEqual(7_000);
+    expect(ended).toBeLessThan(9_000);
+    expect(others).toEqual([2_000]);
   });
 
   test("that appear within ten seconds are ended too, and later ones are not", async () => {
@@ -177,6 +212,22 @@ describe("the sessions of a user whom a change altered", () => {
       expect(await all.due()).toEqual([["sita", "ended", null]]);
     },
   );
+
+  test("are asked for with the device's new secret, soon, once staff have replaced the file", async () => {
+    const all = await scene();
+    all.start();
+    const row = all.open("sita");
+    all.answer = async () => {
+      row.ended = all.served?.sessions?.devices["10.0.0.0/8"]?.secret === "new";
+      return row.ended ? "accepted" : "silent";
+    };
+    await all.alter(["sita"]);
+    await all.time.pass(20 * MINUTE_MS);
+    expect(await all.due()).toEqual([["sita", "failed", "10.0.0.1: silent"]]);
+    await all.changeSecret("new");
+    await all.time.pass(5_000);
+    expect(await all.due()).toEqual([["sita", "ended", null]]);
+  });
 
   test("that the device does not know are neither ended nor failed, until it reports them again", async () => {
     const all = await scene();

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { deliveryScene } from "../support/delivery-scene.ts";
+import { untried } from "../../src/domain/target.ts";
+import { deliveryScene, fail } from "../support/delivery-scene.ts";
 import { targetWith } from "../support/memory-outbox.ts";
 
 const PARTNER = { partnerId: 1, environment: "production" } as const;
@@ -61,4 +62,23 @@ test("a process whose lease another one took begins from what that one saved", a
   expect(seqs()).toEqual([1, 3]);
   await process.stop();
   expect(outbox.leases.has("partners")).toBe(false);
+});
+
+test("while a thousand connections fail, new facts stay in the store, and all arrive in the end", async () => {
+  const scene = deliveryScene({ partner: PARTNER });
+  const { outbox, add, start, time, seqs } = scene;
+  const failed = add(...Array.from({ length: 1_000 }, (_, index) => `c${index}`));
+  const at = time.clock();
+  for (const seq of failed)
+    outbox.deliveries.set(seq, { ...untried(seq, at + 3_600_000), attempts: 9, failedAt: at, problem: "status 500" });
+  outbox.places.set(1, failed.length);
+  scene.answer = async () => fail();
+  start();
+  const [fresh = 0] = add("new");
+  await time.pass(60_000);
+  expect(seqs()).not.toContain(fresh);
+  expect(seqs().length).toBeGreaterThan(0);
+  scene.answer = async () => {};
+  await time.pass(120_000);
+  expect(new Set(seqs()).size).toBe(1_001);
 });

@@ -33,6 +33,8 @@ test("sessions are due once the rows are written, soon, and after the wait", asy
     [1, false, true],
     [2, true, true],
   ]);
+  // The way of the other ends with the sessions.
+  expect(all.stepped).toHaveLength(1);
   expect(all.outbox.calls.saveProgress[0]?.users?.[1]?.dueAt).toBeGreaterThanOrEqual(time.clock() + 1_400);
 });
 

@@ -20,6 +20,7 @@ import * as staffKeys from "../../office/staff/keys.ts";
 import * as staff from "../../office/staff/operations.ts";
 import * as statistics from "../../office/statistics/operations.ts";
 import * as steps from "../../office/steps/operations.ts";
+import * as targetChange from "../../office/targets/change.ts";
 import * as targets from "../../office/targets/operations.ts";
 import * as webhooks from "../../office/targets/webhook.ts";
 import * as transactions from "../../office/transactions/operations.ts";
@@ -52,6 +53,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...imports.operations,
   ...settlement.operations,
   ...targets.operations,
+  ...targetChange.operations,
   ...webhooks.operations,
   ...steps.operations,
   ...statistics.operations,

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { hashSecret } from "../../domain/access-token.ts";
+import { ROLES } from "../../domain/authority.ts";
 import { Refused } from "../../domain/refused.ts";
 import {
   formatStaffKey,
@@ -9,7 +10,7 @@ import {
   staffKeyRemoved,
 } from "../../domain/staff.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
-import { InstantSchema, NameSchema, onePage, orNull, pageOf, RoleSchema } from "../common.ts";
+import { InstantSchema, NameSchema, oneOf, onePage, orNull, pageOf } from "../common.ts";
 import { decide } from "../decide.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { printable } from "../text.ts";
@@ -18,7 +19,7 @@ import * as sql from "./sql.ts";
 
 export const KeyName = Type.String({ description: "The key's name." });
 
-const KEY = { name: Type.String(), role: RoleSchema, createdAt: InstantSchema, lastUsedAt: orNull(InstantSchema) };
+const KEY = { name: Type.String(), role: oneOf(ROLES), createdAt: InstantSchema, lastUsedAt: orNull(InstantSchema) };
 export const StaffKeySchema = Type.Object(KEY, { title: "StaffKey" });
 export const AddedStaffKeySchema = Type.Object(
   { ...KEY, key: Type.String({ description: "Shown only once." }) },

@@ -41,7 +41,7 @@ export const StaffMemberSchema = Type.Object(
   { title: "StaffMember" },
 );
 
-const RoleTextSchema = Type.Object({ role: RoleSchema, may: Type.String() }, { title: "RoleText" });
+const RoleTextSchema = Type.Object({ role: oneOf(ROLES), may: Type.String() }, { title: "RoleText" });
 
 /* The accounts of people. */
 

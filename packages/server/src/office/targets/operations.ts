@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import { hashSecret } from "../../domain/access-token.ts";
-import * as audited from "../../domain/audit.ts";
+import type { AuditedChange } from "../../domain/audit.ts";
 import { Refused } from "../../domain/refused.ts";
 import { STAFF_SECRET_RANDOM_BYTES } from "../../domain/staff.ts";
 import { formatTargetKey, rotateSecrets, type Target, type TargetConfig } from "../../domain/target.ts";
+import * as audited from "../../domain/target-audit.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import { flag } from "../../store/rows.ts";
 import { openSessions } from "../../store/sessions-due.ts";
@@ -268,7 +269,7 @@ export const listFailedDeliveries = operation({
   },
 });
 
-export function changed<Answer>(answer: Answer, write: Change["write"], audit: audited.AuditedChange) {
+export function changed<Answer>(answer: Answer, write: Change["write"], audit: AuditedChange) {
   return { answer, change: { write, audit: [audit] } };
 }
 

@@ -123,6 +123,11 @@ export function addedLines({ target, secret }: Static<typeof AddedTargetSchema>)
   return { out: secret === null ? "" : `${secret}\n`, note };
 }
 
+export function changedLines({ name }: Static<typeof TargetSchema>): Shown {
+  const note = `${name} has the new settings. Its users get them now by topupd target reconcile ${name}, or at their next event.\n`;
+  return { out: "", note };
+}
+
 export function rotatedLines({ secret, formerUntil }: Static<typeof RotatedSecretSchema>): Shown {
   return { out: `${secret}\n`, note: `${SHOWN_ONCE} The previous secret signs as well until ${formerUntil}.\n` };
 }

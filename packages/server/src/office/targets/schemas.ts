@@ -81,7 +81,7 @@ const DeviceSchema = Type.Object(
   { description: "A device that holds sessions." },
 );
 
-const RadiusSchema = Type.Object(
+export const RadiusSchema = Type.Object(
   {
     database: Type.String({
       description:

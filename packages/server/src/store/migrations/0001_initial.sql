@@ -507,6 +507,8 @@ CREATE TABLE session_due (
   target_id INTEGER NOT NULL REFERENCES target,
   username  TEXT    NOT NULL,
   seq       INTEGER NOT NULL,
+  -- Time of the event.
+  at        INTEGER NOT NULL,
   due_at    INTEGER NOT NULL,
   state     TEXT    NOT NULL CHECK (state IN ('due', 'ended', 'none_open', 'failed')),
   ended_at  INTEGER,

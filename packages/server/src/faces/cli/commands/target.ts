@@ -7,9 +7,10 @@ import { MOST_ON_A_PAGE } from "../../../office/common.ts";
 import { readInput } from "../../../office/input.ts";
 import { officeOf } from "../../../office/office.ts";
 import { perform } from "../../../office/operation.ts";
+import { changeTarget } from "../../../office/targets/change.ts";
 import { listEvents } from "../../../office/targets/events.ts";
 import { addTarget } from "../../../office/targets/operations.ts";
-import { addedLines, differenceData, differenceLine } from "../../../office/targets/presenter.ts";
+import { addedLines, changedLines, differenceData, differenceLine } from "../../../office/targets/presenter.ts";
 import { reconcileTarget } from "../../../office/targets/radius.ts";
 import { count, jsonLine } from "../../../office/text.ts";
 import { addStoreCommand, groupNamed, type Session } from "../command.ts";
@@ -26,7 +27,7 @@ interface AddFlags {
   readonly billing?: boolean;
 }
 
-/** Adds `topupd target add`, whose flags depend on the kind, and `reconcile`, which prints while it works. */
+/** Adds `topupd target add`, whose flags depend on the kind, `change`, and `reconcile`, which prints while it works. */
 export function addTargetCommands(program: Command, runtime: Runtime): void {
   const group = groupNamed(program, "target");
   addStoreCommand<AddFlags>(group, runtime, {
@@ -48,6 +49,15 @@ export function addTargetCommands(program: Command, runtime: Runtime): void {
     ],
     changes: true,
     run: (session, [name = ""], given) => add(session, name, given),
+  });
+  addStoreCommand<{ readonly config: string }>(group, runtime, {
+    name: "change",
+    description: "replace the file of a RADIUS target, which keeps its place in the events",
+    arguments: [new Argument("<NAME>", "name of the target")],
+    options: [new Option("--config <FILE>", "JSON file as for target add").makeOptionMandatory()],
+    examples: ["topupd target change network --config radius.json"],
+    changes: true,
+    run: (session, [name = ""], { config }) => change(session, name, config),
   });
   addStoreCommand<{ readonly preview?: boolean }>(group, runtime, {
     name: "reconcile",
@@ -74,9 +84,24 @@ async function add(session: Session, name: string, given: AddFlags): Promise<voi
       radius: { ...(await readConfig(session.runtime, config)), ...(service && { service }) },
     }),
   };
-  try {
+  await refusing(async () => {
     const input = readInput(addTarget.input, said) as Parameters<typeof addTarget.run>[1];
     print(session, await perform(addTarget, shellDesk(session), input), addedLines);
+  });
+}
+
+async function change(session: Session, name: string, file: string): Promise<void> {
+  const said = { name, radius: await readConfig(session.runtime, file) };
+  await refusing(async () => {
+    const input = readInput(changeTarget.input, said) as Parameters<typeof changeTarget.run>[1];
+    print(session, await perform(changeTarget, shellDesk(session), input), changedLines);
+  });
+}
+
+/** Names flags in place of the operation's inputs. */
+async function refusing(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     throw refusalOf(error, (field) => FLAGS[field] ?? field, FLAGS);
