@@ -4,7 +4,7 @@ import pg from "pg";
 import type { Transaction } from "../src/domain/transaction.ts";
 import { readDay } from "../src/domain/wall-time.ts";
 import { addPartner } from "../src/office/partners/operations.ts";
-import { settleDays } from "../src/office/settlement/operations.ts";
+import { settleDays } from "../src/office/settlement/days.ts";
 import { readWithReversals } from "../src/office/transactions/lists.ts";
 import { listPackages } from "../src/partner/customers.ts";
 import type { Caller, Ports } from "../src/partner/ports.ts";

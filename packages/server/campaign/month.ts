@@ -7,7 +7,7 @@ import { randomDigits } from "../src/domain/transaction.ts";
 import { readDay } from "../src/domain/wall-time.ts";
 import { reverseTransaction } from "../src/office/corrections/reversal.ts";
 import { perform } from "../src/office/operation.ts";
-import { settleDays } from "../src/office/settlement/operations.ts";
+import { settleDays } from "../src/office/settlement/days.ts";
 import { reconcile } from "../src/office/settlement/reconcile.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import type { Store } from "../src/store/store.ts";

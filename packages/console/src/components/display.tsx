@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from "react";
 import { Link } from "wouter";
 import { useMe } from "../api/session.tsx";
-import type { Connection, Run } from "../api/staff-api.d.ts";
+import type { Connection, Run, Settlement } from "../api/staff-api.d.ts";
 import { formatAge, formatAmount, formatSeconds, formatTime } from "../format.ts";
 import { texts } from "../texts/index.ts";
 import { Button, Icon } from "./button.tsx";
@@ -56,6 +56,14 @@ export function Stat({ label, value, note, href }: StatProps) {
       {note !== undefined && <p className="stat-note">{note}</p>}
     </div>
   );
+}
+
+type Taxed = Pick<Settlement["total"], "base" | "taxes">;
+
+/** Base and taxes of an amount, if there are taxes. */
+export function Tax({ of: { base, taxes }, as: Part }: { of: Taxed; as: typeof Stat }) {
+  const parts = taxes?.length ? [{ name: texts.common.withoutTaxes, amount: base }, ...taxes] : [];
+  return parts.map(({ name, amount }) => <Part key={name} label={name} value={<Amount of={amount} />} />);
 }
 
 /** Facts of one record. */

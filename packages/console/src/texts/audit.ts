@@ -41,6 +41,8 @@ const actions: Readonly<Record<string, string>> = {
   "held_back.keep": "Held-back subscriptions kept",
   "approval.request": "Second person requested",
   "approval.refuse": "Request refused",
+  "tax.add": "Tax added",
+  "tax.remove": "Tax removed",
   "data.export": "Data exported",
   "target.add": "Target added",
   "target.change": "Target changed",

@@ -17,6 +17,7 @@ export const common = {
   close: "Close",
   clear: "Clear",
   period: "Period",
+  withoutTaxes: "Without taxes",
   anyTime: "Any time",
   presets: {
     today: "Today",

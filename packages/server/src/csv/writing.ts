@@ -1,6 +1,7 @@
 import type { CatalogueRow } from "../domain/catalogue.ts";
 import { CONNECTION_TEXTS, type ConnectionFileRow, type CustomerFileRow } from "../domain/customer.ts";
 import { printable } from "../domain/names.ts";
+import { taxesText } from "../domain/tax.ts";
 
 /**
  * The start of a formula, also after blanks and in full-width characters: a spreadsheet would execute it, even in a
@@ -26,8 +27,12 @@ export function unguardCell(cell: string): string {
   return cell.startsWith("=") ? cell.replace(AS_FORMULA, "$1") : cell.replace(GUARDED_START, "$1");
 }
 
-export function cellOf(value: string | number | null): string {
-  return guardCell(printable(String(value ?? "")));
+/** A value, or taxes. */
+export type Cell = string | number | null | Parameters<typeof taxesText>[0];
+
+export function cellOf(value: Cell): string {
+  const text = typeof value === "object" && value !== null ? taxesText(value) : String(value ?? "");
+  return guardCell(printable(text));
 }
 
 type Cells = readonly string[];

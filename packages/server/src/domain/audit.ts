@@ -80,6 +80,8 @@ export const AUDIT_ACTIONS = [
   "held_back.keep",
   "approval.request",
   "approval.refuse",
+  "tax.add",
+  "tax.remove",
   "data.export",
 ] as const;
 
@@ -165,10 +167,7 @@ function toJson(value: unknown): string | undefined {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));
 }
 
-/*
- * Entries about partners, tokens, secrets and catalogues. They contain no secrets: a token is named by its id,
- * a secret by its number.
- */
+/* Entries about partners, tokens, secrets, catalogues. They contain no secrets, only their ids. */
 
 export function partnerAdded({ name, id, status }: Partner): AuditedChange {
   return { action: "partner.add", subject: name, before: undefined, after: { id, status } };

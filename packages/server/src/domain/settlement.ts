@@ -2,20 +2,58 @@ import { type AccountKey, addSums, NO_SALES, type SaleSums } from "./account.ts"
 import type { Service } from "./bouquet.ts";
 import type { Environment } from "./customer.ts";
 import type { Money } from "./money.ts";
+import { addSplits, NO_SPLIT, splitOf, type Tax, type TaxSplit } from "./tax.ts";
 import { firstOfMonth, type Instant, lastOfMonth, readDay, type Zone } from "./wall-time.ts";
 
-/** Sums of the top-ups and reversals of one account, bouquet and day of the provider's clock. */
+/** Sums of the top-ups and reversals of one account, bouquet, price and day of the provider's clock. */
 export interface DaySales extends AccountKey, SaleSums {
   readonly day: string;
   readonly service: Service;
   readonly bouquetCode: string;
+  /** The price of each. */
+  readonly amount: Money;
+}
+
+/** How many of the reversed top-ups of a row of sales were sold on a day. */
+export interface SoldOn {
+  readonly soldOn: string;
+  readonly count: number;
+}
+
+/**
+ * Base and taxes of the top-ups of a row of sales, less those of its reversals: each as on the day of its top-up. Undefined
+ * if the days of some are unknown, because their history was deleted.
+ */
+export function splitSales(
+  { service, amount, day, topUps, gross, reversals, reversed }: DaySales,
+  reversedOf: readonly SoldOn[],
+  taxes: readonly Tax[],
+): TaxSplit | undefined {
+  if (!taxes.some((tax) => tax.service === service)) return { base: gross - reversed, taxes: [] };
+  if (reversedOf.reduce((sum, { count }) => sum + count, 0) !== reversals) return undefined;
+  const soldOn = (day: string) => splitOf({ service, day, amount }, taxes);
+  return reversedOf.reduce(
+    (sum: TaxSplit | undefined, reversed) => addSplits(sum, soldOn(reversed.soldOn), -reversed.count),
+    addSplits(NO_SPLIT, soldOn(day), topUps),
+  );
+}
+
+export interface SettledSums extends SaleSums {
+  /** Undefined if unknown: see {@link splitSales}. */
+  readonly split: TaxSplit | undefined;
+}
+
+export const NOTHING_SETTLED: SettledSums = { ...NO_SALES, split: NO_SPLIT };
+
+export function addSettled(a: SettledSums, b: SettledSums): SettledSums {
+  return { ...addSums(a, b), split: addSplits(a.split, b.split) };
 }
 
 /**
  * Top-ups recorded on a day, and reversals made on it (whenever their top-ups were made). A past day never changes, not even
  * if its history is deleted (docs/decisions.md, "Settlement").
  */
-export interface SettlementLine extends SaleSums {
+export interface SettlementLine extends SettledSums {
   readonly day: string;
   readonly partnerId: number;
   /** Undefined if the line sums up all services of a day. */
@@ -26,7 +64,7 @@ export interface SettlementLine extends SaleSums {
 
 /** Detail of the lines: one for each bouquet, service or day. */
 export const SETTLEMENT_DETAILS = ["bouquet", "service", "day"] as const;
-type SettlementDetail = (typeof SETTLEMENT_DETAILS)[number];
+export type SettlementDetail = (typeof SETTLEMENT_DETAILS)[number];
 
 /** Commission of the top-ups, less that of the reversed ones. */
 export function keptOf({ commission, returned }: SaleSums): Money {
@@ -57,7 +95,7 @@ export function settlementNumber({ from, to, partnerId, environment }: SettledDa
 }
 
 /** The lines of a day, ordered by partner, service and bouquet. */
-export function settleDay(sales: readonly DaySales[], detail: SettlementDetail): SettlementLine[] {
+export function settleDay(sales: readonly (DaySales & SettledSums)[], detail: SettlementDetail): SettlementLine[] {
   const lines = new Map<string, SettlementLine>();
   for (const { day, partnerId, service, bouquetCode, ...sums } of sales) {
     const label = {
@@ -67,7 +105,7 @@ export function settleDay(sales: readonly DaySales[], detail: SettlementDetail):
       bouquetCode: detail === "bouquet" ? bouquetCode : undefined,
     };
     const key = JSON.stringify(label);
-    lines.set(key, { ...label, ...addSums(lines.get(key) ?? NO_SALES, sums) });
+    lines.set(key, { ...label, ...addSettled(lines.get(key) ?? NOTHING_SETTLED, sums) });
   }
   return [...lines.values()].sort(compareLines);
 }

@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<Permission, string>> = {
   read: "read customers, top-ups, partners, balances, catalogue, imports, targets and the audit trail",
   correct: "reverse top-ups, give and reverse goodwill, block and unblock, also in bulk",
   settle: "read settlements and statements, reconcile, and enter deposits, withdrawals and adjustments",
-  administer: "change partners, tokens, catalogue, imports, targets and staff",
+  administer: "change partners, tokens, catalogue, taxes, imports, targets and staff",
   sell: "sell at the counter for one partner",
 };
 

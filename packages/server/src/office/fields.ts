@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from "typebox";
+import { type Cell, cellOf } from "../csv/writing.ts";
 
 /* Schemas that tell a face more than their types. */
 
@@ -10,6 +11,11 @@ export type Rows<Row> = AsyncGenerator<readonly Row[], Trailer | undefined>;
 export interface CsvOf<Row> {
   readonly header: readonly string[];
   readonly lines: (row: Row) => readonly (readonly string[])[];
+}
+/** CSV with a column for each field. */
+export function csvOf<Row extends TObject>({ properties }: Row): CsvOf<Static<Row>> {
+  const header = Object.keys(properties);
+  return { header, lines: (row) => [header.map((name) => cellOf((row as Record<string, Cell>)[name] ?? null))] };
 }
 /** Marks an answer as a stream: CSV, by default with a column for each field, or NDJSON. */
 export const rowsOf = <Row extends TObject>(rows: Row, csv?: CsvOf<Static<Row>>) =>

@@ -1,11 +1,11 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { type AccountKey, addSums, NO_SALES, type SaleSums } from "../domain/account.ts";
-import type { DaySales } from "../domain/settlement.ts";
+import type { DaySales, SoldOn } from "../domain/settlement.ts";
 import type { Transaction } from "../domain/transaction.ts";
-import type { WallTime } from "../domain/wall-time.ts";
+import { dayAfter, type WallTime } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
 import { namesOf } from "./table.ts";
-import { columnsOf, type SaleRow, TABLES } from "./tables.ts";
+import { columnsOf, type SaleRow, TABLES, type Tables } from "./tables.ts";
 import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
 
 /*
@@ -13,11 +13,12 @@ import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
  * balance, statement and settlement is the sum of a few rows.
  */
 
-/** The day, account, service and bouquet of a row. */
+/** The day, account, service, bouquet and price of a row. */
 type SaleLabel = Omit<DaySales, keyof SaleSums>;
+type StoredLabel = Pick<Tables["salesDay"], keyof SaleLabel>;
 
-function labelOf({ partnerId, environment, service, bouquetCode }: Transaction, wall: WallTime): SaleLabel {
-  return { partnerId, environment, day: wall.slice(0, "YYYY-MM-DD".length), service, bouquetCode };
+function labelOf({ partnerId, environment, service, bouquetCode, amount }: Transaction, wall: WallTime): SaleLabel {
+  return { partnerId, environment, day: wall.slice(0, "YYYY-MM-DD".length), service, bouquetCode, amount };
 }
 
 /** A top-up counts on the day of its txnDate. */
@@ -51,11 +52,10 @@ function rowOf(label: SaleLabel, sums: SaleSums): SaleRow {
     day: label.day,
     service: label.service,
     bouquet_code: label.bouquetCode,
+    amount: Number(label.amount),
     top_ups: sums.topUps,
-    gross: Number(sums.gross),
     commission: Number(sums.commission),
     reversals: sums.reversals,
-    reversed: Number(sums.reversed),
     returned: Number(sums.returned),
   };
 }
@@ -98,20 +98,28 @@ export interface SalesFilter extends Days {
   readonly bouquetCode?: string | undefined;
 }
 
-/** The sales of each day, account, service and bouquet. @param by some of these, with the day, for sums of the others. */
-export async function readSales<By extends keyof SaleLabel = keyof SaleLabel>(
+/** The sales of each day, account, service, bouquet and price. */
+export async function readSales(db: Db, filter: SalesFilter): Promise<DaySales[]> {
+  const rows = await readSalesBy(db, filter, [...LABEL, "amount"]);
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+}
+
+/** @param by the day, and others that are not summed up. */
+export async function readSalesBy<By extends keyof SaleLabel>(
   db: Db,
   filter: SalesFilter,
-  by: readonly By[] = LABEL as readonly string[] as readonly By[],
-): Promise<(Pick<SaleLabel, By> & SaleSums)[]> {
+  by: readonly By[],
+): Promise<(Pick<StoredLabel, By> & SaleSums)[]> {
   const label: readonly (keyof SaleLabel)[] = by;
   const rows = await sumDays(db, filter).select(label).groupBy(label).execute();
   return rows.map((row) => ({ ...row, ...toSums(row) }));
 }
 
 const LABEL = ["partnerId", "environment", "day", "service", "bouquetCode"] as const;
+const total = (of: RawBuilder<unknown>) => sql<string | null>`cast(sum(${of}) as text)`;
 /** Digits, since a number may be too small to hold a sum exactly. */
-export const digits = (column: string) => sql<string | null>`cast(sum(${sql.ref(column)}) as text)`;
+export const digits = (column: string) => total(sql.ref(column));
+const price = (count: "topUps" | "reversals") => total(sql`${sql.ref(count)} * ${sql.ref("amount")}`);
 
 function sumDays(db: Db, filter: SalesFilter) {
   const { from, to } = filter;
@@ -120,8 +128,10 @@ function sumDays(db: Db, filter: SalesFilter) {
     if (filter[column] !== undefined) query = query.where(column, "=", filter[column]);
   if (from !== undefined) query = query.where("day", ">=", from);
   if (to !== undefined) query = query.where("day", "<=", to);
-  const names = ["topUps", "gross", "commission", "reversals", "reversed", "returned"] as const;
-  return query.select(names.map((name) => digits(name).as(name)));
+  const counted = ["topUps", "commission", "reversals", "returned"] as const;
+  return query
+    .select(counted.map((name) => digits(name).as(name)))
+    .select([price("topUps").as("gross"), price("reversals").as("reversed")]);
 }
 
 function toSums(row: { readonly [Name in keyof SaleSums]: string | null }): SaleSums {
@@ -135,15 +145,38 @@ function toSums(row: { readonly [Name in keyof SaleSums]: string | null }): Sale
   };
 }
 
+/** The days of the top-ups that were reversed on a day, by {@link saleName}. */
+export async function readReversedOf(
+  db: Db,
+  { environment, partnerId }: Pick<SalesFilter, "environment" | "partnerId">,
+  day: string,
+): Promise<Map<string, SoldOn[]>> {
+  const soldOn = sql<string>`substr(t.txn_date, 1, 10)`;
+  let query = db.selectFrom("reversal as r").innerJoin("topUp as t", "t.txnId", "r.txnId");
+  query = query.where("r.wall", ">=", day).where("r.wall", "<", dayAfter(day));
+  if (environment !== undefined) query = query.where("r.environment", "=", environment);
+  if (partnerId !== undefined) query = query.where("r.partnerId", "=", partnerId);
+  const rows = await query
+    .select((eb) => [...OF_SALE, soldOn.as("soldOn"), eb.fn.countAll().as("count")])
+    .groupBy([...OF_SALE, soldOn])
+    .execute();
+  const found = new Map<string, SoldOn[]>();
+  for (const { soldOn, count, ...label } of rows) {
+    const name = saleName({ ...label, day, amount: BigInt(label.amount) });
+    found.set(name, [...(found.get(name) ?? []), { soldOn, count: Number(count) }]);
+  }
+  return found;
+}
+
 /** The same sums from top-ups and reversals themselves, for a check. Reads in small steps. @param from undefined: all. */
 export async function plainSales(db: Db, from: string | undefined): Promise<Map<string, DaySales>> {
   const sales = new Map<string, DaySales>();
   const add = (rows: readonly PlainSum[], sumsOf: (sum: PlainSum) => Partial<SaleSums>) => {
     for (const row of rows) {
-      const { partnerId, environment, day, service, bouquetCode } = row;
-      const label = { partnerId, environment, day, service, bouquetCode };
+      const { count: _, commission: __, ...of } = row;
+      const label = { ...of, amount: BigInt(of.amount) };
       const known = sales.get(saleName(label)) ?? NO_SALES;
-      if (from === undefined || day >= from)
+      if (from === undefined || of.day >= from)
         sales.set(saleName(label), { ...label, ...addSums(known, { ...NO_SALES, ...sumsOf(row) }) });
     }
   };
@@ -151,30 +184,29 @@ export async function plainSales(db: Db, from: string | undefined): Promise<Map<
     const day = sql<string>`substr(${sql.ref(wall)}, 1, 10)`;
     return query
       .select((eb) => [...OF_SALE, day.as("day"), eb.fn.countAll().as("count")])
-      .select([digits("t.amount").as("amount"), digits("t.commission").as("commission")])
+      .select(digits("t.commission").as("commission"))
       .groupBy([...OF_SALE, day])
       .execute();
   };
   for await (const step of stepsOf(db, rangeOf(undefined, undefined)))
     add(await plain(inRange(topUps(db), step), "t.txnDate"), ({ count, amount, commission }) => {
-      return { topUps: Number(count), gross: BigInt(amount ?? 0), commission: BigInt(commission ?? 0) };
+      return { topUps: Number(count), gross: BigInt(count) * BigInt(amount), commission: BigInt(commission ?? 0) };
     });
   const reversed = topUps(db).innerJoin("reversal as r", "r.txnId", "t.txnId") as unknown as ReturnType<typeof topUps>;
   add(await plain(reversed, "r.wall"), ({ count, amount, commission }) => {
-    return { reversals: Number(count), reversed: BigInt(amount ?? 0), returned: BigInt(commission ?? 0) };
+    return { reversals: Number(count), reversed: BigInt(count) * BigInt(amount), returned: BigInt(commission ?? 0) };
   });
   return sales;
 }
 
-const OF_SALE = ["t.partnerId", "t.environment", "t.service", "t.bouquetCode"] as const;
+const OF_SALE = ["t.partnerId", "t.environment", "t.service", "t.bouquetCode", "t.amount"] as const;
 
-interface PlainSum extends Omit<DaySales, keyof SaleSums> {
+interface PlainSum extends StoredLabel {
   readonly count: string | number | bigint;
-  readonly amount: string | null;
   readonly commission: string | null;
 }
 
 /** A unique name of what is summed up together. */
-export function saleName({ partnerId, environment, day, service, bouquetCode }: SaleLabel) {
-  return `${partnerId} ${environment} ${day} ${service} ${bouquetCode}`;
+export function saleName({ partnerId, environment, day, service, bouquetCode, amount }: SaleLabel) {
+  return `${partnerId} ${environment} ${day} ${service} ${bouquetCode} ${amount}`;
 }

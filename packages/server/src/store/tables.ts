@@ -182,16 +182,10 @@ export const TABLES = {
   }),
   account_entry: table({ ...ACCOUNT, reference: text() }, { kind: text<StaffEntryKind>(), amount: number(), ...ACT }),
   sales_day: table(
-    { ...ACCOUNT, day: text(), service: text<Service>(), bouquet_code: text(), lane: number() },
-    {
-      top_ups: number(),
-      gross: number(),
-      commission: number(),
-      reversals: number(),
-      reversed: number(),
-      returned: number(),
-    },
+    { ...ACCOUNT, day: text(), service: text<Service>(), bouquet_code: text(), amount: number(), lane: number() },
+    { top_ups: number(), commission: number(), reversals: number(), returned: number() },
   ),
+  tax: table({ service: text<Service>(), name: text(), from_day: text() }, { share: number() }),
   ...STAFF_TABLES,
 };
 

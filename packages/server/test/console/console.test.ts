@@ -694,6 +694,7 @@ describe("finance", () => {
         "2026-11-20 to 2026-11-21, days of UTC",
       ],
       ...["Date of issue", "2026-11-22", "Amount owed", "NPR 1,580.00"],
+      ...["Without taxes", "NPR 1,528.23", "VAT", "NPR 51.77"],
       "By partner",
       "Partner Top-ups Gross (NPR) Reversals Reversed (NPR) Commission (NPR) Net (NPR)",
       "Blue Wallet 2 1,580.00 0 0.00 0.00 1,580.00",

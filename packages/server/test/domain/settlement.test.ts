@@ -1,26 +1,38 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { addSums, NO_SALES, type SaleSums } from "../../src/domain/account.ts";
-import { type DaySales, netOf, SETTLEMENT_DETAILS, settleDay, settlementNumber } from "../../src/domain/settlement.ts";
+import {
+  type DaySales,
+  NOTHING_SETTLED,
+  netOf,
+  SETTLEMENT_DETAILS,
+  type SettledSums,
+  settleDay,
+  settlementNumber,
+} from "../../src/domain/settlement.ts";
+import { NO_SPLIT } from "../../src/domain/tax.ts";
 import { RUNS } from "./builders.ts";
 
 const DAY = "2026-11-20";
 
-const LABEL = { day: DAY, environment: "production" } as const;
+const LABEL = { day: DAY, environment: "production", amount: 100n } as const;
+const NOTHING = { ...LABEL, ...NOTHING_SETTLED };
 const sold = (partnerId: number, service: DaySales["service"], bouquetCode: string, topUps = 1, gross = 100n) => ({
-  ...{ ...LABEL, ...NO_SALES, partnerId, service, bouquetCode, topUps, gross, commission: gross / 10n },
+  ...{ ...NOTHING, partnerId, service, bouquetCode, topUps, gross, commission: gross / 10n },
 });
 const reversed = (partnerId: number, service: DaySales["service"], bouquetCode: string, reversals = 1, of = 100n) => ({
-  ...{ ...LABEL, ...NO_SALES, partnerId, service, bouquetCode, reversals, reversed: of, returned: of / 10n },
+  ...{ ...NOTHING, partnerId, service, bouquetCode, reversals, reversed: of, returned: of / 10n },
 });
 
-const anySales: fc.Arbitrary<DaySales[]> = fc.array(
+const anySales: fc.Arbitrary<(DaySales & SettledSums)[]> = fc.array(
   fc.record({
     day: fc.constant(DAY),
     environment: fc.constant("production"),
     partnerId: fc.integer({ min: 1, max: 3 }),
     service: fc.constantFrom("tv", "internet", "iptv"),
     bouquetCode: fc.constantFrom("A", "B", "__proto__", "A,B"),
+    amount: fc.constantFrom(100n, 113_000n),
+    split: fc.constant(NO_SPLIT),
     topUps: fc.integer({ min: 0, max: 1_000 }),
     gross: fc.bigInt({ min: 0n, max: 10n ** 24n }),
     commission: fc.bigInt({ min: 0n, max: 10n ** 24n }),
@@ -35,7 +47,7 @@ describe("the settlement of a day", () => {
     const topUps = [sold(2, "tv", "TV-1M"), sold(1, "tv", "TV-1M"), sold(1, "internet", "NET-3M", 2, 700n)];
     const reversals = [reversed(1, "tv", "TV-1M", 1, 60n), reversed(1, "internet", "NET-1M", 3, 900n)];
     const line = (partnerId: number, service: string, bouquetCode: string, total: Partial<SaleSums>) => ({
-      ...{ day: DAY, partnerId, service, bouquetCode, ...NO_SALES, ...total },
+      ...{ day: DAY, partnerId, service, bouquetCode, ...NOTHING_SETTLED, ...total },
     });
     expect(settleDay([...topUps, ...reversals], "bouquet")).toEqual([
       line(1, "internet", "NET-1M", { reversals: 3, reversed: 900n, returned: 90n }),

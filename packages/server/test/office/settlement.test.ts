@@ -27,6 +27,7 @@ describe("a settlement", () => {
     const none = { service: null, bouquetId: null, partner: "wallet" };
     world.now = Date.parse("2026-11-22T00:00:29.999Z");
     const total = { topUps: 1, gross: "1130.00", reversals: 1, reversed: "1130.00", commission: "0.00", net: "0.00" };
+    const untaxed = { base: "0.00", taxes: [] };
     expect(await report()).toEqual({
       ...{ ...DAYS, number: null, open: true },
       lines: [
@@ -39,6 +40,8 @@ describe("a settlement", () => {
           reversed: "0.00",
           commission: "0.00",
           net: "1130.00",
+          base: "1130.00",
+          taxes: [],
         },
         {
           ...none,
@@ -49,9 +52,11 @@ describe("a settlement", () => {
           reversed: "1130.00",
           commission: "0.00",
           net: "-1130.00",
+          base: "-1130.00",
+          taxes: [],
         },
       ],
-      ...{ settledBy: null, byPartner: [{ partner: "wallet", ...total }], total },
+      ...{ settledBy: null, byPartner: [{ partner: "wallet", ...total, ...untaxed }], total: { ...total, ...untaxed } },
     });
     world.now += 1;
     expect(await report()).toMatchObject({ open: false });

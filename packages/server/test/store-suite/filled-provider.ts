@@ -14,6 +14,7 @@ import { rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts
 import { rotateToken } from "../../src/office/partners/tokens.ts";
 import { beginAnswer, beginLogIn, openSession } from "../../src/office/session/sql.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
+import { putTax } from "../../src/office/taxes/sql.ts";
 import type { ArchiveValue } from "../../src/store/engine.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import type { ArchiveChunk, Store } from "../../src/store/store.ts";
@@ -85,7 +86,7 @@ async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<vo
   const key = { partnerId: partner.id, environment: "production" } as const;
   const { instant: at, wall } = store.provider.zone.moment(now);
   const entry = { ...key, reference: "opening", kind: "deposit", reason: "first", author: "test", at, wall } as const;
-  const sums = { topUps: 2, gross: 90_000, commission: 900, reversals: 1, reversed: 45_000, returned: 450 };
+  const sums = { amount: 45_000, topUps: 2, commission: 900, reversals: 1, returned: 450 };
   await store.engine.transact(async (tx) => {
     await tx
       .insertInto("accountEntry")
@@ -96,6 +97,7 @@ async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<vo
       .values({ ...key, day: "2025-03-01", service: "tv", bouquetCode: "TV-1M", lane: 3, ...sums })
       .execute();
   });
+  await store.engine.transact((tx) => putTax(tx, { service: "tv", name: "VAT", share: 143_000, from: "2025-01-01" }));
   await setAccount(store, key, { creditLimit: 9_000_000n });
   const event = { kind: "account.low", partnerId: partner.id, below: 2_000_000n } as const;
   const low = { kind: "account_low", environment: "production", subject: "wallet", amount: 1_000_000n, event } as const;

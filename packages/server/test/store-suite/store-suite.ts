@@ -38,6 +38,7 @@ import { testSnapshots } from "./snapshots.ts";
 import { testStaff } from "./staff.ts";
 import { testStatistics } from "./statistics.ts";
 import { testTargets } from "./targets.ts";
+import { testTaxes } from "./taxes.ts";
 import { testTopUps } from "./top-ups.ts";
 import { testTotals } from "./totals.ts";
 import { testTransactionOperations } from "./transaction-operations.ts";
@@ -62,6 +63,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("refusals", () => testRefusals(makeDatabase));
     describe("searches", () => testSearches(makeDatabase));
     describe("settlements", () => testSettlements(makeDatabase));
+    describe("taxes", () => testTaxes(makeDatabase));
     describe("statistics", () => testStatistics(makeDatabase));
     describe("totals", () => testTotals(makeDatabase));
     describe("corrections", () => testCorrections(makeDatabase));

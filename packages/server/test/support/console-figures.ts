@@ -72,6 +72,10 @@ const amounts = (sum: Api["GET /settlement"]["answer"]["total"]) => [
   ...[formatCount(sum.topUps), bare(sum.gross), formatCount(sum.reversals), bare(sum.reversed)],
   ...[bare(sum.commission), bare(sum.net)],
 ];
+const parts = ({ base, taxes }: Pick<Api["GET /settlement"]["answer"]["total"], "base" | "taxes">) =>
+  taxes === null || taxes.length === 0
+    ? []
+    : [[texts.common.withoutTaxes, money(base ?? "")], ...taxes.map(({ name, amount }) => [name, money(amount)])];
 const SUMS = (["topUps", "gross", "reversals", "reversed", "commission", "net"] as const).map(
   (name) => settlement[name],
 );
@@ -118,10 +122,11 @@ const FIGURES: readonly Figures[] = [
   of(
     "GET /transactions/:id",
     ...factsBelow("/transactions"),
-    ({ status, amount, commission }) => [
+    ({ status, amount, commission, ...taxed }) => [
       [transactions.status, transactions.statuses[status]],
       [transactions.amount, money(amount)],
       [transactions.commission, money(commission)],
+      ...parts(taxed),
     ],
     true,
   ),
@@ -182,8 +187,10 @@ const FIGURES: readonly Figures[] = [
   of(
     "GET /settlement",
     ...stats,
-    ({ total }) =>
-      (["gross", "reversed", "commission", "net"] as const).map((name) => [settlement[name], money(total[name])]),
+    ({ total }) => [
+      ...(["gross", "reversed", "commission", "net"] as const).map((name) => [settlement[name], money(total[name])]),
+      ...parts(total),
+    ],
     true,
   ),
   of("GET /bulk/:id/lines", ...inTable(bulk.effects, bulk.before, bulk.after), ({ items }) =>

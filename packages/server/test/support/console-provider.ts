@@ -73,6 +73,7 @@ export async function fillProvider(api: StaffApi): Promise<ConsoleProvider> {
   service.now += 60_000;
   const bought = await topUp(api, { cuid: "2000001", service: "internet", reqId: "sita" }, { udf1: "counter 7" });
   await topUp(api, { cuid: "2000002", service: "internet", reqId: "ram" }, {}, blueToken);
+  await api.call("POST /taxes", { body: { name: "VAT", service: "tv", share: "13", from: "2026-11-21" } });
   service.now += DAY_MS;
   await topUp(api, { cuid: "2000001", service: "tv", reqId: "000100000000001" }, {}, blueToken);
   await topUp(api, { cuid: "2000004", service: "internet", reqId: "img" }, { udf1: MARKUP, udf2: SCRIPT });

@@ -111,6 +111,8 @@ const NO_ENTRY = {
   at: "",
   gross: null,
   commission: null,
+  base: null,
+  taxes: null,
   amount: null,
   reference: null,
   txnId: null,

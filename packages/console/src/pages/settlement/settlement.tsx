@@ -5,7 +5,7 @@ import { useMe } from "../../api/session.tsx";
 import type { Settlement as SettlementData } from "../../api/staff-api.d.ts";
 import { Button, DownloadButton } from "../../components/button.tsx";
 import { type Column, DataTable, LongTable } from "../../components/data-table.tsx";
-import { Amount, Card, Code, Fact, Grid, Stat } from "../../components/display.tsx";
+import { Amount, Card, Code, Fact, Grid, Stat, Tax } from "../../components/display.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { SelectFilter, useFilters, usePartnerOptions } from "../../components/filters.tsx";
 import { PageHead } from "../../components/page-head.tsx";
@@ -77,6 +77,7 @@ export default function Settlement() {
           <>
             <PeriodHead title={texts.shell.pages.settlement} of={found} partner={values.partner}>
               <Fact label={t.nets[found.settledBy ?? "none"]} value={<Amount of={found.total.net} />} />
+              <Tax of={found.total} as={Fact} />
             </PeriodHead>
             <Shown settlement={found} showsLines={lines !== "partner"} />
             {found.number !== null && <Signatures partner={values.partner} />}
@@ -97,7 +98,9 @@ function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLi
         <Stat label={t.reversed} value={<Amount of={total.reversed} />} note={countOf(total.reversals, t.reversal)} />
         <Stat label={t.commission} value={<Amount of={total.commission} />} />
         <Stat label={t.net} value={<Amount of={total.net} />} note={settledBy && t.nets[settledBy]} />
+        <Tax of={total} as={Stat} />
       </Grid>
+      {total.taxes === null && <Note tone="warning">{t.noTaxes}</Note>}
       {lines.length === 0 ? (
         <EmptyState title={t.none}>{t.noneHint}</EmptyState>
       ) : (
@@ -115,6 +118,7 @@ function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLi
 }
 
 type SettlementAmounts = SettlementData["total"];
+type AmountName = Exclude<keyof SettlementAmounts, "base" | "taxes">;
 type SettlementLine = SettlementData["lines"][number];
 type PartnerAmounts = SettlementData["byPartner"][number];
 
@@ -170,10 +174,10 @@ const SERVICE: Column<SettlementLine> = {
 const BOUQUET: Column<SettlementLine> = { header: t.bouquet, cell: ({ bouquetId }) => <Code>{bouquetId}</Code> };
 
 /** Amounts that explain the net of a partner on a telephone. */
-const ON_TELEPHONE: readonly (keyof SettlementAmounts)[] = ["reversed", "commission", "net"];
+const ON_TELEPHONE: readonly AmountName[] = ["reversed", "commission", "net"];
 
 function amountColumns<Row extends SettlementAmounts>(isStrong: (row: Row) => boolean): Column<Row>[] {
-  const column = (name: keyof SettlementAmounts): Column<Row> => ({
+  const column = (name: AmountName): Column<Row> => ({
     header: t[name],
     cell: (row) => {
       const value = row[name];

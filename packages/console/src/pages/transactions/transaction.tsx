@@ -5,7 +5,7 @@ import { useMay } from "../../api/session.tsx";
 import type { Approval, TransactionDetail } from "../../api/staff-api.d.ts";
 import { WaitingApproval } from "../../components/approvals.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
-import { Amount, Card, Code, connectionName, Fact, KeyValue, RunChange, Time } from "../../components/display.tsx";
+import { Amount, Card, Code, connectionName, Fact, KeyValue, RunChange, Tax, Time } from "../../components/display.tsx";
 import { OtherEnvironment } from "../../components/environment.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, Note } from "../../components/states.tsx";
@@ -89,6 +89,7 @@ function Fields({ transaction }: { transaction: TransactionDetail }) {
         <Fact label={t.status} value={<TransactionBadge status={status} />} />
         <Fact label={t.amount} value={<Amount of={amount} />} />
         <Fact label={t.commission} value={<Amount of={commission} />} />
+        <Tax of={transaction} as={Fact} />
         <Fact label={t.at} value={<Time of={txnDate} exact />} />
         <Fact label={t.partner} value={<Link href={partnerHref({ name: partner })}>{partner}</Link>} />
         <Fact

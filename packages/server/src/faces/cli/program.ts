@@ -18,7 +18,7 @@ const COMMANDS: readonly (readonly [heading: string, words: readonly string[]])[
   ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
   ["Make corrections:", ["connection", "subscription", "bulk", "approval"]],
   ["Send events to other systems:", ["target", "events"]],
-  ["Settle with partners:", ["report", "reconcile"]],
+  ["Settle with partners:", ["report", "reconcile", "tax"]],
   ["Maintain the database:", ["migrate", "check", "prune", "secret", "copy", "backup", "restore"]],
 ];
 
@@ -38,6 +38,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   catalogue: "change one bouquet, or go back to an earlier catalogue",
   import: "import a catalogue or customers from an NDJSON or CSV file",
   report: "report what partners owe",
+  tax: "manage taxes contained in prices",
   export: "write the catalogue, customers, transactions or a settlement to a file",
   secret: "list and rotate the secrets that seal checkoutIds",
   target: "manage the systems that receive events",
@@ -48,6 +49,7 @@ type Add = (program: Command, runtime: Runtime) => void;
 
 const accounts = () => import("../../office/accounts/operations.ts");
 const commission = () => import("../../office/accounts/commission.ts");
+const taxes = () => import("../../office/taxes/operations.ts");
 const statement = () => import("../../office/accounts/statement.ts");
 const bulk = () => import("../../office/bulk/operations.ts");
 const approvals = () => import("../../office/approvals/operations.ts");
@@ -107,6 +109,7 @@ const SUBJECTS: Readonly<
   why: { byHand: async () => (await import("./commands/customer.ts")).addWhyCommand },
   report: { office: [settlement] },
   reconcile: { office: [settlement] },
+  tax: { office: [taxes] },
   import: { office: [catalogue], byHand: async () => (await import("./commands/import.ts")).addImportCustomers },
   catalogue: { office: [catalogue] },
   export: { office: [catalogue, imports, transactions, settlement, statement] },

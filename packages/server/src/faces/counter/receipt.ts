@@ -6,6 +6,7 @@ import type { Transaction } from "../../domain/transaction.ts";
 import { periodWords } from "../../office/customers/words.ts";
 import { findPartner } from "../../office/partners/sql.ts";
 import { chainsOf } from "../../office/steps/chains.ts";
+import { saleOf, splitData, taxLines } from "../../office/taxes/lines.ts";
 import { presenterOf } from "../../office/transactions/presenter.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
 import type { AdminPorts } from "../staff-api/ports.ts";
@@ -47,8 +48,7 @@ export async function receiptOf(ports: AdminPorts, transaction: Transaction): Pr
     bouquet: presenter.findBouquet(service, transaction.bouquetCode)?.name ?? transaction.bouquetCode,
     currency,
     price: presenter.formatAmount(amount),
-    base: presenter.formatAmount(amount),
-    taxes: [],
+    ...splitData(await taxLines(engine.db, saleOf(transaction)), store.provider.currencyExponent),
     why: made === undefined ? null : whyOf(made),
     chain,
   };

@@ -11,6 +11,7 @@ import {
   WallTimeSchema,
 } from "../../office/common.ts";
 import { ChainSchema } from "../../office/steps/chains.ts";
+import { SPLIT } from "../../office/taxes/lines.ts";
 
 /* Requests and answers of the counter. */
 
@@ -111,8 +112,7 @@ export const ReceiptSchema = Type.Object(
     bouquet: Type.String(),
     currency: orNull(Type.String()),
     price: AmountSchema,
-    base: AmountSchema,
-    taxes: Type.Array(Type.Object({ name: Type.String(), share: Type.String(), amount: AmountSchema })),
+    ...SPLIT,
     why: orNull(text("Why the subscription ends when it does.")),
     chain: orNull(ChainSchema),
   },

@@ -23,6 +23,7 @@ import * as steps from "../../office/steps/operations.ts";
 import * as targetChange from "../../office/targets/change.ts";
 import * as targets from "../../office/targets/operations.ts";
 import * as webhooks from "../../office/targets/webhook.ts";
+import * as taxes from "../../office/taxes/operations.ts";
 import * as transactions from "../../office/transactions/operations.ts";
 import { routeOf } from "./operation-route.ts";
 import type { Route } from "./route.ts";
@@ -52,6 +53,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...catalogue.operations,
   ...imports.operations,
   ...settlement.operations,
+  ...taxes.operations,
   ...targets.operations,
   ...targetChange.operations,
   ...webhooks.operations,

@@ -5,6 +5,7 @@ import { type EntryPlace, readEntries } from "../../store/account-entries.ts";
 import { sumBalance } from "../../store/account-sums.ts";
 import { cursorOf, daysOf, limitOf, periodOf, textsOfCursor } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
+import { readTaxes } from "../taxes/sql.ts";
 import { prunedBefore } from "../transactions/sql.ts";
 import { accountMeant, entryData } from "./presenter.ts";
 import { EntriesInputSchema, EntriesSchema } from "./schemas.ts";
@@ -32,9 +33,10 @@ export const listAccountEntries = operation({
     const pruned = await prunedBefore(office, daysOf(office, { from, to }).from);
     const place = readPlace(input.cursor);
     // One view: an entry that is made meanwhile is in the closing balance and in the list, or in neither.
-    const { opening, closing, entries, rest } = await engine.view(async (db) => ({
+    const { opening, closing, taxes, entries, rest } = await engine.view(async (db) => ({
       opening: await sumBalance(db, key, { to: dayBefore(from) }),
       closing: await sumBalance(db, key, { to }),
+      taxes: await readTaxes(db),
       ...(await readEntries(
         db,
         zone,
@@ -49,7 +51,7 @@ export const listAccountEntries = operation({
     }));
     let balance = place?.balance ?? closing;
     const items = entries.map((entry) => {
-      const item = entryData(entry, balance, currencyExponent);
+      const item = entryData(entry, balance, { exponent: currencyExponent, taxes });
       balance -= entry.amount;
       return item;
     });

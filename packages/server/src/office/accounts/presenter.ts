@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import type { Partner } from "../../domain/access-token.ts";
 import { type AccountEntry, type AccountKey, availableOf, balanceState, owingOf } from "../../domain/account.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { splitOf, type Tax } from "../../domain/tax.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import type { Account } from "../../store/accounts.ts";
 import type { Db } from "../../store/engine.ts";
@@ -10,6 +11,7 @@ import type { Office } from "../office.ts";
 import type { Shown } from "../operation.ts";
 import { noPartner } from "../partners/presenter.ts";
 import { findPartner } from "../partners/sql.ts";
+import { saleOf, splitDataOrNull } from "../taxes/lines.ts";
 import { printable, table } from "../text.ts";
 import type { AccountSchema, EntryEffectSchema, EntrySchema, StatementSchema } from "./schemas.ts";
 
@@ -59,7 +61,11 @@ export function entryLines(effect: Static<typeof EntryEffectSchema>): Shown {
   return { out: table(columns, [effect], 3), ...(isRepeat && { note }) };
 }
 
-export function entryData(entry: AccountEntry, balance: Money, exponent: CurrencyExponent): Static<typeof EntrySchema> {
+export function entryData(
+  entry: AccountEntry,
+  balance: Money,
+  { exponent, taxes }: { readonly exponent: CurrencyExponent; readonly taxes: readonly Tax[] },
+): Static<typeof EntrySchema> {
   const sale = "of" in entry ? entry.of : undefined;
   const staff = "of" in entry ? undefined : entry;
   return {
@@ -68,6 +74,7 @@ export function entryData(entry: AccountEntry, balance: Money, exponent: Currenc
     kind: entry.kind,
     gross: formatOrNull(sale?.amount, exponent),
     commission: formatOrNull(sale?.commission, exponent),
+    ...splitDataOrNull(sale && splitOf(saleOf(sale), taxes), exponent),
     amount: formatMoneyInFull(entry.amount, exponent),
     balance: formatMoneyInFull(balance, exponent),
     reference: staff?.reference ?? null,

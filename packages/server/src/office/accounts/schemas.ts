@@ -17,6 +17,7 @@ import {
   WallTimeSchema,
 } from "../common.ts";
 import { BalanceStateSchema, PartnerName } from "../partners/presenter.ts";
+import { splitOrNull } from "../taxes/lines.ts";
 import { TransactionListSchema } from "../transactions/schemas.ts";
 
 /** Input that names an account. */
@@ -94,6 +95,7 @@ export const EntrySchema = Type.Object(
     kind: oneOf(ACCOUNT_ENTRY_KINDS),
     gross: orNull(amount("Price of the top-up; null for other entries.")),
     commission: orNull(amount("Commission of the top-up.")),
+    ...splitOrNull("Gross without taxes."),
     amount: amount("Effect on the balance."),
     balance: amount("Balance after the entry."),
     reference: orNull(Type.String({ description: "Null for top-ups and reversals." })),

@@ -1,5 +1,4 @@
 import type { Static } from "typebox";
-import { cellOf } from "../../csv/writing.ts";
 import { balanceOfSums, owingOf } from "../../domain/account.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { keptOf, settlementNumber } from "../../domain/settlement.ts";
@@ -8,9 +7,10 @@ import { dayBefore, firstOfMonth, lastOfMonth } from "../../domain/wall-time.ts"
 import { type EntryPlace, readByStaff, readEntries } from "../../store/account-entries.ts";
 import { sumAccount, sumBalance } from "../../store/account-sums.ts";
 import { daysOf } from "../common.ts";
-import { type Rows, rowsOf } from "../fields.ts";
+import { csvOf, type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
+import { readTaxes } from "../taxes/sql.ts";
 import { prunedBefore } from "../transactions/sql.ts";
 import { accountMeant, entryData, statementLines } from "./presenter.ts";
 import { EntrySchema, StatementInputSchema, StatementSchema } from "./schemas.ts";
@@ -75,15 +75,13 @@ export const showStatement = operation({
   },
 });
 
-const COLUMNS = Object.keys(EntrySchema.properties) as (keyof Static<typeof EntrySchema>)[];
-
 export const exportStatement = operation({
   ...AS,
   http: "GET /partners/:name/statement.csv",
   isReport: true,
   summary: "Export the entries of a month, each with the balance after it",
   input: StatementInputSchema,
-  answer: rowsOf(EntrySchema, { header: COLUMNS, lines: (row) => [COLUMNS.map((name) => cellOf(row[name]))] }),
+  answer: rowsOf(EntrySchema, csvOf(EntrySchema)),
   cli: [
     {
       words: "export statement",
@@ -106,6 +104,7 @@ async function* exported(office: Office, { key, days, start }: Month): Rows<Stat
   const { engine, provider } = office.store;
   const from = (await prunedBefore(office, start)) ?? days.from;
   let balance = await sumBalance(engine.db, key, { to: dayBefore(from) });
+  const taxes = await readTaxes(engine.db);
   let after: EntryPlace | undefined;
   do {
     const page = await readEntries(
@@ -117,7 +116,7 @@ async function* exported(office: Office, { key, days, start }: Month): Rows<Stat
     );
     yield page.entries.map((entry) => {
       balance += entry.amount;
-      return entryData(entry, balance, provider.currencyExponent);
+      return entryData(entry, balance, { exponent: provider.currencyExponent, taxes });
     });
     after = page.rest;
   } while (after !== undefined);

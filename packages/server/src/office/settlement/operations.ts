@@ -1,24 +1,32 @@
 import type { Static } from "typebox";
-import { cellOf } from "../../csv/writing.ts";
-import { type AccountKey, addSums, NO_SALES, type SaleSums } from "../../domain/account.ts";
-import type { Environment } from "../../domain/customer.ts";
+import type { AccountKey } from "../../domain/account.ts";
 import { type CurrencyExponent, formatMoneyInFull, type Money } from "../../domain/money.ts";
 import { THEIR_STATUSES, type TheirStatus, type Verdict } from "../../domain/reconciliation.ts";
 import { Refused } from "../../domain/refused.ts";
-import { keptOf, netOf, type SettlementLine, settleDay, settlementNumber } from "../../domain/settlement.ts";
+import {
+  addSettled,
+  keptOf,
+  NOTHING_SETTLED,
+  netOf,
+  type SettledSums,
+  type SettlementLine,
+  settlementNumber,
+} from "../../domain/settlement.ts";
+import { taxesText } from "../../domain/tax.ts";
 import { RECORDING_DEADLINE_MS } from "../../domain/top-up.ts";
-import { DAY_MS, dayAfter, wallMsBetween } from "../../domain/wall-time.ts";
+import { DAY_MS, wallMsBetween } from "../../domain/wall-time.ts";
 import type { OwnDays } from "../../store/own-pages.ts";
-import { readSales } from "../../store/sales.ts";
 import { isKept } from "../accounts/sql.ts";
 import { daysOf, environmentOf, periodOf } from "../common.ts";
-import { type Rows, rowsOf } from "../fields.ts";
+import { csvOf, type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { partnerIdOf } from "../partners/meant.ts";
 import { partnerNamesOf } from "../partners/sql.ts";
+import { splitDataOrNull } from "../taxes/lines.ts";
 import { count, prunedLine, table } from "../text.ts";
 import { prunedBefore } from "../transactions/sql.ts";
+import { type Days, settleDays } from "./days.ts";
 import { differenceData, readCustomers, reconcile, totalsData } from "./reconcile.ts";
 import {
   type DifferenceSchema,
@@ -37,9 +45,13 @@ export function settlementTable(settlement: Settlement): Shown {
   const { lines, total } = settlement;
   const labels = LABELS.filter((name) => name === "day" || lines.some((line) => line[name] !== null));
   const totalLine = { day: "TOTAL", partner: "", service: "", bouquetId: "", ...total };
-  const out = table([...labels, ...AMOUNTS], [...lines, totalLine], AMOUNTS.length);
+  const columns = total.taxes?.length === 0 ? AMOUNTS : [...AMOUNTS, "base", "taxes"];
+  const rows = [...lines, totalLine].map((line) => ({ ...line, taxes: line.taxes && taxesText(line.taxes) }));
+  const out = table([...labels, ...columns], rows, columns.length);
   const charged = "The net is charged to the account: topupd partner statement says who owes whom.\n";
-  return { out, note: `${openLine(settlement)}${settlement.settledBy === "account" ? charged : ""}` };
+  const unknown = "Some reversed top-ups were deleted (topupd prune), so their taxes are unknown.\n";
+  const notes = [settlement.settledBy === "account" ? charged : "", total.taxes === null ? unknown : ""];
+  return { out, note: `${openLine(settlement)}${notes.join("")}` };
 }
 
 function openLine({ open }: { readonly open: boolean }): string {
@@ -108,12 +120,13 @@ export const reportSettlement = operation({
     const [environment, partnerId] = [await environmentOf(office, input), await partnerIdOf(office, input)];
     const number = partnerId === undefined ? null : settlementNumber({ from, to, partnerId, environment });
     const lines: Line[] = [];
-    let total = NO_SALES;
-    const sums = new Map<number, SaleSums>();
+    let total = NOTHING_SETTLED;
+    const sums = new Map<number, SettledSums>();
     for await (const settled of days) {
       lines.push(...(await linesOf(office, settled)));
-      total = settled.reduce<SaleSums>(addSums, total);
-      for (const line of settled) sums.set(line.partnerId, addSums(sums.get(line.partnerId) ?? NO_SALES, line));
+      total = settled.reduce(addSettled, total);
+      for (const line of settled)
+        sums.set(line.partnerId, addSettled(sums.get(line.partnerId) ?? NOTHING_SETTLED, line));
       if (lines.length > MOST_LINES)
         throw new Refused(
           "invalid",
@@ -139,18 +152,13 @@ async function settledBy({ store }: Office, key: AccountKey): Promise<Settlement
   return (await isKept(store.engine.db, key)) ? "account" : "invoice";
 }
 
-const COLUMNS = Object.keys(SettlementLineSchema.properties) as (keyof Line)[];
-
 export const exportSettlement = operation({
   ...AS,
   http: "GET /settlement.csv",
   isReport: true,
   summary: "Export a settlement, with any number of lines",
   input: SettlementInputSchema,
-  answer: rowsOf(SettlementLineSchema, {
-    header: COLUMNS,
-    lines: (line) => [COLUMNS.map((name) => cellOf(line[name]))],
-  }),
+  answer: rowsOf(SettlementLineSchema, csvOf(SettlementLineSchema)),
   cli: [
     {
       words: "export settlement",
@@ -170,7 +178,6 @@ async function* exported(office: Office, days: Days): Rows<Line> {
 
 type Settlement = Static<typeof SettlementSchema>;
 type Line = Static<typeof SettlementLineSchema>;
-type Days = AsyncGenerator<readonly SettlementLine[]>;
 
 type SettledPeriod = Static<typeof SettlementInputSchema> & OwnDays;
 
@@ -183,24 +190,6 @@ async function settledDays(office: Office, input: SettledPeriod): Promise<Days> 
   return settleDays(office.store, of, input);
 }
 
-/** Yields settled days, oldest first. A top-up counts on the day of its record, a reversal on its own day. */
-export async function* settleDays(
-  { engine }: Office["store"],
-  of: SettledBy,
-  { from, to, detail = "bouquet" }: Pick<SettledPeriod, "from" | "to" | "detail">,
-): Days {
-  // A top-up that was decided on one of these days may still wait for its commit.
-  await engine.awaitCommits();
-  for (let day = from; day <= to; day = dayAfter(day))
-    yield settleDay(await readSales(engine.db, { ...of, from: day, to: day }), detail);
-}
-
-/** One partner, or all. */
-interface SettledBy {
-  readonly environment: Environment;
-  readonly partnerId: number | undefined;
-}
-
 async function linesOf({ store }: Office, lines: readonly SettlementLine[]): Promise<Line[]> {
   const names = await partnerNamesOf(store);
   return lines.map((line) => {
@@ -210,10 +199,14 @@ async function linesOf({ store }: Office, lines: readonly SettlementLine[]): Pro
   });
 }
 
-function amountsOf(total: SaleSums, currencyExponent: CurrencyExponent) {
-  const { topUps, gross, reversals, reversed } = total;
+function amountsOf(total: SettledSums, currencyExponent: CurrencyExponent) {
+  const { topUps, gross, reversals, reversed, split } = total;
   const inFull = (amount: Money) => formatMoneyInFull(amount, currencyExponent);
-  const money = { commission: inFull(keptOf(total)), net: inFull(netOf(total)) };
+  const money = {
+    commission: inFull(keptOf(total)),
+    net: inFull(netOf(total)),
+    ...splitDataOrNull(split, currencyExponent),
+  };
   return { topUps, gross: inFull(gross), reversals, reversed: inFull(reversed), ...money };
 }
 

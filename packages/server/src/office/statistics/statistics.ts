@@ -3,7 +3,7 @@ import type { Service } from "../../domain/bouquet.ts";
 import { dayAfter, type Instant, plus, readDay, type WallTime } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
-import { readSales } from "../../store/sales.ts";
+import { readSalesBy } from "../../store/sales.ts";
 import { countRefusedCalls } from "../customers/refused-call-rows.ts";
 import { type MinuteSales, sumMinutes, sumReversals, type Whose } from "./sql.ts";
 
@@ -76,8 +76,8 @@ export class StatisticsReader {
     const known = daysUntil(wall, Math.max(length, 2) + WEEK);
     const days = known.slice(-length);
     const [from = "", to = ""] = [days[0], days.at(-1)];
-    const sales = await readSales(db, { ...whose, from: known[0], to }, ["day", "partnerId"]);
-    const bouquets = await readSales(db, { ...whose, from, to }, ["day", "service", "bouquetCode"]);
+    const sales = await readSalesBy(db, { ...whose, from: known[0], to }, ["day", "partnerId"]);
+    const bouquets = await readSalesBy(db, { ...whose, from, to }, ["day", "service", "bouquetCode"]);
     const byDay = sumBy(sales, ({ day }) => day);
     const soldOn = (day: string) => byDay.get(day) ?? NO_SALES;
     const minute = plus(wall, { months: 0, days: -WEEK }).slice(0, 16);

@@ -2,17 +2,20 @@ import { type Static, Type } from "typebox";
 import { explainEntries } from "../../domain/ledger.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { Refused } from "../../domain/refused.ts";
+import { splitOf } from "../../domain/tax.ts";
 import { firstTransactionId, isTransactionId, transactionTime } from "../../domain/transaction.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
 import type { Ports } from "../../store/ports.ts";
 import { daysOf, environmentOf, limitOf, PAGE, readAmount, readIsoInstant, runOf } from "../common.ts";
 import { findCuidsByName, MOST_CANDIDATES, readNames } from "../customer-search.ts";
-import { type Rows, rowsOf } from "../fields.ts";
+import { csvOf, type Rows, rowsOf } from "../fields.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { partnerIdOf } from "../partners/meant.ts";
 import { approvalOf, approvalShower } from "../second-person.ts";
+import { saleOf, splitData, taxLines } from "../taxes/lines.ts";
+import { readTaxes } from "../taxes/sql.ts";
 import { readTransactions, readWithReversals, type TransactionFilter } from "./lists.ts";
 import { detailLines, listLines, type Presenter, presenterOf, transactionData } from "./presenter.ts";
 import {
@@ -163,7 +166,7 @@ export const exportTransactions = operation({
       Type.Boolean({ description: "Leaves out the last minute; without a filter, says until when it is complete." }),
     ),
   }),
-  answer: rowsOf(ExportedTransactionSchema),
+  answer: rowsOf(ExportedTransactionSchema, csvOf(ExportedTransactionSchema)),
   cli: [
     {
       words: "export transactions",
@@ -185,7 +188,7 @@ export const exportTransactions = operation({
  * @param isSettled leaves out the top-ups and reversals of the last minute: others of that minute may not be on record yet.
  */
 async function* exported(
-  { store: { engine }, clock }: Office,
+  { store: { engine, provider }, clock }: Office,
   asked: TransactionFilter,
   isSettled: boolean,
   presenter: Presenter,
@@ -196,6 +199,7 @@ async function* exported(
   const { status, ...others } = asked;
   const until = Math.min(others.until ?? Number.POSITIVE_INFINITY, settledUntil + 1);
   const filter = { ...others, ...(until !== Number.POSITIVE_INFINITY && { until }), ...(!isSettled && { status }) };
+  const taxes = await readTaxes(engine.db);
   for await (const page of readWithReversals(engine, filter, ROWS_AT_ONCE)) {
     const known = page.map(({ transaction, reversal }) => {
       if (!isKnown(reversal))
@@ -209,6 +213,7 @@ async function* exported(
       const name = names.get(transaction.cuid);
       return {
         ...transactionData(transaction, presenter),
+        ...splitData(splitOf(saleOf(transaction), taxes), provider.currencyExponent),
         reversedAt: isoTimeOrNull(reversal?.at),
         reversedBy: reversal?.author ?? null,
         reversalReason: reversal?.reason ?? null,
@@ -252,6 +257,7 @@ export const showTransaction = operation({
     const { firstName, lastName, mobile = null } = customer ?? {};
     return {
       ...transactionData(transaction, await presenterOf(office, transaction.environment)),
+      ...splitData(await taxLines(engine.db, saleOf(transaction)), store.provider.currencyExponent),
       customer: firstName === undefined || lastName === undefined ? null : { firstName, lastName, mobile },
       plan: made?.plan ?? null,
       before: runOf(made?.before),

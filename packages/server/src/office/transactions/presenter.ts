@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { bouquetFinder, type FindBouquet } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
+import { taxesText } from "../../domain/tax.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import { isoTime } from "../../domain/wall-time.ts";
 import type { Ports } from "../../store/ports.ts";
@@ -100,6 +101,12 @@ export function detailLines(shown: Static<typeof TransactionDetailSchema>, { zon
     ["bouquet", bouquetOf(shown)],
     ["amount", shown.amount],
     ["commission", shown.commission],
+    ...(shown.taxes.length === 0
+      ? []
+      : ([
+          ["base", shown.base],
+          ["taxes", taxesText(shown.taxes)],
+        ] as const)),
     ["udf1", shown.udf1 ?? undefined],
     ["udf2", shown.udf2 ?? undefined],
     ["plan", plan ?? undefined],

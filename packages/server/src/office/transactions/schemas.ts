@@ -17,6 +17,7 @@ import {
   WallTimeSchema,
 } from "../common.ts";
 import { ApprovalSchema } from "../second-person.ts";
+import { SPLIT } from "../taxes/lines.ts";
 import { MOST_LOOKED_AT } from "./lists.ts";
 
 const text = (description: string) =>
@@ -108,6 +109,7 @@ const EFFECT = { before: orNull(RunSchema), after: orNull(RunSchema) };
 export const TransactionDetailSchema = Type.Object(
   {
     ...TransactionSchema.properties,
+    ...SPLIT,
     customer: orNull(Type.Object({ firstName: Type.String(), lastName: Type.String(), mobile: orNull(Type.String()) })),
     plan: orNull(Type.String()),
     ...EFFECT,
@@ -137,6 +139,7 @@ export const TransactionReversalSchema = Type.Object(
 export const ExportedTransactionSchema = Type.Object(
   {
     ...TransactionSchema.properties,
+    ...SPLIT,
     reversedAt: orNull(InstantSchema),
     reversedBy: orNull(Type.String()),
     reversalReason: orNull(Type.String()),

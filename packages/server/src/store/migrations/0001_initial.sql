@@ -362,17 +362,17 @@ CREATE TABLE sales_day (
   day          TEXT    NOT NULL,
   service      TEXT    NOT NULL,
   bouquet_code TEXT    NOT NULL,
+  -- The price of each of these top-ups and reversals, so that sums of their rounded taxes are exact.
+  amount       INTEGER NOT NULL CHECK (amount > 0),
   -- In PostgreSQL, each session adds to rows of its own, so that batches do not wait for each other. 0 in SQLite.
   lane         INTEGER NOT NULL,
   top_ups      INTEGER NOT NULL,
-  gross        INTEGER NOT NULL,
   -- Of these top-ups.
   commission   INTEGER NOT NULL,
   reversals    INTEGER NOT NULL,
-  reversed     INTEGER NOT NULL,
   -- The commission of the reversed top-ups.
   returned     INTEGER NOT NULL,
-  PRIMARY KEY (partner_id, environment, day, service, bouquet_code, lane)
+  PRIMARY KEY (partner_id, environment, day, service, bouquet_code, amount, lane)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sales_day_by_day ON sales_day (environment, day);
@@ -382,6 +382,16 @@ CREATE INDEX sales_day_by_day ON sales_day (environment, day);
 ALTER TABLE sales_day SET (fillfactor = 50);
 
 --- both
+-- Taxes contained in prices. A row holds from its day until the next row of its service and name.
+CREATE TABLE tax (
+  service  TEXT    NOT NULL CHECK (service IN ('tv', 'internet', 'iptv')),
+  name     TEXT    NOT NULL,
+  from_day TEXT    NOT NULL,
+  -- Millionths of the base: 143000 is 14.3 %. 0 ends the tax.
+  share    INTEGER NOT NULL CHECK (share BETWEEN 0 AND 1000000),
+  PRIMARY KEY (service, name, from_day)
+) STRICT, WITHOUT ROWID;
+
 -- Every change by staff or an import. The hash of an entry covers the previous entry.
 CREATE TABLE audit_entry (
   seq      INTEGER PRIMARY KEY,

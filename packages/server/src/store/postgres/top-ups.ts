@@ -70,7 +70,7 @@ const SOLD_KEY = pick(TABLES.sales_day.columns, "partner_id", "environment", "da
 const SOLD_TODAY = withRows(
   {
     name: "sold_today",
-    text: `SELECT k.partner_id, k.environment, coalesce(sum(s.top_ups), 0) AS top_ups, coalesce(sum(s.gross), 0) AS gross
+    text: `SELECT k.partner_id, k.environment, coalesce(sum(s.top_ups), 0) AS top_ups, coalesce(sum(s.top_ups * s.amount), 0) AS gross
       FROM ${asked(SOLD_KEY)} LEFT JOIN sales_day AS s ON ${isAsked("s", namesOf(SOLD_KEY))}
       GROUP BY k.partner_id, k.environment`,
   },

@@ -36,7 +36,7 @@ const FIND_TOKEN = `SELECT t.expires_at AS "expiresAt", t.revoked_at AS "revoked
 const FIND_GUARDED = `SELECT ${GUARD_COLUMNS.join(", ")} FROM account
   WHERE partner_id = ? AND environment = ? AND balance IS NOT NULL`;
 const CHARGE = "UPDATE account SET balance = @balance WHERE partner_id = @partner_id AND environment = @environment";
-const SOLD_TODAY = `SELECT coalesce(sum(top_ups), 0) AS top_ups, coalesce(sum(gross), 0) AS gross FROM sales_day
+const SOLD_TODAY = `SELECT coalesce(sum(top_ups), 0) AS top_ups, coalesce(sum(top_ups * amount), 0) AS gross FROM sales_day
   WHERE partner_id = ? AND environment = ? AND day = ?`;
 /** Finds whether a checkout has a top-up, is retired, or both. */
 const ON_RECORD = `SELECT 'top_up' AS what FROM top_up WHERE checkout_id = ?1
