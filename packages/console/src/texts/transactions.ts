@@ -23,6 +23,7 @@ export const transactions = {
     amount: { label: "Amount", isRare: true },
     udf1: { label: "udf1", isRare: true },
     udf2: { label: "udf2", isRare: true },
+    seller: { label: "Seller", isRare: true },
   },
   topUpOne: "top-up",
   reversedOf: (count: string) => `${count} reversed`,

@@ -82,6 +82,9 @@ export const AUDIT_ACTIONS = [
   "approval.refuse",
   "tax.add",
   "tax.remove",
+  "shift.open",
+  "shift.close",
+  "sale.cash_returned",
   "data.export",
 ] as const;
 

@@ -15,6 +15,7 @@ import type { Refusal } from "./failure.ts";
 import { appendGrant, type LedgerHead, type TopUpEntry } from "./ledger.ts";
 import type { Money } from "./money.ts";
 import { faultOf } from "./practice.ts";
+import type { Sale } from "./sale.ts";
 import { type RequestedTopUp, type Transaction, transactionOf } from "./transaction.ts";
 import type { Instant, Moment, WallTime } from "./wall-time.ts";
 
@@ -35,6 +36,8 @@ export interface TopUpCommand extends RequestedTopUp {
   readonly txnDigits: string;
   /** Id of the accepted access token; undefined in histories that topupd makes itself. */
   readonly tokenId: string | undefined;
+  /** Undefined unless a seller made it. */
+  readonly sale?: Sale | undefined;
 }
 
 /** All facts of the decision, read inside the transaction that records it. */

@@ -4,7 +4,7 @@ import type { Said } from "./fields.ts";
 
 /** Filters whose values are audited. The values of others can name a customer. */
 const NOT_PERSONAL: ReadonlySet<string> = new Set([
-  ...["environment", "from", "to", "month", "detail", "partner", "service", "segment", "area", "bouquet"],
+  ...["environment", "from", "to", "month", "detail", "partner", "seller", "service", "segment", "area", "bouquet"],
   ...["status", "amount", "state", "endsWithin", "endedWithin", "settled", "kind"],
 ]);
 

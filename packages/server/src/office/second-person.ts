@@ -100,11 +100,14 @@ export function accountChangeOf({ account }: Pick<ApprovalRow, "account">): Acco
 
 const ID_BYTES = 9;
 
-interface Wanted extends Subject, Pick<ApprovalRow, "environment"> {
+interface WantedChange extends Subject, Pick<ApprovalRow, "environment"> {
   readonly account?: AccountChange;
   /** Subject and values of the audit entry of a request. */
   readonly audited: Pick<AuditedChange, "subject" | "after">;
-  /** Counts the change, unless a request for it waits. @returns whether it needs a second person. */
+}
+
+interface Wanted extends WantedChange {
+  /** Counts the change, unless a request for it waits that counts as the first person. @returns whether it needs a second person. */
   readonly needsAnother: (isWaiting: boolean) => boolean | Promise<boolean>;
 }
 
@@ -120,16 +123,44 @@ interface Requested {
  * @throws Refused
  */
 export async function requestIfNeeded(office: Corrector, tx: Db, wanted: Wanted): Promise<Requested | undefined> {
-  if (office.limits === undefined || office.confirms !== undefined) return undefined;
-  const { kind, subject, environment, audited, needsAnother } = wanted;
-  const account = wanted.account === undefined ? null : JSON.stringify(wanted.account);
+  const { limits, confirms } = office;
+  if (limits === undefined) return undefined;
+  if (confirms !== undefined) {
+    if (!(await countsAsPerson(tx, confirms)) && (await wanted.needsAnother(false)))
+      throw new Refused("conflict", "this amount needs two people of the staff: reverse it on the page of the top-up");
+    return undefined;
+  }
+  const last = await waitingFor(office, tx, wanted);
+  const waiting = last !== undefined && (await countsAsPerson(tx, last)) ? last : undefined;
+  if (!(await wanted.needsAnother(waiting !== undefined))) return undefined;
+  return waiting === undefined ? newRequest(office, tx, wanted) : sameRequest(waiting, wanted);
+}
+
+/** Requests a change in the name of a seller, in such a transaction. A request that waits already stays. */
+export async function requestForSeller(office: Corrector, tx: Db, wanted: WantedChange): Promise<Requested> {
+  const waiting = await waitingFor(office, tx, wanted);
+  return waiting === undefined ? newRequest(office, tx, wanted) : { approval: waiting };
+}
+
+async function waitingFor({ by }: Corrector, tx: Db, of: Subject): Promise<ApprovalRow | undefined> {
+  const last = await approvalOf(tx, of);
+  return last !== undefined && stateOf(last, by.at) === "waiting" ? last : undefined;
+}
+
+/** @throws Refused if it asks for another amount. */
+function sameRequest(waiting: ApprovalRow, wanted: Wanted): Requested {
+  if (waiting.account === accountOf(wanted)) return { approval: waiting };
+  throw new Refused("conflict", `a request of ${waiting.requestedBy} for another amount waits: refuse it first`);
+}
+
+function accountOf({ account }: Pick<Wanted, "account">): string | null {
+  return account === undefined ? null : JSON.stringify(account);
+}
+
+function newRequest(office: Corrector, tx: Db, wanted: WantedChange): Requested {
+  const { kind, subject, environment, audited } = wanted;
+  const account = accountOf(wanted);
   const { author: requestedBy, at: requestedAt, reason = "" } = office.by;
-  const last = await approvalOf(tx, wanted);
-  const waiting = last !== undefined && stateOf(last, requestedAt) === "waiting" ? last : undefined;
-  if (!(await needsAnother(waiting !== undefined))) return undefined;
-  if (waiting?.account === account) return { approval: waiting };
-  if (waiting !== undefined)
-    throw new Refused("conflict", `a request of ${waiting.requestedBy} for another amount waits: refuse it first`);
   const id = Buffer.from(office.random(ID_BYTES)).toString("hex");
   const undecided = { state: "waiting", decidedBy: null, decidedAt: null, refusal: null } as const;
   const approval = { kind, subject, environment, account, ...undecided, id, reason, requestedBy, requestedAt };
@@ -140,7 +171,7 @@ export async function requestIfNeeded(office: Corrector, tx: Db, wanted: Wanted)
 /** Confirms the office's request, if it has one, in the transaction that makes the change. @throws Refused */
 export async function confirmRequest(office: Corrector, tx: Db): Promise<void> {
   if (office.confirms === undefined) return;
-  const { id, kind, requestedBy, requestedAt } = office.confirms;
+  const { id, requestedBy, requestedAt } = office.confirms;
   const { author, at } = office.by;
   if (author === requestedBy)
     throw new Refused("forbidden", "you requested it yourself: another person must confirm it");
@@ -148,8 +179,8 @@ export async function confirmRequest(office: Corrector, tx: Db): Promise<void> {
     const why = "as you have access to one another's accounts or keys";
     throw new Refused("forbidden", `${requestedBy} and you count as one person, ${why}: another one must confirm it`);
   }
-  const role = await roleAt(tx, requestedBy, requestedAt);
-  if (role === undefined || !PERMISSIONS[role].includes(PERMISSION_FOR[kind]))
+  const isBySeller = (await roleAt(tx, requestedBy, requestedAt)) === "seller";
+  if (!isBySeller && !(await countsAsPerson(tx, office.confirms)))
     throw new Refused("conflict", `${requestedBy} may not do this any more: refuse the request, and make it again`);
   await decideRequest(office, tx, id, "confirmed");
 }
@@ -181,7 +212,7 @@ const MOST_LISTED = 100;
 /** The change that a request asks for. */
 type Subject = Pick<ApprovalRow, "kind" | "subject">;
 
-function stateOf({ state, requestedAt }: Pick<ApprovalRow, "state" | "requestedAt">, now: Instant) {
+export function stateOf({ state, requestedAt }: Pick<ApprovalRow, "state" | "requestedAt">, now: Instant) {
   return state === "waiting" && requestedAt < now - WAITS_MS ? "expired" : state;
 }
 
@@ -193,6 +224,13 @@ export function findApproval(db: Db, id: string): Promise<ApprovalRow | undefine
 export function approvalOf(db: Db, { kind, subject }: Subject): Promise<ApprovalRow | undefined> {
   const query = db.selectFrom("approval").selectAll().where("kind", "=", kind).where("subject", "=", subject);
   return query.executeTakeFirst();
+}
+
+/** The last requests for changes of some subjects, by subject. */
+export async function approvalsOf(db: Db, kind: ApprovalRow["kind"], subjects: readonly string[]) {
+  if (subjects.length === 0) return new Map<string, ApprovalRow>();
+  const query = db.selectFrom("approval").selectAll().where("kind", "=", kind).where("subject", "in", subjects);
+  return new Map((await query.execute()).map((approval) => [approval.subject, approval]));
 }
 
 /** Lists the waiting requests, newest first, then the others. */
@@ -238,6 +276,12 @@ export async function endRequest(
 ): Promise<void> {
   const update = tx.updateTable("approval").set(decision);
   await update.where("kind", "=", kind).where("subject", "=", subject).where("state", "=", "waiting").execute();
+}
+
+/** Whether the requester counts as the first of two people: a seller does not, nor a person who lost the permission. */
+async function countsAsPerson(db: Db, { kind, requestedBy, requestedAt }: ApprovalRow): Promise<boolean> {
+  const role = await roleAt(db, requestedBy, requestedAt);
+  return role !== undefined && PERMISSIONS[role].includes(PERMISSION_FOR[kind]);
 }
 
 /** The role of an account or API key that existed at a time: a later one of the same name is somebody else's. */

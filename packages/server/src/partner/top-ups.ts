@@ -2,6 +2,7 @@ import { endOfLimit } from "../domain/account.ts";
 import { isCheckoutDead, openCheckout, type RefusedCheckout } from "../domain/checkout.ts";
 import { done, type Result, refused } from "../domain/failure.ts";
 import { moneyToJson } from "../domain/money.ts";
+import type { Sale } from "../domain/sale.ts";
 import { decideAgain, refuseAgain, type SettledTopUp } from "../domain/top-up.ts";
 import {
   type RequestedTopUp,
@@ -22,24 +23,28 @@ export interface TopUpAnswer {
   readonly replayed: boolean;
 }
 
-/** The operation subscription-package-topup. Resolves only when the outcome is durable. */
+/**
+ * The operation subscription-package-topup. Resolves only when the outcome is durable.
+ * @param sale undefined unless a seller made it.
+ */
 export async function topUp(
   { store, random, observer, recording }: Ports,
   caller: Caller,
   request: TopUpRequest,
+  sale?: Sale,
 ): Promise<Detailed<TopUpAnswer>> {
   const checkout = openCheckout(await store.checkoutSecrets(), caller, request.checkoutId);
   const { partnerId, environment, tokenId } = caller;
   if (checkout === undefined) {
     const own = await findOwnOutcome({ store }, caller, request.checkoutId);
     if (own === undefined) return refused("checkout_unknown");
-    const sale = { ...request, partnerId, environment };
-    return answerOf("refused" in own ? refuseAgain(own) : decideAgain(own, sale), store.provider);
+    const requested = { ...request, partnerId, environment };
+    return answerOf("refused" in own ? refuseAgain(own) : decideAgain(own, requested), store.provider);
   }
   const txnDigits = randomDigits(random(TRANSACTION_ID_RANDOM_BYTES));
   let outcome: SettledTopUp;
   try {
-    outcome = await store.settleTopUp({ ...request, partnerId, environment, checkout, txnDigits, tokenId });
+    outcome = await store.settleTopUp({ ...request, partnerId, environment, checkout, txnDigits, tokenId, sale });
   } catch (error) {
     tell(() => recording?.failed(error));
     throw error;

@@ -13,6 +13,7 @@ import { checkTerms } from "./customer-terms.ts";
 import { allLedgers, type CustomerLedger, type LedgersOfSome } from "./customers.ts";
 import { type Db, type Engine, withRawNames } from "./engine.ts";
 import { toHead } from "./rows.ts";
+import { checkShifts } from "./shifts.ts";
 import type { CheckEvent } from "./store.ts";
 import type { RawRow, RawTables } from "./tables.ts";
 
@@ -35,6 +36,7 @@ export async function* checkStore(engine: Engine, zone: Zone): AsyncGenerator<Ch
 export async function* checkRows(engine: Engine, db: Db, zone: Zone): AsyncGenerator<CheckEvent> {
   yield* checkLedgers(engine, db, zone);
   yield* checkAccounts(db, zone);
+  yield* checkShifts(db);
   yield* checkTerms(engine, db);
   yield* checkAuditTrail(db);
 }

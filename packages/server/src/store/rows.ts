@@ -2,6 +2,7 @@ import type { RetiredCheckout } from "../domain/checkout.ts";
 import type { BareConnection, ConnectionKey, CustomerProfile, NewEntry } from "../domain/customer.ts";
 import { type Entry, type Event, isGrant, type LedgerHead } from "../domain/ledger.ts";
 import { foldName } from "../domain/names.ts";
+import type { Sale } from "../domain/sale.ts";
 import type { BouquetLabel, Subscription } from "../domain/subscription.ts";
 import type { Transaction } from "../domain/transaction.ts";
 import type { FoundConnection } from "./store.ts";
@@ -234,7 +235,12 @@ export function topUpRow(of: Transaction): RawRow<"top_up"> {
   };
 }
 
-/** The same for a row whose columns are in camel case. */
+/** The row of a recorded sale. */
+export function saleRow({ txnId, partnerId, environment }: Transaction, { seller, method }: Sale): RawRow<"sale"> {
+  return { txn_id: txnId, partner_id: partnerId, environment, seller, method, shift_id: null, returned_shift: null };
+}
+
+/** The transaction of a row whose columns are in camel case. */
 export function transactionOfRow({ amount, commission, udf1, udf2, ...row }: TopUpRow): Transaction {
   const money = { amount: BigInt(amount), commission: BigInt(commission) };
   return { ...row, ...money, udf1: udf1 ?? undefined, udf2: udf2 ?? undefined };

@@ -1,6 +1,7 @@
 import { concludeUnused, type RetiredCheckout } from "../domain/checkout.ts";
 import { type Connection, withEntry } from "../domain/customer.ts";
 import { eventsBetween, type NewEvent } from "../domain/event.ts";
+import type { Sale } from "../domain/sale.ts";
 import {
   DEFAULT_MONTHS_AHEAD,
   decideTopUp,
@@ -43,6 +44,7 @@ export interface SettlingReads<Snapshot extends TopUpSnapshot> {
 export interface SettlingWrites<Snapshot extends TopUpSnapshot> {
   /** Records a top-up: transaction, ledger entry, subscription and account. @param after the connection after it. */
   record(topUp: RecordedTopUp, snapshot: Snapshot, after: Connection): void;
+  recordSale(transaction: Transaction, sale: Sale): void;
   appendEvent(event: NewEvent): void;
   /** Stores that nothing can be recorded with a checkout any more. */
   retire(checkoutId: string, retired: RetiredCheckout): void;
@@ -87,6 +89,7 @@ export function settleItem<Snapshot extends TopUpSnapshot>(
     const before = snapshot.connection as Connection;
     const after = withEntry(before, outcome);
     write.record(outcome, snapshot, after);
+    if (command.sale !== undefined) write.recordSale(outcome.transaction, command.sale);
     const why = { kind: "topup.recorded", topUp: outcome.transaction } as const;
     const events = read.hasTarget ? eventsBetween(command, before, after, now, why) : [];
     for (const event of events) write.appendEvent(event);

@@ -2,6 +2,7 @@ import type { LimitName, RefusedCharge, StaffEntryKind } from "../domain/account
 import type { Service } from "../domain/bouquet.ts";
 import type { ConnectionStatus, Environment, WireStatus } from "../domain/customer.ts";
 import type { Event, GoodwillReading } from "../domain/ledger.ts";
+import type { SaleMethod } from "../domain/sale.ts";
 import type { StatedSubscription } from "../domain/subscription.ts";
 import type { TransactionStatus } from "../domain/transaction.ts";
 import { STAFF_TABLES } from "./staff-tables.ts";
@@ -186,6 +187,30 @@ export const TABLES = {
     { top_ups: number(), commission: number(), reversals: number(), returned: number() },
   ),
   tax: table({ service: text<Service>(), name: text(), from_day: text() }, { share: number() }),
+  shift: table(
+    { id: number() },
+    {
+      ...ACCOUNT,
+      seller: text(),
+      opened_at: number(),
+      opening: number(),
+      closed_at: orNull(number()),
+      counted: orNull(number()),
+      expected: orNull(number()),
+      cash_rows: orNull(number()),
+      note: orNull(text()),
+    },
+  ),
+  sale: table(
+    { txn_id: text() },
+    {
+      ...ACCOUNT,
+      seller: text(),
+      method: text<SaleMethod>(),
+      shift_id: orNull(number()),
+      returned_shift: orNull(number()),
+    },
+  ),
   ...STAFF_TABLES,
 };
 
@@ -220,6 +245,7 @@ export type BouquetRow = Row<"bouquet">;
 export type CustomerRow = Row<"customer">;
 export type CustomerTermRow = Row<"customer_term">;
 export type TopUpRow = Row<"top_up">;
+export type ShiftRow = Row<"shift">;
 export type AuditEntryRow = Row<"audit_entry">;
 export type TargetRow = Row<"target">;
 export type EventRow = Row<"event">;

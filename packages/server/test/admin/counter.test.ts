@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { COUNTER_OPERATIONS } from "../../src/faces/counter/app.ts";
 import { counterRoutes } from "../../src/faces/counter/routes.ts";
 import { ROUTES } from "../../src/faces/staff-api/routes.ts";
 import { changeAccount, enterIntoAccount } from "../../src/office/accounts/operations.ts";
 import { changePartner, limitPartner } from "../../src/office/partners/operations.ts";
 import { listTokens, revokeToken } from "../../src/office/partners/tokens.ts";
+import { sellerOperations } from "../../src/office/shifts/seller.ts";
 import { addStaff, listStaff, removeStaff } from "../../src/office/staff/operations.ts";
 import { type CallCounter, startCounter } from "../support/counter.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
@@ -43,7 +43,7 @@ test("a seller finds a customer, sees plans, prices and ends, sells, and gets a 
   const sold = await mina("POST /sales", await saleOf(mina, { receiptNumber: "A-17" }));
   expect(sold.status, sold.text).toBe(201);
   expect(sold.json).toMatchObject({
-    ...{ status: "success", time: START, number: "A-17", environment: "trial" },
+    ...{ status: "success", time: START, number: "A-17", seller: "mina", method: "cash" },
     customer: { cuid: "1000001", name: "Asha Trial" },
     partner: { name: SHOP },
     why: "End before 2026-12-10 09:00:00, 1 month added, end now 2027-01-10 09:00:00.",
@@ -130,13 +130,34 @@ test("a seller reads nothing of other shops, and no route of the staff", async (
   expect((await api.call("POST /session", { as: null, body: logIn })).json.code).toBe("wrong_credentials");
 });
 
+test("a seller opens a shift, sells, asks for a reversal and counts the cash; another shop's seller finds nothing", async () => {
+  const { mina, counter } = await openShop();
+  expect((await mina("POST /shift", { opening: "500" })).status).toBe(201);
+  const sold = (await mina("POST /sales", await saleOf(mina, { method: "cash", receiptNumber: "R-17" }))).json;
+  expect(sold).toMatchObject({ seller: "mina", method: "cash", number: "R-17" });
+  const asked = await mina(`POST /sales/${sold.txnId}/reversal-request`, { reason: "wrong box" });
+  expect(asked.json).toMatchObject({ state: "reversal_requested", request: { requestedBy: "mina" } });
+  expect((await mina("GET /sales")).json.items).toMatchObject([{ txnId: sold.txnId, state: "reversal_requested" }]);
+  const other = await counter.seller("ravi", "Other shop");
+  for (const [path, body] of [
+    ["reversal-request", { reason: "x" }],
+    ["cash-returned", {}],
+  ] as const)
+    expect((await other(`POST /sales/${sold.txnId}/${path}`, body)).status, path).toBe(404);
+  expect((await other("GET /sales")).json.items).toEqual([]);
+  expect((await other("GET /shift")).json).toEqual({ shift: null });
+  const closed = (await mina("POST /shift/close", { counted: "500" })).json;
+  expect(Number(closed.expected)).toBe(500 + Number(sold.price));
+  expect(Number(closed.difference)).toBe(-Number(sold.price));
+});
+
 test("nobody but sellers is let in at the counter", async () => {
   const { api, counter } = await openShop();
   await api.addPerson("maya", "admin");
   const logIn = { name: "maya", password: "kettle orbit fjord" };
   expect((await counter.call("POST /session", { body: logIn })).json.code).toBe("wrong_credentials");
   const cookie = `topupd_counter=${await api.logIn("maya")}`;
-  for (const { method, path, permission } of counterRoutes({}, COUNTER_OPERATIONS)) {
+  for (const { method, path, permission } of counterRoutes({}, sellerOperations)) {
     if (permission === "public") continue;
     const asked = `${method} ${path.replace(/:\w+/g, "0")}`;
     for (const by of [{ cookie }, {}]) expect([(await counter.call(asked, by)).status, asked]).toEqual([401, asked]);

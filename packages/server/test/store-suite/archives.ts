@@ -24,7 +24,11 @@ type Spoil = (chunks: ArchiveChunk[]) => ArchiveChunk[];
 /** Faults of an archive, each with its error. */
 const SPOILT: readonly (readonly [what: string, spoil: Spoil, said: RegExp])[] = [
   ["lacks its end", (chunks) => chunks.slice(0, -1), /backup_taken should have/],
-  ["lacks its top-ups", (chunks) => chunks.filter((chunk) => !isOf(chunk, "top_up")), /top_up should have 5 rows/],
+  [
+    "lacks its top-ups",
+    (chunks) => chunks.filter((chunk) => !isOf(chunk, "top_up")),
+    /top_up should have 5 rows|refuses a row of sale/,
+  ],
   ["lacks a row", (chunks) => changed(chunks, "customer_code", (rows) => rows.slice(1)), /customer_code should have/],
   ["lacks its totals", (chunks) => chunks.slice(1), /the totals of the source are missing/],
   ["comes twice", (chunks) => [...chunks, ...chunks.slice(1)], /refuses a row of provider/],

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { expect } from "vitest";
 import type { AccessToken } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
@@ -13,6 +14,7 @@ import { noteBackup, noteCheck } from "../../src/office/maintenance/backups.ts";
 import { rotateCheckoutSecret } from "../../src/office/maintenance/operations.ts";
 import { rotateToken } from "../../src/office/partners/tokens.ts";
 import { beginAnswer, beginLogIn, openSession } from "../../src/office/session/sql.ts";
+import { closeShift, openShift } from "../../src/office/shifts/seller.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
 import { putTax } from "../../src/office/taxes/sql.ts";
 import type { ArchiveValue } from "../../src/store/engine.ts";
@@ -23,6 +25,7 @@ import { publish } from "../support/catalogue.ts";
 import { deskOf, listOf, NO_LIMITS, run } from "../support/desk.ts";
 import { moveHorizon } from "../support/history.ts";
 import { partnersOf, setAccount } from "../support/partners.ts";
+import { addSeller } from "../support/sellers.ts";
 import { STORED_PASSWORD, staffOf } from "../support/staff.ts";
 import type { MakeDatabase } from "./database.ts";
 import {
@@ -57,7 +60,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   const targetId = await addWebhook(opened);
   for (const command of [
     opened.command(RAM_TV, "TV-3M"),
-    opened.command(SITA_TV, "KIDS-1M"),
+    opened.command(SITA_TV, "KIDS-1M", { sale: { seller: "mina", method: "cash" } }),
     opened.command(SITA_NET, "NET-1M", { udf1: "सीता", udf2: "{\"a\": '1'}" }),
   ])
     expectRecorded(await store.settleTopUp(command));
@@ -75,6 +78,7 @@ export async function openFilledProvider(makeDatabase: MakeDatabase): Promise<Fi
   await publishMore(opened);
   await useConsole(opened);
   await keepAccounts(opened);
+  await countCash(opened);
   await moveHorizon(opened, opened.now - 365 * DAY_MS);
   return Object.assign(opened, {
     checkouts: { used, reversed, retired, refused, open: opened.command(SITA_NET, "NET-1M") },
@@ -102,6 +106,13 @@ async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<vo
   const event = { kind: "account.low", partnerId: partner.id, below: 2_000_000n } as const;
   const low = { kind: "account_low", environment: "production", subject: "wallet", amount: 1_000_000n, event } as const;
   await raiseAlert(store.engine, low, at);
+}
+
+/** A seller's closed shift. */
+async function countCash({ store, partner, now }: OpenedProvider): Promise<void> {
+  const desk = deskOf({ store, clock: () => now }, await addSeller(store, "mina", partner.id, now));
+  await run(desk, openShift, { opening: "500" });
+  expect(await run(desk, closeShift, { counted: "600" })).toMatchObject({ expected: "600.00" });
 }
 
 export function hashOf(token: string): Uint8Array {

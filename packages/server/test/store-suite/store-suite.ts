@@ -34,6 +34,7 @@ import { testSearches } from "./searches.ts";
 import { testSecondPersons } from "./second-persons.ts";
 import { testServiceSteps } from "./service-steps.ts";
 import { testSettlements } from "./settlements.ts";
+import { testShifts } from "./shifts.ts";
 import { testSnapshots } from "./snapshots.ts";
 import { testStaff } from "./staff.ts";
 import { testStatistics } from "./statistics.ts";
@@ -73,6 +74,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("limits", () => testLimits(makeDatabase));
     describe("approvals", () => testApprovals(makeDatabase));
     describe("second persons", () => testSecondPersons(makeDatabase));
+    describe("shifts", () => testShifts(makeDatabase));
     describe("targets", () => testTargets(makeDatabase));
     describe("deliveries", () => testDeliveries(makeDatabase));
     describe("webhooks of partners", () => testPartnerWebhooks(makeDatabase));

@@ -18,7 +18,7 @@ const COMMANDS: readonly (readonly [heading: string, words: readonly string[]])[
   ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
   ["Make corrections:", ["connection", "subscription", "bulk", "approval"]],
   ["Send events to other systems:", ["target", "events"]],
-  ["Settle with partners:", ["report", "reconcile", "tax"]],
+  ["Settle with partners:", ["report", "reconcile", "tax", "shift"]],
   ["Maintain the database:", ["migrate", "check", "prune", "secret", "copy", "backup", "restore"]],
 ];
 
@@ -39,7 +39,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   import: "import a catalogue or customers from an NDJSON or CSV file",
   report: "report what partners owe",
   tax: "manage taxes contained in prices",
-  export: "write the catalogue, customers, transactions or a settlement to a file",
+  export: "write the catalogue, customers, transactions, shifts or a settlement to a file",
+  shift: "list the shifts of sellers",
   secret: "list and rotate the secrets that seal checkoutIds",
   target: "manage the systems that receive events",
   trial: "reset the trial environment",
@@ -65,6 +66,7 @@ const catalogue = () => import("../../office/catalogue/operations.ts");
 const customers = () => import("../../office/customers/operations.ts");
 const imports = () => import("../../office/imports/operations.ts");
 const settlement = () => import("../../office/settlement/operations.ts");
+const shifts = () => import("../../office/shifts/operations.ts");
 const maintenance = () => import("../../office/maintenance/operations.ts");
 const targets = () => import("../../office/targets/operations.ts");
 const webhooks = () => import("../../office/targets/webhook.ts");
@@ -108,11 +110,12 @@ const SUBJECTS: Readonly<
   },
   why: { byHand: async () => (await import("./commands/customer.ts")).addWhyCommand },
   report: { office: [settlement] },
+  shift: { office: [shifts] },
   reconcile: { office: [settlement] },
   tax: { office: [taxes] },
   import: { office: [catalogue], byHand: async () => (await import("./commands/import.ts")).addImportCustomers },
   catalogue: { office: [catalogue] },
-  export: { office: [catalogue, imports, transactions, settlement, statement] },
+  export: { office: [catalogue, imports, transactions, settlement, statement, shifts] },
   target: { office: [targets], byHand: async () => (await import("./commands/target.ts")).addTargetCommands },
   events: { byHand: async () => (await import("./commands/target.ts")).addEventsCommand },
 };

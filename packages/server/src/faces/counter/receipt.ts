@@ -8,6 +8,7 @@ import { findPartner } from "../../office/partners/sql.ts";
 import { chainsOf } from "../../office/steps/chains.ts";
 import { saleOf, splitData, taxLines } from "../../office/taxes/lines.ts";
 import { presenterOf } from "../../office/transactions/presenter.ts";
+import { findSales } from "../../office/transactions/sql.ts";
 import { ledgersOfConnection } from "../../store/customers.ts";
 import type { AdminPorts } from "../staff-api/ports.ts";
 import type { ReceiptSchema } from "./schemas.ts";
@@ -18,6 +19,7 @@ export async function receiptOf(ports: AdminPorts, transaction: Transaction): Pr
   const { engine } = store;
   const { environment, cuid, service, reqId, txnId, checkoutId, status, txnDate, amount, udf1, partnerId } =
     transaction;
+  const sale = (await findSales(engine.db, [txnId])).get(txnId);
   const presenter = await presenterOf(ports, environment);
   const partnerName = presenter.partnerNames.get(partnerId) ?? "";
   const { legal = {} } = (await findPartner(engine.db, partnerName)) ?? {};
@@ -38,8 +40,8 @@ export async function receiptOf(ports: AdminPorts, transaction: Transaction): Pr
     status,
     time: txnDate,
     number: udf1 ?? txnId,
-    seller: null,
-    method: null,
+    seller: sale?.seller ?? null,
+    method: sale?.method ?? null,
     provider: letterhead,
     partner: { name: partnerName, ...linesOf(legal) },
     customer: { cuid, name: profile === undefined ? "" : `${profile.firstName} ${profile.lastName}`.trim() },

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { SALE_METHODS } from "../../domain/sale.ts";
 import { TRANSACTION_STATUSES } from "../../domain/transaction.ts";
 import {
   AmountSchema,
@@ -69,8 +70,6 @@ export const OfferSchema = Type.Object(
   },
   { title: "Offer" },
 );
-
-export const SALE_METHODS = ["cash", "card", "wallet"] as const;
 
 export const SaleSchema = Type.Object({
   checkoutId: Type.String({ minLength: 1, maxLength: 64 }),

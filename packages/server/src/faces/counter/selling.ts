@@ -101,7 +101,9 @@ export class Selling {
     const request = { checkoutId, cuid, service, reqId, bouquetCode, amount, udf1 };
     if (!again) await this.#refuseSecond(caller, request);
     if (store.isOverloaded()) throw new StoreUnavailable("too many top-ups wait");
-    const { transaction } = this.#done(await topUp(this.#partner, caller, request));
+    const { transaction } = this.#done(
+      await topUp(this.#partner, caller, request, { seller: seller.name, method: sale.method }),
+    );
     return receiptOf(this.#ports, transaction);
   }
 

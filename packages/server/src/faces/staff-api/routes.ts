@@ -16,6 +16,7 @@ import * as partners from "../../office/partners/operations.ts";
 import * as tokens from "../../office/partners/tokens.ts";
 import * as practice from "../../office/practice/operations.ts";
 import * as settlement from "../../office/settlement/operations.ts";
+import * as shifts from "../../office/shifts/operations.ts";
 import * as staffKeys from "../../office/staff/keys.ts";
 import * as staff from "../../office/staff/operations.ts";
 import * as statistics from "../../office/statistics/operations.ts";
@@ -54,6 +55,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...imports.operations,
   ...settlement.operations,
   ...taxes.operations,
+  ...shifts.operations,
   ...targets.operations,
   ...targetChange.operations,
   ...webhooks.operations,

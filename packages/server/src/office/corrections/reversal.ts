@@ -12,7 +12,7 @@ import { approvalShower, confirmRequest, requestIfNeeded } from "../second-perso
 import { noTransaction } from "../transactions/operations.ts";
 import { presenterOf, transactionData } from "../transactions/presenter.ts";
 import { IdSchema, TransactionReversalSchema } from "../transactions/schemas.ts";
-import { findReversals, findTransaction } from "../transactions/sql.ts";
+import { findReversals, findSales, findTransaction } from "../transactions/sql.ts";
 import { changeOf, correct, effectOf } from "./correct.ts";
 import { REFUSALS, reversalLines } from "./words.ts";
 
@@ -48,7 +48,7 @@ export const reverseTransaction = operation({
   ],
   async run(office, { id, partner, amount }) {
     const meant = (await findTransaction(office.store.engine.db, id)) ?? noTransaction();
-    const data = transactionData(meant, await presenterOf(office, meant.environment));
+    const data = transactionData(meant, await presenterOf(office, meant.environment), undefined);
     const expected = amount === undefined ? meant.amount : readAmount(office, "amount", amount);
     if ((partner ?? data.partner) !== data.partner || expected !== meant.amount)
       throw new Refused("conflict", `nothing was reversed: this is a ${nameOf(data)}`);
@@ -61,7 +61,8 @@ export async function reverse(
   office: Corrector,
   meant: Transaction,
 ): Promise<Static<typeof TransactionReversalSchema>> {
-  const data = transactionData(meant, await presenterOf(office, meant.environment));
+  const sale = (await findSales(office.store.engine.db, [meant.txnId])).get(meant.txnId);
+  const data = transactionData(meant, await presenterOf(office, meant.environment), sale);
   return correct<Static<typeof TransactionReversalSchema>>(office, meant, async (tx, ledgers) => {
     const by = { ...correctingBy(office), requestedBy: office.confirms?.requestedBy };
     await confirmRequest(office, tx);

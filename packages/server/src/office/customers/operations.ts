@@ -15,7 +15,7 @@ import { momentOf } from "../../store/ports.ts";
 import { ENVIRONMENT, environmentOf, PAGE, runOf } from "../common.ts";
 import { type Operation, operation } from "../operation.ts";
 import { chainsOf } from "../steps/chains.ts";
-import { presenterOf, transactionData } from "../transactions/presenter.ts";
+import { presenterOf, transactionsData } from "../transactions/presenter.ts";
 import { exportConnections, listAreas, listConnections } from "./connections.ts";
 import { showLedgers } from "./ledgers.ts";
 import { addNote, readNotes } from "./notes.ts";
@@ -48,7 +48,7 @@ export const searchCustomers = operation({
         return { ...profileOf(customer), environment, code: code ?? null, connections };
       }),
       cursor,
-      transactions: transactions.map((each) => transactionData(each, presenter)),
+      transactions: await transactionsData(office.store.engine.db, transactions, presenter),
     };
   },
 });

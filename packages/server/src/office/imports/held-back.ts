@@ -125,7 +125,7 @@ function wouldEnd({ keptEnd, statedEnd, goodwill }: HeldBack, now: WallTime): bo
 }
 
 function topUpData(topUp: Transaction, presenter: Presenter) {
-  const { partner, amount, txnDate } = transactionData(topUp, presenter);
+  const { partner, amount, txnDate } = transactionData(topUp, presenter, undefined);
   return { partner, amount, txnDate };
 }
 

@@ -94,6 +94,7 @@ function deleteGone(office: Decider, environment: Environment, cuids: readonly s
         const txnIds = txnIdsOf(ledger.gone);
         if (txnIds.length === 0) continue;
         await tx.deleteFrom("reversal").where("txnId", "in", txnIds).execute();
+        await tx.deleteFrom("sale").where("txnId", "in", txnIds).execute();
         await tx.deleteFrom("topUp").where("txnId", "in", txnIds).execute();
         await tx.deleteFrom("approval").where("kind", "=", "reversal").where("subject", "in", txnIds).execute();
       }

@@ -30,6 +30,8 @@ export interface TransactionFilter extends ColumnFilter {
   /** The customers, of whom a top-up must have one. */
   readonly cuids?: readonly string[] | undefined;
   readonly amount?: Money | undefined;
+  /** Sold by this person. */
+  readonly seller?: string | undefined;
   /** Recorded at this time or later. */
   readonly from?: Instant | undefined;
   /** Recorded before this time. */
@@ -72,7 +74,7 @@ export async function readTransactions(
   for (const rows of [limit + 1, MOST_LOOKED_AT - limit - 1].filter((each) => each > 0)) {
     const range = rangeAfter(rangeOf(filter.from, filter.until), rest, order);
     const source = await sourceOf(engine, filter, range, order, rows);
-    const fitting = filtered(stepOf(engine.db, source, order, rows), filter)
+    const fitting = filtered(engine.db, stepOf(engine.db, source, order, rows), filter)
       .selectAll("t")
       .orderBy("t.txnId", order);
     found.push(...(await fitting.limit(limit + 1 - found.length).execute()));
@@ -109,7 +111,7 @@ export async function addTransactions(
   for (let looked = 0; looked < most; looked += STEP_ROWS) {
     const range = rangeAfter(rangeOf(filter.from, filter.until), rest, "desc");
     const source = await sourceOf(engine, filter, range, "desc", STEP_ROWS);
-    sum = plusSum(sum, await sumOf(filtered(stepOf(engine.db, source, "desc", STEP_ROWS), filter)));
+    sum = plusSum(sum, await sumOf(filtered(engine.db, stepOf(engine.db, source, "desc", STEP_ROWS), filter)));
     rest = await endOfStep(source, "desc", STEP_ROWS);
     if (rest === undefined) break;
   }
@@ -151,7 +153,7 @@ async function sourceOf(
   most: number,
 ): Promise<TopUps> {
   const { db } = engine;
-  const { environment, partnerId, reqId, udf1, status } = filter;
+  const { environment, partnerId, reqId, udf1, status, seller } = filter;
   const cuids = filter.cuids ?? (reqId === undefined ? undefined : await findHolders(db, environment, reqId));
   if (cuids !== undefined) {
     const txnIds = await txnIdsOfLedgers(engine, filter, cuids, range);
@@ -160,8 +162,13 @@ async function sourceOf(
     return topUps(db).where("t.txnId", "in", ["", ...txnIds.slice(0, most + 1)]);
   }
   const base = udf1 === undefined ? topUps(db) : topUps(db).where("t.udf1", "=", udf1);
+  const { least, beyond } = range;
+  if (udf1 === undefined && seller !== undefined) {
+    const sales = db.selectFrom("sale").select("txnId").where("seller", "=", seller);
+    const sold = sales.where("environment", "=", environment).where("txnId", ">=", least).where("txnId", "<", beyond);
+    return base.where("t.txnId", "in", sold.orderBy("txnId", order).limit(most + 1));
+  }
   if (udf1 === undefined && status === "reversed") {
-    const { least, beyond } = range;
     const reversals = db.selectFrom("reversal").select("txnId").where("txnId", ">=", least).where("txnId", "<", beyond);
     return base.where("t.txnId", "in", reversals.orderBy("txnId", order).limit(most + 1));
   }
@@ -215,10 +222,14 @@ async function findPartners(base: TopUps): Promise<number[]> {
   }
 }
 
-function filtered(query: TopUps, filter: TransactionFilter): TopUps {
-  const { from: _, until: __, cuids, amount, ...equal } = filter;
+function filtered(db: Db, query: TopUps, filter: TransactionFilter): TopUps {
+  const { from: _, until: __, cuids, amount, seller, ...equal } = filter;
   let narrowed = amount === undefined ? query : query.where("t.amount", "=", Number(amount));
   if (cuids !== undefined) narrowed = narrowed.where("t.cuid", "in", ["", ...cuids]);
+  if (seller !== undefined) {
+    const sale = db.selectFrom("sale as s").select("s.txnId").where("s.seller", "=", seller);
+    narrowed = narrowed.where((eb) => eb.exists(sale.whereRef("s.txnId", "=", "t.txnId" as "s.txnId")));
+  }
   for (const [column, value] of Object.entries(equal) as [keyof typeof equal, string | number | undefined][])
     if (value !== undefined) narrowed = narrowed.where(`t.${column}`, "=", value);
   return narrowed;

@@ -17,7 +17,7 @@ import { approvalOf, approvalShower } from "../second-person.ts";
 import { saleOf, splitData, taxLines } from "../taxes/lines.ts";
 import { readTaxes } from "../taxes/sql.ts";
 import { readTransactions, readWithReversals, type TransactionFilter } from "./lists.ts";
-import { detailLines, listLines, type Presenter, presenterOf, transactionData } from "./presenter.ts";
+import { detailLines, listLines, type Presenter, presenterOf, transactionData, transactionsData } from "./presenter.ts";
 import {
   EQUAL,
   ExportedTransactionSchema,
@@ -29,7 +29,7 @@ import {
   TransactionListSchema,
   TransactionTotalsSchema,
 } from "./schemas.ts";
-import { findReversals, findTransaction, prunedBefore, type RecordedReversal } from "./sql.ts";
+import { findReversals, findSales, findTransaction, prunedBefore, type RecordedReversal } from "./sql.ts";
 import { readCursor, sumUp, writeCursor } from "./totals.ts";
 
 const AS = { tag: "Transactions", permission: "read" } as const;
@@ -40,7 +40,7 @@ async function filterOf(
   office: Pick<Ports, "store" | "clock">,
   input: Static<typeof FilterSchema>,
 ): Promise<TransactionFilter> {
-  const { cuid, name, bouquet: bouquetCode } = input;
+  const { cuid, name, bouquet: bouquetCode, seller } = input;
   const environment = await environmentOf(office, input);
   const amount = input.amount === undefined ? undefined : readAmount(office, "amount", input.amount);
   const partnerId = await partnerIdOf(office, input);
@@ -48,7 +48,7 @@ async function filterOf(
     typeof input,
     (typeof EQUAL)[number]
   >;
-  const filter = { ...equal, environment, partnerId, bouquetCode, amount, ...daysOf(office, input) };
+  const filter = { ...equal, environment, partnerId, bouquetCode, amount, seller, ...daysOf(office, input) };
   if (name === undefined) return { ...filter, cuids: cuid === undefined ? undefined : [cuid] };
   if (cuid !== undefined) throw Refused.field("name", "cannot be given with a cuid");
   const cuids = await findCuidsByName(office.store.engine.db, environment, name, MOST_CANDIDATES);
@@ -102,8 +102,9 @@ export const listTransactions = operation({
     const presenter = await presenterOf(office, environment);
     const cuids = items.map(({ cuid }) => cuid);
     const names = await readNames(store.engine.db, environment, cuids);
+    const shown = await transactionsData(store.engine.db, items, presenter);
     return {
-      items: items.map((each) => ({ ...transactionData(each, presenter), customer: names.get(each.cuid) ?? null })),
+      items: shown.map((each) => ({ ...each, customer: names.get(each.cuid) ?? null })),
       cursor: rest ?? null,
       reached: isCut ? reachedOf(office, rest) : null,
       prunedBefore: await prunedBefore(office, filter.from),
@@ -209,10 +210,14 @@ async function* exported(
     const rows = known.filter(({ transaction }) => status === undefined || transaction.status === status);
     const cuids = rows.map(({ transaction }) => transaction.cuid);
     const names = await readNames(engine.db, filter.environment, cuids);
+    const sales = await findSales(
+      engine.db,
+      rows.map(({ transaction }) => transaction.txnId),
+    );
     yield rows.map(({ transaction, reversal }) => {
       const name = names.get(transaction.cuid);
       return {
-        ...transactionData(transaction, presenter),
+        ...transactionData(transaction, presenter, sales.get(transaction.txnId)),
         ...splitData(splitOf(saleOf(transaction), taxes), provider.currencyExponent),
         reversedAt: isoTimeOrNull(reversal?.at),
         reversedBy: reversal?.author ?? null,
@@ -247,6 +252,7 @@ export const showTransaction = operation({
     const { txnId } = transaction;
     const customer = (await store.findConnection(transaction))?.profile;
     const recorded = (await findReversals(engine.db, [txnId])).get(txnId);
+    const sale = (await findSales(engine.db, [txnId])).get(txnId);
     const all = await engine.readLedgers(engine.db, transaction.environment, [transaction.cuid]);
     const entries = ledgersOfConnection(all, transaction).flatMap((ledger) =>
       explainEntries(ledger).map((each) => ({ ...each, plan: ledger.plan })),
@@ -256,7 +262,7 @@ export const showTransaction = operation({
     const taken = entries.find(({ entry, plan }) => plan === made?.plan && entry.seq === made.reversedBy);
     const { firstName, lastName, mobile = null } = customer ?? {};
     return {
-      ...transactionData(transaction, await presenterOf(office, transaction.environment)),
+      ...transactionData(transaction, await presenterOf(office, transaction.environment), sale),
       ...splitData(await taxLines(engine.db, saleOf(transaction)), store.provider.currencyExponent),
       customer: firstName === undefined || lastName === undefined ? null : { firstName, lastName, mobile },
       plan: made?.plan ?? null,

@@ -2,9 +2,11 @@ import type { Static } from "typebox";
 import { bouquetFinder, type FindBouquet } from "../../domain/bouquet.ts";
 import type { Environment } from "../../domain/customer.ts";
 import { formatMoneyInFull, type Money } from "../../domain/money.ts";
+import type { Sale } from "../../domain/sale.ts";
 import { taxesText } from "../../domain/tax.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import { isoTime } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
 import { knownBouquets } from "../../store/reference-cache.ts";
 import type { ProviderSettings } from "../../store/store.ts";
@@ -13,6 +15,7 @@ import type { Shown } from "../operation.ts";
 import { partnerNamesOf } from "../partners/sql.ts";
 import { fieldLines, printable, prunedLine, table } from "../text.ts";
 import type { TransactionDetailSchema, TransactionListSchema, TransactionSchema } from "./schemas.ts";
+import { findSales } from "./sql.ts";
 
 /** Formats amounts, partners and bouquets of one environment. */
 export interface Presenter {
@@ -34,7 +37,17 @@ export async function presenterOf(
   return { formatAmount, partnerNames: await partnerNamesOf(store), findBouquet };
 }
 
-export function transactionData(transaction: Transaction, presenter: Presenter) {
+/** Shows top-ups, in their order, with their sellers. */
+export async function transactionsData(db: Db, transactions: readonly Transaction[], presenter: Presenter) {
+  const sales = await findSales(
+    db,
+    transactions.map(({ txnId }) => txnId),
+  );
+  return transactions.map((each) => transactionData(each, presenter, sales.get(each.txnId)));
+}
+
+/** @param sale undefined unless a seller made the top-up. */
+export function transactionData(transaction: Transaction, presenter: Presenter, sale: Sale | undefined) {
   const { txnId, checkoutId, status, environment, cuid, service, reqId, bouquetCode, at, txnDate } = transaction;
   return {
     txnId,
@@ -53,6 +66,8 @@ export function transactionData(transaction: Transaction, presenter: Presenter) 
     at: isoTime(at),
     udf1: transaction.udf1 ?? null,
     udf2: transaction.udf2 ?? null,
+    seller: sale?.seller ?? null,
+    method: sale?.method ?? null,
   };
 }
 
@@ -78,7 +93,8 @@ export function transactionLines(transactions: readonly TransactionData[]): stri
   const [header, ...cells] = table(["time", "transaction", "cuid", "reqid", "amount"], lines).trimEnd().split("\n");
   const details = transactions.map((each) => {
     const reversed = each.status === "reversed" ? ", reversed" : "";
-    return printable(`${bouquetOf(each)} by ${each.partner}${reversed}`);
+    const seller = each.seller === null ? "" : ` (${each.seller})`;
+    return printable(`${bouquetOf(each)} by ${each.partner}${seller}${reversed}`);
   });
   return `${header}\n${cells.map((line, index) => `${line}\n  ${details[index]}\n`).join("")}`;
 }
@@ -96,6 +112,7 @@ export function detailLines(shown: Static<typeof TransactionDetailSchema>, { zon
     ["reversed", reversal === null ? undefined : `${reversal.wall} by ${reversal.author}: ${reversal.reason}`],
     ["time", `${txnDate} (${zone.name})`],
     ["partner", shown.partner],
+    ["seller", shown.seller === null ? undefined : `${shown.seller}, ${shown.method}`],
     ["customer", `${cuid}${customer === null ? "" : ` ${customer.firstName} ${customer.lastName}`} (${environment})`],
     ["connection", `${service} ${reqId}`],
     ["bouquet", bouquetOf(shown)],

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { SERVICES } from "../../domain/bouquet.ts";
+import { SALE_METHODS } from "../../domain/sale.ts";
 import { TRANSACTION_STATUSES, type Transaction } from "../../domain/transaction.ts";
 import {
   AmountSchema,
@@ -38,6 +39,7 @@ export const FILTER = {
   amount: Type.Optional(Type.String({ maxLength: 40, description: "Amount, such as 1130 or 1130.50." })),
   udf1: text("With this udf1, the partner's own reference."),
   udf2: text("With this udf2."),
+  seller: text("Sold by this person at a counter."),
 };
 export const FilterSchema = Type.Object(FILTER);
 export const TotalsInputSchema = Type.Object({ ...FILTER, cursor: PAGE.cursor });
@@ -69,6 +71,8 @@ export const TransactionSchema = Type.Object(
     at: InstantSchema,
     udf1: orNull(Type.String()),
     udf2: orNull(Type.String()),
+    seller: orNull(Type.String({ description: "The person who sold it at a counter; null for a partner's program." })),
+    method: orNull(oneOf(SALE_METHODS, "How the customer paid at the counter.")),
   },
   { title: "Transaction" },
 );

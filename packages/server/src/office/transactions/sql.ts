@@ -1,4 +1,5 @@
 import type { Environment } from "../../domain/customer.ts";
+import type { Sale } from "../../domain/sale.ts";
 import type { StaffAct } from "../../domain/staff.ts";
 import { isTransactionId, type Transaction } from "../../domain/transaction.ts";
 import type { Db } from "../../store/engine.ts";
@@ -52,6 +53,13 @@ export async function findReversals(db: Db, txnIds: readonly string[]): Promise<
   if (txnIds.length === 0) return new Map();
   const rows = await db.selectFrom("reversal").selectAll().where("txnId", "in", txnIds).execute();
   return new Map(rows.map(({ txnId, at, wall, author, reason }) => [txnId, { at, wall, author, reason }]));
+}
+
+/** Finds who sold top-ups, and how they were paid, by their txnIds. Those of partners' programs are missing. */
+export async function findSales(db: Db, txnIds: readonly string[]): Promise<Map<string, Sale>> {
+  if (txnIds.length === 0) return new Map();
+  const rows = await db.selectFrom("sale").selectAll().where("txnId", "in", txnIds).execute();
+  return new Map(rows.map(({ txnId, seller, method }) => [txnId, { seller, method }]));
 }
 
 /** The day before which history was deleted; null if a list from `from` is complete. */

@@ -392,6 +392,47 @@ CREATE TABLE tax (
   PRIMARY KEY (service, name, from_day)
 ) STRICT, WITHOUT ROWID;
 
+-- Shifts of sellers, each with the cash that was counted at its end.
+CREATE TABLE shift (
+  id          INTEGER PRIMARY KEY,
+  partner_id  INTEGER NOT NULL REFERENCES partner,
+  environment TEXT    NOT NULL CHECK (environment IN ('trial', 'production')),
+  -- The name of the person.
+  seller      TEXT    NOT NULL,
+  opened_at   INTEGER NOT NULL,
+  -- Cash at the beginning.
+  opening     INTEGER NOT NULL CHECK (opening >= 0),
+  -- The others are null while the shift is open.
+  closed_at   INTEGER CHECK ((closed_at IS NULL) = (counted IS NULL)),
+  counted     INTEGER CHECK (counted >= 0),
+  expected    INTEGER CHECK ((expected IS NULL) = (counted IS NULL)),
+  -- Number of the cash sales and returns in `expected`.
+  cash_rows   INTEGER CHECK ((cash_rows IS NULL) = (counted IS NULL)),
+  note        TEXT
+) STRICT;
+
+CREATE UNIQUE INDEX shift_open ON shift (seller, partner_id, environment) WHERE closed_at IS NULL;
+
+-- Top-ups that a seller made. A top-up of a partner's own program has none.
+CREATE TABLE sale (
+  txn_id         TEXT    PRIMARY KEY REFERENCES top_up (txn_id),
+  -- Of the top-up.
+  partner_id     INTEGER NOT NULL,
+  environment    TEXT    NOT NULL,
+  -- The name of the person.
+  seller         TEXT    NOT NULL,
+  method         TEXT    NOT NULL CHECK (method IN ('cash', 'card', 'wallet')),
+  -- The seller's first shift that was closed after the sale; null until then.
+  shift_id       INTEGER REFERENCES shift,
+  -- The shift in which the cash was returned.
+  returned_shift INTEGER REFERENCES shift CHECK (returned_shift IS NULL OR method = 'cash')
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sale_by_partner ON sale (partner_id, environment, txn_id);
+CREATE INDEX sale_by_seller ON sale (seller, environment, txn_id);
+CREATE INDEX sale_by_shift ON sale (seller, partner_id, environment, shift_id);
+CREATE INDEX sale_by_returned_shift ON sale (returned_shift) WHERE returned_shift IS NOT NULL;
+
 -- Every change by staff or an import. The hash of an entry covers the previous entry.
 CREATE TABLE audit_entry (
   seq      INTEGER PRIMARY KEY,
@@ -861,8 +902,8 @@ CREATE TABLE backup_taken (
   at       INTEGER NOT NULL
 ) STRICT;
 
--- Ledgers, top-ups, account entries and the audit trail are never changed. Only history before retention.pruned_before may
--- be deleted.
+-- Ledgers, top-ups, account entries, closed shifts and the audit trail are never changed. Only history before
+-- retention.pruned_before may be deleted.
 --- sqlite
 CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry
   BEGIN SELECT RAISE(ABORT, 'a ledger entry is never changed'); END;
@@ -881,6 +922,21 @@ CREATE TRIGGER account_entry_stays BEFORE UPDATE ON account_entry
   BEGIN SELECT RAISE(ABORT, 'an account entry is never changed'); END;
 CREATE TRIGGER account_entry_remains BEFORE DELETE ON account_entry
   BEGIN SELECT RAISE(ABORT, 'an account entry is never deleted'); END;
+CREATE TRIGGER shift_stays BEFORE UPDATE ON shift WHEN OLD.closed_at IS NOT NULL
+  BEGIN SELECT RAISE(ABORT, 'a closed shift is never changed'); END;
+CREATE TRIGGER shift_remains BEFORE DELETE ON shift
+  BEGIN SELECT RAISE(ABORT, 'a shift is never deleted'); END;
+CREATE TRIGGER sale_stays BEFORE UPDATE OF txn_id, partner_id, environment, seller, method ON sale
+  BEGIN SELECT RAISE(ABORT, 'a sale is never changed'); END;
+CREATE TRIGGER sale_stays_in_shift BEFORE UPDATE OF shift_id ON sale
+  WHEN OLD.shift_id IS NOT NULL OR EXISTS (SELECT 1 FROM shift WHERE id = NEW.shift_id AND closed_at IS NOT NULL)
+  BEGIN SELECT RAISE(ABORT, 'a closed shift is never changed'); END;
+CREATE TRIGGER sale_stays_returned BEFORE UPDATE OF returned_shift ON sale WHEN OLD.returned_shift IS NOT NULL
+    OR EXISTS (SELECT 1 FROM shift WHERE id = NEW.returned_shift AND closed_at IS NOT NULL)
+  BEGIN SELECT RAISE(ABORT, 'a closed shift is never changed'); END;
+CREATE TRIGGER sale_remains BEFORE DELETE ON sale WHEN NOT EXISTS
+    (SELECT 1 FROM retention JOIN top_up AS t ON t.txn_id = OLD.txn_id WHERE t.at < pruned_before)
+  BEGIN SELECT RAISE(ABORT, 'a sale is never deleted'); END;
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
   BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
 CREATE TRIGGER audit_entry_remains BEFORE DELETE ON audit_entry
@@ -908,6 +964,37 @@ BEGIN
   RAISE EXCEPTION '%', TG_ARGV[0];
 END $$;
 
+CREATE FUNCTION refuse_closed_shift() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD.closed_at IS NULL THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'a closed shift is never changed';
+END $$;
+
+-- A sale gets its shifts once, while they are open.
+CREATE FUNCTION refuse_sale_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF to_jsonb(NEW) - 'shift_id' - 'returned_shift' <> to_jsonb(OLD) - 'shift_id' - 'returned_shift' THEN
+    RAISE EXCEPTION 'a sale is never changed';
+  END IF;
+  IF (OLD.shift_id IS NULL OR NEW.shift_id IS NOT DISTINCT FROM OLD.shift_id)
+    AND (OLD.returned_shift IS NULL OR NEW.returned_shift IS NOT DISTINCT FROM OLD.returned_shift)
+    AND NOT EXISTS (SELECT 1 FROM shift WHERE closed_at IS NOT NULL
+      AND (id = NEW.shift_id AND OLD.shift_id IS NULL OR id = NEW.returned_shift AND OLD.returned_shift IS NULL)) THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'a closed shift is never changed';
+END $$;
+
+CREATE FUNCTION refuse_sale_unless_pruned() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM retention JOIN top_up AS t ON t.txn_id = OLD.txn_id WHERE t.at < pruned_before) THEN
+    RETURN OLD;
+  END IF;
+  RAISE EXCEPTION 'a sale is never deleted';
+END $$;
+
 CREATE TRIGGER ledger_entry_stays BEFORE UPDATE ON ledger_entry
   FOR EACH ROW EXECUTE FUNCTION refuse_change('a ledger entry is never changed');
 CREATE TRIGGER ledger_entry_remains BEFORE DELETE ON ledger_entry
@@ -918,5 +1005,13 @@ CREATE TRIGGER top_up_remains BEFORE DELETE ON top_up
   FOR EACH ROW EXECUTE FUNCTION refuse_unless_pruned('a top-up is never deleted');
 CREATE TRIGGER account_entry_stays BEFORE UPDATE OR DELETE ON account_entry
   FOR EACH ROW EXECUTE FUNCTION refuse_change('an account entry is never changed');
+CREATE TRIGGER shift_stays BEFORE UPDATE ON shift
+  FOR EACH ROW EXECUTE FUNCTION refuse_closed_shift();
+CREATE TRIGGER shift_remains BEFORE DELETE ON shift
+  FOR EACH ROW EXECUTE FUNCTION refuse_change('a shift is never deleted');
+CREATE TRIGGER sale_stays BEFORE UPDATE ON sale
+  FOR EACH ROW EXECUTE FUNCTION refuse_sale_change();
+CREATE TRIGGER sale_remains BEFORE DELETE ON sale
+  FOR EACH ROW EXECUTE FUNCTION refuse_sale_unless_pruned();
 CREATE TRIGGER audit_entry_stays BEFORE UPDATE OR DELETE ON audit_entry
   FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit trail is never changed');

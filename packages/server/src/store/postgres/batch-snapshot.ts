@@ -3,12 +3,13 @@ import type { Catalogue } from "../../domain/catalogue.ts";
 import type { RetiredCheckout } from "../../domain/checkout.ts";
 import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
+import type { Sale } from "../../domain/sale.ts";
 import type { RecordedTopUp, TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { type TokenStateRow, toTokenState } from "../access.ts";
 import { accountName, BatchAccounts, type GuardRow, toGuarded } from "../guarded-accounts.ts";
-import { type ConnectionRows, toBareConnection, toHead, toRetired, toTransaction } from "../rows.ts";
+import { type ConnectionRows, saleRow, toBareConnection, toHead, toRetired, toTransaction } from "../rows.ts";
 import type { SettlingReads, SettlingWrites } from "../settling.ts";
 import type { CustomerRow, RawRow } from "../tables.ts";
 
@@ -50,6 +51,7 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
   readonly hasTarget: boolean;
   readonly accounts: BatchAccounts;
   readonly recorded: RecordedTopUp[] = [];
+  readonly sales: RawRow<"sale">[] = [];
   readonly events: NewEvent[] = [];
   /** Checkouts that the batch retires. */
   readonly retired = new Map<string, RetiredCheckout>();
@@ -118,6 +120,10 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
     this.accounts.record(topUp);
     this.#transactions.set(transaction.checkoutId, transaction);
     this.#connections.set(connectionName(transaction), after);
+  }
+
+  recordSale(transaction: Transaction, sale: Sale): void {
+    this.sales.push(saleRow(transaction, sale));
   }
 
   appendEvent(event: NewEvent): void {

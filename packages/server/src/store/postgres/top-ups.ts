@@ -79,6 +79,8 @@ const SOLD_TODAY = withRows(
 
 const PRUNED_BEFORE: Prepared = { name: "retention", text: "SELECT pruned_before FROM retention" };
 
+const RECORD_SALES = insertRows("sale", TABLES.sale.columns);
+
 const RETIRE = insertRows(
   "retired_checkout",
   TABLES.retired_checkout.columns,
@@ -180,10 +182,11 @@ function checkoutIdOf(item: SettlingItem): string {
   return item.kind === "top_up" ? item.command.checkoutId : item.checkoutId;
 }
 
-function writesOf({ recorded, events, retired, accounts }: BatchSnapshot): Query[] {
+function writesOf({ recorded, sales, events, retired, accounts }: BatchSnapshot): Query[] {
   const retirements = Array.from(retired, ([checkoutId, how]) => retiredRow(checkoutId, how));
   return [
     ...unlessEmpty(record, recorded),
+    ...unlessEmpty(RECORD_SALES, sales),
     ...unlessEmpty(CHARGE, accounts.charged),
     ...unlessEmpty(ADD_SALES, accounts.sales.rows),
     ...unlessEmpty(RETIRE, retirements),

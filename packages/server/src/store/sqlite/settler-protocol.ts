@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { deserialize, serialize } from "node:v8";
 import type { Money } from "../../domain/money.ts";
+import type { Sale } from "../../domain/sale.ts";
 import type { TopUpCommand } from "../../domain/top-up.ts";
 import { transactionOf } from "../../domain/transaction.ts";
 import type { Instant, Zone } from "../../domain/wall-time.ts";
@@ -30,6 +31,7 @@ export type PackedTopUp = readonly [
   udf1: string | undefined,
   udf2: string | undefined,
   tokenId: string | undefined,
+  sale: Sale | undefined,
 ];
 /** A top-up, or the checkoutId of a conclusion. */
 export type PackedItem = PackedTopUp | string;
@@ -59,6 +61,7 @@ export function packItem(item: SettlingItem): PackedItem {
     command.udf1,
     command.udf2,
     command.tokenId,
+    command.sale,
   ];
 }
 
@@ -80,6 +83,7 @@ export function unpackItem(packed: PackedItem): SettlingItem {
       udf1: packed[11],
       udf2: packed[12],
       tokenId: packed[13],
+      sale: packed[14],
     },
   };
 }

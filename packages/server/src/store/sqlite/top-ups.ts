@@ -10,6 +10,7 @@ import { connectionQuery } from "../partner-reads.ts";
 import {
   type CustomerConnectionRow,
   retiredRow,
+  saleRow,
   toFoundConnection,
   topUpRow,
   toRetired,
@@ -36,6 +37,8 @@ const FIND_TOKEN = `SELECT t.expires_at AS "expiresAt", t.revoked_at AS "revoked
 const FIND_GUARDED = `SELECT ${GUARD_COLUMNS.join(", ")} FROM account
   WHERE partner_id = ? AND environment = ? AND balance IS NOT NULL`;
 const CHARGE = "UPDATE account SET balance = @balance WHERE partner_id = @partner_id AND environment = @environment";
+const SALE_COLUMNS = columnsOf("sale");
+const INSERT_SALE = `INSERT INTO sale (${SALE_COLUMNS.join(", ")}) VALUES (${bound(SALE_COLUMNS)})`;
 const SOLD_TODAY = `SELECT coalesce(sum(top_ups), 0) AS top_ups, coalesce(sum(top_ups * amount), 0) AS gross FROM sales_day
   WHERE partner_id = ? AND environment = ? AND day = ?`;
 /** Finds whether a checkout has a top-up, is retired, or both. */
@@ -67,6 +70,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   const findGuarded = (key: AccountKey) => findGuardedRow(key.partnerId, key.environment).map(toGuarded)[0];
   const chargeAccount = database.prepareWrite<BatchAccounts["charged"][number]>(CHARGE);
   const addSales = database.prepareWrite<SaleRow>(addSalesSql("0", bound(SOLD)));
+  const insertSale = database.prepareWrite<RawRow<"sale">>(INSERT_SALE);
   const soldToday = database.prepareRows<{ top_ups: number; gross: number }>(SOLD_TODAY);
   const horizon = database.prepareRows<{ pruned_before: Instant }>(HORIZON);
   const onRecord = database.prepareRows<{ what: "top_up" | "retired" }>(ON_RECORD);
@@ -121,6 +125,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
       append({ key: transaction, plan, entry }, lastEntryOf(plan));
       insertRow(topUpRow(transaction));
     },
+    recordSale: (transaction, sale) => void insertSale(saleRow(transaction, sale)),
     appendEvent: insertEvent,
     retire: (checkoutId, retired) => void retire(retiredRow(checkoutId, retired)),
   });
