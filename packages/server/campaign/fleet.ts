@@ -10,17 +10,19 @@ export class Fleet {
   readonly #ground: Ground;
   readonly #token: string;
   readonly #workers: number;
+  readonly #flags: readonly string[];
   readonly #served: Served[] = [];
   clients: PartnerClient[] = [];
 
-  constructor(ground: Ground, token: string, workers: number) {
+  constructor(ground: Ground, token: string, workers: number, flags: readonly string[] = []) {
     this.#ground = ground;
     this.#token = token;
     this.#workers = workers;
+    this.#flags = flags;
   }
 
   async start(index: number): Promise<void> {
-    this.#served[index] = await startServing(this.#ground, this.#workers);
+    this.#served[index] = await startServing(this.#ground, this.#workers, this.#flags);
     this.clients = this.#served.map(({ url }) => new PartnerClient(url, this.#token));
   }
 

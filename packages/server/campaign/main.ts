@@ -8,6 +8,7 @@ import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import type { OpenOptions } from "../test/support/open-service.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { clocks } from "./clocks.ts";
+import { counter } from "./counter.ts";
 import { deliver } from "./deliver.ts";
 import { doors } from "./doors.ts";
 import { flood } from "./flood.ts";
@@ -51,6 +52,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   practice,
   prepaid: (size) => prepaid({ ...size, processes: 1, workers: 4 }),
   statement,
+  counter: ({ rounds, events, workers, ...size }) => counter({ ...size, sales: events, kills: rounds, workers }),
   flood: async (size) => `${await flood(size)}\n${await floodPartners(size)}`,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
   midnight: (size) => {
@@ -74,6 +76,10 @@ const ON_POSTGRES: typeof ON_SQLITE = {
   practice: (size) => withServer(async ({ url }) => practice({ ...size, database: await createDatabase(url) })),
   prepaid: (size) =>
     withServer(async ({ url }) => prepaid({ ...size, processes: 4, database: await createDatabase(url) })),
+  counter: ({ rounds, events, workers, ...size }) =>
+    withServer(async ({ url }) =>
+      counter({ ...size, sales: events, kills: rounds, workers, database: await createDatabase(url) }),
+    ),
   clocks: (size) => withServer(async ({ url }) => clocks({ ...size, database: await createDatabase(url) })),
   deliver: ({ seed, rounds, events, cwd }) =>
     withServer(async ({ url }) => deliver({ seed, events, cwd, kills: rounds, database: await createDatabase(url) })),
@@ -139,8 +145,8 @@ const { seed, ...sizes } = {
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N]\n" +
-      "(lossy, doors, flood, paid-time and statement: on sqlite only; deliver and statement make --events, and deliver kills --rounds processes)\n",
+    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N]\n" +
+      "(lossy, doors, flood, paid-time and statement: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes)\n",
   );
   process.exit(2);
 }

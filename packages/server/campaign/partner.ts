@@ -25,25 +25,35 @@ export function customerRow(index: number) {
   return { cuid: `c${index}`, first_name: "First", last_name: "Last", status: "active", connections };
 }
 
-/** Makes a provider's database, by the services that the command line uses. @returns a production token. */
-export async function makeProvider({ cwd, database }: Ground, customerCount = CUSTOMERS): Promise<string> {
+/** Opens a provider's database, as the command line does, next to the processes of the service. */
+export async function openDesk({ cwd, database }: Ground) {
   const world = { clock: Date.now, random: randomBytes };
   const wishes = { ...world, timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS };
   const store =
     database === undefined
       ? await openSqliteStore({ ...wishes, path: join(cwd, "topupd.db") })
-      : await openPostgresStore({ ...wishes, url: database, connections: 2 });
+      : await openPostgresStore({ ...wishes, url: database, connections: 4 });
+  const ports = { ...world, store };
+  return { store, ports, desk: deskOf(ports, { name: "campaign" }), close: () => store.close() };
+}
+
+/** Adds a partner without limits. @returns a production token. */
+export async function addOpenPartner({ store, desk }: Awaited<ReturnType<typeof openDesk>>, name: string) {
+  await partnersOf(store).add(name, by(desk.clock()));
+  await partnersOf(store).setLimits(name, UNLIMITED, by(desk.clock()));
+  return (await run(desk, issueToken, { partner: name, environment: "production" })).token;
+}
+
+/** Makes a provider's database, by the services that the command line uses. @returns a production token. */
+export async function makeProvider(ground: Ground, customerCount = CUSTOMERS): Promise<string> {
+  const opened = await openDesk(ground);
   try {
-    const [ports, actor, environment] = [{ ...world, store }, { name: "campaign" }, "production"] as const;
-    const desk = deskOf(ports, actor);
-    await partnersOf(store).add("wallet", by(world.clock()));
-    await partnersOf(store).setLimits("wallet", UNLIMITED, by(world.clock()));
     const customers = Array.from({ length: customerCount }, (_, index) => customerRow(index));
-    await publishRows(store, BOUQUETS, world.clock());
-    await importRows(ports, customers);
-    return (await run(desk, issueToken, { partner: "wallet", environment })).token;
+    await publishRows(opened.store, BOUQUETS, opened.desk.clock());
+    await importRows(opened.ports, customers);
+    return await addOpenPartner(opened, "wallet");
   } finally {
-    await store.close();
+    await opened.close();
   }
 }
 
@@ -113,6 +123,33 @@ export class PartnerClient {
   query(checkoutId: string): Promise<Answer> {
     return this.call("txn-status", { checkoutId });
   }
+}
+
+const ANSWERED_WITHIN_MS = 60_000;
+
+/** Tops up a customer once, though the service is killed meanwhile. @returns the checkoutId. */
+export async function topUpSurely(client: () => PartnerClient, index: number, code: string) {
+  const deadline = Date.now() + ANSWERED_WITHIN_MS;
+  const insist = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
+    for (;;)
+      try {
+        return await ask();
+      } catch (error) {
+        // fetch throws a TypeError if a connection is refused or breaks.
+        if (!(error instanceof TypeError || String(error).includes("400ae002")) || Date.now() > deadline) throw error;
+        await sleep(20);
+      }
+  };
+  const { checkoutId, bouquets } = await insist(() => client().list(index));
+  const price = bouquets.find((bouquet) => bouquet.code === code)?.price;
+  const purchase = { ...connectionOf(index), checkoutId, bouquetId: code, amt: String(price) };
+  const { status, text } = await insist(async () => {
+    const answer = await client().topUp(purchase);
+    if (answer.status === 503) throw new Error(answer.text);
+    return answer;
+  });
+  if (status !== 200) throw new Error(`customer ${index} cannot be topped up: ${text}`);
+  return checkoutId;
 }
 
 export function connectionOf(index: number) {

@@ -87,7 +87,7 @@ export function killProcess(pid: number): number {
 }
 
 /** A process that was just killed may still be listed. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { clocks } from "../../campaign/clocks.ts";
+import { counter } from "../../campaign/counter.ts";
 import { deliver } from "../../campaign/deliver.ts";
 import { doors } from "../../campaign/doors.ts";
 import { flood } from "../../campaign/flood.ts";
@@ -23,7 +24,7 @@ import { rawConnection } from "../support/sqlite-database.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter --store sqlite|postgres --seed N --rounds N`.
  */
 
 const PREPAID = { seed: 2, rounds: 1, topUps: 200, covered: 60 };
@@ -42,6 +43,11 @@ describe("on SQLite", () => {
     const campaign = kill({ seed: 4, rounds: 2, workers: 2, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/^2 rounds, [2-4] kills/);
   }, 300_000);
+
+  test("a sale at the counter is made once, with double clicks, lost answers and killed processes", async () => {
+    const campaign = counter({ seed: 1, sales: 80, kills: 2, workers: 2, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^80 sales by 20 sellers, [12] kills/);
+  }, 120_000);
 
   test("requests of every form get the same answers from both doors of the partners' port", async () => {
     await expect(doors({ seed: 1, rounds: 3_000 })).resolves.toMatch(/[1-9]\d* by the fast door/);
