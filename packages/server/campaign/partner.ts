@@ -125,33 +125,6 @@ export class PartnerClient {
   }
 }
 
-const ANSWERED_WITHIN_MS = 60_000;
-
-/** Tops up a customer once, though the service is killed meanwhile. @returns the checkoutId. */
-export async function topUpSurely(client: () => PartnerClient, index: number, code: string) {
-  const deadline = Date.now() + ANSWERED_WITHIN_MS;
-  const insist = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
-    for (;;)
-      try {
-        return await ask();
-      } catch (error) {
-        // fetch throws a TypeError if a connection is refused or breaks.
-        if (!(error instanceof TypeError || String(error).includes("400ae002")) || Date.now() > deadline) throw error;
-        await sleep(20);
-      }
-  };
-  const { checkoutId, bouquets } = await insist(() => client().list(index));
-  const price = bouquets.find((bouquet) => bouquet.code === code)?.price;
-  const purchase = { ...connectionOf(index), checkoutId, bouquetId: code, amt: String(price) };
-  const { status, text } = await insist(async () => {
-    const answer = await client().topUp(purchase);
-    if (answer.status === 503) throw new Error(answer.text);
-    return answer;
-  });
-  if (status !== 200) throw new Error(`customer ${index} cannot be topped up: ${text}`);
-  return checkoutId;
-}
-
 export function connectionOf(index: number) {
   return { cuid: `c${index}`, service: "internet", reqId: `u${index}` } as const;
 }

@@ -8,6 +8,7 @@ import { OwnPasswordField, ownPassword, Select, TextInput } from "../../componen
 import { type Column, LoadedTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Time } from "../../components/display.tsx";
+import { useEnvironment } from "../../components/environment.tsx";
 import { Field } from "../../components/form.tsx";
 import { Menu, MenuItem } from "../../components/menu.tsx";
 import { texts } from "../../texts/index.ts";
@@ -43,7 +44,10 @@ export function People() {
   );
 }
 
-const roleName = ({ role }: StaffMember) => (role === null ? texts.common.none : texts.common.roles[role]);
+function roleName({ role, sellerOf }: StaffMember): string {
+  if (sellerOf !== null) return t.sellerOf(sellerOf);
+  return role === null ? texts.common.none : texts.common.roles[role];
+}
 
 function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => void): readonly Column<StaffMember>[] {
   return [
@@ -87,10 +91,13 @@ function columnsFor(own: string, onAsk: (what: Asking, member: StaffMember) => v
   ];
 }
 
-function Actions({ of: { name, hasTotp, logsInWith }, onAsk }: { of: StaffMember; onAsk: (what: Asking) => void }) {
+function Actions({ of: member, onAsk }: { of: StaffMember; onAsk: (what: Asking) => void }) {
+  const { name, role, hasTotp, logsInWith } = member;
   return (
     <Menu label={texts.common.rowActions(name)} quiet trigger={<Icon name="more" />}>
-      {logsInWith === "password" && <MenuItem onSelect={() => onAsk("role")}>{t.changeRole}</MenuItem>}
+      {logsInWith === "password" && role !== "seller" && (
+        <MenuItem onSelect={() => onAsk("role")}>{t.changeRole}</MenuItem>
+      )}
       {logsInWith === "password" && <MenuItem onSelect={() => onAsk("password")}>{t.newPassword}</MenuItem>}
       {hasTotp && <MenuItem onSelect={() => onAsk("totp")}>{t.totpOff}</MenuItem>}
       <MenuItem danger onSelect={() => onAsk("remove")}>
@@ -107,14 +114,18 @@ interface MemberDialogProps {
 
 function AddPerson({ onClose }: { onClose: () => void }) {
   const send = useSend("POST /staff");
+  const environment = useEnvironment();
+  const partners = useApi("GET /partners").data?.items ?? [];
+  const [sellerOf, setSellerOf] = useState("");
   return (
     <ActionDialog
       title={t.addPerson}
       description={t.addPersonText}
       submit={t.addPerson}
       onSubmit={async (values) => {
-        const [name, role] = [values.text("name"), values.text("role") as Role];
-        await send.mutateAsync({ name, role, password: values.raw("password"), ...ownPassword(values) });
+        const name = values.text("name");
+        const what = sellerOf === "" ? { role: values.text("role") as Role } : { sellerOf, environment };
+        await send.mutateAsync({ name, ...what, password: values.raw("password"), ...ownPassword(values) });
         return { toast: t.personAdded(name) };
       }}
       onClose={onClose}
@@ -122,7 +133,15 @@ function AddPerson({ onClose }: { onClose: () => void }) {
       <Field name="name" label={t.name} hint={t.nameHint}>
         <TextInput required maxLength={64} />
       </Field>
-      <RoleField />
+      <Field name="sellerOf" label={t.worksFor} hint={sellerOf === "" ? "" : t.sellerHint(environment)}>
+        <Select
+          value={sellerOf}
+          any={t.provider}
+          options={partners.map((partner) => [partner.name, partner.name] as const)}
+          onChange={({ target }) => setSellerOf(target.value)}
+        />
+      </Field>
+      {sellerOf === "" && <RoleField />}
       <PasswordField />
       <OwnPasswordField />
     </ActionDialog>
@@ -143,7 +162,7 @@ function ChangeRole({ member: { name, role }, onClose }: MemberDialogProps) {
       }}
       onClose={onClose}
     >
-      <RoleField initially={role ?? "viewer"} />
+      <RoleField initially={role === null || role === "seller" ? "viewer" : role} />
       <OwnPasswordField />
     </ActionDialog>
   );
