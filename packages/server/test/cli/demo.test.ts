@@ -110,7 +110,9 @@ function expectHistory(path: string): void {
   expect(row("SELECT count(*) AS held FROM held_back").held).toBe(2);
   expect(row("SELECT count(DISTINCT reason) AS reasons FROM refused_call").reasons).toBeGreaterThan(3);
   const [token] = database
-    .prepare("SELECT environment, created_at, expires_at FROM access_token WHERE partner_id = 1")
+    .prepare(
+      "SELECT environment, created_at, expires_at FROM access_token WHERE partner_id = 1 AND expires_at IS NOT NULL",
+    )
     .all() as { environment: string; created_at: number; expires_at: number }[];
   expect(token).toMatchObject({ environment: "trial" });
   expect(Number(token?.expires_at) - Number(token?.created_at)).toBe(7 * DAY_MS);
