@@ -240,7 +240,7 @@ export interface HistoryItem {
 }
 
 /** Keeps each time and amount of a text in one line. */
-function unbroken(text: string): ReactNode {
+export function unbroken(text: string): ReactNode {
   const parts = text.split(/([A-Z]{3} [\d,]+|\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2})?)/);
   return parts.map((part, index) =>
     index % 2 === 0 ? (

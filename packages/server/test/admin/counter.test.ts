@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import { counterRoutes } from "../../src/faces/counter/routes.ts";
+import { counterRoutesWith } from "../../src/faces/counter/app.ts";
 import { ROUTES } from "../../src/faces/staff-api/routes.ts";
 import { changeAccount, enterIntoAccount } from "../../src/office/accounts/operations.ts";
 import { changePartner, limitPartner } from "../../src/office/partners/operations.ts";
 import { listTokens, revokeToken } from "../../src/office/partners/tokens.ts";
-import { sellerOperations } from "../../src/office/shifts/seller.ts";
 import { addStaff, listStaff, removeStaff } from "../../src/office/staff/operations.ts";
 import { type CallCounter, startCounter } from "../support/counter.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
@@ -157,7 +156,7 @@ test("nobody but sellers is let in at the counter", async () => {
   const logIn = { name: "maya", password: "kettle orbit fjord" };
   expect((await counter.call("POST /session", { body: logIn })).json.code).toBe("wrong_credentials");
   const cookie = `topupd_counter=${await api.logIn("maya")}`;
-  for (const { method, path, permission } of counterRoutes({}, sellerOperations)) {
+  for (const { method, path, permission } of counterRoutesWith({})) {
     if (permission === "public") continue;
     const asked = `${method} ${path.replace(/:\w+/g, "0")}`;
     for (const by of [{ cookie }, {}]) expect([(await counter.call(asked, by)).status, asked]).toEqual([401, asked]);

@@ -5,6 +5,7 @@ import type { StaffApi } from "./staff-api.ts";
 
 /** As the package has it: `npm test` builds it before. */
 export const CONSOLE_FOLDER = fileURLToPath(new URL("../../dist/console/", import.meta.url));
+export const COUNTER_FOLDER = fileURLToPath(new URL("../../dist/counter/", import.meta.url));
 
 /** Who works there, by their roles. */
 export const STAFF = { admin: "Asha", support: "Bina", finance: "Chandra", viewer: "Dipa" } as const;

@@ -22,13 +22,16 @@ export interface Counter {
 export type CallCounter = ((asked: string, body?: object) => Promise<StaffAnswer>) & { readonly cookie: string };
 
 /** The counter beside a staff API, on the same database. */
-export async function startCounter({ service, world }: Pick<StaffApi, "service" | "world">): Promise<Counter> {
+export async function startCounter(
+  { service, world }: Pick<StaffApi, "service" | "world">,
+  consoleFolder?: string,
+): Promise<Counter> {
   const lookUps = new LookUpLog();
   const logs: string[] = [];
   const logger = createLogger("debug", { write: (line) => logs.push(line) });
   const options = {
     world: { ...world, log: (level: "info" | "warn", fields: object, text: string) => logger[level](fields, text) },
-    ...{ trustedProxies: undefined, consoleFolder: undefined, logger, logLine: (line: string) => logs.push(line) },
+    ...{ trustedProxies: undefined, consoleFolder, logger, logLine: (line: string) => logs.push(line) },
     createTemporaryFile: () => {
       throw new Error("the counter takes no files");
     },
