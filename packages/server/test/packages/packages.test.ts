@@ -36,7 +36,7 @@ describe.each(names)("packages/%s", (name) => {
     const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
     const paths = files.map(({ path }) => path);
     const known =
-      /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql)|dist\/pages\/[a-z-]+\.html|dist\/console\/.+)$/;
+      /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql)|dist\/pages\/[a-z-]+\.html|dist\/(?:console|counter)\/.+)$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE"]));
     expect(paths.filter((path) => path.startsWith("dist/")).length).toBeGreaterThan(5);
