@@ -10,6 +10,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "cause",
   "checkoutId",
   "count",
+  "cuid",
   "currencyExponent",
   "database",
   "environment",

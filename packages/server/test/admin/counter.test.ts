@@ -50,7 +50,7 @@ test("a seller finds a customer, sees plans, prices and ends, sells, and gets a 
   expect((await mina(`GET /sales/${sold.json.txnId}/receipt`)).json).toEqual(sold.json);
   // The day's record has the person, and no name or number of the customer.
   const lines = [...counter.logs, ...service.logs].join("\n");
-  expect(lines).toContain('"staff":"mina"');
+  expect(lines).toContain(`"staff":"mina","partnerName":"${SHOP}","cuid":"1000001"`);
   expect(lines).not.toMatch(/9800000001|Asha/);
 });
 

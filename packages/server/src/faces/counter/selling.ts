@@ -50,7 +50,7 @@ export class Selling {
     const caller = await this.#callerOf(seller);
     const found = await lookUpCustomer(this.#partner, caller, { code });
     const cuid = found.ok ? found.value.customer.cuid : undefined;
-    log("info", { staff: seller.name, partner: caller.partnerName, cuid }, "a seller looked a customer up");
+    log("info", { staff: seller.name, partnerName: caller.partnerName, cuid }, "a seller looked a customer up");
     const { customer, connections } = this.#done((await this.#limit(caller, cuid ?? code)) ?? found);
     const keys = connections.map(({ service, reqId }) => ({
       environment: caller.environment,
