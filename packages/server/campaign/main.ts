@@ -7,6 +7,7 @@ import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import type { OpenOptions } from "../test/support/open-service.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
+import { all } from "./all.ts";
 import { clocks } from "./clocks.ts";
 import { counter } from "./counter.ts";
 import { deliver } from "./deliver.ts";
@@ -18,6 +19,7 @@ import { lossy } from "./lossy.ts";
 import { midnight } from "./midnight.ts";
 import { model } from "./model.ts";
 import { month } from "./month.ts";
+import { mutants } from "./mutants.ts";
 import { runLedgerHistories } from "./paid-time.ts";
 import { practice } from "./practice.ts";
 import { prepaid } from "./prepaid.ts";
@@ -38,6 +40,9 @@ interface Size {
   readonly workers: number;
   readonly topUps: number;
   readonly covered: number;
+  /** Part of the name of the mutants to plant; undefined: all. */
+  readonly only: string | undefined;
+  readonly minutes: number;
   readonly cwd: string;
 }
 
@@ -52,6 +57,8 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   practice,
   prepaid: (size) => prepaid({ ...size, processes: 1, workers: 4 }),
   statement,
+  all: ({ seed, minutes }) => all({ seed, minutes }),
+  mutants: ({ seed, cwd, only }) => mutants({ seed, cwd, only }),
   counter: ({ rounds, events, workers, ...size }) => counter({ ...size, sales: events, kills: rounds, workers }),
   flood: async (size) => `${await flood(size)}\n${await floodPartners(size)}`,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
@@ -129,6 +136,8 @@ const { positionals, values } = parseArgs({
     "top-ups": { type: "string", default: "10000" },
     covered: { type: "string", default: "1000" },
     store: { type: "string", default: "sqlite" },
+    minutes: { type: "string", default: "30" },
+    only: { type: "string" },
   },
 });
 const [name = ""] = positionals;
@@ -141,11 +150,12 @@ const { seed, ...sizes } = {
   workers: Number(values.workers),
   topUps: Number(values["top-ups"]),
   covered: Number(values.covered),
+  minutes: Number(values.minutes),
 };
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N]\n" +
+    "usage: npm run campaign -- all [--minutes N]|race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|mutants [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N]\n" +
       "(lossy, doors, flood, paid-time and statement: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes)\n",
   );
   process.exit(2);
@@ -153,7 +163,7 @@ if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).ev
 
 const cwd = mkdtempSync(join(tmpdir(), "topupd-campaign-"));
 try {
-  process.stdout.write(`${await run({ seed, ...sizes, cwd })}\n`);
+  process.stdout.write(`${await run({ seed, ...sizes, only: values.only, cwd })}\n`);
 } finally {
   rmSync(cwd, { recursive: true, force: true });
 }

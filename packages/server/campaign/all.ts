@@ -1,0 +1,144 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { arch, cpus, platform } from "node:os";
+import { fileURLToPath } from "node:url";
+import { MUTANTS } from "./mutants.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const RESULTS = `${ROOT}docs/reliability.json`;
+
+/** A campaign of a round: its flags, and the counts that are read from its report. */
+interface Run {
+  readonly campaign: string;
+  readonly stores: readonly ("sqlite" | "postgres")[];
+  readonly flags: string;
+  readonly counts: Readonly<Record<string, RegExp>>;
+}
+
+const KILLS = /(\d+) kills/;
+const BOTH = ["sqlite", "postgres"] as const;
+const SQLITE = ["sqlite"] as const;
+
+const RUNS: readonly Run[] = [
+  {
+    ...{ campaign: "kill", stores: BOTH, flags: "--rounds 10 --workers 4" },
+    counts: { kills: KILLS, "restarts of PostgreSQL": /(\d+) restarts/, "top-ups": /(\d+) acknowledged/ },
+  },
+  { campaign: "race", stores: BOTH, flags: "--rounds 20", counts: { rounds: /^(\d+) rounds/ } },
+  {
+    ...{ campaign: "prepaid", stores: BOTH, flags: "--rounds 2 --top-ups 500 --covered 150" },
+    counts: { kills: KILLS, rounds: /^(\d+) rounds/ },
+  },
+  {
+    ...{ campaign: "counter", stores: BOTH, flags: "--events 500 --rounds 8 --workers 2" },
+    counts: { kills: KILLS, sales: /^(\d+) sales/ },
+  },
+  { campaign: "midnight", stores: BOTH, flags: "--rounds 10", counts: { "top-ups": /(\d+) top-ups/ } },
+  {
+    ...{ campaign: "clocks", stores: BOTH, flags: "--rounds 30" },
+    counts: { "clock set back": /back (\d+) times/, "clock set forth": /forth (\d+) times/ },
+  },
+  { campaign: "month", stores: BOTH, flags: "--rounds 3", counts: { "top-ups": /^(\d+) top-ups/ } },
+  { campaign: "model", stores: BOTH, flags: "--rounds 200", counts: { stories: /^(\d+) stories/ } },
+  { campaign: "practice", stores: BOTH, flags: "--rounds 30", counts: { kills: KILLS, sequences: /^(\d+) seq/ } },
+  {
+    campaign: "deliver",
+    stores: BOTH,
+    flags: "--events 2000 --rounds 4",
+    counts: { kills: KILLS, events: /^(\d+) ev/ },
+  },
+  { campaign: "lossy", stores: SQLITE, flags: "--rounds 400", counts: { rounds: /^(\d+) rounds/ } },
+  { campaign: "statement", stores: SQLITE, flags: "--events 20000", counts: { "top-ups": /^(\d+) top-ups/ } },
+  { campaign: "paid-time", stores: SQLITE, flags: "--rounds 3000", counts: { histories: /^(\d+) hist/ } },
+  { campaign: "doors", stores: SQLITE, flags: "--rounds 20000", counts: {} },
+];
+
+/** What was tried of one version. */
+export interface Reliability {
+  readonly version: string;
+  readonly commit: string;
+  readonly machine: string;
+  readonly campaigns: Readonly<Record<string, Tried>>;
+}
+
+interface Tried {
+  readonly runs: number;
+  readonly falls: number;
+  readonly seconds: number;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/**
+ * Runs all campaigns in turn, each with a seed of its own, until the time is over, and adds their counts to
+ * docs/reliability.json. The counts begin anew with a version. @throws Error that names the command of each fall.
+ */
+export async function all({ seed, minutes }: { readonly seed: number; readonly minutes: number }): Promise<string> {
+  const until = Date.now() + minutes * 60_000;
+  const falls: string[] = [];
+  let runs = 0;
+  for (let next = seed; ; next += 1) {
+    for (const { campaign, stores, flags, counts } of RUNS) {
+      for (const store of stores) {
+        if (Date.now() >= until) {
+          if (falls.length > 0) throw new Error(`${falls.length} falls:\n${falls.join("\n")}`);
+          return `${runs} runs of ${RUNS.length} campaigns, no fall; ${MUTANTS.length} mutants: npm run campaign -- mutants`;
+        }
+        const words = [campaign, "--store", store, "--seed", String(next), ...flags.split(" ")];
+        const began = Date.now();
+        const { code, report } = await run(words);
+        runs += 1;
+        const found = Object.entries(counts).map(
+          ([name, form]) => [name, Number(form.exec(report)?.[1] ?? 0)] as const,
+        );
+        add(`${campaign} ${store}`, {
+          falls: code === 0 ? 0 : 1,
+          seconds: (Date.now() - began) / 1_000,
+          counts: found,
+        });
+        process.stdout.write(`${code === 0 ? "ok  " : "FALL"} ${words.join(" ")}: ${report.trim().split("\n")[0]}\n`);
+        if (code !== 0) falls.push(`npm run campaign -- ${words.join(" ")}`);
+      }
+    }
+  }
+}
+
+async function run(words: readonly string[]): Promise<{ readonly code: number; readonly report: string }> {
+  const main = fileURLToPath(new URL("main.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", main, ...words], { cwd: ROOT });
+  const chunks: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => chunks.push(text));
+  const [code] = await once(child, "close");
+  return { code: code ?? 1, report: chunks.join("") };
+}
+
+function add(
+  name: string,
+  {
+    falls,
+    seconds,
+    counts,
+  }: Omit<Tried, "runs" | "counts"> & { readonly counts: readonly (readonly [string, number])[] },
+): void {
+  const { version } = JSON.parse(readFileSync(`${ROOT}packages/server/package.json`, "utf8")) as { version: string };
+  const none: Reliability = { version, commit: commitNow(), machine: "", campaigns: {} };
+  const read = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Reliability) : none;
+  const known = read.version === version ? read : none;
+  const before = known.campaigns[name] ?? { runs: 0, falls: 0, seconds: 0, counts: {} };
+  const sums = counts.map(([label, count]) => [label, (before.counts[label] ?? 0) + count] as const);
+  const tried: Tried = {
+    runs: before.runs + 1,
+    falls: before.falls + falls,
+    seconds: Math.round(before.seconds + seconds),
+    counts: Object.fromEntries(sums),
+  };
+  const machine = `${platform()} ${arch()}, ${cpus().length} cores, Node.js ${process.version}`;
+  const campaigns = { ...known.campaigns, [name]: tried };
+  writeFileSync(RESULTS, `${JSON.stringify({ version, commit: commitNow(), machine, campaigns }, undefined, 2)}\n`);
+}
+
+function commitNow(): string {
+  return (
+    spawnSync("git", ["rev-parse", "--short=8", "HEAD"], { cwd: ROOT, encoding: "utf8" }).stdout?.trim() || "unknown"
+  );
+}

@@ -1,0 +1,322 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/*
+ * Faults that are planted in a copy of the source, one at a time. The campaign that must find a fault is run in the copy,
+ * and must fail. A fault that nobody finds, or whose text is not there exactly once, is a fall.
+ */
+
+interface Mutant {
+  readonly fault: string;
+  /** File in packages/server/src. */
+  readonly file: string;
+  /** Text that is there once, and its replacement. */
+  readonly from: string;
+  readonly to: string;
+  /** The campaign that must find it, with its size. */
+  readonly campaign: string;
+}
+
+const MODEL = "model --rounds 60";
+const PAID_TIME = "paid-time --rounds 200";
+const PREPAID = "prepaid --rounds 1 --top-ups 200 --covered 60";
+const MIDNIGHT = "midnight --rounds 3";
+const STATEMENT = "statement --events 2000";
+const KILL = "kill --rounds 3 --workers 2";
+const RACE = "race --rounds 3";
+const LOSSY = "lossy --rounds 80";
+const MONTH = "month --rounds 1";
+const COUNTER = "counter --events 80 --rounds 2 --workers 2";
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    fault: "a repeated top-up is compared with nothing",
+    file: "domain/top-up.ts",
+    from: 'return same ? { kind: "replayed", transaction: recorded } : refuse("checkout_used");',
+    to: 'return same || true ? { kind: "replayed", transaction: recorded } : refuse("checkout_used");',
+    campaign: MODEL,
+  },
+  {
+    fault: "a recorded top-up is not asked for",
+    file: "store/sqlite/top-ups.ts",
+    from: 'recorded: recorded.some(({ what }) => what === "top_up") ? find(checkoutId) : undefined,',
+    to: "recorded: undefined,",
+    campaign: RACE,
+  },
+  {
+    fault: "a retired checkout can be used",
+    file: "domain/top-up.ts",
+    from: "if (retired !== undefined || hasExpired) {",
+    to: "if (hasExpired) {",
+    campaign: MODEL,
+  },
+  {
+    fault: "an expired checkout can be used",
+    file: "domain/checkout.ts",
+    from: "return now - checkout.issuedAt > CHECKOUT_VALID_MS;",
+    to: "return now - checkout.issuedAt > CHECKOUT_VALID_MS + 600_000;",
+    campaign: MODEL,
+  },
+  {
+    fault: "never_topped_up is answered before the checkout is retired",
+    file: "store/settling.ts",
+    from: 'if (conclusion === "retire") write.retire(checkoutId, { retiredAt: now, refused: undefined });',
+    to: "",
+    campaign: MODEL,
+  },
+  {
+    fault: "never_topped_up is answered at once",
+    file: "domain/checkout.ts",
+    from: "return now - checkout.issuedAt > CHECKOUT_VALID_MS + CHECKOUT_GRACE_MS;",
+    to: "return now - checkout.issuedAt > 0;",
+    campaign: LOSSY,
+  },
+  {
+    fault: "a refusal for money does not retire the checkout",
+    file: "store/settling.ts",
+    from: "if (retired !== undefined && snapshot.retired === undefined) write.retire(command.checkoutId, retired);",
+    to: "",
+    campaign: PREPAID,
+  },
+  {
+    fault: "the price is not compared",
+    file: "domain/top-up.ts",
+    from: 'if (bouquet.price !== command.amount) return refuse("amount_mismatch");',
+    to: "",
+    campaign: LOSSY,
+  },
+  {
+    fault: "a checkout fits any connection",
+    file: "domain/top-up.ts",
+    from: 'if (!isCheckoutFor(command.checkoutId, command)) return refuse("checkout_mismatch");',
+    to: "",
+    campaign: MODEL,
+  },
+  {
+    fault: "a blocked connection can be topped up",
+    file: "domain/top-up.ts",
+    from: "if (!open.ok) return refuse(open.refusal);",
+    to: 'if (!open.ok && open.refusal !== "connection_blocked") return refuse(open.refusal);',
+    campaign: MODEL,
+  },
+  {
+    fault: "a revoked token is not asked for again",
+    file: "domain/top-up.ts",
+    from: "if (lost !== undefined) return refuse(lost);",
+    to: "",
+    campaign: MODEL,
+  },
+  {
+    fault: "the balance may fall below the credit limit",
+    file: "domain/account.ts",
+    from: "if (creditLimit !== undefined && balance < -creditLimit)",
+    to: "if (creditLimit !== undefined && balance < -creditLimit - 10_000_000n)",
+    campaign: PREPAID,
+  },
+  {
+    fault: "the limit of top-ups a day is one more",
+    file: "domain/account.ts",
+    from: "if (dayTopUps !== undefined && topUps + 1 > dayTopUps)",
+    to: "if (dayTopUps !== undefined && topUps > dayTopUps)",
+    campaign: MIDNIGHT,
+  },
+  {
+    fault: "a batch reads the balance once for all its top-ups",
+    file: "store/guarded-accounts.ts",
+    from: "if (!this.#accounts.has(name)) this.#accounts.set(name, this.#load.account(key));\n    return this.#accounts.get(name);",
+    to: "return this.#load.account(key);",
+    campaign: PREPAID,
+  },
+  {
+    fault: "the account is not charged",
+    file: "store/sqlite/top-ups.ts",
+    from: "for (const row of accounts.charged) chargeAccount(row);",
+    to: "",
+    campaign: PREPAID,
+  },
+  {
+    fault: "the sums of the day are not written",
+    file: "store/sqlite/top-ups.ts",
+    from: "for (const row of accounts.sales.rows) addSales(row);",
+    to: "",
+    campaign: MIDNIGHT,
+  },
+  {
+    fault: "the commission is rounded down",
+    file: "domain/commission.ts",
+    from: "(sale.amount * BigInt(percent) + WHOLE / 2n) / WHOLE;",
+    to: "(sale.amount * BigInt(percent)) / WHOLE;",
+    campaign: PREPAID.replace("200", "199"),
+  },
+  {
+    fault: "a reversal returns nothing",
+    file: "office/corrections/correct.ts",
+    from: "await returnCharge(tx, reversed);",
+    to: "",
+    campaign: MIDNIGHT,
+  },
+  {
+    fault: "a reversal is not in the sums of the day",
+    file: "office/corrections/correct.ts",
+    from: "await office.store.engine.addSales(tx, reversalRows(reversed, by.at.wall));",
+    to: "",
+    campaign: MONTH,
+  },
+  {
+    fault: "a reversal counts on the day of the top-up",
+    file: "store/sales.ts",
+    from: "return [rowOf(labelOf(topUp, wall), { ...NO_SALES, reversals: 1, reversed, returned })];",
+    to: "return [rowOf(labelOf(topUp, topUp.txnDate ?? wall), { ...NO_SALES, reversals: 1, reversed, returned })];",
+    campaign: MIDNIGHT,
+  },
+  {
+    fault: "a top-up counts on the next day",
+    file: "store/sales.ts",
+    from: "const label = labelOf(topUp, topUp.txnDate);",
+    to: "const label = labelOf(topUp, `${dayAfter(topUp.txnDate.slice(0, 10))} 00:00:00`);",
+    campaign: STATEMENT,
+  },
+  {
+    fault: "a renewal before the end begins a new run",
+    file: "domain/ledger.ts",
+    from: "const run = isRunning(before, at.wall) ? before : newRun(plan, bouquet, at.wall, seq);",
+    to: "const run = newRun(plan, bouquet, at.wall, seq);",
+    campaign: KILL,
+  },
+  {
+    fault: "a reversed grant still counts",
+    file: "domain/ledger.ts",
+    from: 'else if (entry.kind !== "reversal" && !reversedAt.has(entry.seq)) now = granted(plan, now, entry);',
+    to: 'else if (entry.kind !== "reversal") now = granted(plan, now, entry);',
+    campaign: PAID_TIME,
+  },
+  {
+    fault: "an import forgets the top-ups after it",
+    file: "domain/ledger.ts",
+    from: "if (isNews && !reversedAt.has(grant.seq)) lengthen(granted(plan, now, grant));",
+    to: "",
+    campaign: PAID_TIME,
+  },
+  {
+    fault: "an import forgets what was reversed since",
+    file: "domain/ledger.ts",
+    from: "if (reversed !== undefined && reversed > asOf.instant) now = shortened(now, grant.period);",
+    to: "",
+    campaign: PAID_TIME,
+  },
+  {
+    fault: "the goodwill of an import is counted twice",
+    file: "domain/ledger.ts",
+    from: 'at.instant <= asOf.instant && (kind === "top_up" || goodwill === "held");',
+    to: 'at.instant <= asOf.instant && kind === "top_up";',
+    campaign: PAID_TIME,
+  },
+  {
+    fault: "an end on the 31st moves to the 28th for good",
+    file: "domain/subscription.ts",
+    from: "return countedTo(run, { months: run.months + months, days: run.days + days }, bouquet);",
+    to: "return countedTo({ ...run, anchor: run.end, months: 0, days: 0 }, { months, days }, bouquet);",
+    campaign: PAID_TIME,
+  },
+  {
+    fault: "the ledger's entry of a top-up is not written",
+    file: "store/sqlite/top-ups.ts",
+    from: "append({ key: transaction, plan, entry }, lastEntryOf(plan));",
+    to: "",
+    campaign: KILL,
+  },
+  {
+    fault: "a batch that failed is answered as recorded",
+    file: "store/batcher.ts",
+    from: "for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);",
+    to: "for (const [index, { resolve }] of batch.entries()) resolve(outcomes[(index + 1) % batch.length] as Outcome);",
+    campaign: KILL,
+  },
+  {
+    fault: "another partner's top-up is found by its checkoutId",
+    file: "domain/top-up.ts",
+    from: 'if (recorded.partnerId !== command.partnerId) return refuse("checkout_unknown");',
+    to: "",
+    campaign: MODEL,
+  },
+  {
+    fault: "a shift does not count returned cash",
+    file: "domain/sale.ts",
+    from: "return opening + cash.amount - returned.amount;",
+    to: "return opening + cash.amount;",
+    campaign: COUNTER.replace("80", "400"),
+  },
+  {
+    fault: "sales of a seller are written without the top-up's transaction",
+    file: "store/settling.ts",
+    from: "if (command.sale !== undefined) write.recordSale(outcome.transaction, command.sale);",
+    to: "",
+    campaign: COUNTER,
+  },
+];
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const LONGEST_MS = 180_000;
+
+/**
+ * Plants each mutant in a copy of the source, and runs its campaign there.
+ * @param only part of the fault of the mutants to plant; undefined: all.
+ * @throws Error that names the mutants that survived.
+ */
+export async function mutants({ cwd, seed, only }: { cwd: string; seed: number; only?: string | undefined }) {
+  const chosen = MUTANTS.filter(({ fault }) => only === undefined || fault.includes(only));
+  const copy = join(cwd, "copy");
+  copySource(copy);
+  const survivors: string[] = [];
+  for (const { fault, file, from, to, campaign } of chosen) {
+    const path = join(copy, "packages", "server", "src", file);
+    const text = readFileSync(path, "utf8");
+    if (text.split(from).length !== 2) {
+      survivors.push(`${fault}: its text is not in ${file} once`);
+      continue;
+    }
+    writeFileSync(
+      path,
+      text.replace(from, () => to),
+    );
+    const built = await run(copy, [join(copy, "packages", "server", "build.mjs")]);
+    const code = built ? await run(copy, [...TSX, CAMPAIGN, ...campaign.split(" "), "--seed", String(seed)]) : false;
+    writeFileSync(path, text);
+    process.stdout.write(`${code ? "SURVIVED" : "found"}: ${fault} (${campaign})\n`);
+    if (code) survivors.push(`${fault}: ${campaign} does not find it`);
+  }
+  if (survivors.length > 0) throw new Error(`${survivors.length} mutants survived:\n${survivors.join("\n")}`);
+  return `${chosen.length} mutants planted, ${chosen.length} found`;
+}
+
+const TSX = ["--import", "tsx"];
+const CAMPAIGN = join("packages", "server", "campaign", "main.ts");
+/** Folders of packages that are installed or built, and not copied. */
+const LINKED: ReadonlySet<string> = new Set(["node_modules"]);
+
+/** Copies the source with what is built of it. Installed packages are linked. */
+function copySource(copy: string): void {
+  mkdirSync(copy, { recursive: true });
+  const link = (folder: string) => symlinkSync(join(ROOT, folder), join(copy, folder));
+  for (const name of readdirSync(ROOT)) {
+    if (name === ".git" || name === "packages") continue;
+    if (LINKED.has(name) || name === "tools") link(name);
+    else cpSync(join(ROOT, name), join(copy, name), { recursive: true, preserveTimestamps: true });
+  }
+  const filter = (path: string) => !LINKED.has(path.slice(path.lastIndexOf("/") + 1));
+  cpSync(join(ROOT, "packages"), join(copy, "packages"), { recursive: true, preserveTimestamps: true, filter });
+  for (const name of readdirSync(join(ROOT, "packages"))) {
+    const folder = join("packages", name, "node_modules");
+    if (readdirSync(join(ROOT, "packages", name)).includes("node_modules")) link(folder);
+  }
+}
+
+/** @returns whether it ended well, within the time. */
+async function run(cwd: string, words: readonly string[]): Promise<boolean> {
+  const child = spawn(process.execPath, words, { cwd, stdio: "ignore", timeout: LONGEST_MS, killSignal: "SIGKILL" });
+  const [code] = await once(child, "close");
+  return code === 0;
+}
