@@ -8,19 +8,40 @@ export type Reply = { readonly code: number; readonly attributes?: readonly (rea
 
 /** A device that answers as told, sealed with `secret`. `requests` are the packets that it got. */
 export async function startDevice(secret: string, replyTo: (request: Buffer, count: number) => Reply) {
-  const socket = createSocket("udp4");
   const requests: Buffer[] = [];
-  socket.on("message", (request, { port, address }) => {
-    requests.push(request);
-    const reply = replyTo(request, requests.length);
-    if (reply !== undefined) socket.send(sealedReply(request, reply, secret), port, address);
+  const { device, close } = await openDevice(secret, (request) => replyTo(request, requests.push(request)));
+  onTestFinished(close);
+  return { requests, device };
+}
+
+/** The same, which also answers late, until it is closed. @param replyTo gets the port of the sender. */
+export async function openDevice(secret: string, replyTo: (request: Buffer, port: number) => Reply | Promise<Reply>) {
+  const socket = createSocket("udp4");
+  let isClosed = false;
+  socket.on("message", async (request, { port, address }) => {
+    const reply = await replyTo(request, port);
+    if (reply !== undefined && !isClosed) socket.send(sealedReply(request, reply, secret), port, address);
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
-  onTestFinished(() => {
+  const close = () => {
+    isClosed = true;
     socket.close();
-  });
-  return { requests, device: { address: "127.0.0.1", port: socket.address().port, secret } };
+  };
+  return { device: { address: "127.0.0.1", port: socket.address().port, secret }, close };
+}
+
+/** The attributes of a request, by their types. */
+export function attributesOf(request: Buffer): Readonly<Record<number, string>> {
+  const found: Record<number, string> = {};
+  for (let at = 20; at < request.length; at += request[at + 1] ?? 0)
+    found[request[at] ?? 0] = request.subarray(at + 2, at + (request[at + 1] ?? 0)).toString("latin1");
+  return found;
+}
+
+/** A refusal with an Error-Cause (RFC 5176, section 3.5). */
+export function refusedWith(cause: number): Reply {
+  return { code: 42, attributes: [[101, Buffer.from([0, 0, cause >> 8, cause & 255])]] };
 }
 
 /** An answer to a request (RFC 2865, section 3). */

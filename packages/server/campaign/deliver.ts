@@ -3,7 +3,7 @@ import type { ConnectionMessage } from "../src/domain/event.ts";
 import { connectionOf, makeProvider, PartnerClient } from "./partner.ts";
 import { expectTopupd, type Ground, killProcess, type Served, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
-import { connectionName, Receiver, seqOf } from "./receiver.ts";
+import { connectionName, StateReceiver, seqOf } from "./receiver.ts";
 
 export interface DeliverOptions extends Ground {
   readonly seed: number;
@@ -26,9 +26,8 @@ interface Counts {
 
 const CUSTOMERS = 400;
 const PARTNERS = 24;
-/** The first gets only the newest event after a failure. Billing and the partner get every one. */
-const TARGETS = ["tv", "billing", "partner wallet production"] as const;
-const isOfPartner = (index: number) => index === 2;
+/** The first gets only the newest event after a failure. Billing gets every one. */
+const TARGETS = ["tv", "billing"] as const;
 /** Time within which another process must continue after a kill. */
 const GOES_ON_WITHIN_MS = 30_000;
 /** Time within which an unavailable target is retried. */
@@ -52,13 +51,12 @@ export async function deliver({ seed, events, kills, workers = 3, ...ground }: D
   const choices = new Choices(seed);
   const counts: Counts = { made: 0, kills: 0, epoch: 0, closings: 0, longestMs: 0 };
   const token = await makeProvider(ground, CUSTOMERS);
-  const receivers = TARGETS.map(() => new Receiver(new Choices(choices.seed()), () => counts.epoch));
+  const receivers = TARGETS.map(() => new StateReceiver(new Choices(choices.seed()), () => counts.epoch));
   for (const receiver of receivers) await receiver.open();
   for (const [index, { url }] of receivers.entries()) {
     const [name = ""] = TARGETS.slice(index);
     const billing = name === "billing" ? ["--billing"] : [];
-    const added = ["target", "add", name, "--kind", "webhook", ...billing];
-    await expectTopupd([...(isOfPartner(index) ? ["partner", "webhook", "wallet"] : added), "--url", url], ground);
+    await expectTopupd(["target", "add", name, "--kind", "webhook", ...billing, "--url", url], ground);
   }
   await expectTopupd(["target", "add", "all", "--kind", "feed"], ground);
   const served = await startServing(ground, workers);
@@ -114,7 +112,7 @@ async function topUp(client: PartnerClient, index: number): Promise<boolean> {
 
 async function makeMishaps(
   served: Served,
-  receivers: readonly Receiver[],
+  receivers: readonly StateReceiver[],
   choices: Choices,
   isDone: () => boolean,
   kills: number,
@@ -137,7 +135,7 @@ async function makeMishaps(
 /** Kills a process, which is restarted automatically. @throws Error if a receiver gets nothing from another process in time. */
 async function killOne(
   served: Served,
-  receivers: readonly Receiver[],
+  receivers: readonly StateReceiver[],
   choices: Choices,
   isDone: () => boolean,
   counts: Counts,
@@ -159,7 +157,7 @@ async function killOne(
   counts.longestMs = Math.max(counts.longestMs, performance.now() - killedAt);
 }
 
-async function tryAllAgain(ground: Ground, receivers: readonly Receiver[]): Promise<void> {
+async function tryAllAgain(ground: Ground, receivers: readonly StateReceiver[]): Promise<void> {
   for (const receiver of receivers) {
     await receiver.close();
     receiver.isWell = true;
@@ -176,7 +174,7 @@ async function readFeed(ground: Ground): Promise<ConnectionMessage[]> {
 }
 
 /** @returns the time that it took, in milliseconds. */
-async function untilCaughtUp(receivers: readonly Receiver[], all: readonly ConnectionMessage[]): Promise<number> {
+async function untilCaughtUp(receivers: readonly StateReceiver[], all: readonly ConnectionMessage[]): Promise<number> {
   const began = performance.now();
   while (receivers.some((receiver, index) => missing(receiver, all, index) !== undefined)) {
     if (performance.now() - began > CAUGHT_UP_WITHIN_MS) return CAUGHT_UP_WITHIN_MS;
@@ -186,21 +184,19 @@ async function untilCaughtUp(receivers: readonly Receiver[], all: readonly Conne
 }
 
 /** @returns an event that the receiver lacks. Only the first target does not need every event. */
-function missing(receiver: Receiver, all: readonly ConnectionMessage[], index: number): ConnectionMessage | undefined {
+function missing(
+  receiver: StateReceiver,
+  all: readonly ConnectionMessage[],
+  index: number,
+): ConnectionMessage | undefined {
   return all.find((event) => {
-    if (isOfPartner(index))
-      return event.type === "topup.recorded" && !receiver.taken.has(`recorded_${topUpOf(event)?.txnId}`);
     if (receiver.taken.has(event.id)) return false;
     return index > 0 || (receiver.state.get(connectionName(event))?.seq ?? 0) < seqOf(event);
   });
 }
 
-function topUpOf({ data }: ConnectionMessage) {
-  return "topUp" in data ? data.topUp : undefined;
-}
-
 async function verify(
-  receivers: readonly Receiver[],
+  receivers: readonly StateReceiver[],
   all: readonly ConnectionMessage[],
   client: PartnerClient,
 ): Promise<void> {
@@ -210,7 +206,6 @@ async function verify(
     if (lacked !== undefined) throw new Error(`${name} never had ${lacked.id} of ${connectionName(lacked)}`);
     const [first] = receiver.outOfOrder;
     if (first !== undefined) throw new Error(`${name}, ${receiver.outOfOrder.length} times: ${first}`);
-    if (isOfPartner(index)) continue;
     const known = new Map([...receiver.state.values()].map(({ data }) => [data.cuid, data]));
     for (let customer = 0; customer < CUSTOMERS; customer += 1) {
       const [subscription] = (await client.list(customer)).subscriptions;

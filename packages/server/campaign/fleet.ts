@@ -13,6 +13,8 @@ export class Fleet {
   readonly #flags: readonly string[];
   readonly #served: Served[] = [];
   clients: PartnerClient[] = [];
+  /** Times of the kills. */
+  readonly kills: number[] = [];
 
   constructor(ground: Ground, token: string, workers: number, flags: readonly string[] = []) {
     this.#ground = ground;
@@ -29,6 +31,7 @@ export class Fleet {
   /** Kills one process of a service; or all of it, and starts it again. */
   async kill(index: number, choices: Choices): Promise<void> {
     const victim = this.#served[index] as Served;
+    this.kills.push(Date.now());
     const children = this.#workers === 1 || choices.below(3) === 0 ? [] : victim.children();
     if (children.length > 0) {
       killProcess(choices.of(children));
@@ -51,6 +54,20 @@ export class Fleet {
 
   async end(): Promise<void> {
     await Promise.all(this.#served.map(({ end }) => end("SIGTERM")));
+  }
+}
+
+/** Kills processes of the first service, at random times while so much is made. */
+export async function killAtTimes(
+  fleet: Fleet,
+  { kills, wanted, made }: { readonly kills: number; readonly wanted: number; readonly made: () => number },
+  choices: Choices,
+): Promise<void> {
+  for (let at = 0; fleet.kills.length < kills; ) {
+    at += choices.below((2 * wanted) / (kills + 1));
+    while (made() < Math.min(at, wanted)) await sleep(50);
+    await sleep(choices.below(1_000));
+    await fleet.kill(0, choices);
   }
 }
 

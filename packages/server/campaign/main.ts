@@ -12,6 +12,7 @@ import { clocks } from "./clocks.ts";
 import { counter } from "./counter.ts";
 import { deliver } from "./deliver.ts";
 import { doors } from "./doors.ts";
+import { facts } from "./facts.ts";
 import { flood } from "./flood.ts";
 import { floodPartners } from "./flood-partners.ts";
 import { kill } from "./kill.ts";
@@ -24,11 +25,12 @@ import { runLedgerHistories } from "./paid-time.ts";
 import { practice } from "./practice.ts";
 import { prepaid } from "./prepaid.ts";
 import { race } from "./race.ts";
+import { sessions } from "./sessions.ts";
 import { statement } from "./statement.ts";
 
 /*
  * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--top-ups N]
- * [--covered N]: the long form of what the tests run briefly. The same seed makes the same choices, though not the same
+ * [--covered N] [--changes N] [--facts N]: the long form of what the tests run briefly. The same seed makes the same choices, though not the same
  * timing.
  */
 
@@ -43,8 +45,13 @@ interface Size {
   /** Part of the name of the mutants to plant; undefined: all. */
   readonly only: string | undefined;
   readonly minutes: number;
+  readonly changes: number;
+  readonly facts: number;
   readonly cwd: string;
 }
+
+/** Changes and facts for each kill. */
+const [CHANGES_OF_PEACE, FACTS_OF_PEACE] = [500, 5_000];
 
 let made = 0;
 
@@ -60,6 +67,11 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   all: ({ seed, minutes }) => all({ seed, minutes }),
   mutants: ({ seed, cwd, only }) => mutants({ seed, cwd, only }),
   counter: ({ rounds, events, workers, ...size }) => counter({ ...size, sales: events, kills: rounds, workers }),
+  facts: (size) => facts({ ...size, kills: Math.ceil(size.facts / FACTS_OF_PEACE) }),
+  sessions: (size) =>
+    withServer(async ({ url }) =>
+      sessions({ ...size, kills: Math.ceil(size.changes / CHANGES_OF_PEACE), radius: await createDatabase(url) }),
+    ),
   flood: async (size) => `${await flood(size)}\n${await floodPartners(size)}`,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
   midnight: (size) => {
@@ -88,6 +100,15 @@ const ON_POSTGRES: typeof ON_SQLITE = {
       counter({ ...size, sales: events, kills: rounds, workers, database: await createDatabase(url) }),
     ),
   clocks: (size) => withServer(async ({ url }) => clocks({ ...size, database: await createDatabase(url) })),
+  facts: (size) =>
+    withServer(async ({ url }) =>
+      facts({ ...size, kills: Math.ceil(size.facts / FACTS_OF_PEACE), database: await createDatabase(url) }),
+    ),
+  sessions: (size) =>
+    withServer(async ({ url }) => {
+      const [database, radius] = [await createDatabase(url), await createDatabase(url)];
+      return sessions({ ...size, kills: Math.ceil(size.changes / CHANGES_OF_PEACE), database, radius });
+    }),
   deliver: ({ seed, rounds, events, cwd }) =>
     withServer(async ({ url }) => deliver({ seed, events, cwd, kills: rounds, database: await createDatabase(url) })),
   kill: (size) => withServer(async (server) => kill({ ...size, server, database: await createDatabase(server.url) })),
@@ -135,6 +156,8 @@ const { positionals, values } = parseArgs({
     workers: { type: "string", default: "1" },
     "top-ups": { type: "string", default: "10000" },
     covered: { type: "string", default: "1000" },
+    changes: { type: "string", default: "10000" },
+    facts: { type: "string", default: "100000" },
     store: { type: "string", default: "sqlite" },
     minutes: { type: "string", default: "30" },
     only: { type: "string" },
@@ -151,12 +174,14 @@ const { seed, ...sizes } = {
   topUps: Number(values["top-ups"]),
   covered: Number(values.covered),
   minutes: Number(values.minutes),
+  changes: Number(values.changes),
+  facts: Number(values.facts),
 };
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- all [--minutes N]|race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|mutants [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N]\n" +
-      "(lossy, doors, flood, paid-time and statement: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes)\n",
+    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N]\n" +
+      "(lossy, doors, flood, paid-time, statement and mutants: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes)\n",
   );
   process.exit(2);
 }

@@ -149,7 +149,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "domain/commission.ts",
     from: "(sale.amount * BigInt(percent) + WHOLE / 2n) / WHOLE;",
     to: "(sale.amount * BigInt(percent)) / WHOLE;",
-    campaign: PREPAID.replace("200", "199"),
+    campaign: STATEMENT,
   },
   {
     fault: "a reversal returns nothing",
@@ -176,8 +176,8 @@ export const MUTANTS: readonly Mutant[] = [
     fault: "a top-up counts on the next day",
     file: "store/sales.ts",
     from: "const label = labelOf(topUp, topUp.txnDate);",
-    to: "const label = labelOf(topUp, `${dayAfter(topUp.txnDate.slice(0, 10))} 00:00:00`);",
-    campaign: STATEMENT,
+    to: 'const label = labelOf(topUp, dayAfter(topUp.txnDate.slice(0, 10)) + " 00:00:00");',
+    campaign: MIDNIGHT,
   },
   {
     fault: "a renewal before the end begins a new run",

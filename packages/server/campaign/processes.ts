@@ -127,7 +127,12 @@ export function memoryOf({ pid, children }: Served, field: "VmRSS" | "VmHWM"): n
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** The 99th percentile, in whole milliseconds. */
+/** @param share such as 0.99. @returns whole milliseconds. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.min(Math.floor(values.length * share), values.length - 1)] ?? 0);
+}
+
 export function p99(values: readonly number[]): number {
-  return Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0);
+  return percentile(values, 0.99);
 }

@@ -14,7 +14,7 @@ import { portionsOf } from "../domain/portions.ts";
 import type { ServiceStep } from "../domain/service-step.ts";
 import type { ToldUser } from "../domain/sessions.ts";
 import { LOG_KEPT_MS, type LoggedAttempt, type Target, type WaitingDelivery } from "../domain/target.ts";
-import { type Instant, type Moment, secondBefore, type WallTime } from "../domain/wall-time.ts";
+import { type Instant, secondBefore, type WallTime } from "../domain/wall-time.ts";
 import { CONNECTION_KEY, findConnectionsWithHeads } from "./customers.ts";
 import { logAttempts } from "./delivery-log.ts";
 import type { Db, Engine } from "./engine.ts";
@@ -71,6 +71,12 @@ export interface ConnectionEnd {
   readonly end: WallTime;
 }
 
+/** `toldUntil`: the time up to which all ends have events by then. */
+export interface EndsTold {
+  readonly at: Instant;
+  readonly toldUntil: WallTime;
+}
+
 /** The ends in a portion of some thousand subscriptions. */
 export interface EndsPage {
   readonly ends: readonly ConnectionEnd[];
@@ -113,7 +119,7 @@ export function outboxOf(engine: Engine) {
       const next = await boundAfter(db, beyond);
       return { ends: await endsWithin(db, { after, until }, { from: beyond, upTo: next }), next };
     },
-    tellEnds: (ends: readonly ConnectionEnd[], now: Moment, lease: HeldLease) => tellEnds(engine, ends, now, lease),
+    tellEnds: (ends: readonly ConnectionEnd[], told: EndsTold, lease: HeldLease) => tellEnds(engine, ends, told, lease),
   };
 }
 
@@ -189,7 +195,7 @@ function systems(tx: Db) {
 function tellEnds(
   engine: Engine,
   ends: readonly ConnectionEnd[],
-  now: Moment,
+  { at, toldUntil }: EndsTold,
   { lease, holder }: HeldLease,
 ): Promise<boolean> {
   return engine.transact(async (tx) => {
@@ -206,11 +212,11 @@ function tellEnds(
         );
         const isStill = connection?.ledgers.some(({ subscription }) => subscription?.end === end) === true;
         if (!isStill) continue;
-        const event = eventOf("subscription.ended", now.instant, key, connection);
-        events.push(changedFrom(standingOf(event.state, secondBefore(end)), event, now.wall));
+        const event = eventOf("subscription.ended", at, key, connection);
+        events.push(changedFrom(standingOf(event.state, secondBefore(end)), event, end));
       }
     }
-    await putOnlyRow(tx, "endsTold", { toldUntil: now.wall });
+    await putOnlyRow(tx, "endsTold", { toldUntil });
     await appendEvents(engine, tx, events);
     return true;
   });

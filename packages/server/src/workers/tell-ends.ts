@@ -183,7 +183,8 @@ class Ends {
     const wall = isLast && this.#isComplete && now.wall > toldUntil ? now.wall : toldUntil;
     if (portion.length > 0 || this.#isUnsaved) {
       const ends = portion.map(([, each]) => each);
-      if (!(await this.#ports.store.outbox.tellEnds(ends, { instant: now.instant, wall }, this.#held))) return false;
+      if (!(await this.#ports.store.outbox.tellEnds(ends, { at: now.instant, toldUntil: wall }, this.#held)))
+        return false;
       for (const [name] of portion) this.#coming.delete(name);
       if (isLast) this.#isUnsaved = false;
     }

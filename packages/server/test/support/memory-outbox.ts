@@ -1,9 +1,9 @@
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import { type ConnectionEvent, EVENTS_KEPT_MS, type EventSubscription, type Recorded } from "../../src/domain/event.ts";
 import type { Target, WaitingDelivery } from "../../src/domain/target.ts";
-import type { Instant, Moment, WallTime } from "../../src/domain/wall-time.ts";
+import type { Instant, WallTime } from "../../src/domain/wall-time.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
-import type { ConnectionEnd, EndsPage, HeldLease, Outbox, SavedProgress } from "../../src/store/outbox.ts";
+import type { ConnectionEnd, EndsPage, EndsTold, HeldLease, Outbox, SavedProgress } from "../../src/store/outbox.ts";
 
 /** An outbox that keeps nothing, and heeds the same rules. */
 const CUSTOMERS_AT_ONCE = 1_000;
@@ -114,14 +114,14 @@ export class MemoryOutbox implements Outbox {
     return { ends, next: cuids.length > page.length ? keyOf(page.at(-1) ?? "") : undefined };
   }
 
-  async tellEnds(ends: readonly ConnectionEnd[], now: Moment, lease: HeldLease): Promise<boolean> {
+  async tellEnds(ends: readonly ConnectionEnd[], { at, toldUntil }: EndsTold, lease: HeldLease): Promise<boolean> {
     this.#expectUp();
     if (!this.#isHeld(lease)) return false;
     this.calls.tellEnds.push(ends.length);
     for (const { key, end } of ends)
       if (this.subscriptions.get(key.cuid)?.some((each) => each.end === end) === true)
-        this.add({ kind: "subscription.ended", at: now.instant, key });
-    this.toldUntil = now.wall;
+        this.add({ kind: "subscription.ended", at, key });
+    this.toldUntil = toldUntil;
     return true;
   }
 

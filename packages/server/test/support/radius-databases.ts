@@ -48,8 +48,11 @@ export async function mariaDbForRadius(): Promise<RadiusServer> {
   return { url: server.url.replace(/mysql$/, "radius"), otherUrl: server.url, query, close };
 }
 
-/** As far as logins need them, and radusergroup as it was before it had an id. */
-async function makeTables(dialect: "postgresql" | "mysql", query: (sql: string) => Promise<Row[]>): Promise<void> {
+/** Makes FreeRADIUS's tables as far as logins need them, and radusergroup as it was before it had an id. */
+export async function makeTables(
+  dialect: "postgresql" | "mysql",
+  query: (sql: string) => Promise<Row[]>,
+): Promise<void> {
   const id = dialect === "postgresql" ? "id serial PRIMARY KEY" : "id int unsigned AUTO_INCREMENT PRIMARY KEY";
   const rest = "attribute varchar(64) NOT NULL, op char(2) NOT NULL, value varchar(253) NOT NULL";
   for (const [table, name] of [

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type Reply, startDevice } from "../../../radius/test/device.ts";
+import { attributesOf, type Reply, refusedWith, startDevice } from "../../../radius/test/device.ts";
 import { readRadiusConfig } from "../../src/domain/radius.ts";
 import type { RadiusSession, SessionAnswer } from "../../src/domain/sessions.ts";
 import type { RadiusConfig, Target } from "../../src/domain/target.ts";
@@ -21,18 +21,6 @@ import { customer, openWorld, type World } from "../support/world.ts";
 
 const PATIENT = { timeout: 20_000, interval: 20 };
 const ACCEPTED: Reply = { code: 41 };
-const refusedWith = (cause: number): Reply => ({
-  code: 42,
-  attributes: [[101, Buffer.from([0, 0, cause >> 8, cause & 255])]],
-});
-
-/** The attributes of a request, by their types. */
-function attributesOf(request: Buffer) {
-  const found: Record<number, string> = {};
-  for (let at = 20; at < request.length; at += request[at + 1] ?? 0)
-    found[request[at] ?? 0] = request.subarray(at + 2, at + (request[at + 1] ?? 0)).toString("latin1");
-  return found;
-}
 
 describe("sessions of RADIUS", () => {
   let server: RadiusServer;
@@ -195,17 +183,17 @@ describe("sessions of RADIUS", () => {
     await expect.poll(rows, PATIENT).toEqual(["Expiration 20 Jan 2027 09:00:00", "100M"]);
     expect(requests).toHaveLength(1);
 
-    const { instant, wall } = { instant: Date.parse("2027-01-20T09:00:02Z"), wall: "2027-01-20 09:00:02" };
+    const [at, toldUntil] = [Date.parse("2027-01-20T09:00:02Z"), "2027-01-20 09:00:02"];
     const key = { environment: "production", cuid: "1", service: "internet", reqId: "net-1" } as const;
     const outbox = outboxOf(world.store.engine);
     const held = { lease: "ends", holder: "test" };
-    await outbox.hold(held.lease, held.holder, world.now, instant + 60_000);
-    await outbox.tellEnds([{ key, end: "2027-01-20 09:00:00" }], { instant, wall }, held);
+    await outbox.hold(held.lease, held.holder, world.now, at + 60_000);
+    await outbox.tellEnds([{ key, end: "2027-01-20 09:00:00" }], { at, toldUntil }, held);
     await expect.poll(rows, PATIENT).toEqual(["garden"]);
     await expect.poll(() => requests.map((each) => attributesOf(each)[44]), PATIENT).toEqual(["A1", "A2"]);
 
     const block = { service: "internet", reqId: "net-1", blocked: true, reason: "x" } as const;
-    world.now = instant;
+    world.now = at;
     await run(world.desk, blockConnection, block);
     await expect.poll(rows, PATIENT).toEqual(["Auth-Type Reject", "garden"]);
   });
