@@ -8,7 +8,7 @@ import { settleDays } from "../src/office/settlement/days.ts";
 import { readWithReversals } from "../src/office/transactions/lists.ts";
 import { listPackages } from "../src/partner/customers.ts";
 import type { Caller, Ports } from "../src/partner/ports.ts";
-import { type TopUpRequest, topUp } from "../src/partner/top-ups.ts";
+import { queryTransaction, type TopUpRequest, topUp } from "../src/partner/top-ups.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
@@ -32,6 +32,8 @@ const DAY_MS = 86_400_000;
 const SPAN_DAYS = 40;
 /** The clock is set by at most this many milliseconds. */
 const STEPS = [20 * 60_000, 2 * DAY_MS, SPAN_DAYS * DAY_MS] as const;
+/** A checkout of this age, unused, has no top-up and gets none. */
+const NEVER_AFTER_MS = 361_000;
 /** Customers who are topped up in a round. */
 const CUSTOMERS = 8;
 const BOUQUETS = 5;
@@ -53,10 +55,13 @@ export async function clocks({ seed, rounds, ...ground }: ClocksOptions): Promis
   try {
     const campaign = new Clocks(opened, clock, new Choices(seed), seededRandom(seed));
     await campaign.fill();
-    for (let round = 0; round < rounds; round += 1) await campaign.playRound();
+    for (let round = 0; round < rounds; round += 1) {
+      await campaign.playRound();
+      await campaign.expectNever();
+    }
     const count = await campaign.verify();
     const { back, forth } = clock;
-    return `${rounds} held flushes, the clock set back ${back} times and forth ${forth} times: each of ${count} top-ups is in one settlement`;
+    return `${rounds} held flushes, the clock set back ${back} times and forth ${forth} times: each of ${count} top-ups is in one settlement, and none came after never_topped_up`;
   } finally {
     await opened.close();
   }
@@ -207,6 +212,18 @@ class Clocks {
     await release();
     await Promise.all([first, ...others]);
     this.#clock.settle();
+  }
+
+  /** Nothing is recorded after never_topped_up, even if the clock is set back to a time at which the checkoutId was good. */
+  async expectNever(): Promise<void> {
+    const [request, before] = [await this.#quote(this.#choices.below(CUSTOMERS)), this.#clock.now];
+    const caller = this.#caller as Caller;
+    this.#clock.now += NEVER_AFTER_MS;
+    const asked = await queryTransaction(this.#ports, caller, request);
+    if (asked.ok || asked.refusal !== "never_topped_up") throw new Error(`asked too late: ${JSON.stringify(asked)}`);
+    this.#clock.now = before;
+    const answer = await topUp(this.#ports, caller, request);
+    if (answer.ok) throw new Error(`${request.checkoutId} was topped up after never_topped_up`);
   }
 
   #anotherTime(): number {
