@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createSocket } from "node:dgram";
+import { createSocket, type RemoteInfo } from "node:dgram";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
 
@@ -18,10 +18,11 @@ export async function startDevice(secret: string, replyTo: (request: Buffer, cou
 export async function openDevice(secret: string, replyTo: (request: Buffer, port: number) => Reply | Promise<Reply>) {
   const socket = createSocket("udp4");
   let isClosed = false;
-  socket.on("message", async (request, { port, address }) => {
+  const answer = async (request: Buffer, { port, address }: RemoteInfo) => {
     const reply = await replyTo(request, port);
     if (reply !== undefined && !isClosed) socket.send(sealedReply(request, reply, secret), port, address);
-  });
+  };
+  socket.on("message", (request, from) => void answer(request, from));
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   const close = () => {

@@ -30,8 +30,8 @@ import { statement } from "./statement.ts";
 
 /*
  * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--top-ups N]
- * [--covered N] [--changes N] [--facts N]: the long form of what the tests run briefly. The same seed makes the same choices, though not the same
- * timing.
+ * [--covered N] [--changes N] [--facts N]: the long form of what the tests run briefly. The same seed makes the same
+ * choices, though not the same timing.
  */
 
 interface Size {

@@ -20,6 +20,7 @@ const [REFUSED, UNKNOWN] = [refusedWith(506), refusedWith(503)];
 const MOST_FAULTS = 2;
 /** Longer than the wait before the first repeat. */
 const LATE_MS = 1_500;
+const REPORTED_EVERY_MS = 3_000;
 /** A request that was not refused is confirmed or repeated as another packet after so long. */
 const CONFIRMED_WITHIN_MS = 60_000;
 
@@ -73,7 +74,9 @@ export class Routers {
   async open() {
     const devices: Record<string, Device> = {};
     for (const kind of Object.keys(ROUTERS) as Kind[]) {
-      const { device, close } = await openDevice(SECRET, (request, port) => this.#receive(kind, request, port));
+      const { device, close } = await openDevice(SECRET, (request, port) =>
+        this.#receive(kind, request, port).catch(this.#noteFailure),
+      );
       this.#closing.push(close);
       devices[addressOf(kind)] = device;
     }
@@ -129,7 +132,10 @@ export class Routers {
     return act === "lose the answer" ? undefined : reply;
   }
 
-  /** What is promised: each session is asked for once for a change, and again if that was refused or without effect. */
+  /**
+   * What topupd promises: for a change, a session is asked for once, repeats of the packet aside. It is asked for again only
+   * while it is open, after a refusal or a minute.
+   */
   #judge({ id, user, begunIn, packets, endedAt }: Session): void {
     const { change } = user;
     const last = [...packets.values()].at(-1);
@@ -146,17 +152,14 @@ export class Routers {
   async #answer(act: string, session: Session): Promise<Reply> {
     if (act === "be silent") return undefined;
     if (act === "refuse") return REFUSED;
-    const after = async (ms: number, work: () => Promise<unknown>) => {
-      await sleep(ms);
-      await work();
-    };
     if (act.startsWith("forget")) {
-      const report = `UPDATE radacct SET acctupdatetime = now() WHERE acctsessionid = '${session.id}'`;
-      after(2 * LATE_MS, () => this.#query(report)).catch(this.#noteFailure);
+      this.#report(session).catch(this.#noteFailure);
       return UNKNOWN;
     }
     if (act.startsWith("be silent")) {
-      after(2 * LATE_MS, () => this.end(session)).catch(this.#noteFailure);
+      sleep(REPORTED_EVERY_MS)
+        .then(() => this.end(session))
+        .catch(this.#noteFailure);
       return undefined;
     }
     if (act === "take late") await sleep(LATE_MS);
@@ -164,7 +167,13 @@ export class Routers {
     return ACCEPTED;
   }
 
-  readonly #noteFailure = (error: Error): void => {
+  /** Knows the session again, and reports it as long as it goes on. */
+  async #report(session: Session): Promise<void> {
+    for (await sleep(REPORTED_EVERY_MS); session.endedAt === undefined; await sleep(REPORTED_EVERY_MS))
+      await this.#query(`UPDATE radacct SET acctupdatetime = now() WHERE acctsessionid = '${session.id}'`);
+  }
+
+  readonly #noteFailure = (error: Error): undefined => {
     this.failure ??= error;
   };
 

@@ -4,6 +4,7 @@ import { clocks } from "../../campaign/clocks.ts";
 import { counter } from "../../campaign/counter.ts";
 import { deliver } from "../../campaign/deliver.ts";
 import { doors } from "../../campaign/doors.ts";
+import { facts } from "../../campaign/facts.ts";
 import { flood } from "../../campaign/flood.ts";
 import { floodPartners } from "../../campaign/flood-partners.ts";
 import { kill } from "../../campaign/kill.ts";
@@ -14,6 +15,7 @@ import { type MonthOptions, month } from "../../campaign/month.ts";
 import { practice } from "../../campaign/practice.ts";
 import { prepaid } from "../../campaign/prepaid.ts";
 import { race } from "../../campaign/race.ts";
+import { sessions } from "../../campaign/sessions.ts";
 import { statement } from "../../campaign/statement.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
@@ -24,7 +26,7 @@ import { rawConnection } from "../support/sqlite-database.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|doors|flood|deliver|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter --store sqlite|postgres --seed N --rounds N`.
  */
 
 const PREPAID = { seed: 2, rounds: 1, topUps: 200, covered: 60 };
@@ -82,6 +84,18 @@ describe("on SQLite", () => {
     const campaign = deliver({ seed: 1, events: 200, kills: 0, workers: 2, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/^[2-9]\d\d events, 0 kills, \d+ times closed: [1-9]\d* and [1-9]/);
   }, 300_000);
+
+  test("sessions end once for each change that alters a user, though routers fail and the service is killed", async () => {
+    const { url: radius, made } = makeEmptyDatabase();
+    await made;
+    const campaign = sessions({ seed: 1, changes: 150, kills: 1, users: 40, cwd: temporaryFolder(), radius });
+    await expect(campaign).resolves.toMatch(/^[1-9]\d+ altering changes and [1-9]\d* extensions, 1 kills/);
+  }, 300_000);
+
+  test("every fact arrives at its partner alone, in order, though receivers fail, hang and answer late", async () => {
+    const campaign = facts({ seed: 1, facts: 300, kills: 0, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^3\d\d facts, 0 kills, [1-9]\d* mishaps/);
+  }, 120_000);
 
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });
