@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { MUTANTS } from "./mutants.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const RESULTS = `${ROOT}docs/reliability.json`;
+export const RESULTS = `${ROOT}docs/reliability.json`;
+export const PAGE = `${ROOT}docs/reliability.md`;
 
 /** A campaign of a round: its flags, and the counts that are read from its report. */
 interface Run {
@@ -54,7 +55,7 @@ const RUNS: readonly Run[] = [
   { campaign: "doors", stores: SQLITE, flags: "--rounds 20000", counts: {} },
 ];
 
-/** What was tried of one version. */
+/** The counts of one version. */
 export interface Reliability {
   readonly version: string;
   readonly commit: string;
@@ -134,7 +135,28 @@ function add(
   };
   const machine = `${platform()} ${arch()}, ${cpus().length} cores, Node.js ${process.version}`;
   const campaigns = { ...known.campaigns, [name]: tried };
-  writeFileSync(RESULTS, `${JSON.stringify({ version, commit: commitNow(), machine, campaigns }, undefined, 2)}\n`);
+  const now: Reliability = { version, commit: commitNow(), machine, campaigns };
+  writeFileSync(RESULTS, `${JSON.stringify(now, undefined, 2)}\n`);
+  writeFileSync(PAGE, withCounts(readFileSync(PAGE, "utf8"), now));
+}
+
+/** The page with the table of these counts between its two marks. */
+export function withCounts(page: string, { version, commit, machine, campaigns }: Reliability): string {
+  const rows = Object.entries(campaigns).map(([name, { runs, falls, seconds, counts }]) => {
+    const [campaign, store] = name.split(" ");
+    const counted = Object.entries(counts).map(([label, count]) => `${count} ${label}`);
+    return `| ${campaign} | ${store} | ${runs} | ${falls} | ${counted.join(", ") || "–"} | ${seconds} |`;
+  });
+  const lines = [
+    `Version ${version}, commit ${commit}, on ${machine}:`,
+    "",
+    "| Campaign | Store | Runs | Falls | Tried | Seconds |",
+    "|---|---|---|---|---|---|",
+    ...rows,
+  ];
+  return page.replace(/(<!-- counts -->\n)[^]*(<!-- end -->)/, (_, begin: string, end: string) => {
+    return `${begin}\n${lines.join("\n")}\n\n${end}`;
+  });
 }
 
 function commitNow(): string {
