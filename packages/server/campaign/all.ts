@@ -154,7 +154,7 @@ export function withCounts(page: string, { version, commit, machine, campaigns }
     "|---|---|---|---|---|---|",
     ...rows,
   ];
-  return page.replace(/(<!-- counts -->\n)[^]*(<!-- end -->)/, (_, begin: string, end: string) => {
+  return page.replace(/(<!-- counts -->\n)[\s\S]*(<!-- end -->)/, (_, begin: string, end: string) => {
     return `${begin}\n${lines.join("\n")}\n\n${end}`;
   });
 }

@@ -6,7 +6,7 @@ import { setWebhook } from "../src/office/targets/webhook.ts";
 import { run } from "../test/support/desk.ts";
 import { type ArrivedFact, brokenPromises } from "../test/support/facts.ts";
 import { Fleet, killAtTimes } from "./fleet.ts";
-import { addOpenPartner, BOUQUETS, makeProvider, openDesk, topUpSurely } from "./partner.ts";
+import { addOpenPartner, BOUQUETS, insist, makeProvider, openDesk, topUpSurely } from "./partner.ts";
 import type { Ground } from "./processes.ts";
 import { Choices } from "./random.ts";
 import { Receiver } from "./receiver.ts";
@@ -60,10 +60,10 @@ export async function facts({ seed, facts: wanted, kills, ...ground }: FactsOpti
         if (own.below(ENTRY_EVERY) === 0) {
           const kind = own.of(["deposit", "withdrawal"] as const);
           const entry = { name, kind, amount: ENTERED, reference: `R${made}.${own.seed()}` };
-          await run(desk, enterIntoAccount, { ...entry, reason: "campaign" });
+          await insist(() => run(desk, enterIntoAccount, { ...entry, reason: "campaign" }));
         } else if (sold.length > 0 && own.below(3) === 0) {
           const [id = ""] = sold.splice(own.below(sold.length), 1);
-          await run(desk, reverseTransaction, { id, reason: "campaign" });
+          await insist(() => run(desk, reverseTransaction, { id, reason: "campaign" }));
         } else {
           const client = () => own.of(fleet.clients).withToken(token);
           sold.push(await topUpSurely(client, own.below(CUSTOMERS), BOUQUET));

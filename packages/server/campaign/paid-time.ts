@@ -213,6 +213,8 @@ class History {
     this.#now += 2 * MINUTE;
     this.#reverse(topUp);
     this.#now += 2 * MINUTE;
+    // A reversal is refused if the history before it is gone.
+    if (topUp.reversedAt > this.#now) return;
     const asOf = topUp.reversedAt - MINUTE;
     const { run } = this.#book.fileOf(this.#now, this.#book.knownSales);
     this.#check();

@@ -7,7 +7,7 @@ import { importRows, publishRows } from "../test/support/catalogue.ts";
 import { run } from "../test/support/desk.ts";
 import { makeTables } from "../test/support/radius-databases.ts";
 import { Fleet, killAtTimes } from "./fleet.ts";
-import { BOUQUETS, customerRow, makeProvider, openDesk, topUpSurely } from "./partner.ts";
+import { BOUQUETS, customerRow, insist, makeProvider, openDesk, topUpSurely } from "./partner.ts";
 import { type Ground, percentile } from "./processes.ts";
 import { Choices } from "./random.ts";
 import { type Change, Routers, type Session, type User } from "./routers.ts";
@@ -154,15 +154,18 @@ class Campaign {
     const { desk } = this.#opened;
     const set = (blocked: boolean) => {
       isBlocked = blocked;
-      return run(desk, blockConnection, { service: "internet", reqId: name, reason: "campaign", blocked });
+      const input = { service: "internet", reqId: name, reason: "campaign", blocked } as const;
+      return insist(() => run(desk, blockConnection, input));
     };
     const bought: { readonly code: string; readonly id: string }[] = [];
     const buy = async (code: string) => {
       bought.push({ code, id: await topUpSurely(() => own.of(this.#fleet.clients), index, code) });
     };
     const reverse = async (code: string) => {
-      while (bought.at(-1)?.code === code)
-        await run(desk, reverseTransaction, { id: bought.pop()?.id ?? "", reason: "campaign" });
+      while (bought.at(-1)?.code === code) {
+        const { id = "" } = bought.pop() ?? {};
+        await insist(() => run(desk, reverseTransaction, { id, reason: "campaign" }));
+      }
     };
     let isBlocked = false;
     const codeNow = () => bought.at(-1)?.code ?? FIBER;
