@@ -1,16 +1,13 @@
-import { QueryClientProvider } from "@tanstack/react-query";
-import { type ComponentType, lazy, Suspense, useState } from "react";
+import { type ComponentType, lazy, Suspense } from "react";
 import { Redirect, Route, Switch } from "wouter";
-import { createClient, MeContext, useMay, useMe, useSession } from "./api/session.tsx";
+import { useMay, useMe } from "./api/session.tsx";
 import { EnvironmentProvider, useEnvironment } from "./components/environment.tsx";
 import { ErrorBoundary, Forbidden, NotFound } from "./components/page-head.tsx";
-import { ErrorNote, Loading } from "./components/states.tsx";
-import { ToastProvider } from "./components/toasts.tsx";
-import { groupDigits } from "./format.ts";
+import { Loading } from "./components/states.tsx";
 import type { PageProps } from "./page-props.ts";
 import { type PageRoute, ROUTES } from "./routes.ts";
+import { Frame } from "./shell/frame.tsx";
 import { Layout } from "./shell/layout.tsx";
-import { LogIn } from "./shell/log-in.tsx";
 
 /** All pages. The code of a page is loaded when the page opens. */
 const PAGES: readonly (PageRoute & { readonly Page: ComponentType<PageProps> })[] = ROUTES.map((route) => ({
@@ -19,37 +16,14 @@ const PAGES: readonly (PageRoute & { readonly Page: ComponentType<PageProps> })[
 }));
 
 export function App() {
-  const [client] = useState(createClient);
   return (
-    <ErrorBoundary>
-      <QueryClientProvider client={client}>
-        <ToastProvider>
-          <Console />
-        </ToastProvider>
-      </QueryClientProvider>
-    </ErrorBoundary>
-  );
-}
-
-function Console() {
-  const { data: me, error, refetch } = useSession();
-  if (me === null) return <LogIn />;
-  if (me === undefined) {
-    return (
-      <main className="page">
-        {error === null ? <Loading /> : <ErrorNote error={error} onRetry={() => void refetch()} />}
-      </main>
-    );
-  }
-  groupDigits(me.provider.numberGrouping);
-  return (
-    <MeContext value={me}>
+    <Frame>
       <EnvironmentProvider>
         <Layout>
           <Pages />
         </Layout>
       </EnvironmentProvider>
-    </MeContext>
+    </Frame>
   );
 }
 

@@ -1,56 +1,51 @@
-import { type Column, DataTable } from "../components/data-table.tsx";
-import { Amount, Card, Grid, Stat, Time } from "../components/display.tsx";
+import { useMe } from "../api/session.tsx";
+import { type Column, PagedTable } from "../components/data-table.tsx";
+import { Amount, Grid, Stat, Time } from "../components/display.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { EmptyState, Loaded } from "../components/states.tsx";
-import { useCounter } from "./api.ts";
+import { monthName } from "../format.ts";
+import { Available } from "../pages/partners/available.tsx";
+import { texts } from "../texts/index.ts";
+import { useApi, usePages } from "./api.ts";
 import type { OwnEntry } from "./counter-api.d.ts";
-import { texts } from "./texts.ts";
+import { counter as t } from "./texts.ts";
 
-const t = texts.account;
-
-const COLUMNS: readonly Column<OwnEntry>[] = [
-  { header: t.kind, cell: ({ kind }) => t.kinds[kind] },
-  { header: t.time, cell: ({ txnDate }) => <Time of={txnDate} /> },
-  { header: t.reference, isWide: true, cell: ({ reference, txnId }) => reference ?? txnId },
-  {
-    header: t.amount,
-    isNumber: true,
-    isAmount: true,
-    place: "amount",
-    cell: ({ amount }) => <Amount of={amount} bare />,
-  },
-  { header: t.after, isNumber: true, isAmount: true, cell: ({ balance }) => <Amount of={balance} bare /> },
-];
-
-/** The account of the shop. */
+/** The account of the shop, with its entries of this month. */
 export default function Account() {
-  const account = useCounter("GET /account", {});
-  const entries = useCounter("GET /account/entries", { limit: 200 });
+  const { sellerOf, provider } = useMe();
+  const [month = ""] = provider.calendar.months;
+  const account = useApi("GET /account", {});
+  const entries = usePages("GET /account/entries", {});
+  const { balance, available, creditLimit, lines } = texts.partnerAccounts;
   return (
     <>
-      <PageHead title={texts.pages.account} />
+      <PageHead title={t.pages.account} lead={sellerOf} />
       <Loaded of={account}>
-        {({ balance, available, creditLimit }) => (
+        {(found) => (
           <Grid>
-            <Stat label={t.balance} value={<Amount of={balance} />} />
-            <Stat label={t.available} value={available === null ? t.none : <Amount of={available} />} />
-            <Stat label={t.creditLimit} value={creditLimit === null ? t.none : <Amount of={creditLimit} />} />
+            <Stat label={balance} value={<Amount of={found.balance} />} />
+            <Stat label={available} value={<Available of={found} />} />
+            {found.creditLimit !== null && <Stat label={creditLimit} value={<Amount of={found.creditLimit} />} />}
+            {entries.first && <Stat label={lines.opening} value={<Amount of={entries.first.opening} />} />}
           </Grid>
         )}
       </Loaded>
-      <Card title={t.entries}>
-        <Loaded of={entries}>
-          {({ items }) => (
-            <DataTable
-              label={t.entries}
-              columns={COLUMNS}
-              rows={items}
-              rowKey={({ at, kind, txnId, reference }) => `${at} ${kind} ${txnId ?? reference}`}
-              empty={<EmptyState title={t.empty} />}
-            />
-          )}
-        </Loaded>
-      </Card>
+      <h2>{t.entries(monthName(month))}</h2>
+      <PagedTable
+        label={t.entries(monthName(month))}
+        columns={COLUMNS}
+        pages={entries}
+        rowKey={({ at, kind, txnId, reference }) => [at, kind, txnId, reference].join(" ")}
+        empty={<EmptyState title={t.noEntries} />}
+      />
     </>
   );
 }
+
+const COLUMNS: readonly Column<OwnEntry>[] = [
+  { header: t.time, cell: ({ txnDate }) => <Time of={txnDate} /> },
+  { header: t.kind, place: "name", cell: ({ kind }) => texts.partnerAccounts.lines[kind] },
+  { header: t.reference, isWide: true, cell: ({ reference, txnId }) => reference ?? txnId },
+  { header: t.amount, isAmount: true, place: "amount", cell: ({ amount }) => <Amount of={amount} bare /> },
+  { header: texts.partnerAccounts.balance, isAmount: true, cell: ({ balance }) => <Amount of={balance} bare /> },
+];

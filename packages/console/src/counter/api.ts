@@ -1,34 +1,34 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { ask } from "../api/client.ts";
+import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
+import { ask as askStaffApi } from "../api/client.ts";
+import * as hooks from "../api/hooks.ts";
 import type { ApiProblem } from "../api/problem.ts";
 import type { Api } from "./counter-api.d.ts";
 
-/* The API of the counter. It has the form of the staff API, and other operations. */
+/* The console's way to an API, with the operations of the counter. */
 
 type Key = keyof Api;
-type Input<K extends Key> = Api[K]["input"];
-type Answer<K extends Key> = Api[K]["answer"];
+export type Input<K extends Key> = Api[K]["input"];
+export type Answer<K extends Key> = Api[K]["answer"];
+type ReadKey = Extract<Key, `GET ${string}`>;
+type PageKey = { [K in ReadKey]: Answer<K> extends { items: unknown[]; cursor: string | null } ? K : never }[ReadKey];
+type PagesOf<K extends PageKey> = hooks.Pages<Answer<K>["items"][number]> & { readonly first: Answer<K> | undefined };
 
-/** Calls an operation of the counter. @throws ApiProblem */
-export function askCounter<K extends Key>(key: K, input: Input<K>, signal?: AbortSignal): Promise<Answer<K>> {
-  const sending = signal === undefined ? {} : { signal };
-  return ask(key as never, input as never, sending) as Promise<Answer<K>>;
+interface Asking {
+  readonly signal?: AbortSignal;
+  readonly isPoll?: boolean;
 }
 
-/** Reads from the counter, and reads again after each change. @param seconds between two readings; undefined: once. */
-export function useCounter<K extends Key>(key: K, input: Input<K>, seconds?: number) {
-  return useQuery<Answer<K>, ApiProblem>({
-    queryKey: [key, input],
-    queryFn: ({ signal }) => askCounter(key, input, signal),
-    refetchInterval: seconds === undefined ? false : seconds * 1_000,
-  });
+interface CounterHooks {
+  /** A null input sends nothing. */
+  readonly useApi: <K extends ReadKey>(key: K, input: Input<K> | null) => UseQueryResult<Answer<K>, ApiProblem>;
+  readonly usePages: <K extends PageKey>(key: K, input: Input<K>) => PagesOf<K>;
+  readonly useSend: <K extends Exclude<Key, ReadKey>>(key: K) => UseMutationResult<Answer<K>, ApiProblem, Input<K>>;
 }
 
-/** Sends a change. Then all shown data is read again. */
-export function useChange<K extends Key>(key: K) {
-  const client = useQueryClient();
-  return useMutation<Answer<K>, ApiProblem, Input<K>>({
-    mutationFn: (input) => askCounter(key, input),
-    onSettled: () => void client.invalidateQueries(),
-  });
-}
+// Both read only the method and the path of a key.
+export const { useApi, usePages, useSend } = hooks as unknown as CounterHooks;
+export const ask = askStaffApi as unknown as <K extends Key>(
+  key: K,
+  input: Input<K>,
+  asking?: Asking,
+) => Promise<Answer<K>>;

@@ -1,104 +1,95 @@
-import { QueryClientProvider } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { lazy, Suspense } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
-import { createClient, MeContext, useLogOut, useMe, useSession } from "../api/session.tsx";
-import { Button } from "../components/button.tsx";
-import { EnvironmentProvider } from "../components/environment.tsx";
+import { useMe } from "../api/session.tsx";
+import { Badge } from "../components/display.tsx";
 import { ErrorBoundary } from "../components/page-head.tsx";
-import { ErrorNote, Loading } from "../components/states.tsx";
-import { ToastProvider, useToast } from "../components/toasts.tsx";
-import { groupDigits } from "../format.ts";
-import { LogIn } from "../shell/log-in.tsx";
+import { Loading } from "../components/states.tsx";
+import { AccountMenu } from "../shell/account-menu.tsx";
+import { Brand } from "../shell/brand.tsx";
+import { Frame } from "../shell/frame.tsx";
+import { texts } from "../texts/index.ts";
+import { useApi } from "./api.ts";
+import { ReceiptPage } from "./receipt.tsx";
 import { Sell } from "./sell.tsx";
-import { texts } from "./texts.ts";
+import { counter as t } from "./texts.ts";
 
-const Sales = lazy(() => import("./sales.tsx"));
-const Account = lazy(() => import("./account.tsx"));
-const Own = lazy(() => import("../pages/account/account.tsx"));
-
+/** Address of the console's page of the own password and one-time codes. */
 const OWN = "/account";
-const PAGES = [
-  { path: "/", title: texts.pages.sell, Page: Sell },
-  { path: "/sales", title: texts.pages.sales, Page: Sales },
-  { path: "/money", title: texts.pages.account, Page: Account },
-  { path: OWN, title: texts.pages.own, Page: Own },
+// Selling does not wait for the code of the other pages.
+const OwnAccount = lazy(() => import("../pages/account/account.tsx"));
+const Account = lazy(() => import("./account.tsx"));
+const Sales = lazy(() => import("./sales.tsx"));
+
+const NAV = [
+  ["/", t.pages.sell],
+  ["/sales", t.pages.sales],
+  ["/money", t.pages.account],
 ] as const;
 
-/** The pages of sellers. */
-export function Counter() {
-  const [client] = useState(createClient);
+export function App() {
   return (
-    <ErrorBoundary>
-      <QueryClientProvider client={client}>
-        <ToastProvider>
-          <Session />
-        </ToastProvider>
-      </QueryClientProvider>
-    </ErrorBoundary>
+    <Frame>
+      <Layout />
+    </Frame>
   );
 }
 
-function Session() {
-  const { data: me, error, refetch } = useSession();
+function Layout() {
+  const { mustSetUp, sellerOf } = useMe();
   const [path] = useLocation();
-  if (me === null) return <LogIn />;
-  if (me === undefined) {
-    return (
-      <main className="page">
-        {error === null ? <Loading /> : <ErrorNote error={error} onRetry={() => void refetch()} />}
-      </main>
-    );
-  }
-  groupDigits(me.provider.numberGrouping);
+  const isReady = mustSetUp === null;
+  const isTrial = useApi("GET /account", isReady ? {} : null).data?.environment === "trial";
   return (
-    <MeContext value={me}>
-      <EnvironmentProvider>
-        <Frame>
-          {me.mustSetUp !== null && path !== OWN ? <Redirect to={OWN} replace /> : null}
-          <Switch>
-            {PAGES.map(({ path: at, Page }) => (
-              <Route key={at} path={at}>
-                <Suspense fallback={<Loading />}>
-                  <Page />
-                </Suspense>
-              </Route>
-            ))}
-            <Route>
-              <Redirect to="/" replace />
-            </Route>
-          </Switch>
-        </Frame>
-      </EnvironmentProvider>
-    </MeContext>
-  );
-}
-
-function Frame({ children }: { children: ReactNode }) {
-  const { name, sellerOf, mustSetUp, provider } = useMe();
-  const [path] = useLocation();
-  const logOut = useLogOut();
-  const toast = useToast();
-  const isTrial = provider.environment === "trial";
-  return (
-    <div className="counter" data-environment={provider.environment}>
-      <header className="counter-top">
-        <nav aria-label={texts.navigation}>
-          {mustSetUp === null &&
-            PAGES.map(({ path: at, title }) => (
-              <Link key={at} href={at} className="nav-link" aria-current={path === at ? "page" : undefined}>
+    <div className="shell counter" data-environment={isTrial ? "trial" : "production"}>
+      <a className="skip" href="#page">
+        {texts.shell.skip}
+      </a>
+      <header className="top">
+        <Link href="/" className="brand-link">
+          <Brand />
+        </Link>
+        <nav className="row" aria-label={texts.shell.navigation}>
+          {isReady &&
+            NAV.map(([href, title]) => (
+              <Link key={href} href={href} className="nav-link" aria-current={path === href ? "page" : undefined}>
                 {title}
               </Link>
             ))}
         </nav>
-        <p className="counter-who">
-          <span className="strong">{sellerOf}</span> <span className="muted">{name}</span>
-        </p>
-        <Button kind="quiet" onClick={() => void logOut().catch((error: Error) => toast(error.message))}>
-          {texts.logOut}
-        </Button>
+        <span className="shop muted">{sellerOf}</span>
+        <AccountMenu />
       </header>
-      {isTrial && <p className="counter-trial">{texts.trial}</p>}
-      <main className="page stack">{children}</main>
+      <div className="content">
+        {isTrial && (
+          <aside className="trial-note" aria-label={texts.shell.environment}>
+            <Badge tone="warning">{texts.common.environments.trial}</Badge> {texts.shell.trialNote}
+          </aside>
+        )}
+        <main id="page" className="page" tabIndex={-1}>
+          <ErrorBoundary key={path}>
+            <Suspense fallback={<Loading />}>
+              <div className="stack">{isReady || path === OWN ? <Pages /> : <Redirect to={OWN} replace />}</div>
+            </Suspense>
+          </ErrorBoundary>
+        </main>
+      </div>
     </div>
+  );
+}
+
+function Pages() {
+  return (
+    <Switch>
+      <Route path="/" component={Sell} />
+      <Route path="/sales" component={Sales} />
+      <Route path="/sales/:txnId">{({ txnId }) => <ReceiptPage txnId={txnId} />}</Route>
+      <Route path="/money" component={Account} />
+      <Route path={OWN}>
+        <OwnAccount />
+      </Route>
+      <Route>
+        <Redirect to="/" replace />
+      </Route>
+    </Switch>
   );
 }

@@ -5,11 +5,11 @@ import "./counter.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { applyStoredTheme } from "../shell/theme.ts";
-import { Counter } from "./app.tsx";
+import { App } from "./app.tsx";
 
 applyStoredTheme();
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>
-    <Counter />
+    <App />
   </StrictMode>,
 );

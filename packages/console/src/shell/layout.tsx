@@ -1,17 +1,16 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { useLogOut, useMe } from "../api/session.tsx";
+import { useMe } from "../api/session.tsx";
 import { Icon } from "../components/button.tsx";
 import { Badge } from "../components/display.tsx";
 import { useEnvironment, useEnvironmentChoice } from "../components/environment.tsx";
-import { Menu, MenuChoice, MenuItem, MenuLine } from "../components/menu.tsx";
-import { useToast } from "../components/toasts.tsx";
+import { Menu, MenuChoice } from "../components/menu.tsx";
 import { type PageRoute, ROUTES } from "../routes.ts";
 import { texts } from "../texts/index.ts";
+import { AccountMenu } from "./account-menu.tsx";
 import { Brand } from "./brand.tsx";
 import { Keys } from "./keys.tsx";
 import { Search } from "./search.tsx";
-import { useTheme } from "./theme.ts";
 
 const t = texts.shell;
 
@@ -138,34 +137,6 @@ function EnvironmentSwitch() {
         ]}
         onChoose={choose}
       />
-    </Menu>
-  );
-}
-
-function AccountMenu({ onKeys }: { onKeys: () => void }) {
-  const { name, role } = useMe();
-  const [, navigate] = useLocation();
-  const { theme, themes, choose } = useTheme();
-  const logOut = useLogOut();
-  const toast = useToast();
-  return (
-    <Menu quiet label={`${t.account}: ${name}`} trigger={<Icon name="person" />}>
-      <p className="menu-who">
-        <strong>{name}</strong>
-        <span className="muted">{texts.common.roles[role]}</span>
-      </p>
-      <MenuLine />
-      <MenuItem onSelect={() => navigate("/account")}>{t.pages.account}</MenuItem>
-      <MenuItem onSelect={onKeys}>{t.keys}</MenuItem>
-      <MenuLine />
-      <MenuChoice
-        label={t.theme}
-        value={theme}
-        options={themes.map((one) => [one, t.themes[one]] as const)}
-        onChoose={choose}
-      />
-      <MenuLine />
-      <MenuItem onSelect={() => void logOut().catch((error: Error) => toast(error.message))}>{t.logOut}</MenuItem>
     </Menu>
   );
 }

@@ -1,8 +1,8 @@
 export const account = {
   lead: (role: string) => `Your role: ${role}`,
   setUp: {
-    password: "Another person set your password. Change it, then you can use the console.",
-    totp: "Your role requires one-time codes. Switch them on, then you can use the console.",
+    password: "Another person set your password. Change it first.",
+    totp: "Your role requires one-time codes. Switch them on first.",
   },
   password: "Password",
   next: "New password",

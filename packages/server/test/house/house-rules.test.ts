@@ -208,6 +208,16 @@ describe("the house", () => {
     expect(isComputing(shown)).toBe(false);
   });
 
+  test("keeps the pages small: those of the counter are not counted as the console's", () => {
+    const folder = join(ROOT, "packages/console/src");
+    const own = sourcesIn(folder).filter(({ path }) => !path.endsWith(".d.ts"));
+    const [counter, console] = [true, false].map((isCounter) =>
+      own.filter(({ path }) => path.startsWith("counter/") === isCounter).map(({ text }) => linesOf(text)),
+    ) as [number[], number[]];
+    expect(console.reduce((a, b) => a + b)).toBeLessThanOrEqual(12_500);
+    expect(counter.reduce((a, b) => a + b)).toBeLessThanOrEqual(1_200);
+  });
+
   test("has no file of over 300 lines", () => {
     expect(sources.filter(({ text }) => text.split("\n").length > 301).map(({ path }) => path)).toEqual([]);
   });

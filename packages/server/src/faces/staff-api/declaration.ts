@@ -4,7 +4,7 @@ import type { Route } from "./route.ts";
 type Json = { readonly [name: string]: Json } & readonly Json[] & string;
 
 /**
- * Writes the console's types of the staff API. They import nothing: a type for each schema with a title, and `Api` with the
+ * Writes the pages' types of the staff API or the counter. They import nothing: a type for each schema with a title, and `Api` with the
  * flat input and the answer of each operation, by `GET /path`.
  */
 export function declarationOf(routes: readonly Route[]): string {
@@ -19,7 +19,7 @@ export function declarationOf(routes: readonly Route[]): string {
     return `  "${method} ${path}": { input: ${input}; answer: ${given} };\n`;
   });
   const types = [...named].map(([name, type]) => `export type ${name} = ${type};\n`);
-  const head = "/* Written by the build of the server, from the schemas of the staff API. */\n";
+  const head = "/* Written by the build of the server, from the schemas of the API. */\n";
   return `${head}\n${types.join("")}\nexport interface Api {\n${operations.join("")}}\n`;
 }
 
