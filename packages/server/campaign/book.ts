@@ -9,6 +9,7 @@ import { expectTopupd, type Ground } from "./processes.ts";
  * docs/architecture.md and the schema. A mistake of the server's rules would be a mistake in its own check too.
  */
 
+/** A top-up as it was acknowledged; answers that say less leave fields out. */
 export interface ToldTopUp {
   readonly checkoutId: string;
   readonly txnId: string;
@@ -18,38 +19,58 @@ export interface ToldTopUp {
   readonly bouquetCode: string;
   /** Minor units. */
   readonly amount: number | bigint;
-  readonly txnDate: string;
+  readonly txnDate?: string;
 }
 
-/** What partners were told, by checkoutId. */
+/** What partners and staff were told. */
 export class Told {
+  /** By checkoutId. */
   readonly topUps = new Map<string, ToldTopUp>();
   readonly never = new Set<string>();
   /** Refused by balance or limit. */
   readonly refused = new Set<string>();
+  /** The txnIds of reversed top-ups. */
+  readonly reversed = new Set<string>();
 
-  /** Notes an answer of subscription-package-topup or txn-status, with amounts of two decimals. @throws Error if it denies another. */
+  /**
+   * Notes an answer of subscription-package-topup or txn-status, with amounts of two decimals.
+   * @throws Error if another top-up was acknowledged for the checkoutId.
+   */
   hear(checkoutId: string, text: string): void {
     const { code, body } = JSON.parse(text);
     if (code === "400ab108") this.never.add(checkoutId);
     if (code === "400ab109" || code === "400ab110") this.refused.add(checkoutId);
     const { result } = body ?? {};
-    if (result === undefined) return;
-    const { orderId, bouquetId: bouquetCode, amt, ...facts } = result;
-    this.note({ ...facts, checkoutId: orderId, bouquetCode, amount: Math.round(amt * 100) });
+    if (result !== undefined)
+      this.note({
+        ...result,
+        checkoutId: result.orderId,
+        bouquetCode: result.bouquetId,
+        amount: Math.round(result.amt * 100),
+      });
   }
 
   /** @throws Error if another top-up was acknowledged for the checkoutId. */
-  note({ checkoutId, txnId, cuid, service, reqId, bouquetCode, amount, txnDate }: ToldTopUp): void {
-    const told = { checkoutId, txnId, cuid, service, reqId, bouquetCode, amount: Number(amount), txnDate };
-    const before = this.topUps.get(checkoutId);
-    if (before !== undefined && listed(before) !== listed(told))
-      throw new Error(`acknowledged as ${listed(before)}, and then as ${listed(told)}`);
-    this.topUps.set(checkoutId, told);
+  note(topUp: ToldTopUp): void {
+    const before = this.topUps.get(topUp.checkoutId);
+    if (before !== undefined && differs(before, topUp))
+      throw new Error(`acknowledged as ${JSON.stringify(before)}, and then as ${JSON.stringify(factsOf(topUp))}`);
+    if (before === undefined) this.topUps.set(topUp.checkoutId, factsOf(topUp));
   }
 }
 
-const listed = (facts: object) => Object.values(facts).join(" ");
+const FACTS = ["checkoutId", "txnId", "cuid", "service", "reqId", "bouquetCode", "amount", "txnDate"] as const;
+
+function factsOf(topUp: ToldTopUp): ToldTopUp {
+  const facts = FACTS.map((name) => [name, topUp[name]]);
+  return { ...Object.fromEntries(facts), amount: Number(topUp.amount) };
+}
+
+/** Whether two texts of a top-up deny each other. */
+function differs(a: ToldTopUp, b: ToldTopUp): boolean {
+  const [one, other] = [factsOf(a), factsOf(b)];
+  return FACTS.some((name) => one[name] !== undefined && other[name] !== undefined && one[name] !== other[name]);
+}
 
 /** One view of a database. Integers are below 2^53; larger sums are compared by the database. */
 interface View {
@@ -238,6 +259,7 @@ interface TopUp {
   readonly amount: number;
   readonly at: number;
   readonly txn_date: string;
+  readonly status: string;
   readonly quote: string | null;
 }
 
@@ -278,11 +300,15 @@ async function auditTopUps(view: View, told: Told, wallOf: WallOf, wrong: Wrong)
     }
     const time = [...txnId.slice(0, 10)].reduce((sum, digit) => sum * 32 + DIGITS.indexOf(digit), 0);
     if (time !== at || wallOf(at) !== txnDate) wrong(`a top-up whose time is not that of its txnId or date: ${txnId}`);
-    const facts = listed({ checkoutId, txnId, cuid, service, reqId, bouquetCode, amount, txnDate });
+    const facts = { checkoutId, txnId, cuid, service, reqId, bouquetCode, amount, txnDate };
     const expected = left.get(checkoutId) ?? told.topUps.get(checkoutId);
-    if (expected !== undefined && listed(expected) !== facts)
-      wrong(`a top-up that is not as it was acknowledged: ${listed(expected)}, and now ${facts}`);
+    if (expected !== undefined && differs(expected, facts))
+      wrong(
+        `a top-up that is not as it was acknowledged: ${JSON.stringify(expected)}, and now ${JSON.stringify(facts)}`,
+      );
     if (expected !== undefined && !left.delete(checkoutId)) wrong(`a top-up that is there twice: ${txnId}`);
+    if (told.reversed.has(txnId) && topUp.status !== "reversed")
+      wrong(`a reversal that was acknowledged and is not there: ${txnId}`);
     if (told.never.has(checkoutId)) wrong(`a top-up after never_topped_up: ${txnId}`);
     if (told.refused.has(checkoutId)) wrong(`a top-up after it was refused by balance or limit: ${txnId}`);
   }
@@ -637,7 +663,7 @@ async function auditSettlement(ground: Ground, address: string): Promise<string[
       view,
       `SELECT day, p.name AS partner, service, bouquet_code AS "bouquetId", sum(sold) AS "topUps",
          CAST(sum(sold * amount) AS TEXT) AS gross, sum(back) AS reversals, CAST(sum(back * amount) AS TEXT) AS reversed,
-         CAST(sum((sold - back) * commission) AS TEXT) AS commission
+         CAST(sum((sold - back) * sales.commission) AS TEXT) AS commission
        FROM (SELECT *, substr(txn_date, 1, 10) AS day, 1 AS sold, 0 AS back FROM top_up UNION ALL
          SELECT t.*, substr(r.wall, 1, 10), 0, 1 FROM reversal AS r JOIN top_up AS t ON t.txn_id = r.txn_id) AS sales
        JOIN partner AS p ON p.id = partner_id WHERE environment = 'production'
@@ -666,11 +692,10 @@ function lineText({ day, partner, service, bouquetId, topUps, gross, reversals, 
  */
 export async function expectBook(ground: Ground, told: Told): Promise<void> {
   const address = ground.database ?? join(ground.cwd, "topupd.db");
-  const [found, unsettled] = await Promise.all([
-    audit(address, told),
-    auditSettlement(ground, address),
-    expectTopupd(["check"], ground),
-  ]);
-  const wrong = [...found, ...unsettled];
+  const check = expectTopupd(["check"], ground).then(
+    () => [],
+    (error: Error) => [error.message],
+  );
+  const wrong = (await Promise.all([audit(address, told), auditSettlement(ground, address), check])).flat();
   if (wrong.length > 0) throw new Error(`the book finds ${wrong.length} faults:\n${wrong.join("\n")}`);
 }

@@ -5,9 +5,10 @@ import { accountTools } from "../src/system/account-tools.ts";
 import { deskOf, run } from "../test/support/desk.ts";
 import { CHEAP } from "../test/support/office-line.ts";
 import { keepPassword } from "../test/support/staff-api.ts";
+import { expectBook, type Told } from "./book.ts";
 import { Fleet } from "./fleet.ts";
 import { connectionOf, makeProvider, openDesk } from "./partner.ts";
-import { expectTopupd, freePort, type Ground } from "./processes.ts";
+import { freePort, type Ground } from "./processes.ts";
 import { Choices } from "./random.ts";
 
 export interface CounterOptions extends Ground {
@@ -53,7 +54,6 @@ export async function counter({ seed, sales, kills, workers, ...ground }: Counte
   const [console, port] = [await freePort(), await freePort()];
   const fleet = new Fleet(ground, token, workers, ["--console-port", `${console}`, "--counter-port", `${port}`]);
   const counts: Counts = { kills: 0, asked: 0, twice: 0, lost: 0, shifts: 0, reversed: 0 };
-  const made: Sold[] = [];
   let isSelling = true;
   try {
     await fleet.start(0);
@@ -67,9 +67,11 @@ export async function counter({ seed, sales, kills, workers, ...ground }: Counte
         const sold: Sold[] = [];
         for (const some = Math.min(left, 1 + seller.choices.below(40)); sold.length < some; left -= 1)
           sold.push(await seller.sell());
-        made.push(...sold);
         const wrong = sold.filter(() => seller.choices.below(50) === 0);
-        for (const { txnId } of wrong) await reverse(seller, desk, txnId);
+        for (const { txnId } of wrong) {
+          await reverse(seller, desk, txnId);
+          fleet.told.reversed.add(txnId);
+        }
         await seller.closeShift(sold, wrong);
       }
     };
@@ -81,7 +83,7 @@ export async function counter({ seed, sales, kills, workers, ...ground }: Counte
       }
     };
     const sellers = Array.from({ length: SELLERS }, (_, index) => {
-      return new Seller(url, sellerName(index), new Choices(choices.seed()), counts);
+      return new Seller(url, sellerName(index), new Choices(choices.seed()), counts, fleet.told);
     });
     const selling = Promise.all(sellers.map(sellAll)).finally(() => {
       isSelling = false;
@@ -89,9 +91,12 @@ export async function counter({ seed, sales, kills, workers, ...ground }: Counte
     await Promise.all([selling, killAll()]);
     await desk.close();
     await fleet.untilReady();
-    await verify(ground, made, counts.reversed);
+    const { size } = fleet.told.topUps;
+    const made = new Set([...fleet.told.topUps.values()].map(({ txnId }) => txnId));
+    if (made.size !== size) throw new Error("a sale was answered for another");
+    await expectBook(ground, fleet.told);
     return (
-      `${made.length} sales by ${SELLERS} sellers, ${counts.kills} kills, ${counts.twice} double clicks, ` +
+      `${size} sales by ${SELLERS} sellers, ${counts.kills} kills, ${counts.twice} double clicks, ` +
       `${counts.lost} lost answers, ${counts.asked} asked again: each made once; ` +
       `${counts.shifts} shifts and the account agree, ${counts.reversed} reversed`
     );
@@ -119,30 +124,21 @@ async function reverse(seller: Seller, { desk }: Awaited<ReturnType<typeof openD
   await run(desk, reverseTransaction, { id: txnId, reason: "the seller asked" });
 }
 
-/** The records agree with all sales that were acknowledged. */
-async function verify(ground: Ground, made: readonly Sold[], returned: number): Promise<void> {
-  if (new Set(made.map(({ txnId }) => txnId)).size !== made.length) throw new Error("a sale was answered for another");
-  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
-  const days = ["--from", day(Date.now() - 86_400_000), "--to", day(Date.now())];
-  const { total } = JSON.parse(await expectTopupd(["report", "settlement", ...days, "--json"], ground));
-  if (total.topUps !== made.length) throw new Error(`${total.topUps} top-ups are settled, ${made.length} were sold`);
-  if (total.reversals !== returned) throw new Error(`${total.reversals} reversals, ${returned} were asked for`);
-  await expectTopupd(["check"], ground);
-}
-
 /** A seller at a page that asks again if an answer is lost. */
 class Seller {
   readonly choices: Choices;
   readonly #url: string;
   readonly #name: string;
   readonly #counts: Counts;
+  readonly #told: Told;
   #cookie = "";
 
-  constructor(url: string, name: string, choices: Choices, counts: Counts) {
+  constructor(url: string, name: string, choices: Choices, counts: Counts, told: Told) {
     this.#url = url;
     this.#name = name;
     this.choices = choices;
     this.#counts = counts;
+    this.#told = told;
   }
 
   async logIn(): Promise<void> {
@@ -169,18 +165,22 @@ class Seller {
     const offer = await this.ask<Offer>("POST", "/offers", connection, [200]);
     const { bouquetId, price } = this.choices.of(offer.bouquets);
     const method = this.choices.of(METHODS);
-    const sale = { checkoutId: offer.checkoutId, ...connection, bouquetId, price, method, again: true };
+    const { checkoutId } = offer;
+    const facts = { ...connection, checkoutId, bouquetCode: bouquetId, amount: Math.round(Number(price) * 100) };
+    const finish = async () => {
+      const { txnId } = await this.#finish(sale);
+      this.#told.note({ ...facts, txnId });
+      return txnId;
+    };
+    const sale = { checkoutId, ...connection, bouquetId, price, method, again: true };
     const kind = this.choices.below(4);
     if (kind === 0) await this.#loseAnswer(sale);
     if (kind === 1) {
       this.#counts.twice += 1;
-      const [one, other] = await Promise.all([this.#finish(sale), this.#finish(sale)]);
-      if (one.txnId !== other.txnId) throw new Error(`a double click sold twice: ${one.txnId} and ${other.txnId}`);
-      return { ...one, price, method };
+      await Promise.all([finish(), finish()]);
     }
-    const { txnId } = await this.#finish(sale);
-    if (kind === 2 && (await this.#finish(sale)).txnId !== txnId) throw new Error(`a reload sold again: ${txnId}`);
-    return { txnId, price, method };
+    if (kind === 2) await finish();
+    return { txnId: await finish(), price, method };
   }
 
   /** Closes the shift, and compares the cash. @param wrong sales of which the cash is returned first. */

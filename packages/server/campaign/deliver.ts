@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConnectionMessage } from "../src/domain/event.ts";
+import { expectBook, Told } from "./book.ts";
 import { connectionOf, makeProvider, PartnerClient } from "./partner.ts";
 import { expectTopupd, type Ground, killProcess, type Served, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
@@ -61,7 +62,8 @@ export async function deliver({ seed, events, kills, workers = 3, ...ground }: D
   await expectTopupd(["target", "add", "all", "--kind", "feed"], ground);
   const served = await startServing(ground, workers);
   try {
-    const client = new PartnerClient(served.url, token);
+    const told = new Told();
+    const client = new PartnerClient(served.url, token, told);
     const isDone = () => counts.made >= events && counts.kills >= kills;
     // Top-ups are spread over the time of the kills.
     const pauseMs = (kills * KILL_TAKES_MS * PARTNERS) / events;
@@ -72,6 +74,7 @@ export async function deliver({ seed, events, kills, workers = 3, ...ground }: D
       }
     });
     await Promise.all([...working, makeMishaps(served, receivers, choices, isDone, kills, counts)]);
+    await expectBook(ground, told);
     // Events that wait for their next attempt could wait for up to an hour.
     await tryAllAgain(ground, receivers);
     const all = await readFeed(ground);

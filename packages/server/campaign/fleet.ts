@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Told } from "./book.ts";
 import { PartnerClient } from "./partner.ts";
 import { type Ground, killProcess, type Served, startServing } from "./processes.ts";
 import type { Choices } from "./random.ts";
@@ -15,6 +16,8 @@ export class Fleet {
   clients: PartnerClient[] = [];
   /** Times of the kills. */
   readonly kills: number[] = [];
+  /** What all clients were told. */
+  readonly told = new Told();
 
   constructor(ground: Ground, token: string, workers: number, flags: readonly string[] = []) {
     this.#ground = ground;
@@ -25,7 +28,7 @@ export class Fleet {
 
   async start(index: number): Promise<void> {
     this.#served[index] = await startServing(this.#ground, this.#workers, this.#flags);
-    this.clients = this.#served.map(({ url }) => new PartnerClient(url, this.#token));
+    this.clients = this.#served.map(({ url }) => new PartnerClient(url, this.#token, this.told));
   }
 
   /** Kills one process of a service; or all of it, and starts it again. */

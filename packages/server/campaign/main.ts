@@ -76,11 +76,19 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
   midnight: (size) => {
     const path = join(size.cwd, "midnight.db");
-    return midnight({ ...size, openStore: async (options) => openSqliteStore({ ...options, path }) });
+    return midnight({
+      ...size,
+      database: `sqlite:${path}`,
+      openStore: async (options) => openSqliteStore({ ...options, path }),
+    });
   },
   month: (size) => {
     const path = join(size.cwd, "month.db");
-    return month({ ...size, openStore: async (options) => openSqliteStore({ ...options, path }) });
+    return month({
+      ...size,
+      database: `sqlite:${path}`,
+      openStore: async (options) => openSqliteStore({ ...options, path }),
+    });
   },
   "paid-time": async ({ seed, rounds }) => {
     const { entries, compared } = runLedgerHistories(seed, rounds);
@@ -113,11 +121,15 @@ const ON_POSTGRES: typeof ON_SQLITE = {
     withServer(async ({ url }) => deliver({ seed, events, cwd, kills: rounds, database: await createDatabase(url) })),
   kill: (size) => withServer(async (server) => kill({ ...size, server, database: await createDatabase(server.url) })),
   midnight: (size) =>
-    withServer(({ url }) => {
-      const database = createDatabase(url);
-      return midnight({ ...size, openStore: openIn(database) });
+    withServer(async ({ url }) => {
+      const database = await createDatabase(url);
+      return midnight({ ...size, database, openStore: openIn(database) });
     }),
-  month: (size) => withServer(({ url }) => month({ ...size, openStore: openIn(createDatabase(url)) })),
+  month: (size) =>
+    withServer(async ({ url }) => {
+      const database = await createDatabase(url);
+      return month({ ...size, database, openStore: openIn(database) });
+    }),
   model: (size) =>
     withServer(({ url }) => model({ ...size, makeStore: () => ({ openStore: openIn(createDatabase(url)) }) })),
 };
@@ -142,7 +154,7 @@ async function createDatabase(server: string): Promise<string> {
   return url.href;
 }
 
-function openIn(database: Promise<string>): NonNullable<OpenOptions["openStore"]> {
+function openIn(database: string | Promise<string>): NonNullable<OpenOptions["openStore"]> {
   return async (options) => openPostgresStore({ ...options, url: await database, connections: 4 });
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type OpenOptions, openTestService, type TestService } from "../test/support/open-service.ts";
-import { addMonths } from "./partner.ts";
+import { plus } from "./book.ts";
 
 export interface ModelOptions {
   readonly seed: number;
@@ -151,7 +151,7 @@ class World {
     const running = [...this.#runs]
       .filter(([key, run]) => key.startsWith(`${connection} `) && this.#isRunning(run))
       .map(([, run]) => run)
-      .map((run) => ({ ...label(run.bouquet), startdate: run.start, enddate: addMonths(run.start, run.months) }));
+      .map((run) => ({ ...label(run.bouquet), startdate: run.start, enddate: plus(run.start, run.months, 0) }));
     const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
     agree("subscriptions", json.body.internet.subscriptions.toSorted(byName), running.toSorted(byName));
     const offered = BOUQUETS.flatMap((_, bouquet) =>
@@ -206,7 +206,7 @@ class World {
   }
 
   #isRunning({ start, months }: ModelRun): boolean {
-    return addMonths(start, months) > stamp(this.service.now);
+    return plus(start, months, 0) > stamp(this.service.now);
   }
 
   async #query(which: number): Promise<void> {

@@ -7,7 +7,6 @@ import { randomDigits } from "../src/domain/transaction.ts";
 import { readDay } from "../src/domain/wall-time.ts";
 import { reverseTransaction } from "../src/office/corrections/reversal.ts";
 import { perform } from "../src/office/operation.ts";
-import { settleDays } from "../src/office/settlement/days.ts";
 import { reconcile } from "../src/office/settlement/reconcile.ts";
 import { StoreUnavailable } from "../src/store/errors.ts";
 import type { Store } from "../src/store/store.ts";
@@ -15,10 +14,12 @@ import { importRows, publishRows } from "../test/support/catalogue.ts";
 import { partnersOf } from "../test/support/partners.ts";
 import { deskOf } from "../test/support/plain-desk.ts";
 import { seededRandom } from "../test/support/random.ts";
+import { expectBook, Told } from "./book.ts";
 import { Book } from "./month-book.ts";
+import type { Ground } from "./processes.ts";
 import { Choices } from "./random.ts";
 
-export interface MonthOptions {
+export interface MonthOptions extends Ground {
   readonly seed: number;
   /** Thousands of top-ups. */
   readonly rounds: number;
@@ -75,7 +76,7 @@ export async function month(options: MonthOptions): Promise<string> {
     const campaign = new Month(store, dates, time, random, choices);
     await campaign.fill(exponent);
     await campaign.trade(options.rounds * 1_000);
-    await campaign.verifySettlement();
+    await expectBook(options, campaign.told);
     await campaign.verifyReconciliation();
     const { topUps, reversals } = campaign;
     return `${topUps} top-ups and ${reversals} reversals of a month in ${zone}: settlement and reconciliation agree with them, to the minor unit`;
@@ -84,31 +85,21 @@ export async function month(options: MonthOptions): Promise<string> {
   }
 }
 
-interface Sum {
-  topUps: number;
-  gross: bigint;
-  reversals: number;
-  reversed: bigint;
-}
-
 class Month {
   topUps = 0;
   reversals = 0;
+  readonly told = new Told();
   readonly #store: Store;
   readonly #time: { now: number };
   readonly #random: (bytes: number) => Uint8Array;
   readonly #choices: Choices;
-  readonly #days: readonly string[];
   /** The start of each day and of the one after the last, by which top-ups are placed; nothing is held against it. */
   readonly #bounds: readonly number[];
   /** All but the first day and the last: the books go on beyond the period that is reconciled. */
   readonly #period: { readonly from: number; readonly until: number };
-  readonly #dayOf: (at: number) => string;
   #partners: readonly Partner[] = [];
   readonly #books: readonly Book[];
   readonly #waiting: (readonly [partner: number, Transaction])[] = [];
-  /** Sums by day, partner, service and bouquet. */
-  readonly #sums = new Map<string, Sum>();
 
   constructor(
     store: Store,
@@ -119,14 +110,11 @@ class Month {
   ) {
     const { zone } = store.provider;
     const starts = days.map((day) => readDay(day, zone)?.start as number);
-    [this.#store, this.#days, this.#time, this.#random, this.#choices] = [store, days, time, random, choices];
+    [this.#store, this.#time, this.#random, this.#choices] = [store, time, random, choices];
     this.#bounds = [...starts, (starts.at(-1) as number) + DAY_MS];
     const [from, until] = [starts[1] as number, starts.at(-1) as number];
     this.#period = { from, until };
     this.#books = KEYS.map((key) => new Book(key, choices, (at) => at >= from && at < until));
-    const parts = { timeZone: zone.name, year: "numeric", month: "2-digit", day: "2-digit" } as const;
-    const format = new Intl.DateTimeFormat("en-CA", parts);
-    this.#dayOf = (at) => format.format(at);
   }
 
   /** Fills the empty database of a small provider. All services have bouquets of the same codes. */
@@ -167,9 +155,7 @@ class Month {
       const made = await Promise.all(Array.from({ length: together }, () => this.#topUp()));
       this.topUps += together;
       for (const [partner, transaction] of made) {
-        const sum = this.#sumOf(partner, this.#dayOf(transaction.at), transaction);
-        sum.topUps += 1;
-        sum.gross += transaction.amount;
+        this.told.note(transaction);
         if (this.#choices.below(REVERSED_EVERY) === 0) this.#waiting.push([partner, transaction]);
         else this.#books[partner]?.enter(transaction, false);
       }
@@ -225,28 +211,7 @@ class Month {
     });
     this.reversals += 1;
     this.#books[partner]?.enterReversed(transaction, this.#time.now);
-    if (this.#time.now === this.#bounds.at(-1)) return;
-    const sum = this.#sumOf(partner, this.#dayOf(this.#time.now), transaction);
-    sum.reversals += 1;
-    sum.reversed += transaction.amount;
-  }
-
-  #sumOf(partner: number, day: string, { service, bouquetCode }: Transaction): Sum {
-    const label = [day, this.#partners[partner]?.id, service, bouquetCode].join();
-    const sum = this.#sums.get(label) ?? { topUps: 0, gross: 0n, reversals: 0, reversed: 0n };
-    this.#sums.set(label, sum);
-    return sum;
-  }
-
-  async verifySettlement(): Promise<void> {
-    const [from = "", to = ""] = [this.#days[0], this.#days.at(-1)];
-    const of = { environment: "production", partnerId: undefined } as const;
-    const settled: string[] = [];
-    for await (const lines of settleDays(this.#store, of, { from, to }))
-      for (const { day, partnerId, service, bouquetCode, ...sum } of lines)
-        settled.push(words([day, partnerId, service, bouquetCode].join(), sum));
-    const expected = [...this.#sums].map(([label, sum]) => words(label, sum));
-    agree("the settlement", settled, expected);
+    this.told.reversed.add(transaction.txnId);
   }
 
   /** Reconciles the book of each partner, each with another match column. */
@@ -261,10 +226,6 @@ class Month {
       agree("both books", [Object.entries(total).join()], [Object.entries(expected.total).join()]);
     }
   }
-}
-
-function words(label: string, { topUps, gross, reversals, reversed }: Sum): string {
-  return `${label}: ${topUps} of ${gross}, ${reversals} of ${reversed} taken back`;
 }
 
 /** A second implementation, so that the service's money is not compared with itself. */

@@ -1,4 +1,5 @@
 import type { Moment } from "../src/domain/wall-time.ts";
+import { plus } from "./book.ts";
 
 /*
  * A second, naive book of one subscription: a list of purchases in order of time, played by the platform's own dates. It
@@ -96,10 +97,7 @@ function playOut(purchases: readonly Purchase[]): PlayedOut {
     }
     if (unit === "month") run.months += count;
     else run.days += count;
-    const [year, month, day] = run.start.slice(0, 10).split("-").map(Number) as [number, number, number];
-    const lastDay = new Date(Date.UTC(year, month + run.months, 0)).getUTCDate();
-    const date = new Date(Date.UTC(year, month - 1 + run.months, Math.min(day, lastDay) + run.days));
-    run.end = date.toISOString().slice(0, 10) + run.start.slice(10);
+    run.end = plus(run.start, run.months, run.days);
   }
   return { run, starts };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { expectBook } from "./book.ts";
 import { Fleet } from "./fleet.ts";
 import { type Answer, BOUQUETS, connectionOf, makeProvider, type PartnerClient, type Purchase } from "./partner.ts";
 import { expectTopupd, type Ground } from "./processes.ts";
@@ -36,7 +37,6 @@ const CHARGE = PRICE * (100 - PERCENT);
 export async function prepaid(options: PrepaidOptions): Promise<string> {
   const { seed, rounds, topUps, covered, processes, workers, ...ground } = options;
   const choices = new Choices(seed);
-  const began = Date.now();
   const fleet = new Fleet(ground, await makeProvider(ground, CUSTOMERS), workers);
   const partner = new Partner(fleet, choices, Math.ceil(topUps / KILLS));
   await topupd(ground, "partner", "account", "wallet", "--credit-limit", "0");
@@ -78,17 +78,9 @@ export async function prepaid(options: PrepaidOptions): Promise<string> {
       for (const { status, text } of second) if (status !== 200) fail(`refused after the deposit: ${text}`);
       await expectZero();
       await expectNever("refused, then after the deposit");
-      const acknowledged = [...first.filter(({ status }) => status === 200), ...second].map(({ text }) => text);
-      const paid = purchases.filter((purchase) => !refused.includes(purchase));
-      const recorded = (await partner.query([...paid, ...listed])).map(({ text }) => text);
-      if (new Set(acknowledged).size !== topUps) fail(`${new Set(acknowledged).size} transactions`);
-      if (acknowledged.sort().join() !== recorded.sort().join()) fail("top-ups are not recorded as acknowledged");
-
-      const days = ["--from", dayOf(began), "--to", dayOf(Date.now())];
-      const { total } = await topupd(ground, "report", "settlement", ...days);
-      const all = (round + 1) * topUps;
-      if (total.topUps !== all || total.net !== amountOf(all * CHARGE)) fail(`settled: ${JSON.stringify(total)}`);
-      await expectTopupd(["check"], ground);
+      const { size } = fleet.told.topUps;
+      if (size !== (round + 1) * topUps) fail(`${size} transactions`);
+      await expectBook(ground, fleet.told).catch((cause: Error) => fail(cause.message));
     }
   } finally {
     await fleet.end();
@@ -109,10 +101,6 @@ function isUncovered(status: number, text: string): boolean {
 
 function amountOf(minor: number): string {
   return (minor / 100).toFixed(2);
-}
-
-function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
 }
 
 /** The clients. Each sends one request at a time to any process, until it gets a clear answer. */

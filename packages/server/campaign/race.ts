@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Answer, makeProvider, PartnerClient, type Purchase, verifyTotals } from "./partner.ts";
-import { expectTopupd, type Ground, killProcess, startServing } from "./processes.ts";
+import { expectBook, Told } from "./book.ts";
+import { type Answer, makeProvider, PartnerClient } from "./partner.ts";
+import { type Ground, killProcess, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
 
 export interface RaceOptions extends Ground {
@@ -27,9 +28,8 @@ export async function race(options: RaceOptions): Promise<string> {
   const token = await makeProvider(ground);
   const served = await Promise.all(Array.from({ length: processes }, () => startServing(ground, workers)));
   try {
-    const clients = served.map(({ url }) => new PartnerClient(url, token));
-    const transactions = new Set<string>();
-    const all: Purchase[] = [];
+    const told = new Told();
+    const clients = served.map(({ url }) => new PartnerClient(url, token, told));
     let kills = 0;
     for (let round = 0; round < rounds; round += 1) {
       const client = choices.of(clients);
@@ -49,12 +49,9 @@ export async function race(options: RaceOptions): Promise<string> {
       // A caller that was cut off by a kill may have made the transaction.
       if (made.length > 1 || (made.length === 0 && !isKilling) || texts.size !== 1)
         throw new Error(`round ${round}: ${made.length} transactions, ${texts.size} answers: ${[...texts].join("\n")}`);
-      transactions.add([...texts].join());
-      all.push(purchase);
+      if (isKilling || round === rounds - 1) await expectBook(ground, told);
     }
-    if (transactions.size !== rounds) throw new Error(`${transactions.size} transactions in ${rounds} rounds`);
-    await verifyTotals((index) => insist(() => choices.of(clients).list(index)), all);
-    await expectTopupd(["check"], ground);
+    if (told.topUps.size !== rounds) throw new Error(`${told.topUps.size} transactions in ${rounds} rounds`);
     return `${rounds} rounds of ${callers} callers on ${processes} services, ${kills} kills: one transaction each`;
   } finally {
     await Promise.all(served.map(({ end }) => end("SIGTERM")));

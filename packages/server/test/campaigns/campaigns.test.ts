@@ -103,19 +103,24 @@ describe("on SQLite", () => {
   }, 120_000);
 
   test("what is said of a month's money is what was topped up in it", async () => {
-    const path = join(temporaryFolder(), "topupd.db");
+    const cwd = temporaryFolder();
+    const path = join(cwd, "topupd.db");
     const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
-    await expect(month({ seed: 1, rounds: 1, openStore })).resolves.toMatch(/^1000 top-ups and [1-9]\d+ reversals/);
+    await expect(month({ seed: 1, rounds: 1, cwd, openStore })).resolves.toMatch(
+      /^1000 top-ups and [1-9]\d+ reversals/,
+    );
   }, 120_000);
 
   test("all books agree, and no limit a day is doubled, however the clock is set around midnight", async () => {
-    const path = join(temporaryFolder(), "topupd.db");
+    const cwd = temporaryFolder();
+    const path = join(cwd, "topupd.db");
     const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
-    await expect(midnight({ seed: 1, rounds: 3, openStore })).resolves.toMatch(/[1-9]\d* refused by the limit/);
+    await expect(midnight({ seed: 1, rounds: 3, cwd, openStore })).resolves.toMatch(/[1-9]\d* refused by the limit/);
   }, 120_000);
 
   test("that is found if the sums of a day are closed while the clock is ahead", async () => {
-    const path = join(temporaryFolder(), "topupd.db");
+    const cwd = temporaryFolder();
+    const path = join(cwd, "topupd.db");
     const openStore: MonthOptions["openStore"] = async (options) => openSqliteStore({ ...options, path });
     const plant = async () => {
       const database = rawConnection(path);
@@ -123,7 +128,9 @@ describe("on SQLite", () => {
         BEGIN SELECT RAISE(IGNORE); END`);
       database.close();
     };
-    await expect(midnight({ seed: 1, rounds: 3, openStore, plant })).rejects.toThrow(/^the entries of /);
+    await expect(midnight({ seed: 1, rounds: 3, cwd, openStore, plant })).rejects.toThrow(
+      "sums of a day that are not those of its top-ups",
+    );
   }, 120_000);
 
   test("after random practice with killed workers, the reports agree with ledger, txn-status and settlement", async () => {
@@ -169,15 +176,19 @@ describe("on PostgreSQL", () => {
   }, 120_000);
 
   test("what is said of a month's money is what was topped up in it", async () => {
-    const { open: openStore } = makePostgresDatabase();
-    await expect(month({ seed: 4, rounds: 1, openStore })).resolves.toMatch(/^1000 top-ups and [1-9]\d+ reversals/);
+    const { url: database, open: openStore } = makePostgresDatabase();
+    await expect(month({ seed: 4, rounds: 1, cwd: temporaryFolder(), database, openStore })).resolves.toMatch(
+      /^1000 top-ups and [1-9]\d+ reversals/,
+    );
   }, 120_000);
 
   test("all books agree, and no limit a day is doubled, however the clock is set around midnight", async () => {
     const { url, made } = makeEmptyDatabase();
     await made;
     const openStore: MonthOptions["openStore"] = (options) => openPostgresStore({ ...options, url, connections: 4 });
-    await expect(midnight({ seed: 2, rounds: 2, openStore })).resolves.toMatch(/[1-9]\d* refused by the limit/);
+    await expect(midnight({ seed: 2, rounds: 2, cwd: temporaryFolder(), database: url, openStore })).resolves.toMatch(
+      /[1-9]\d* refused by the limit/,
+    );
   }, 120_000);
 
   test("exactly the top-ups that its balance covers succeed for a prepaid partner while services are killed", async () => {
