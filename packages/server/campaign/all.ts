@@ -49,6 +49,10 @@ const RUNS: readonly Run[] = [
     flags: "--events 2000 --rounds 4",
     counts: { kills: KILLS, events: /^(\d+) ev/ },
   },
+  {
+    ...{ campaign: "power", stores: SQLITE, flags: "--images 2000" },
+    counts: { "crash images": /^(\d+) images/, "images of the control that lose": /control: (\d+) of/ },
+  },
   { campaign: "lossy", stores: SQLITE, flags: "--rounds 400", counts: { rounds: /^(\d+) rounds/ } },
   { campaign: "statement", stores: SQLITE, flags: "--events 20000", counts: { "top-ups": /^(\d+) top-ups/ } },
   { campaign: "paid-time", stores: SQLITE, flags: "--rounds 3000", counts: { histories: /^(\d+) hist/ } },

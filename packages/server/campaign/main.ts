@@ -22,6 +22,7 @@ import { model } from "./model.ts";
 import { month } from "./month.ts";
 import { mutants } from "./mutants.ts";
 import { runLedgerHistories } from "./paid-time.ts";
+import { power } from "./power/power.ts";
 import { practice } from "./practice.ts";
 import { prepaid } from "./prepaid.ts";
 import { race } from "./race.ts";
@@ -30,8 +31,8 @@ import { statement } from "./statement.ts";
 
 /*
  * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--top-ups N]
- * [--covered N] [--changes N] [--facts N]: the long form of what the tests run briefly. The same seed makes the same
- * choices, though not the same timing.
+ * [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH]: the long form of what the tests run briefly. The
+ * same seed makes the same choices, though not the same timing.
  */
 
 interface Size {
@@ -47,6 +48,9 @@ interface Size {
   readonly minutes: number;
   readonly changes: number;
   readonly facts: number;
+  readonly images: number;
+  /** A folder on the disk that `power` examines. */
+  readonly folder: string | undefined;
   readonly cwd: string;
 }
 
@@ -62,6 +66,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   clocks,
   doors,
   practice,
+  power,
   prepaid: (size) => prepaid({ ...size, processes: 1, workers: 4 }),
   statement,
   all: ({ seed, minutes }) => all({ seed, minutes }),
@@ -170,6 +175,8 @@ const { positionals, values } = parseArgs({
     covered: { type: "string", default: "1000" },
     changes: { type: "string", default: "10000" },
     facts: { type: "string", default: "100000" },
+    images: { type: "string", default: "1000" },
+    folder: { type: "string" },
     store: { type: "string", default: "sqlite" },
     minutes: { type: "string", default: "30" },
     only: { type: "string" },
@@ -188,19 +195,20 @@ const { seed, ...sizes } = {
   minutes: Number(values.minutes),
   changes: Number(values.changes),
   facts: Number(values.facts),
+  images: Number(values.images),
 };
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N]\n" +
-      "(lossy, doors, flood, paid-time, statement and mutants: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes)\n",
+    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH]\n" +
+      "(lossy, doors, flood, paid-time, statement, power and mutants: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes; power makes --images, of a database in --folder)\n",
   );
   process.exit(2);
 }
 
 const cwd = mkdtempSync(join(tmpdir(), "topupd-campaign-"));
 try {
-  process.stdout.write(`${await run({ seed, ...sizes, only: values.only, cwd })}\n`);
+  process.stdout.write(`${await run({ seed, ...sizes, only: values.only, folder: values.folder, cwd })}\n`);
 } finally {
   rmSync(cwd, { recursive: true, force: true });
 }

@@ -30,6 +30,7 @@ const LOSSY = "lossy --rounds 80";
 const CLOCKS = "clocks --rounds 10";
 const MONTH = "month --rounds 1";
 const DELIVER = "deliver --events 300 --rounds 1";
+const POWER = "power --images 200";
 const COUNTER = "counter --events 80 --rounds 2 --workers 2";
 
 export const MUTANTS: readonly Mutant[] = [
@@ -221,6 +222,13 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if (command.sale !== undefined) write.recordSale(outcome.transaction, command.sale);",
     to: "",
     campaign: COUNTER,
+  },
+  {
+    fault: "a commit is not flushed",
+    file: "store/sqlite/database.ts",
+    from: "try {\n      this.verifyDurability();",
+    to: 'try {\n      this.#connection.exec("PRAGMA synchronous = NORMAL");',
+    campaign: POWER,
   },
   {
     fault: "an event is dropped",

@@ -13,6 +13,9 @@ export interface Ground {
   readonly cwd: string;
   /** Database of every process (default: a file in the folder). */
   readonly database?: string;
+  /** The program (default: the built one), and additions to the environment of its processes. */
+  readonly program?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A process of `topupd serve` that listens. */
@@ -105,11 +108,12 @@ function childrenOf(parent: number): number[] {
 }
 
 /** Starts topupd without settings from the environment. Receivers are on this machine. */
-function start(words: readonly string[], { cwd, database }: Ground) {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TOPUPD_")));
+function start(words: readonly string[], { cwd, database, program = TOPUPD, env: added }: Ground) {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("TOPUPD_"));
+  const env: Record<string, string | undefined> = { ...Object.fromEntries(inherited), ...added };
   env["TOPUPD_PRIVATE_TARGETS"] = "127.0.0.1";
   if (database !== undefined) env["TOPUPD_DATABASE"] = database;
-  return spawn(process.execPath, [TOPUPD, ...words], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, [program, ...words], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 function collect(stream: NodeJS.ReadableStream): () => string {

@@ -12,6 +12,7 @@ import { lossy } from "../../campaign/lossy.ts";
 import { midnight } from "../../campaign/midnight.ts";
 import { model } from "../../campaign/model.ts";
 import { type MonthOptions, month } from "../../campaign/month.ts";
+import { lacksPower, power } from "../../campaign/power/power.ts";
 import { practice } from "../../campaign/practice.ts";
 import { prepaid } from "../../campaign/prepaid.ts";
 import { race } from "../../campaign/race.ts";
@@ -26,7 +27,7 @@ import { rawConnection } from "../support/sqlite-database.ts";
 
 /*
  * Short slices of the campaigns: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power --store sqlite|postgres --seed N --rounds N`.
  */
 
 const PREPAID = { seed: 2, rounds: 1, topUps: 200, covered: 60 };
@@ -50,6 +51,17 @@ describe("on SQLite", () => {
     const campaign = counter({ seed: 1, sales: 80, kills: 2, workers: 2, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/^80 sales by 20 sellers, [12] kills/);
   }, 120_000);
+
+  const lacking = lacksPower();
+  if (lacking !== undefined) process.stdout.write(`${lacking}\n`);
+  test.skipIf(lacking !== undefined)(
+    "no power cut loses what was acknowledged, and one of a service that does not flush does",
+    async () => {
+      const campaign = power({ seed: 1, images: 200, cwd: temporaryFolder() });
+      await expect(campaign).resolves.toMatch(/^[12]\d\d images .* control: [1-9]/);
+    },
+    120_000,
+  );
 
   test("requests of every form get the same answers from both doors of the partners' port", async () => {
     await expect(doors({ seed: 1, rounds: 3_000 })).resolves.toMatch(/[1-9]\d* by the fast door/);
