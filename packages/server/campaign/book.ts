@@ -110,7 +110,11 @@ export function postgresView(client: pg.ClientBase): View {
   };
 }
 
-/** @param address as in TOPUPD_DATABASE, or the path of a SQLite file. */
+/**
+ * The driver holds a closed file open until its statements are garbage-collected. If this process copies the file
+ * meanwhile, its locks are lost: audit a copy that nothing else reads.
+ * @param address as in TOPUPD_DATABASE, or the path of a SQLite file.
+ */
 async function withView<Result>(address: string, work: (view: View) => Promise<Result>): Promise<Result> {
   if (/^postgres(ql)?:/.test(address)) {
     const client = new pg.Client({ connectionString: address });
@@ -298,7 +302,7 @@ async function auditTopUps(view: View, told: Told, wallOf: WallOf, wrong: Wrong)
       if (!seal.update(checkout.subarray(0, 36)).digest().subarray(0, 12).equals(checkout.subarray(36)))
         wrong(`a top-up of another partner than its checkout: ${txnId}`);
     }
-    const time = [...txnId.slice(0, 10)].reduce((sum, digit) => sum * 32 + DIGITS.indexOf(digit), 0);
+    const time = Array.from(txnId.slice(0, 10)).reduce((sum, digit) => sum * 32 + DIGITS.indexOf(digit), 0);
     if (time !== at || wallOf(at) !== txnDate) wrong(`a top-up whose time is not that of its txnId or date: ${txnId}`);
     const facts = { checkoutId, txnId, cuid, service, reqId, bouquetCode, amount, txnDate };
     const expected = left.get(checkoutId) ?? told.topUps.get(checkoutId);

@@ -175,11 +175,12 @@ export async function confirmRequest(office: Corrector, tx: Db): Promise<void> {
   const { author, at } = office.by;
   if (author === requestedBy)
     throw new Refused("forbidden", "you requested it yourself: another person must confirm it");
-  if ((await readPerson(tx, author, at)).includes(requestedBy)) {
+  // A seller is no person of the staff, also if the author added the account.
+  const isBySeller = (await roleAt(tx, requestedBy, requestedAt)) === "seller";
+  if (!isBySeller && (await readPerson(tx, author, at)).includes(requestedBy)) {
     const why = "as you have access to one another's accounts or keys";
     throw new Refused("forbidden", `${requestedBy} and you count as one person, ${why}: another one must confirm it`);
   }
-  const isBySeller = (await roleAt(tx, requestedBy, requestedAt)) === "seller";
   if (!isBySeller && !(await countsAsPerson(tx, office.confirms)))
     throw new Refused("conflict", `${requestedBy} may not do this any more: refuse the request, and make it again`);
   await decideRequest(office, tx, id, "confirmed");

@@ -78,7 +78,10 @@ export const SaleSchema = Type.Object({
   price: Type.String({ maxLength: 40, description: "The price that the offer showed." }),
   method: oneOf(SALE_METHODS, "How the customer paid."),
   receiptNumber: Type.Optional(
-    Type.String({ pattern: "^\\P{Cc}{1,30}$", description: "Number of your receipt book. It becomes `udf1`." }),
+    Type.String({
+      pattern: "^(?=.*\\S)[^\\p{C}\\p{Zl}\\p{Zp}]{1,30}$",
+      description: "Number of your receipt book. It becomes `udf1`.",
+    }),
   ),
   again: Type.Optional(
     Type.Boolean({ description: "Sells a plan that your shop sold for the connection within a day." }),

@@ -135,6 +135,8 @@ async function salesData(
     "reversal",
     sales.map(({ txnId }) => txnId),
   );
+  const staff = await db.selectFrom("staff").select("name").where("role", "=", "seller").execute();
+  const sellers = new Set(staff.map(({ name }) => name));
   return sales.map(({ seller, method, returnedShift, ...row }) => {
     const request = requests.get(row.txnId);
     const isCashBack = method === "cash" && row.status === "reversed";
@@ -142,12 +144,13 @@ async function salesData(
       ...transactionData(transactionOfRow(row), presenter, { seller, method }),
       ...{ seller, method, customer: names.get(row.cuid) ?? null },
       state: saleState(row.status, request && stateOf(request, office.clock())),
-      request: request === undefined ? null : requestData(request),
+      request: request === undefined ? null : requestData(request, sellers.has(request.requestedBy)),
       cashReturned: isCashBack ? returnedShift !== null : null,
     };
   });
 }
 
-function requestData({ reason, requestedBy, refusal }: ApprovalRow) {
-  return { reason, requestedBy, refusal };
+/** Sellers do not see the reasons and names of the provider's staff. */
+function requestData({ reason, requestedBy, refusal }: ApprovalRow, isBySeller: boolean) {
+  return isBySeller ? { reason, requestedBy, refusal } : { reason: "", requestedBy: "the provider", refusal };
 }
