@@ -313,7 +313,7 @@ export function testShifts(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "staff_day WHERE reversed > 0")).toBe(0);
     const { approval } = await reverse(maya, txnId);
     expect(approval).toMatchObject({ requestedBy: "maya", state: "waiting" });
-    expect(await request(mina, txnId)).toMatchObject({ request: { requestedBy: "maya" } });
+    expect(await request(mina, txnId)).toMatchObject({ request: { requestedBy: "the provider", reason: "" } });
     expect(await refusal(confirm(maya, approval?.id ?? ""))).toMatchObject({ code: "forbidden" });
     await confirm(ravi, approval?.id ?? "");
     expect(await requests()).toMatchObject([{ state: "confirmed", requestedBy: "maya", decidedBy: "ravi" }]);
