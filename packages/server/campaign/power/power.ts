@@ -44,10 +44,10 @@ export interface PowerOptions {
 /** Images for each top-up and command of the load: a longer trace has more places to cut. */
 const IMAGES_PER_TOP_UP = 10;
 const IMAGES_PER_COMMAND = 500;
-/** Images of the control, of which many lose. */
-const CONTROL_SHARE = 10;
+/** Images of the control, of which many lose: at least so many, and a share of the others. */
+const [CONTROL_IMAGES, CONTROL_SHARE] = [40, 10];
 /** Every how many images one is opened by `topupd check` too. */
-const CHECKED_EVERY = 200;
+const CHECKED_EVERY = 100;
 /** How long a flush takes at least. */
 const FLUSH_MICROS = 2_000;
 /** A disk whose flushes are faster may not make them. */
@@ -82,10 +82,13 @@ export async function power({ seed, images, cwd, folder }: PowerOptions): Promis
     const source = fileURLToPath(new URL("trace.c", import.meta.url));
     execFileSync("cc", ["-O2", "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"]);
     const flushMicros = folder === undefined ? FLUSH_MICROS : 0;
-    const common = { seed, library, imageFolder, flushMicros };
+    const provider = join(work, "provider");
+    mkdirSync(provider);
+    const tokens = await makePartners({ cwd: provider });
+    const common = { seed, library, imageFolder, flushMicros, provider, tokens };
     const real = await cutPower({ ...common, cwd: join(work, "real"), images });
     const program = plantedProgram(join(cwd, "planted"), NOT_FLUSHED);
-    const share = Math.ceil(images / CONTROL_SHARE);
+    const share = Math.max(CONTROL_IMAGES, Math.ceil(images / CONTROL_SHARE));
     const control = await cutPower({ ...common, cwd: join(work, "control"), images: share, program });
     if (control.lossy === 0) throw new Error("the control loses nothing: the campaign has shown nothing");
     if (folder !== undefined) return report(folder, real, control);
@@ -107,6 +110,9 @@ interface Cut {
   readonly library: string;
   readonly imageFolder: string;
   readonly flushMicros: number;
+  /** A folder with a provider's database, and tokens of its partners. */
+  readonly provider: string;
+  readonly tokens: readonly string[];
   readonly program?: string;
 }
 
@@ -195,12 +201,11 @@ function isCut({ kind, data }: Operation): boolean {
 }
 
 /** Runs the load on a service whose writes are recorded. @returns the trace, what was said, and the disk before it. */
-async function record({ seed, cwd, images, library, flushMicros, program }: Cut) {
+async function record({ seed, cwd, images, library, flushMicros, provider, tokens, program }: Cut) {
   const data = join(cwd, "data");
   const log = join(cwd, "trace");
-  mkdirSync(data, { recursive: true });
+  cpSync(provider, data, { recursive: true });
   writeFileSync(log, "");
-  const tokens = await makePartners({ cwd: data });
   const [disk, again] = [new Disk(data), new Disk(data)];
   const env = { LD_PRELOAD: library, TRACE_FOLDER: data, TRACE_LOG: log, TRACE_FLUSH_MICROS: String(flushMicros) };
   const place = () => statSync(log).size;
