@@ -175,9 +175,9 @@ export interface Delivery {
   readonly fact: unknown;
 }
 
-/** What topupd's webhook sent about a top-up that it reversed. */
+/** Webhook calls about a top-up that topupd reversed. */
 export interface WebhookFacts {
-  /** In the order of arrival, also repeated ones. */
+  /** All calls in the order of arrival, also repeated ones. */
   readonly deliveries: readonly Delivery[];
   readonly topUp?: Exchange;
   /** Why nothing was bought. */

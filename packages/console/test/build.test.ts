@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
-/** What is built, with the modules of its first page and their most bytes. */
+/** The two builds, each with the modules of its first page and their most bytes. */
 const BUILT = [
   ["console", "dist", ["index.html", "src/pages/overview/overview.tsx"], 220 * 1024],
   ["counter", "dist-counter", ["index.html"], 160 * 1024],

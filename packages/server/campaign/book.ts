@@ -22,9 +22,9 @@ export interface ToldTopUp {
   readonly txnDate?: string;
 }
 
-/** What partners and staff were told. */
+/** Answers that partners and staff got. */
 export class Told {
-  /** By checkoutId. */
+  /** The key is the checkoutId. */
   readonly topUps = new Map<string, ToldTopUp>();
   readonly never = new Set<string>();
   /** Refused by balance or limit. */
@@ -163,7 +163,7 @@ export async function auditView(view: View, told: Told): Promise<string[]> {
     const states = await all<{ integrity_check: string }>(view, "PRAGMA integrity_check");
     for (const { integrity_check: state } of states) if (state !== "ok") wrong(`the file: ${state}`);
   }
-  // Of earlier days, the sums are all that is left of deleted history.
+  // The sums of earlier days are all that is left of deleted history.
   const from = retention === undefined ? "" : plus(wallOf(retention.pruned_before), 0, 1).slice(0, 10);
   for (const [what, sql] of questions(from))
     for await (const { name } of view.rows<{ name: string }>(sql)) wrong(`${what}: ${name}`);
@@ -178,7 +178,7 @@ const MOST_FINDINGS = 100;
 type Wrong = (what: string) => void;
 type WallOf = (at: number) => string;
 
-/** Whoever answers names what is wrong. @param from the first day whose history is whole. */
+/** Queries that find wrong rows, each with its words. @param from the first day whose history is whole. */
 function questions(from: string): readonly (readonly [what: string, sql: string])[] {
   const sold = "partner_id, environment, day, service, bouquet_code, amount";
   return [

@@ -273,6 +273,10 @@ export async function mutants({ cwd, seed, only }: { cwd: string; seed: number; 
   const copy = join(cwd, "copy");
   copySource(copy);
   const survivors: string[] = [];
+  // A campaign that fails without a fault would find all of them.
+  for (const campaign of new Set(chosen.map((mutant) => mutant.campaign)))
+    if ((await run(copy, campaignOf(campaign, seed))) !== "ended well")
+      survivors.push(`${campaign} fails without a fault`);
   for (const { fault, file, from, to, campaign } of chosen) {
     const path = join(copy, "packages", "server", "src", file);
     const text = readFileSync(path, "utf8");
@@ -284,18 +288,24 @@ export async function mutants({ cwd, seed, only }: { cwd: string; seed: number; 
       path,
       text.replace(from, () => to),
     );
-    const built = await run(copy, [join(copy, "packages", "server", "build.mjs")]);
-    const code = built ? await run(copy, [...TSX, CAMPAIGN, ...campaign.split(" "), "--seed", String(seed)]) : false;
+    const built = await run(copy, BUILD);
+    const outcome = built === "ended well" ? await run(copy, campaignOf(campaign, seed)) : undefined;
     writeFileSync(path, text);
-    process.stdout.write(`${code ? "SURVIVED" : "found"}: ${fault} (${campaign})\n`);
-    if (code) survivors.push(`${fault}: ${campaign} does not find it`);
+    process.stdout.write(`${outcome === "failed" ? "found" : "SURVIVED"}: ${fault} (${campaign})\n`);
+    if (outcome === undefined) survivors.push(`${fault}: it does not build`);
+    else if (outcome !== "failed") survivors.push(`${fault}: ${campaign} ${outcome}, and does not find it`);
   }
   if (survivors.length > 0) throw new Error(`${survivors.length} mutants survived:\n${survivors.join("\n")}`);
   return `${chosen.length} mutants planted, ${chosen.length} found`;
 }
 
-const TSX = ["--import", "tsx"];
-const CAMPAIGN = join("packages", "server", "campaign", "main.ts");
+const BUILD = [join("packages", "server", "build.mjs")];
+const CAMPAIGN = ["--import", "tsx", join("packages", "server", "campaign", "main.ts")];
+
+function campaignOf(campaign: string, seed: number): string[] {
+  return [...CAMPAIGN, ...campaign.split(" "), "--seed", String(seed)];
+}
+
 /** Folders of packages that are installed or built, and not copied. */
 const LINKED: ReadonlySet<string> = new Set(["node_modules"]);
 
@@ -316,9 +326,9 @@ function copySource(copy: string): void {
   }
 }
 
-/** @returns whether it ended well, within the time. */
-async function run(cwd: string, words: readonly string[]): Promise<boolean> {
+async function run(cwd: string, words: readonly string[]): Promise<"ended well" | "failed" | "took too long"> {
   const child = spawn(process.execPath, words, { cwd, stdio: "ignore", timeout: LONGEST_MS, killSignal: "SIGKILL" });
-  const [code] = await once(child, "close");
-  return code === 0;
+  const [code, signal] = await once(child, "close");
+  if (signal === "SIGKILL") return "took too long";
+  return code === 0 ? "ended well" : "failed";
 }

@@ -3,7 +3,7 @@ import { counterRoutesWith } from "../../src/faces/counter/app.ts";
 import { ROUTES } from "../../src/faces/staff-api/routes.ts";
 import { changeAccount, enterIntoAccount } from "../../src/office/accounts/operations.ts";
 import { changePartner, limitPartner } from "../../src/office/partners/operations.ts";
-import { listTokens, revokeToken } from "../../src/office/partners/tokens.ts";
+import { listTokens, revokeToken, rotateToken } from "../../src/office/partners/tokens.ts";
 import { addStaff, listStaff, removeStaff } from "../../src/office/staff/operations.ts";
 import { type CallCounter, startCounter } from "../support/counter.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
@@ -106,6 +106,8 @@ test("a seller sells no more than the shop may: balance, limits, suspension and 
   expect((await mina("POST /offers", BOX)).json).toMatchObject({ status: 403, code: "forbidden" });
   await run(desk, changePartner, { name: SHOP, status: "active" } as never);
   const [token] = (await run(desk, listTokens, { partner: SHOP })).items;
+  const rotated = run(desk, rotateToken, { id: token?.id ?? "" });
+  expect(await refusal(rotated)).toMatchObject({ code: "conflict", words: expect.stringContaining("the seller mina") });
   await run(desk, revokeToken, { id: token?.id ?? "" });
   service.now += 2_000;
   expect((await mina("POST /offers", BOX)).json.detail).toContain("may not sell any more");

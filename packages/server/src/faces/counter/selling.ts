@@ -46,11 +46,11 @@ export class Selling {
 
   /** Finds a customer by one code. @throws Problem */
   async find(seller: Seller, code: string): Promise<Static<typeof FoundSchema>> {
-    const { store, log } = this.#ports;
+    const { store } = this.#ports;
     const caller = await this.#callerOf(seller);
     const found = await lookUpCustomer(this.#partner, caller, { code });
     const cuid = found.ok ? found.value.customer.cuid : undefined;
-    log("info", { staff: seller.name, partnerName: caller.partnerName, cuid }, "a seller looked a customer up");
+    this.#note(caller, cuid);
     const { customer, connections } = this.#done((await this.#limit(caller, cuid ?? code)) ?? found);
     const keys = connections.map(({ service, reqId }) => ({
       environment: caller.environment,
@@ -68,6 +68,7 @@ export class Selling {
     const { currencyExponent } = store.provider;
     const caller = await this.#callerOf(seller);
     const key = { ...request, environment: caller.environment };
+    this.#note(caller, key.cuid);
     const listed = (await this.#limit(caller, key.cuid)) ?? (await listPackages(this.#partner, caller, request, 0));
     const { checkoutId, customer, bouquets } = this.#done(listed);
     const found = await store.findConnection(key);
@@ -161,6 +162,11 @@ export class Selling {
     throw new Problem("conflict", `Your shop sold this plan at ${other.txnDate}. Sell it again?`, [
       { field: "again", problem },
     ]);
+  }
+
+  /** Logs who looked up which customer. @param cuid undefined if none was found. */
+  #note({ seller: staff, partnerName }: Caller, cuid: string | undefined): void {
+    this.#ports.log("info", { staff, partnerName, cuid }, "a seller looked a customer up");
   }
 
   #done<Value>(result: Detailed<Value>): Value {

@@ -80,6 +80,12 @@ export async function findTokenById(db: Db, id: string): Promise<AccessToken | u
   return row && toAccessToken(row);
 }
 
+/** The person who sells with a token at the counter; undefined for a partner's own token. */
+export async function findSellerOfToken(db: Db, id: string): Promise<string | undefined> {
+  const people = db.selectFrom("staff as s").innerJoin("accessToken as t", "t.hash", "s.tokenHash").select("s.name");
+  return (await people.where("t.id", "=", id).executeTakeFirst())?.name;
+}
+
 export async function insertToken(tx: Db, token: AccessToken, hash: Uint8Array): Promise<void> {
   const { id, partner, environment, createdAt } = token;
   const row: AccessTokenRow = {

@@ -145,6 +145,12 @@ export const rotateToken = operation({
     const { at } = office.by;
     return decide(office, "reference", async (tx) => {
       const before = (await sql.findTokenById(tx, id)) ?? noToken();
+      const seller = await sql.findSellerOfToken(tx, id);
+      if (seller !== undefined)
+        throw new Refused(
+          "conflict",
+          `this token is of the seller ${seller}, who needs no other: nobody has its value`,
+        );
       const rotated = rotateAccessToken(before, terms, at);
       if (rotated.kind === "replaced")
         throw new Refused("conflict", `this token was replaced by ${before.replacedBy} already: rotate that one`);
