@@ -182,9 +182,13 @@ test("one seller looks up half of the shop's strangers; another can use the rest
 test("a removed seller is out within a second, and the token is revoked", async () => {
   const { mina, desk } = await openShop();
   expect((await run(desk, listStaff, {})).items).toMatchObject([{ name: "mina", role: "seller", sellerOf: SHOP }]);
+  await mina("POST /shift", {});
   const sale = await saleOf(mina);
   await run(desk, removeStaff, { name: "mina" });
   expect((await mina("POST /sales", sale)).status).toBe(401);
+  // A namesake would go on with the open shift.
+  const namesake = { name: "mina", sellerOf: SHOP, password: "kettle orbit fjord" };
+  expect(await refusal(run(desk, addStaff, namesake))).toMatchObject({ code: "conflict" });
   expect((await run(desk, listTokens, { partner: SHOP })).items[0]?.revokedAt).not.toBeNull();
   const input = { name: "x", password: "kettle orbit fjord" };
   await expect(run(desk, addStaff, input)).rejects.toMatchObject({ code: "invalid" });

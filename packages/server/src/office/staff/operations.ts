@@ -10,7 +10,7 @@ import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { PartnerName } from "../partners/presenter.ts";
 import { refusePassword } from "./passwords.ts";
-import { endOfSeller, readSellers, type SellsFor, sellerToken } from "./sellers.ts";
+import { endOfSeller, hasSold, readSellers, type SellsFor, sellerToken } from "./sellers.ts";
 import * as sql from "./sql.ts";
 import { type AccountChanges, changeAccount, memberNamed, NO_TOTP, refuseLastAdmin } from "./sql.ts";
 
@@ -102,6 +102,8 @@ export const addStaff = operation({
       const staff = await sql.readStaff(tx);
       if (staff.some((each) => each.name === name))
         throw new Refused("conflict", `there is an account named ${name} already`);
+      if (sellerOf !== undefined && (await hasSold(tx, name)))
+        throw new Refused("conflict", `a former seller named ${name} has sales or an open shift: choose another name`);
       const { at } = office.by;
       const isNew = {
         lastLogInAt: undefined,

@@ -35,6 +35,13 @@ export async function sellerToken(office: Office, tx: Db, { partner: name, envir
   return { tokenHash, change: { write, audit: [tokenIssued(token)] } satisfies Change };
 }
 
+/** Whether sales or an open shift have this name: another person would get them. */
+export async function hasSold(tx: Db, name: string): Promise<boolean> {
+  const sale = await tx.selectFrom("sale").select("txnId").where("seller", "=", name).limit(1).executeTakeFirst();
+  const shifts = tx.selectFrom("shift").select("id").where("seller", "=", name).where("closedAt", "is", null);
+  return sale !== undefined || (await shifts.executeTakeFirst()) !== undefined;
+}
+
 /** Revokes the token of a person who is removed; undefined if the person is no seller. */
 export async function endOfSeller(tx: Db, { tokenHash }: StaffMember, at: Instant): Promise<Change | undefined> {
   const token = tokenHash && (await findToken(tx, tokenHash));
