@@ -58,6 +58,7 @@ const MOST_WORDS: readonly (readonly [most: number, ...pages: string[]])[] = [
   [1290, "docs/setup.md"],
   [500, "docs/large-providers.md"],
   [600, "docs/counter.md"],
+  [1800, "docs/reliability.md"],
   [1975, "docs/daily-work.md"],
   [1300, "docs/alerts.md"],
   [1419, "docs/integrations.md"],
