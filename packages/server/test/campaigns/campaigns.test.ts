@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { clocks } from "../../campaign/clocks.ts";
-import { counter } from "../../campaign/counter.ts";
 import { deliver } from "../../campaign/deliver.ts";
 import { doors } from "../../campaign/doors.ts";
-import { facts } from "../../campaign/facts.ts";
 import { flood } from "../../campaign/flood.ts";
 import { floodPartners } from "../../campaign/flood-partners.ts";
 import { kill } from "../../campaign/kill.ts";
@@ -12,11 +10,9 @@ import { lossy } from "../../campaign/lossy.ts";
 import { midnight } from "../../campaign/midnight.ts";
 import { model } from "../../campaign/model.ts";
 import { type MonthOptions, month } from "../../campaign/month.ts";
-import { lacksPower, power } from "../../campaign/power/power.ts";
 import { practice } from "../../campaign/practice.ts";
 import { prepaid } from "../../campaign/prepaid.ts";
 import { race } from "../../campaign/race.ts";
-import { sessions } from "../../campaign/sessions.ts";
 import { statement } from "../../campaign/statement.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
@@ -26,7 +22,7 @@ import { temporaryFolder } from "../support/service.ts";
 import { rawConnection } from "../support/sqlite-database.ts";
 
 /*
- * Short slices of the campaigns: the same code, the same promises. The long forms are
+ * Short slices of the campaigns, here and in systems.test.ts, which runs at the same time: the same code, the same promises. The long forms are
  * `npm run campaign -- race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power --store sqlite|postgres --seed N --rounds N`.
  */
 
@@ -46,22 +42,6 @@ describe("on SQLite", () => {
     const campaign = kill({ seed: 4, rounds: 2, workers: 2, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/^2 rounds, [2-4] kills/);
   }, 300_000);
-
-  test("a sale at the counter is made once, with double clicks, lost answers and killed processes", async () => {
-    const campaign = counter({ seed: 1, sales: 80, kills: 2, workers: 2, cwd: temporaryFolder() });
-    await expect(campaign).resolves.toMatch(/^80 sales by 20 sellers, [12] kills/);
-  }, 120_000);
-
-  const lacking = lacksPower();
-  if (lacking !== undefined) process.stdout.write(`${lacking}\n`);
-  test.skipIf(lacking !== undefined)(
-    "no power cut loses what was acknowledged, and one of a service that does not flush does",
-    async () => {
-      const campaign = power({ seed: 1, images: 200, cwd: temporaryFolder() });
-      await expect(campaign).resolves.toMatch(/^[12]\d\d images .* control: [1-9]/);
-    },
-    120_000,
-  );
 
   test("requests of every form get the same answers from both doors of the partners' port", async () => {
     await expect(doors({ seed: 1, rounds: 3_000 })).resolves.toMatch(/[1-9]\d* by the fast door/);
@@ -96,18 +76,6 @@ describe("on SQLite", () => {
     const campaign = deliver({ seed: 1, events: 200, kills: 0, workers: 2, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/^[2-9]\d\d events, 0 kills, \d+ times closed: [1-9]\d* and [1-9]/);
   }, 300_000);
-
-  test("sessions end once for each change that alters a user, though routers fail and the service is killed", async () => {
-    const { url: radius, made } = makeEmptyDatabase();
-    await made;
-    const campaign = sessions({ seed: 1, changes: 150, kills: 1, users: 40, cwd: temporaryFolder(), radius });
-    await expect(campaign).resolves.toMatch(/^[1-9]\d+ altering changes and [1-9]\d* extensions, 1 kills/);
-  }, 300_000);
-
-  test("every fact arrives at its partner alone, in order, though receivers fail, hang and answer late", async () => {
-    const campaign = facts({ seed: 1, facts: 300, kills: 0, cwd: temporaryFolder() });
-    await expect(campaign).resolves.toMatch(/^3\d\d facts, 0 kills, [1-9]\d* mishaps/);
-  }, 120_000);
 
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });
