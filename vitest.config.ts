@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONGEST = [
   "store/postgres.test.ts",
   "campaigns/campaigns.test.ts",
+  "campaigns/systems.test.ts",
   "collections/run.test.ts",
   "cli/postgres.test.ts",
   "console/console.test.ts",
