@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expectBook } from "./book.ts";
+import { type Blow, KILL, Struck } from "./faults/blows.ts";
 import { Fleet } from "./fleet.ts";
 import { type Answer, CUSTOMERS, makeProvider, type Purchase, verifySent } from "./partner.ts";
 import type { Ground } from "./processes.ts";
@@ -11,19 +12,18 @@ export interface KillOptions extends Ground {
   readonly processes?: number;
   /** Workers of each service. With more than one, workers and the settler are killed too, and the service restarts them. */
   readonly workers?: number;
-  /** A server of PostgreSQL that the campaign may end and start again. */
-  readonly server?: {
-    readonly stop: (mode: "immediate" | "fast") => Promise<void>;
-    readonly start: () => Promise<void>;
-  };
+  /** The faults to choose from (default: kills). */
+  readonly blows?: readonly Blow[];
+  /** The longest pause of a partner between two calls. */
+  readonly pauseMs?: number;
 }
 
 const PARTNERS = 12;
 const LONGEST_LOAD_MS = 500;
 
 /**
- * Processes on one database serve a mixed load. Meanwhile one of them is killed with SIGKILL and started again, or
- * PostgreSQL is restarted. Every acknowledged top-up must be recorded once. Every other one must have a clear status, and
+ * Processes on one database serve a mixed load, while faults strike: one of them is killed with SIGKILL and started again,
+ * or another blow. Every acknowledged top-up must be recorded once. Every other one must have a clear status, and
  * sending it again to any process must complete it.
  * @throws Error that names the round with a violation.
  */
@@ -32,7 +32,8 @@ export async function kill({
   rounds,
   processes = 1,
   workers = 1,
-  server,
+  blows = [KILL],
+  pauseMs = 0,
   ...ground
 }: KillOptions): Promise<string> {
   const choices = new Choices(seed);
@@ -40,23 +41,17 @@ export async function kill({
   const asked = new Choices(choices.seed());
   const token = await makeProvider(ground);
   const fleet = new Fleet(ground, token, workers);
-  const counts = { kills: 0, restarts: 0, acknowledged: 0, sent: 0 };
+  const struck = new Struck(blows);
+  const counts = { acknowledged: 0, sent: 0 };
   try {
     for (let index = 0; index < processes; index += 1) await fleet.start(index);
     for (let round = 0; round < rounds; round += 1) {
-      const load = new Load(fleet);
+      const load = new Load(fleet, pauseMs);
       const working = Array.from({ length: PARTNERS }, () => load.run(new Choices(choices.seed())));
       for (let blow = 1 + choices.below(2); blow > 0; blow -= 1) {
         await sleep(50 + choices.below(LONGEST_LOAD_MS));
-        if (server === undefined || choices.below(2) === 0) {
-          counts.kills += 1;
-          await fleet.kill(choices.below(processes), choices);
-        } else {
-          counts.restarts += 1;
-          await server.stop(choices.of(["immediate", "fast"] as const));
-          await sleep(choices.below(300));
-          await server.start();
-        }
+        const { name, strike } = choices.of(blows);
+        struck.add(name, await strike(fleet, choices));
       }
       await sleep(choices.below(200));
       load.end();
@@ -77,11 +72,11 @@ export async function kill({
   } finally {
     await fleet.end();
   }
-  const { kills, restarts, acknowledged, sent } = counts;
+  const { acknowledged, sent } = counts;
   if (acknowledged === 0) throw new Error("no top-up was acknowledged: the campaign has shown nothing");
   return (
-    `${rounds} rounds, ${kills} kills and ${restarts} restarts of PostgreSQL: ${acknowledged} acknowledged top-ups ` +
-    `all there once, ${sent - acknowledged} interrupted ones settled`
+    `${rounds} rounds, ${struck.text()}: ${acknowledged} acknowledged top-ups all there once, ` +
+    `${sent - acknowledged} interrupted ones settled`
   );
 }
 
@@ -89,10 +84,12 @@ export async function kill({
 class Load {
   readonly sent: Purchase[] = [];
   readonly #fleet: Fleet;
+  readonly #pauseMs: number;
   #hasEnded = false;
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, pauseMs: number) {
     this.#fleet = fleet;
+    this.#pauseMs = pauseMs;
   }
 
   end(): void {
@@ -104,6 +101,7 @@ class Load {
     while (!this.#hasEnded) {
       try {
         await this.#step(choices);
+        if (this.#pauseMs > 0) await sleep(choices.below(this.#pauseMs));
       } catch (error) {
         // fetch throws a TypeError if a connection is refused or breaks.
         if (!(error instanceof TypeError || String(error).includes("400ae002"))) throw error;

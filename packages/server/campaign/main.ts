@@ -13,6 +13,9 @@ import { counter } from "./counter.ts";
 import { deliver } from "./deliver.ts";
 import { doors } from "./doors.ts";
 import { facts } from "./facts.ts";
+import { KILL, restartOf } from "./faults/blows.ts";
+import { disk } from "./faults/disk.ts";
+import { postgresFaults } from "./faults/postgres.ts";
 import { flood } from "./flood.ts";
 import { floodPartners } from "./flood-partners.ts";
 import { kill } from "./kill.ts";
@@ -67,6 +70,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   doors,
   practice,
   power,
+  faults: disk,
   prepaid: (size) => prepaid({ ...size, processes: 1, workers: 4 }),
   statement,
   all: ({ seed, minutes }) => all({ seed, minutes }),
@@ -124,7 +128,12 @@ const ON_POSTGRES: typeof ON_SQLITE = {
     }),
   deliver: ({ seed, rounds, events, cwd }) =>
     withServer(async ({ url }) => deliver({ seed, events, cwd, kills: rounds, database: await createDatabase(url) })),
-  kill: (size) => withServer(async (server) => kill({ ...size, server, database: await createDatabase(server.url) })),
+  kill: (size) =>
+    withServer(async (server) =>
+      kill({ ...size, blows: [KILL, restartOf(server)], database: await createDatabase(server.url) }),
+    ),
+  faults: (size) =>
+    withServer(async (server) => postgresFaults({ ...size, server, database: await createDatabase(server.url) })),
   midnight: (size) =>
     withServer(async ({ url }) => {
       const database = await createDatabase(url);
@@ -200,7 +209,7 @@ const { seed, ...sizes } = {
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH]\n" +
+    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|faults|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH]\n" +
       "(lossy, doors, flood, paid-time, statement, power and mutants: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes; power makes --images, of a database in --folder)\n",
   );
   process.exit(2);

@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -14,10 +13,10 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { audit, Told } from "../book.ts";
 import { plantedProgram } from "../planted.ts";
+import { compileLibrary, lacksCompiler } from "../preload.ts";
 import { expectTopupd } from "../processes.ts";
 import { Choices } from "../random.ts";
 import { load, makePartners, type Said, txnIdsIn } from "./load.ts";
@@ -59,12 +58,6 @@ const NOT_FLUSHED = [
   ["SYNCHRONOUS_FULL = 2;", "SYNCHRONOUS_FULL = 1;"],
 ] as const;
 
-/** Why the campaign cannot run here; undefined if it can. */
-export function lacksPower(): string | undefined {
-  if (process.platform !== "linux") return "power loss is skipped: it needs Linux";
-  return spawnSync("cc", ["--version"]).status === 0 ? undefined : "power loss is skipped: it needs a C compiler (cc)";
-}
-
 /**
  * Records what a service under load writes and flushes. Makes the files that a power cut could leave, at every answer and
  * every flush, and asks each whether all that was acknowledged is there. The same with a service that does not flush must
@@ -72,15 +65,13 @@ export function lacksPower(): string | undefined {
  * @throws Error that names the first violation, or says that the control loses nothing.
  */
 export async function power({ seed, images, cwd, folder }: PowerOptions): Promise<string> {
-  const lacking = lacksPower();
+  const lacking = lacksCompiler();
   if (lacking !== undefined) return lacking;
   const work = mkdtempSync(join(realpathSync(folder ?? cwd), "topupd-power-"));
   const fast = existsSync("/dev/shm") ? "/dev/shm" : cwd;
   const imageFolder = folder === undefined ? mkdtempSync(join(fast, "topupd-power-")) : join(work, "image");
   try {
-    const library = join(cwd, "trace.so");
-    const source = fileURLToPath(new URL("trace.c", import.meta.url));
-    execFileSync("cc", ["-O2", "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"]);
+    const library = compileLibrary(new URL("trace.c", import.meta.url), cwd);
     const flushMicros = folder === undefined ? FLUSH_MICROS : 0;
     const provider = join(work, "provider");
     mkdirSync(provider);

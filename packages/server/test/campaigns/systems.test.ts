@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { counter } from "../../campaign/counter.ts";
 import { facts } from "../../campaign/facts.ts";
-import { lacksPower, power } from "../../campaign/power/power.ts";
+import { power } from "../../campaign/power/power.ts";
+import { lacksCompiler } from "../../campaign/preload.ts";
 import { sessions } from "../../campaign/sessions.ts";
 import { makeEmptyDatabase } from "../support/postgres-database.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -13,8 +14,8 @@ test("a sale at the counter is made once, with double clicks, lost answers and k
   await expect(campaign).resolves.toMatch(/^80 sales by 20 sellers, [12] kills/);
 }, 120_000);
 
-const lacking = lacksPower();
-if (lacking !== undefined) process.stdout.write(`${lacking}\n`);
+const lacking = lacksCompiler();
+if (lacking !== undefined) process.stdout.write(`Faults of disks are ${lacking}\n`);
 test.skipIf(lacking !== undefined)(
   "no power cut loses what was acknowledged, and one of a service that does not flush does",
   async () => {

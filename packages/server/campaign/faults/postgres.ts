@@ -1,0 +1,159 @@
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { PostgresProxy } from "../../test/support/postgres-proxy.ts";
+import { kill } from "../kill.ts";
+import type { Choices } from "../random.ts";
+import { type Blow, PAUSE_MS, type Restartable, restartOf } from "./blows.ts";
+
+export interface PostgresFaultsOptions {
+  readonly seed: number;
+  readonly rounds: number;
+  readonly processes?: number;
+  readonly workers?: number;
+  readonly cwd: string;
+  readonly server: Restartable;
+  /** URL of an empty database of the server. */
+  readonly database: string;
+  /** A folder on the server's own small file system, which is filled. */
+  readonly small?: string | undefined;
+}
+
+/**
+ * Services under load whose connections to PostgreSQL break, are a black hole or lose the answer to a commit, and whose
+ * PostgreSQL restarts, fills its disk, or has sessions killed and frozen. @throws Error that names the round with a violation.
+ */
+export async function postgresFaults(options: PostgresFaultsOptions): Promise<string> {
+  const { database, server, small, ...rest } = options;
+  const proxy = await PostgresProxy.start(database);
+  try {
+    const blows = [...networkBlows(proxy), ...sessionBlows(database), restartOf(server)];
+    if (small !== undefined) blows.push(fullDisk(small, server));
+    return await kill({ ...rest, database: proxy.url, blows, pauseMs: PAUSE_MS });
+  } finally {
+    await proxy.close();
+  }
+}
+
+/** Shorter and longer than what topupd waits for an answer. */
+const FOR_MS = [300, 1_500, 4_000, 9_000];
+
+function networkBlows(proxy: PostgresProxy): Blow[] {
+  const once = (fault: PostgresProxy["commitFault"]) => async (_: unknown, choices: Choices) => {
+    proxy.commitFault = fault;
+    await sleep(300 + choices.below(500));
+    const struck = proxy.commitFault === undefined ? 1 : 0;
+    proxy.commitFault = undefined;
+    if (fault === "held") await sleep(choices.of(FOR_MS));
+    proxy.pass();
+    return struck;
+  };
+  return [
+    {
+      name: "cut connections",
+      async strike() {
+        const { connections } = proxy;
+        proxy.cut();
+        return connections === 0 ? 0 : 1;
+      },
+    },
+    {
+      name: "black holes",
+      async strike(_, choices) {
+        proxy.hold();
+        await sleep(choices.of(FOR_MS));
+        // What was held arrives late, or never.
+        if (choices.below(2) === 0) proxy.cut();
+        proxy.pass();
+        return 1;
+      },
+    },
+    { name: "commits that never arrived", strike: once("lost") },
+    { name: "commits without an answer", strike: once("unanswered") },
+    { name: "commits that arrived late", strike: once("held") },
+  ];
+}
+
+function sessionBlows(database: string): Blow[] {
+  /** The process of one session of topupd. */
+  const session = async (choices: Choices) => {
+    const pids = await asked(
+      database,
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    return pids.length === 0 ? undefined : Number(choices.of(pids)["pid"]);
+  };
+  return [
+    {
+      name: "ended sessions",
+      async strike(_, choices) {
+        const pid = await session(choices);
+        return pid === undefined ? 0 : (await asked(database, `SELECT pg_terminate_backend(${pid})`)).length;
+      },
+    },
+    {
+      name: "killed sessions",
+      async strike(_, choices) {
+        const pid = await session(choices);
+        return pid === undefined ? 0 : signal(pid, "SIGKILL");
+      },
+    },
+    {
+      name: "frozen sessions",
+      async strike(_, choices) {
+        const pid = await session(choices);
+        if (pid === undefined || signal(pid, "SIGSTOP") === 0) return 0;
+        await sleep(choices.of(FOR_MS));
+        return signal(pid, "SIGCONT");
+      },
+    },
+  ];
+}
+
+/** @returns 1, or 0 if the process had ended already. */
+function signal(pid: number, name: NodeJS.Signals): number {
+  try {
+    process.kill(pid, name);
+    return 1;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    return 0;
+  }
+}
+
+/** Fills the file system, all but a little. A server that gives up meanwhile is started again when there is room. */
+function fullDisk(folder: string, server: Restartable): Blow {
+  return {
+    name: "full disks",
+    async strike(_, choices) {
+      const ballast = `${folder}/ballast`;
+      const { bavail, bsize } = statfsSync(folder);
+      try {
+        writeFileSync(ballast, Buffer.alloc(Math.max(bavail * bsize - choices.below(512 * 1024), 0)));
+        await sleep(1_000 + choices.below(3_000));
+      } finally {
+        rmSync(ballast, { force: true });
+      }
+      await server.stop("immediate");
+      await server.start();
+      return 1;
+    },
+  };
+}
+
+/** Asks the server itself, past the network that fails. It may be in recovery after a session was killed. */
+async function asked(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  for (let tried = 1; ; tried += 1) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      return (await client.query(sql)).rows;
+    } catch (error) {
+      if (tried === 20) throw error;
+      await sleep(250);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+}
