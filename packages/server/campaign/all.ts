@@ -20,12 +20,28 @@ interface Run {
 const KILLS = /(\d+) kills/;
 const BOTH = ["sqlite", "postgres"] as const;
 const SQLITE = ["sqlite"] as const;
+const POSTGRES = ["postgres"] as const;
 
 const RUNS: readonly Run[] = [
   {
     ...{ campaign: "kill", stores: BOTH, flags: "--rounds 10 --workers 4" },
     counts: { kills: KILLS, "restarts of PostgreSQL": /(\d+) restarts/, "top-ups": /(\d+) acknowledged/ },
   },
+  {
+    campaign: "faults",
+    stores: BOTH,
+    flags: "--rounds 14 --workers 2",
+    counts: { faults: /(\d+) faults/, "top-ups": /(\d+) acknowledged/ },
+  },
+  {
+    ...{ campaign: "failover", stores: POSTGRES, flags: "--rounds 3" },
+    counts: {
+      failovers: /^(\d+) fail/,
+      "top-ups": /(\d+) acknow/,
+      "failovers of the control that lose": /l: (\d+) of/,
+    },
+  },
+  { campaign: "commands", stores: BOTH, flags: "--rounds 2", counts: { "killed commands": KILLS } },
   { campaign: "race", stores: BOTH, flags: "--rounds 20", counts: { rounds: /^(\d+) rounds/ } },
   {
     ...{ campaign: "prepaid", stores: BOTH, flags: "--rounds 2 --top-ups 500 --covered 150" },

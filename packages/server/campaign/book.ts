@@ -135,6 +135,11 @@ async function withView<Result>(address: string, work: (view: View) => Promise<R
   }
 }
 
+/** @param address as in TOPUPD_DATABASE. @returns all rows. */
+export function rowsIn<Row>(address: string, sql: string): Promise<Row[]> {
+  return withView(address, (view) => all<Row>(view, sql));
+}
+
 /** All rows of a small table. */
 async function all<Row>(view: View, sql: string): Promise<Row[]> {
   const rows: Row[] = [];
@@ -152,26 +157,31 @@ export function audit(address: string, told: Told): Promise<string[]> {
 }
 
 export async function auditView(view: View, told: Told): Promise<string[]> {
-  const [provider] = await all<{ time_zone: string }>(view, "SELECT time_zone FROM provider");
-  const [retention] = await all<{ pruned_before: number }>(view, "SELECT pruned_before FROM retention");
-  const style = { dateStyle: "short", timeStyle: "medium" } as const;
-  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: provider?.time_zone, ...style });
-  const wallOf = (at: number) => format.format(at);
+  const { wallOf, wholeFrom } = await datesOf(view);
   const found: string[] = [];
   const wrong = (what: string) => void (found.length < MOST_FINDINGS && found.push(what));
   if (view.isSqlite) {
     const states = await all<{ integrity_check: string }>(view, "PRAGMA integrity_check");
     for (const { integrity_check: state } of states) if (state !== "ok") wrong(`the file: ${state}`);
   }
-  // The sums of earlier days are all that is left of deleted history.
-  const from = retention === undefined ? "" : plus(wallOf(retention.pruned_before), 0, 1).slice(0, 10);
-  for (const [what, sql] of questions(from))
+  for (const [what, sql] of questions(wholeFrom))
     for await (const { name } of view.rows<{ name: string }>(sql)) wrong(`${what}: ${name}`);
   await auditTopUps(view, told, wallOf, wrong);
   await auditRetired(view, told, wrong);
   await auditEvents(view, await auditLedgers(view, wallOf, wrong), wrong);
   await auditTrail(view, wrong);
   return found;
+}
+
+/** The provider's clock, and the first day whose history is whole: of earlier ones only sums are left. */
+async function datesOf(view: View) {
+  const [provider] = await all<{ time_zone: string }>(view, "SELECT time_zone FROM provider");
+  const [retention] = await all<{ pruned_before: number }>(view, "SELECT pruned_before FROM retention");
+  const style = { dateStyle: "short", timeStyle: "medium" } as const;
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: provider?.time_zone, ...style });
+  const wallOf = (at: number) => format.format(at);
+  const wholeFrom = retention === undefined ? "" : plus(wallOf(retention.pruned_before), 0, 1).slice(0, 10);
+  return { wallOf, wholeFrom };
 }
 
 const MOST_FINDINGS = 100;
@@ -662,7 +672,7 @@ interface Line {
 
 /** What the service settles for production is what its top-ups and reversals come to. */
 async function auditSettlement(ground: Ground, address: string): Promise<string[]> {
-  const sums = await withView(address, (view) =>
+  const sums = await withView(address, async (view) =>
     all<Line>(
       view,
       `SELECT day, p.name AS partner, service, bouquet_code AS "bouquetId", sum(sold) AS "topUps",
@@ -671,6 +681,7 @@ async function auditSettlement(ground: Ground, address: string): Promise<string[
        FROM (SELECT *, substr(txn_date, 1, 10) AS day, 1 AS sold, 0 AS back FROM top_up UNION ALL
          SELECT t.*, substr(r.wall, 1, 10), 0, 1 FROM reversal AS r JOIN top_up AS t ON t.txn_id = r.txn_id) AS sales
        JOIN partner AS p ON p.id = partner_id WHERE environment = 'production'
+         AND day >= '${(await datesOf(view)).wholeFrom}'
        GROUP BY day, p.name, service, bouquet_code ORDER BY day`,
     ),
   );

@@ -42,20 +42,23 @@ export async function kill({
   const token = await makeProvider(ground);
   const fleet = new Fleet(ground, token, workers);
   const struck = new Struck(blows);
+  /** Each is dealt once before any is dealt again. */
+  const deck: Blow[] = [];
   const counts = { acknowledged: 0, sent: 0 };
   try {
     for (let index = 0; index < processes; index += 1) await fleet.start(index);
     for (let round = 0; round < rounds; round += 1) {
       const load = new Load(fleet, pauseMs);
-      const working = Array.from({ length: PARTNERS }, () => load.run(new Choices(choices.seed())));
+      const working = load.start(choices);
       for (let blow = 1 + choices.below(2); blow > 0; blow -= 1) {
         await sleep(50 + choices.below(LONGEST_LOAD_MS));
-        const { name, strike } = choices.of(blows);
+        if (deck.length === 0) deck.push(...blows);
+        const [{ name, strike }] = deck.splice(choices.below(deck.length), 1) as [Blow];
         struck.add(name, await strike(fleet, choices));
       }
       await sleep(choices.below(200));
       load.end();
-      await Promise.all(working);
+      await working;
       await fleet.untilReady();
       counts.acknowledged += load.sent.filter(({ checkoutId }) => fleet.told.topUps.has(checkoutId)).length;
       for (const one of load.sent) {
@@ -81,13 +84,13 @@ export async function kill({
 }
 
 /** The calls of partners: most are top-ups, some are look-ups. */
-class Load {
+export class Load {
   readonly sent: Purchase[] = [];
   readonly #fleet: Fleet;
   readonly #pauseMs: number;
   #hasEnded = false;
 
-  constructor(fleet: Fleet, pauseMs: number) {
+  constructor(fleet: Fleet, pauseMs = 0) {
     this.#fleet = fleet;
     this.#pauseMs = pauseMs;
   }
@@ -96,8 +99,15 @@ class Load {
     this.#hasEnded = true;
   }
 
-  /** One partner, with choices of its own. */
-  async run(choices: Choices): Promise<void> {
+  /** Starts the partners, each with choices of its own. @returns when all have ended. */
+  start(choices: Choices): Promise<unknown> {
+    const working = Promise.all(Array.from({ length: PARTNERS }, () => this.#run(new Choices(choices.seed()))));
+    // A partner may fail before anybody waits for it.
+    working.catch(() => {});
+    return working;
+  }
+
+  async #run(choices: Choices): Promise<void> {
     while (!this.#hasEnded) {
       try {
         await this.#step(choices);

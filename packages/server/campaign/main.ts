@@ -6,7 +6,7 @@ import pg from "pg";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import type { OpenOptions } from "../test/support/open-service.ts";
-import { startPostgres } from "../test/support/postgres-server.ts";
+import { type PostgresServer, startPostgres } from "../test/support/postgres-server.ts";
 import { all } from "./all.ts";
 import { clocks } from "./clocks.ts";
 import { counter } from "./counter.ts";
@@ -14,8 +14,10 @@ import { deliver } from "./deliver.ts";
 import { doors } from "./doors.ts";
 import { facts } from "./facts.ts";
 import { KILL, restartOf } from "./faults/blows.ts";
+import { commands, sqliteGround } from "./faults/commands.ts";
 import { disk } from "./faults/disk.ts";
-import { postgresFaults } from "./faults/postgres.ts";
+import { failover } from "./faults/failover.ts";
+import { makeSmallDisk, postgresFaults } from "./faults/postgres.ts";
 import { flood } from "./flood.ts";
 import { floodPartners } from "./flood-partners.ts";
 import { kill } from "./kill.ts";
@@ -71,6 +73,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   practice,
   power,
   faults: disk,
+  commands: (size) => commands({ ...size, ...sqliteGround(size.cwd) }),
   prepaid: (size) => prepaid({ ...size, processes: 1, workers: 4 }),
   statement,
   all: ({ seed, minutes }) => all({ seed, minutes }),
@@ -132,8 +135,26 @@ const ON_POSTGRES: typeof ON_SQLITE = {
     withServer(async (server) =>
       kill({ ...size, blows: [KILL, restartOf(server)], database: await createDatabase(server.url) }),
     ),
-  faults: (size) =>
-    withServer(async (server) => postgresFaults({ ...size, server, database: await createDatabase(server.url) })),
+  failover,
+  commands: (size) =>
+    withServer(async ({ url }) => {
+      const database = await createDatabase(url);
+      const copy = () => createDatabase(url, new URL(database).pathname.slice(1));
+      return commands({ ...size, database, openStore: openIn(database), copy, empty: () => createDatabase(url) });
+    }),
+  faults: async (size) => {
+    const small = makeSmallDisk();
+    if (small === undefined) process.stdout.write("full disks are skipped: they need root on Linux\n");
+    try {
+      return await withServer(
+        async (server) =>
+          postgresFaults({ ...size, server, database: await createDatabase(server.url), small: small?.folder }),
+        small && (() => small.folder),
+      );
+    } finally {
+      small?.remove();
+    }
+  },
   midnight: (size) =>
     withServer(async ({ url }) => {
       const database = await createDatabase(url);
@@ -148,8 +169,8 @@ const ON_POSTGRES: typeof ON_SQLITE = {
     withServer(({ url }) => model({ ...size, makeStore: () => ({ openStore: openIn(createDatabase(url)) }) })),
 };
 
-async function withServer(work: (server: Awaited<ReturnType<typeof startPostgres>>) => Promise<string>) {
-  const server = await startPostgres();
+async function withServer(work: (server: PostgresServer) => Promise<string>, placeFor?: () => string) {
+  const server = await startPostgres({}, placeFor);
   try {
     return await work(server);
   } finally {
@@ -157,13 +178,13 @@ async function withServer(work: (server: Awaited<ReturnType<typeof startPostgres
   }
 }
 
-/** Makes an empty database on a server. @returns its URL. */
-async function createDatabase(server: string): Promise<string> {
+/** Makes a database on a server, as a copy of another. @returns its URL. */
+async function createDatabase(server: string, template = "template0"): Promise<string> {
   const url = new URL(server);
   url.pathname = `/campaign_${++made}`;
   const client = new pg.Client({ connectionString: server });
   await client.connect();
-  await client.query(`CREATE DATABASE campaign_${made} TEMPLATE template0 ENCODING 'UTF8'`);
+  await client.query(`CREATE DATABASE campaign_${made} TEMPLATE ${template} ENCODING 'UTF8'`);
   await client.end();
   return url.href;
 }
@@ -209,7 +230,7 @@ const { seed, ...sizes } = {
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|faults|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH]\n" +
+    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|faults|failover|commands|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH]\n" +
       "(lossy, doors, flood, paid-time, statement, power and mutants: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes; power makes --images, of a database in --folder)\n",
   );
   process.exit(2);

@@ -23,6 +23,8 @@ export interface MonthOptions extends Ground {
   readonly seed: number;
   /** Thousands of top-ups. */
   readonly rounds: number;
+  /** The month (default: chosen by the seed). */
+  readonly of?: { readonly zone: string; readonly month: string; readonly days: number };
   readonly openStore: (options: {
     readonly clock: () => number;
     readonly random: (bytes: number) => Uint8Array;
@@ -66,7 +68,8 @@ const ACTOR = { name: "campaign" };
  */
 export async function month(options: MonthOptions): Promise<string> {
   const choices = new Choices(options.seed);
-  const { zone, month, days } = choices.of(MONTHS);
+  const chosen = choices.of(MONTHS);
+  const { zone, month, days } = options.of ?? chosen;
   const [exponent, random] = [choices.of([0, 2, 4]), seededRandom(11)];
   const time = { now: Date.parse(`${month}-01T00:00:00Z`) };
   const opening = { timeZone: zone, currencyExponent: exponent, basePlans: DEFAULT_BASE_PLANS };

@@ -38,6 +38,22 @@ export async function expectTopupd(words: readonly string[], ground: Ground): Pr
   return stdout();
 }
 
+/** Starts one command, and kills it after some time unless it has ended. @returns its exit code, or undefined if killed. */
+export async function killTopupd(
+  words: readonly string[],
+  ground: Ground,
+  afterMs: number,
+): Promise<number | undefined> {
+  const child = start(words, ground);
+  const stderr = collect(child.stderr);
+  child.stdout.resume();
+  const timer = setTimeout(() => child.kill("SIGKILL"), afterMs);
+  const [code] = (await once(child, "close")) as [number | null];
+  clearTimeout(timer);
+  if (code !== null && code !== 0) throw new Error(`topupd ${words.join(" ")} ended with ${code}: ${stderr()}`);
+  return code ?? undefined;
+}
+
 /** Starts the service on a free port, and waits until it listens. */
 export async function startServing(ground: Ground, workers = 1, flags: readonly string[] = []): Promise<Served> {
   // A fixed port stays the same if all workers are killed at once.

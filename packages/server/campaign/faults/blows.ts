@@ -39,7 +39,7 @@ export function restartOf(server: Restartable): Blow {
   };
 }
 
-/** Counts of blows in the order of their names: "2 kills, 0 restarts". */
+/** Counts of blows: "2 faults (2 kills, 0 restarts)". */
 export class Struck {
   readonly #counts: Map<string, number>;
 
@@ -52,6 +52,7 @@ export class Struck {
   }
 
   text(): string {
-    return [...this.#counts].map(([name, count]) => `${count} ${name}`).join(", ");
+    const all = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+    return `${all} faults (${[...this.#counts].map(([name, count]) => `${count} ${name}`).join(", ")})`;
   }
 }

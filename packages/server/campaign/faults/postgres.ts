@@ -1,4 +1,6 @@
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { PostgresProxy } from "../../test/support/postgres-proxy.ts";
@@ -121,12 +123,28 @@ function signal(pid: number, name: NodeJS.Signals): number {
   }
 }
 
+/** Room for a server of the campaigns and 256 MB of its log. */
+const SMALL = "size=448m,mode=1777";
+
+/** Makes a small file system in memory, which needs Linux and root. @returns its folder and its end; otherwise undefined. */
+export function makeSmallDisk() {
+  const folder = mkdtempSync("/tmp/topupd-small-disk-");
+  const isThere = spawnSync("mount", ["-t", "tmpfs", "-o", SMALL, "tmpfs", folder]).status === 0;
+  const remove = () => {
+    if (isThere) spawnSync("umount", ["-l", folder]);
+    rmdirSync(folder);
+  };
+  if (isThere) return { folder, remove };
+  remove();
+  return undefined;
+}
+
 /** Fills the file system, all but a little. A server that gives up meanwhile is started again when there is room. */
 function fullDisk(folder: string, server: Restartable): Blow {
   return {
     name: "full disks",
     async strike(_, choices) {
-      const ballast = `${folder}/ballast`;
+      const ballast = join(folder, "ballast");
       const { bavail, bsize } = statfsSync(folder);
       try {
         writeFileSync(ballast, Buffer.alloc(Math.max(bavail * bsize - choices.below(512 * 1024), 0)));

@@ -27,7 +27,7 @@ import { rawConnection } from "../support/sqlite-database.ts";
  * `npm run campaign -- race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power --store sqlite|postgres --seed N --rounds N`.
  */
 
-const PREPAID = { seed: 2, rounds: 1, topUps: 200, covered: 60 };
+const PREPAID = { seed: 2, rounds: 1, topUps: 100, covered: 30 };
 
 describe("on SQLite", () => {
   test("twenty callers on two processes with one checkoutId make one transaction and get twenty equal answers", async () => {
@@ -35,23 +35,23 @@ describe("on SQLite", () => {
   }, 120_000);
 
   test("they do so also where workers and the settler are killed meanwhile", async () => {
-    const campaign = race({ seed: 1, rounds: 6, cwd: temporaryFolder(), callers: 20, processes: 1, workers: 2 });
+    const campaign = race({ seed: 1, rounds: 3, cwd: temporaryFolder(), callers: 20, processes: 1, workers: 2 });
     await expect(campaign).resolves.toMatch(/[1-9]\d* kills/);
   }, 120_000);
 
   test("no acknowledged top-up is lost or made twice when workers and the settler are killed under load", async () => {
     const campaign = kill({ seed: 4, rounds: 2, workers: 2, cwd: temporaryFolder() });
-    await expect(campaign).resolves.toMatch(/^2 rounds, [2-4] kills/);
+    await expect(campaign).resolves.toMatch(/^2 rounds, [2-4] faults \([2-4] kills/);
   }, 300_000);
 
   test("requests of every form get the same answers from both doors of the partners' port", async () => {
-    await expect(doors({ seed: 1, rounds: 3_000 })).resolves.toMatch(/[1-9]\d* by the fast door/);
+    await expect(doors({ seed: 1, rounds: 1_500 })).resolves.toMatch(/[1-9]\d* by the fast door/);
   }, 120_000);
 
   test.runIf(process.platform === "linux")(
     "a flood of the console's and the metrics port takes little memory, and staff and scrapers are answered",
     async () => {
-      await expect(flood({ rounds: 40, cwd: temporaryFolder() })).resolves.toMatch(/^40 rounds/);
+      await expect(flood({ rounds: 20, cwd: temporaryFolder() })).resolves.toMatch(/^20 rounds/);
     },
     120_000,
   );
@@ -74,13 +74,13 @@ describe("on SQLite", () => {
   }, 120_000);
 
   test("every event arrives, in order for its connection, at receivers that fail, hang, close and come back", async () => {
-    const campaign = deliver({ seed: 1, events: 200, kills: 0, workers: 2, cwd: temporaryFolder() });
-    await expect(campaign).resolves.toMatch(/^[2-9]\d\d events, 0 kills, \d+ times closed: [1-9]\d* and [1-9]/);
+    const campaign = deliver({ seed: 1, events: 100, kills: 0, workers: 2, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^1\d\d events, 0 kills, \d+ times closed: [1-9]\d* and [1-9]/);
   }, 300_000);
 
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => ({ path: join(temporaryFolder(), "topupd.db") });
-    await expect(model({ seed: 1, rounds: 15, makeStore })).resolves.toContain("15 stories");
+    await expect(model({ seed: 1, rounds: 8, makeStore })).resolves.toContain("8 stories");
   }, 120_000);
 
   test("what is said of a month's money is what was topped up in it", async () => {
@@ -115,13 +115,13 @@ describe("on SQLite", () => {
   }, 120_000);
 
   test("after random practice with killed workers, the reports agree with ledger, txn-status and settlement", async () => {
-    const campaign = practice({ seed: 1, rounds: 30, cwd: temporaryFolder() });
-    await expect(campaign).resolves.toMatch(/^30 sequences, [1-9]\d* kills: .* [1-9]\d* failed/);
+    const campaign = practice({ seed: 1, rounds: 15, cwd: temporaryFolder() });
+    await expect(campaign).resolves.toMatch(/^15 sequences, [1-9]\d* kills: .* [1-9]\d* failed/);
   }, 120_000);
 
   test("exactly the top-ups that its balance covers succeed for a prepaid partner while processes are killed", async () => {
     const campaign = prepaid({ ...PREPAID, cwd: temporaryFolder(), processes: 1, workers: 4 });
-    await expect(campaign).resolves.toMatch(/[1-9]\d* kills: 60 each succeeded/);
+    await expect(campaign).resolves.toMatch(/[1-9]\d* kills: 30 each succeeded/);
   }, 120_000);
 
   test("the statement of a month equals what its exported transactions add up to", async () => {
@@ -129,7 +129,7 @@ describe("on SQLite", () => {
   }, 120_000);
 
   test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
-    const campaign = clocks({ seed: 1, rounds: 6, cwd: temporaryFolder() });
+    const campaign = clocks({ seed: 1, rounds: 4, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/back [1-9]\d* times and forth [1-9]\d* times: each of [1-9]\d+ top-ups/);
   }, 120_000);
 });
@@ -155,12 +155,12 @@ describe("on PostgreSQL", () => {
       processes: 2,
       blows: [KILL, restartOf(server)],
     });
-    await expect(campaign).resolves.toMatch(/^2 rounds, [1-3] kills, [1-3] restarts/);
+    await expect(campaign).resolves.toMatch(/^2 rounds, \d faults \([1-3] kills, [1-3] restarts/);
   }, 300_000);
 
   test("the service agrees with a model of it on random stories", async () => {
     const makeStore = () => ({ openStore: makePostgresDatabase().open });
-    await expect(model({ seed: 2, rounds: 6, makeStore })).resolves.toContain("6 stories");
+    await expect(model({ seed: 2, rounds: 4, makeStore })).resolves.toContain("4 stories");
   }, 120_000);
 
   test("what is said of a month's money is what was topped up in it", async () => {
@@ -183,13 +183,13 @@ describe("on PostgreSQL", () => {
     const { url, made } = makeEmptyDatabase();
     await made;
     const campaign = prepaid({ ...PREPAID, cwd: temporaryFolder(), database: url, processes: 4, workers: 1 });
-    await expect(campaign).resolves.toMatch(/[1-9]\d* kills: 60 each succeeded/);
+    await expect(campaign).resolves.toMatch(/[1-9]\d* kills: 30 each succeeded/);
   }, 120_000);
 
   test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
     const { url, made } = makeEmptyDatabase();
     await made;
-    const campaign = clocks({ seed: 2, rounds: 6, cwd: temporaryFolder(), database: url });
+    const campaign = clocks({ seed: 2, rounds: 4, cwd: temporaryFolder(), database: url });
     await expect(campaign).resolves.toMatch(/back [1-9]\d* times and forth [1-9]\d* times: each of [1-9]\d+ top-ups/);
   }, 120_000);
 });

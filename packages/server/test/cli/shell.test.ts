@@ -111,7 +111,7 @@ test("a bulk change that Ctrl-C leaves running says who continues it, and how it
   line.askedToStop = Promise.resolve("SIGINT");
   expect(await line.run("bulk", "start", "1")).toMatchObject({
     stdout: expect.stringMatching(/ running +0 +[1-9]/),
-    stderr: "The service continues it: topupd bulk pause 1 stops it.\n",
+    stderr: "A service with a console continues it: topupd bulk pause 1 stops it.\n",
   });
   expect(await line.run("bulk", "pause", "1")).toMatchObject({ code: 0, stderr: "" });
 });

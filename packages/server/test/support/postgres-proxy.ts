@@ -30,6 +30,7 @@ export class PostgresProxy {
   transactionFault: TransactionFault | undefined;
 
   readonly #server: Server;
+  #target: URL;
   readonly #links = new Set<Link>();
   #isHolding = false;
   #isRefusing = false;
@@ -37,11 +38,12 @@ export class PostgresProxy {
   private constructor(server: Server, target: URL) {
     const url = new URL(target);
     url.port = String((server.address() as AddressInfo).port);
+    this.#target = target;
     this.url = url.href;
     this.#server = server;
     server.on("connection", (client) => {
       if (this.#isRefusing) return void client.resetAndDestroy();
-      const link = new Link(this, client, connect(Number(target.port), target.hostname));
+      const link = new Link(this, client, connect(Number(this.#target.port), this.#target.hostname));
       this.#links.add(link);
       client.once("close", () => this.#links.delete(link));
     });
@@ -61,6 +63,12 @@ export class PostgresProxy {
   /** How many clients have one open. */
   get connections(): number {
     return this.#links.size;
+  }
+
+  /** Leads new connections to another server, and ends the old ones. */
+  leadTo(url: string): void {
+    this.#target = new URL(url);
+    this.cut();
   }
 
   /** Ends all connections. */

@@ -16,8 +16,11 @@ export interface PostgresServer {
   stop(mode: "immediate" | "fast"): Promise<void>;
   /** Starts it again on the same port and data. Resolves when it takes connections. */
   start(): Promise<void>;
-  /** Restarts it, and starts a standby that begins as a copy of it and follows it. */
-  startStandby(): Promise<PostgresServer>;
+  /**
+   * Restarts it, and starts a standby that begins as a copy of it and follows it.
+   * @param through the port that the standby connects to (default: the server's own).
+   */
+  startStandby(through?: number): Promise<PostgresServer>;
   /** Ends it and removes its data. */
   close(): Promise<void>;
 }
@@ -94,9 +97,10 @@ async function startCluster(
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
       stop: (mode) => keeper.stop(SIGNALS[mode]),
       start: () => start(port),
-      async startStandby() {
+      async startStandby(through = port) {
         await keeper.stop(SIGNALS.fast);
-        const following = { ...settings, primary_conninfo: `host=127.0.0.1 port=${port} user=postgres` };
+        const plain = "sslmode=disable gssencmode=disable";
+        const following = { ...settings, primary_conninfo: `host=127.0.0.1 port=${through} user=postgres ${plain}` };
         return startCluster(following, placeFor, async (its) => {
           cpSync(data, its.data, { recursive: true });
           writeFileSync(join(its.data, "standby.signal"), "");

@@ -40,7 +40,7 @@ const STEPS = {
 
 /** Ctrl-C ends the command, but not the run. */
 function shownAfter(run: Static<typeof BulkRunSchema>) {
-  const note = `The service continues it: topupd bulk pause ${run.id} stops it.\n`;
+  const note = `A service with a console continues it: topupd bulk pause ${run.id} stops it.\n`;
   return { out: table(RUN_SHOWN, [run]), ...(run.state === "running" && { note }) };
 }
 
