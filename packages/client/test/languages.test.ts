@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -34,6 +34,8 @@ const CLIENTS = [
     versions: { "pyproject.toml": /^version = "(.+)"$/m, "topupd_client/__init__.py": /^__version__ = "(.+)"$/m },
     failure: /"(400\w+)": \((\d+), "(\w+)", "(\w+)"\)/g,
     check: ["python3", "-c", READ_PYTHON],
+    builder: "Python's build",
+    build: ["python3", "-m", "build", "--no-isolation"],
     example: (text: string) => ["python3", "-c", text],
     env: { PYTHONPATH: join(ROOT, "clients/python"), PYTHONDONTWRITEBYTECODE: "1" },
   },
@@ -41,15 +43,19 @@ const CLIENTS = [
     language: "PHP",
     folder: "clients/php",
     sources: "src",
-    versions: { "composer.json": /^ {2}"version": "(.+)",$/m },
+    // Packagist takes the version from the tag.
+    versions: {},
     failure: /'(400\w+)' => \[(\d+), '(\w+)', '(\w+)'\]/g,
     check: ["php", "-r", READ_PHP],
+    builder: "Composer",
+    build: ["composer", "validate", "--strict", "--no-interaction"],
     example: (text: string) => ["php", "-r", text],
     env: { CLIENT: join(ROOT, "clients/php"), AUTOLOAD },
   },
 ] as const;
 
-describe.each(CLIENTS)("$folder", ({ language, folder, sources, versions, failure, check, example, env }) => {
+describe.each(CLIENTS)("$folder", ({ language, folder, sources, versions, failure, ...client }) => {
+  const { check, builder, build, example, env } = client;
   const texts = readdirSync(join(ROOT, folder, sources))
     .filter((name) => /\.(?:py|php)$/.test(name))
     .map((name) => read(`${folder}/${sources}/${name}`));
@@ -82,6 +88,17 @@ describe.each(CLIENTS)("$folder", ({ language, folder, sources, versions, failur
 
   test.skipIf(!isInstalled(language))("has sources that load", async () => {
     await execute(check, join(ROOT, folder));
+  });
+
+  test.skipIf(!isInstalled(builder))("is built for its registry without a warning", async () => {
+    const cwd = join(temporaryFolder(), "client");
+    cpSync(join(ROOT, folder), cwd, { recursive: true });
+    const { stdout, stderr } = await execute(build, cwd);
+    expect(stdout + stderr).not.toMatch(/deprecat|# .*warnings/i);
+    if (language === "Python") {
+      expect(readdirSync(join(cwd, "dist"))).toHaveLength(2);
+      expect(stdout).toMatch(/adding 'topupd_client\/py\.typed'[\s\S]+licenses\/LICENSE'/);
+    }
   });
 
   test.skipIf(!isInstalled(language))("has an example that tops up once, however often it is started", async () => {

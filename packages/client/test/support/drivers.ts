@@ -34,19 +34,28 @@ export interface Driver {
 
 const CLIENTS = fileURLToPath(new URL("../../../../clients/", import.meta.url));
 
-/** The drivers of the clients in other languages: a program of each, and the Debian package that has it. */
+/** The drivers of the clients in other languages. */
 export const OTHERS = {
-  Python: { command: ["python3", `${CLIENTS}python/tests/driver.py`], needs: "python3" },
-  PHP: { command: ["php", `${CLIENTS}php/tests/driver.php`], needs: "php-cli" },
+  Python: { command: ["python3", `${CLIENTS}python/tests/driver.py`] },
+  PHP: { command: ["php", `${CLIENTS}php/tests/driver.php`] },
+} as const;
+
+/** Whether a program of the tests is there: a command that succeeds if it is, and how to install it. */
+const PROGRAMS = {
+  Python: [["python3", "--version"], "apt-get install python3"],
+  PHP: [["php", "--version"], "apt-get install php-cli"],
+  "Python's build": [
+    ["python3", "-c", "import build, wheel, setuptools; assert int(setuptools.__version__.split('.')[0]) >= 77"],
+    "pip install build wheel 'setuptools>=77'",
+  ],
+  Composer: [["composer", "--version", "--no-interaction"], "apt-get install composer"],
 } as const;
 
 /** Says what to install if the program is missing. */
-export function isInstalled(language: keyof typeof OTHERS): boolean {
-  const { command, needs } = OTHERS[language];
-  if (spawnSync(command[0], ["--version"]).status === 0) return true;
-  process.stderr.write(
-    `SKIPPED: no ${command[0]}: the tests of the client in ${language} need apt-get install ${needs}\n`,
-  );
+export function isInstalled(name: keyof typeof PROGRAMS): boolean {
+  const [[program, ...args], install] = PROGRAMS[name];
+  if (spawnSync(program, args).status === 0) return true;
+  process.stderr.write(`SKIPPED: no ${name}: tests of a client need ${install}\n`);
   return false;
 }
 
