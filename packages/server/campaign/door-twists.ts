@@ -150,7 +150,7 @@ function change(text: string, [of, to]: Change, choices: Choices): string {
 export function vary(draft: Draft, choices: Choices): void {
   for (const variation of VARIATIONS) if (choices.below(4) === 0) draft.head = change(draft.head, variation, choices);
   const [start, ...lines] = draft.head.split("\r\n");
-  if (choices.below(4) === 0) draft.head = [start, ...lines.sort(() => choices.below(3) - 1)].join("\r\n");
+  if (choices.below(4) === 0) draft.head = [start, ...choices.shuffled(lines)].join("\r\n");
 }
 
 /** Changes a part that may matter. */

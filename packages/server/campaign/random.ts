@@ -20,6 +20,12 @@ export class Choices {
     return this.below(2 ** 32);
   }
 
+  /** By keys: the order in which a sort asks differs between versions of Node. */
+  shuffled<Item>(items: readonly Item[]): Item[] {
+    const keyed = items.map((item) => ({ item, key: this.seed() }));
+    return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
+  }
+
   of<Item>(items: readonly Item[]): Item {
     return items[this.below(items.length)] as Item;
   }
