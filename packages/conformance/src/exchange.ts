@@ -1,10 +1,17 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { asObject, describe, describeCode, type JsonObject, member } from "./shape.ts";
+
+/** By names in lower case. Not a type of node:http, because programs that import the kit may have no types of Node. */
+export interface ReceivedHeaders {
+  readonly [name: string]: string | readonly string[] | undefined;
+  readonly "content-encoding"?: string | undefined;
+  readonly "content-type"?: string | undefined;
+  readonly "retry-after"?: string | undefined;
+}
 
 export interface Answer {
   readonly answered: true;
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: ReceivedHeaders;
   /** The body as JSON; undefined if it is no JSON in UTF-8. */
   readonly json: unknown;
   readonly sizeBytes: number;

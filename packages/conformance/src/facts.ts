@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, ReceivedHeaders } from "./exchange.ts";
 import type { JsonObject } from "./shape.ts";
 
 export type Version = "v1.0.1" | "v1.0.0";
@@ -169,8 +168,8 @@ export interface VersionFacts {
 
 /** One request of a webhook. */
 export interface Delivery {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
+  readonly headers: ReceivedHeaders;
+  readonly body: Uint8Array;
   /** The body as JSON; undefined if it is none. */
   readonly fact: unknown;
 }

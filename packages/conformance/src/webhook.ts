@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Spent } from "./attempts.ts";
-import { isSuccess } from "./exchange.ts";
+import { isSuccess, type ReceivedHeaders } from "./exchange.ts";
 import type { Delivery, WebhookFacts } from "./facts.ts";
 import { type ConformanceOptions, type WebhookOptions, WrongOption } from "./options.ts";
 import { findOffer } from "./plan.ts";
@@ -88,7 +88,7 @@ export function isSigned({ headers, body }: Pick<Delivery, "headers" | "body">, 
   return /^\d+$/.test(timestamp ?? "") && signatures?.split(" ").includes(`v1,${signature}`) === true;
 }
 
-export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+export function headerOf(headers: ReceivedHeaders, name: string): string | undefined {
   return asText(headers[`webhook-${name}`]);
 }
 

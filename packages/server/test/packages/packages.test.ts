@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -14,11 +14,46 @@ import { tool } from "../support/tools.ts";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 const ATTW = tool("@arethetypeswrong/cli/dist/index.js");
+const TSC = join(ROOT, "node_modules/.bin/tsc");
 const PUBLINT = pathToFileURL(tool("publint/src/index-node.js")).href;
 
 const manifest = (name: string) => JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8"));
 const names = readdirSync(join(ROOT, "packages")).filter((name) => manifest(name).private !== true);
-const libraries = names.filter((name) => manifest(name).exports !== undefined);
+const libraries = names.filter((name) => manifest(name).exports["."] !== undefined);
+const execute = promisify(execFile);
+
+interface Packed {
+  readonly filename: string;
+  readonly version: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** @param destination of the tarball; undefined: none is written. */
+async function pack(name: string, destination?: string): Promise<Packed> {
+  const where = destination === undefined ? ["--dry-run"] : ["--pack-destination", destination];
+  const { stdout } = await execute("npm", ["pack", "--json", "--ignore-scripts", ...where], {
+    cwd: join(ROOT, "packages", name),
+  });
+  const told: Packed[] | Readonly<Record<string, Packed>> = JSON.parse(stdout);
+  return Object.values(told)[0] as Packed;
+}
+
+/** Puts a packed package in an empty folder, with what it depends on: links to the workspace's. */
+async function install(name: string): Promise<{ readonly folder: string; readonly version: string }> {
+  const folder = temporaryFolder();
+  const modules = join(folder, "node_modules");
+  const { filename, version } = await pack(name, folder);
+  const own = manifest(name);
+  mkdirSync(join(modules, own.name), { recursive: true });
+  await execute("tar", ["-xzf", filename, "--strip-components=1", "-C", join(modules, own.name)], { cwd: folder });
+  for (const dependency of Object.keys(own.dependencies ?? {})) {
+    const places = [join(ROOT, "packages", name, "node_modules"), join(ROOT, "node_modules")];
+    const place = places.find((candidate) => existsSync(join(candidate, dependency)));
+    mkdirSync(dirname(join(modules, dependency)), { recursive: true });
+    symlinkSync(join(place as string, dependency), join(modules, dependency));
+  }
+  return { folder, version };
+}
 
 describe.each(names)("packages/%s", (name) => {
   const folder = join(ROOT, "packages", name);
@@ -30,11 +65,7 @@ describe.each(names)("packages/%s", (name) => {
   });
 
   test("packs what is needed to run it, and nothing else", async () => {
-    const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-      cwd: folder,
-    });
-    const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
-    const paths = files.map(({ path }) => path);
+    const paths = (await pack(name)).files.map(({ path }) => path);
     const known =
       /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql)|dist\/pages\/[a-z-]+\.html|dist\/(?:console|counter)\/.+)$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
@@ -42,7 +73,16 @@ describe.each(names)("packages/%s", (name) => {
     expect(paths.filter((path) => path.startsWith("dist/")).length).toBeGreaterThan(5);
     for (const path of ["dist/console/index.html", "dist/pages/partner-guide.html"])
       expect(paths.includes(path)).toBe(name === "server");
-    for (const path of Object.values<string>(manifest(name).bin ?? {})) expect(paths).toContain(path);
+  });
+
+  test("runs where it is installed with only what it depends on", async () => {
+    const { folder, version } = await install(name);
+    for (const path of Object.values<string>(manifest(name).bin ?? {})) {
+      const program = join(folder, "node_modules", manifest(name).name, path);
+      const args = name === "server" ? ["--version"] : ["--help"];
+      const { stdout } = await execute(process.execPath, [program, ...args], { cwd: folder });
+      expect(stdout).toMatch(name === "server" ? `${version}\n` : /^Usage: conformance /);
+    }
   });
 
   test("has the licence, the version and the oldest Node of the others", () => {
@@ -62,6 +102,29 @@ test.each(libraries)("the types of packages/%s are what a program that imports i
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
   // It ends with an error where there is a problem.
   expect(stdout).toMatch(/node16 \(from ESM\) │ 🟢/u);
+});
+
+test.each([
+  [
+    "client",
+    'import { createClient } from "@topupd/client";',
+    'export const base: string = createClient({ base: "https://b/v1.0.1", token: "t" });',
+  ],
+  [
+    "conformance",
+    'import { runConformance } from "@topupd/conformance";',
+    "export const report: string = runConformance;",
+  ],
+])("a program of two lines compiles with the types of packages/%s, and runs", async (name, first, second) => {
+  const { folder } = await install(name);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const compile = async (line: string) => {
+    writeFileSync(join(folder, "program.ts"), `${first}\n${line}\n`);
+    await execute(TSC, ["--strict", "--module", "nodenext", "--target", "es2022", "program.ts"], { cwd: folder });
+  };
+  await expect(compile(second)).rejects.toMatchObject({ stdout: expect.stringContaining("TS2322") });
+  await compile(second.replace(": string", ""));
+  expect((await execute(process.execPath, ["program.js"], { cwd: folder })).stderr).toBe("");
 });
 
 /* Whoever installs the package gets none of the workspace's overrides, which hold back what asks for a newer Node. */
