@@ -10,6 +10,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: "manifest.json",
+    // The licences of what is bundled ask for their texts.
+    license: { fileName: "licenses.md" },
     // Radix marks its files for server rendering, which the console does not use.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
   },

@@ -40,7 +40,20 @@ async function bundle() {
     platform: "node",
     external: (id) => loaded.some((name) => id === name || id.startsWith(`${name}/`)),
   });
-  await program.write({ dir: join(here, "dist"), sourcemap: true, chunkFileNames: "[name].js" });
+  const { output } = await program.write({ dir: join(here, "dist"), sourcemap: true, chunkFileNames: "[name].js" });
+  writeFileSync(join(here, "dist", "licenses.md"), licencesOf(output.flatMap(({ moduleIds = [] }) => moduleIds)));
+}
+
+/** The licences of what is bundled ask for their texts. Throws if a package has none. */
+function licencesOf(modules) {
+  const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []);
+  const texts = [...new Set(folders)].toSorted().map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    if (file === undefined) throw new Error(`${name} has no licence file`);
+    return `## ${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+  });
+  return `# Licences of packages in these files\n\n${texts.join("\n")}`;
 }
 
 /** Writes the types of an API unless they are the same, which would have the console built again. */

@@ -67,7 +67,7 @@ describe.each(names)("packages/%s", (name) => {
   test("packs what is needed to run it, and nothing else", async () => {
     const paths = (await pack(name)).files.map(({ path }) => path);
     const known =
-      /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql)|dist\/pages\/[a-z-]+\.html|dist\/(?:console|counter)\/.+)$/;
+      /^(?:package\.json|README\.md|LICENSE|bin\/\w+\.js|dist\/.+\.(?:js|d\.ts|sql)|dist\/pages\/[a-z-]+\.html|dist\/licenses\.md|dist\/(?:console|counter)\/.+)$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE"]));
     expect(paths.filter((path) => path.startsWith("dist/")).length).toBeGreaterThan(5);
@@ -136,6 +136,17 @@ test("packages/server asks by itself for the versions that the workspace holds b
 
 test("packages/server asks by itself for what the radius package in its bundle needs", () => {
   expect(manifest("server").dependencies).toMatchObject(manifest("radius").dependencies);
+});
+
+test.each([
+  ["", ["commander", "kysely", "libphonenumber-js", "typebox"]],
+  ["console/", ["react", "d3-scale", "wouter"]],
+  ["counter/", ["react"]],
+])("packages/server has the licences of what is bundled in dist/%s", (folder, bundled) => {
+  const text = readFileSync(join(ROOT, "packages/server/dist", folder, "licenses.md"), "utf8");
+  const named = [...text.matchAll(/^## (\S+)/gm)].map(([, name]) => name);
+  expect(named).toEqual(expect.arrayContaining(bundled));
+  expect(text.match(/copyright/gi)?.length).toBeGreaterThanOrEqual(bundled.length);
 });
 
 /** What each may import beside its own files. */
