@@ -7,6 +7,8 @@ import { TextInput } from "../components/controls.tsx";
 import { Field, Form, type FormValues } from "../components/form.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { Note } from "../components/states.tsx";
+import { FirstAdmin } from "../setup/first-admin.tsx";
+import { setup } from "../setup/texts.ts";
 import { texts } from "../texts/index.ts";
 import { Brand } from "./brand.tsx";
 
@@ -23,6 +25,7 @@ export function LogIn() {
   /** Accepted name and password, while the one-time code is missing. */
   const [known, setKnown] = useState<{ name: string; password: string }>();
   const { data: ways, error } = useApi("GET /session/ways");
+  const isFirst = (ways?.firstAdmin ?? null) !== null;
   const t = texts.login;
   const problem = Object.entries(t.problems).find(([code]) => code === PROBLEM)?.[1];
 
@@ -40,10 +43,11 @@ export function LogIn() {
     <main className="log-in">
       <div className="log-in-card">
         <Brand />
-        <PageHead title={t.title} />
+        <PageHead title={isFirst ? setup.title : t.title} />
         {end !== undefined && problem === undefined && <Note>{end}</Note>}
         {problem !== undefined && <Note tone="danger">{problem}</Note>}
-        {(ways?.password === true || error !== null) && (
+        {isFirst && <FirstAdmin needsCode={ways?.firstAdmin === "code"} />}
+        {!isFirst && (ways?.password === true || error !== null) && (
           <Form
             key={known === undefined ? "password" : "code"}
             submit={t.submit}

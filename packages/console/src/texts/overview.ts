@@ -11,10 +11,6 @@ export const overview = {
   topUps: "Top-ups",
   money: "Money",
   nothingYet: "No top-up was made here in this period",
-  nothingYetText: "You need a catalogue, customers, and a partner with an access token.",
-  toCatalogue: "Catalogue",
-  toImports: "Imports",
-  toPartners: "Partners",
   figures: {
     today: "Today",
     yesterday: "Yesterday",

@@ -1,3 +1,4 @@
+import { timingSafeEqual } from "node:crypto";
 import { formatSecret, hasChecksum, hashSecret } from "./access-token.ts";
 import type { AuditedChange } from "./audit.ts";
 import type { Role, StaffRole } from "./authority.ts";
@@ -124,6 +125,15 @@ export function formatRecoveryCode(random: Uint8Array): string {
 /** Hash of a recovery code. Case, blanks and hyphens are ignored. */
 export function hashRecoveryCode(code: string): string {
   return hashSecret(code.toLowerCase().replace(/[\s-]/g, "")).toString("hex");
+}
+
+/** A code that lets a person add the first admin. It has the form of a recovery code. */
+export const formatSetUpCode = formatRecoveryCode;
+export const SET_UP_CODE_RANDOM_BYTES = RECOVERY_CODE_RANDOM_BYTES;
+
+/** Compares in constant time. */
+export function isSetUpCode(code: string, given: string): boolean {
+  return timingSafeEqual(Buffer.from(hashRecoveryCode(code)), Buffer.from(hashRecoveryCode(given)));
 }
 
 /* Audit entries about accounts and API keys. They contain no secrets. */

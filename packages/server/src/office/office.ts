@@ -19,6 +19,17 @@ export interface Actor {
   readonly authority?: Authority | undefined;
 }
 
+/** A setting of the first run, as the service or command has it. */
+export interface FirstSetting {
+  readonly title: string;
+  /** Name in the environment file. */
+  readonly variable: string;
+  /** Null if it is not set. Never a password. */
+  readonly value: string | null;
+  /** Whether the first step needs it. */
+  readonly isNeeded: boolean;
+}
+
 /** The parts that a face gives to every operation. */
 export interface Desk extends Ports {
   readonly actor: Actor;
@@ -32,6 +43,8 @@ export interface Desk extends Ports {
   readonly state: Readonly<ServiceState>;
   readonly currency: string | undefined;
   readonly numberGrouping: NumberGrouping;
+  /** Settings of the first run. */
+  readonly settings: readonly FirstSetting[];
   /** Runs long work. The service answers at once; a command waits until the work is done. */
   readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
   /** Shows the progress of long work on a terminal. */

@@ -22,6 +22,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "partnerName",
   "requestId",
   "route",
+  "setUpCode",
   "signal",
   "staff",
   "status",

@@ -12,7 +12,7 @@ function nicenessOfChildren(parent: number): number[] {
 test("topupd serve --console-port serves staff by a process of its own, which gives way", async () => {
   const line = commandLine();
   const service = await line.start("serve", "--drain-seconds", "0", "--console-port", "0");
-  await service.untilSaid(/topupd staff add/);
+  await service.untilSaid(/serving the console/);
   const { key } = JSON.parse(await line.mustRun("staff", "key", "add", "billing", "--role", "viewer", "--json"));
   const url = logLines(service.stderr()).find(({ msg }) => msg === "serving the console")?.["url"] as string;
   const ask = (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
@@ -21,6 +21,14 @@ test("topupd serve --console-port serves staff by a process of its own, which gi
   const readFigures = async () => ((await (await ask("/api/v1/health")).json()) as { figures: object | null }).figures;
   await expect.poll(readFigures, { timeout: 20_000 }).toMatchObject({ restarts: 0, processes: expect.any(Array) });
   expect(await (await ask("/")).text()).toMatch(/<title>/);
+  const { setUpCode: code } = logLines(service.stderr()).find(({ msg }) => /has no staff yet/.test(String(msg))) ?? {};
+  const addAdmin = (given: unknown) =>
+    fetch(`${url}/api/v1/setup/admin`, {
+      method: "POST",
+      headers: { "x-forwarded-for": "203.0.113.7", "content-type": "application/json" },
+      body: JSON.stringify({ name: "Maya", password: "mango 27 Bhaktapur lane", code: given }),
+    });
+  expect([(await addAdmin("guess")).status, (await addAdmin(code)).status]).toEqual([422, 204]);
   // Each port has its own, and nothing of the other's.
   expect((await fetch(`${service.url}/api/v1/session`)).status).toBe(404);
   expect((await ask("/readyz")).headers.get("content-type")).toMatch(/html/);

@@ -34,6 +34,7 @@ import { testSearches } from "./searches.ts";
 import { testSecondPersons } from "./second-persons.ts";
 import { testServiceSteps } from "./service-steps.ts";
 import { testSettlements } from "./settlements.ts";
+import { testSetup } from "./setup.ts";
 import { testShifts } from "./shifts.ts";
 import { testSnapshots } from "./snapshots.ts";
 import { testStaff } from "./staff.ts";
@@ -82,6 +83,7 @@ export function testStore(name: string, makeDatabase: MakeDatabase): void {
     describe("outbox", () => testOutbox(makeDatabase));
     describe("alerts", () => testAlerts(makeDatabase));
     describe("staff", () => testStaff(makeDatabase));
+    describe("first run", () => testSetup(makeDatabase));
     describe("look-ups", () => testLookUps(makeDatabase));
     describe("refused calls", () => testRefusedCalls(makeDatabase));
     describe("imports", () => testImports(makeDatabase));

@@ -19,7 +19,7 @@ export function deskOf(
 ): Desk {
   return {
     ...({ accounts: undefined } as unknown as Pick<Desk, "accounts">),
-    ...{ limits: undefined, currency: undefined, numberGrouping: "western" },
+    ...{ limits: undefined, currency: undefined, numberGrouping: "western", settings: [] },
     targets: targetTools({ clock, random }, OWN_NETWORKS),
     single: singlesOf({ store, clock }),
     state: wellState(),

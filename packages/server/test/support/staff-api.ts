@@ -121,6 +121,8 @@ async function openStaffApi(
         secondPersonMoney: 10_000_000n,
       },
       issuer: undefined,
+      settings: [],
+      setUpCode: undefined,
       passwordLogIn: true,
       isCounter: false,
       readMigrations: async () => [],

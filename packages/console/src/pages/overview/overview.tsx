@@ -1,13 +1,13 @@
 import { useLive } from "../../api/hooks.ts";
 import { useMe } from "../../api/session.tsx";
 import type { Statistics } from "../../api/staff-api.d.ts";
-import { LinkButton } from "../../components/button.tsx";
 import { Choice } from "../../components/controls.tsx";
 import { useEnvironment } from "../../components/environment.tsx";
 import { useFilters } from "../../components/filters.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { EmptyState, Loaded, StaleNote } from "../../components/states.tsx";
 import { formatTime } from "../../format.ts";
+import { FirstRun } from "../../setup/first-run.tsx";
 import { texts } from "../../texts/index.ts";
 import { Attention } from "./attention.tsx";
 import { ShareCharts, TimeCharts } from "./charts.tsx";
@@ -49,12 +49,13 @@ export default function Overview() {
           </>
         }
       />
+      <FirstRun />
       <Attention title={t.attention.title} nothing={t.attention.nothing} />
       <StaleNote of={statistics} />
       <Loaded of={statistics}>
         {(shown) =>
           isEmpty(shown) ? (
-            <GettingStarted />
+            <EmptyState title={t.nothingYet} />
           ) : (
             <>
               <KeyFigures statistics={shown} measure={measure} />
@@ -71,19 +72,4 @@ export default function Overview() {
 
 function isEmpty({ total, failures }: Statistics): boolean {
   return failures.length === 0 && total.topUps === 0 && total.reversals === 0;
-}
-
-function GettingStarted() {
-  const links = (
-    <div className="row">
-      <LinkButton href="/catalogue">{t.toCatalogue}</LinkButton>
-      <LinkButton href="/imports">{t.toImports}</LinkButton>
-      <LinkButton href="/partners">{t.toPartners}</LinkButton>
-    </div>
-  );
-  return (
-    <EmptyState title={t.nothingYet} action={links}>
-      {t.nothingYetText}
-    </EmptyState>
-  );
 }

@@ -1,12 +1,15 @@
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../config.ts";
+import { formatSetUpCode, SET_UP_CODE_RANDOM_BYTES } from "../../domain/staff.ts";
 import type { Limits } from "../../office/limits.ts";
+import { lacksStaff } from "../../office/setup/first-admin.ts";
 import type { ProviderSettings } from "../../store/store.ts";
 import { oidcIssuer } from "../../system/oidc.ts";
 import { urlOf } from "../../system/port-guard.ts";
 import { buildCounterApp } from "../counter/app.ts";
 import { type AdminAppOptions, buildAdminApp } from "../staff-api/app.ts";
 import { listening } from "./failures.ts";
+import { firstSettings } from "./first-settings.ts";
 import { askSupervisor } from "./look-ups.ts";
 import type { ChildParts, Served } from "./processes.ts";
 import type { Runtime, ServiceLog } from "./runtime.ts";
@@ -21,6 +24,9 @@ export async function serveConsole(
   const { version, clock, random, sleep, accounts, targetTools, consoleFolder, counterFolder, createTemporaryFile } =
     runtime;
   const { consoleHost: host, consolePort: port = 0, counterHost, counterPort } = config;
+  // A database that does not answer has accounts, as far as is known.
+  const isNew = config.passwordLogIn && (await lacksStaff(store.engine.db).catch(() => false));
+  const setUpCode = isNew ? formatSetUpCode(random(SET_UP_CODE_RANDOM_BYTES)) : undefined;
   const options: AdminAppOptions = {
     world: {
       store,
@@ -44,6 +50,8 @@ export async function serveConsole(
         number: config.providerNumber ?? null,
         tax: config.providerTax ?? null,
       },
+      settings: firstSettings(config),
+      setUpCode,
       passwordLogIn: config.passwordLogIn,
       isCounter: false,
       issuer: issuerOf(config),
@@ -60,6 +68,11 @@ export async function serveConsole(
   const app = await buildAdminApp(options);
   // Exclusive: processes of a cluster share ports, and two that ask for a free port would get the same one.
   await listening(app.listen({ host, port, exclusive: true }), config, "consoleHost", "consolePort");
+  if (setUpCode !== undefined)
+    logger.warn(
+      { url: urlOf(app.server), setUpCode },
+      "the database has no staff yet: open the console to add the first admin; it asks for the code, except on this machine",
+    );
   const apps = [app];
   let counterUrl: string | undefined;
   if (counterPort !== undefined) {

@@ -3,7 +3,6 @@ import { type Instant, isoTime } from "../../domain/wall-time.ts";
 import { type MetricsServer, mergeFamilies, serveMetrics, single } from "../../metrics/exposition.ts";
 import { FigureWindow } from "../../metrics/service-figures.ts";
 import { readPartners } from "../../office/partners/sql.ts";
-import { readStaff } from "../../office/staff/sql.ts";
 import { SharedLookUps } from "../../partner/gathering.ts";
 import type { ProviderSettings, Store } from "../../store/store.ts";
 import { type ProcessCount, type ServiceState, wellState } from "../../system/service-state.ts";
@@ -36,8 +35,6 @@ export interface Service {
   readonly provider: ProviderSettings;
   /** Whether the database has no partner; false if the store failed. */
   readonly lacksPartners: boolean;
-  /** Whether the database has no staff; false if the store failed. */
-  readonly lacksStaff: boolean;
   /** Resolves with the name of the signal. */
   readonly askedToStop: Promise<string>;
   readonly stop: Served["stop"];
@@ -68,20 +65,18 @@ export async function superviseService(
       await supervised.stop(options);
       await close();
     };
-    return { ...supervised, stop, provider: store.provider, ...(await lackingOf(store)), askedToStop };
+    return { ...supervised, stop, provider: store.provider, lacksPartners: await lacksPartners(store), askedToStop };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function lackingOf({ engine }: Store): Promise<Pick<Service, "lacksPartners" | "lacksStaff">> {
-  const isEmpty = async (list: () => Promise<readonly unknown[]>) => (await list()).length === 0;
-  const [lacksPartners, lacksStaff] = await Promise.all([
-    isEmpty(() => readPartners(engine.db)).catch(() => false),
-    isEmpty(() => readStaff(engine.db)).catch(() => false),
-  ]);
-  return { lacksPartners, lacksStaff };
+function lacksPartners({ engine }: Store): Promise<boolean> {
+  return readPartners(engine.db).then(
+    (partners) => partners.length === 0,
+    () => false,
+  );
 }
 
 async function supervise(

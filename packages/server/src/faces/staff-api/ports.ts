@@ -1,7 +1,7 @@
 import type { NumberGrouping } from "../../domain/money.ts";
 import { LOG_IN_WAYS } from "../../domain/staff.ts";
 import type { Limits } from "../../office/limits.ts";
-import { type Actor, type Desk, singlesOf, type TargetTools } from "../../office/office.ts";
+import { type Actor, type Desk, type FirstSetting, singlesOf, type TargetTools } from "../../office/office.ts";
 import type { FailedLogIn, StaffIdentity } from "../../office/session/log-in.ts";
 import { type OwnAccountPorts, TotpOffers } from "../../office/session/own-account.ts";
 import type { Ports } from "../../store/ports.ts";
@@ -25,6 +25,10 @@ export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "t
   readonly numberGrouping: NumberGrouping;
   /** The provider's lines on printed settlements; null if not set. */
   readonly letterhead: Readonly<Record<"name" | "address" | "number" | "tax", string | null>>;
+  /** Settings of the first run. */
+  readonly settings: readonly FirstSetting[];
+  /** The code that lets a person elsewhere add the first admin; undefined if there was an account at the start. */
+  readonly setUpCode: string | undefined;
   readonly storeKind: "sqlite" | "postgres";
   readonly readMigrations: () => Promise<MigrationState[]>;
   readonly state: Readonly<ServiceState>;
@@ -90,8 +94,8 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
   const { store, clock, random, accounts, targets, sleep, background } = ports;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
-  const { single, state, limits, currency, numberGrouping } = ports;
-  const known = { single, state, limits, currency, numberGrouping };
+  const { single, state, limits, currency, numberGrouping, settings } = ports;
+  const known = { single, state, limits, currency, numberGrouping, settings };
   return { store, clock, random, accounts, targets, actor, sleep, ...known, goOn, progress() {}, giveWay() {} };
 }
 

@@ -16,6 +16,7 @@ import * as partners from "../../office/partners/operations.ts";
 import * as tokens from "../../office/partners/tokens.ts";
 import * as practice from "../../office/practice/operations.ts";
 import * as settlement from "../../office/settlement/operations.ts";
+import * as setup from "../../office/setup/steps.ts";
 import * as shifts from "../../office/shifts/operations.ts";
 import * as staffKeys from "../../office/staff/keys.ts";
 import * as staff from "../../office/staff/operations.ts";
@@ -32,6 +33,7 @@ import { confirmationRoutes } from "./routes/confirmations.ts";
 import { customerRoutes } from "./routes/customers.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { sessionRoutes } from "./routes/session.ts";
+import { setupRoutes } from "./routes/setup.ts";
 
 /** The operations of all subjects. */
 export const OPERATIONS: readonly Operation[] = [
@@ -49,6 +51,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...statement.operations,
   ...tokens.operations,
   ...practice.operations,
+  ...setup.operations,
   ...staff.operations,
   ...staffKeys.operations,
   ...catalogue.operations,
@@ -67,6 +70,7 @@ export const OPERATIONS: readonly Operation[] = [
 /** All routes of the staff API, in the order of the document. */
 export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
+  ...setupRoutes,
   ...customerRoutes,
   ...healthRoutes,
   ...confirmationRoutes,

@@ -195,7 +195,7 @@ export const removeStaff = operation({
 });
 
 /** Hashes a new password. @throws Refused if it is easily guessed. */
-async function hashNew({ accounts }: Office, password: string, name: string): Promise<string> {
+export async function hashNew({ accounts }: Pick<Office, "accounts">, password: string, name: string): Promise<string> {
   const refused = refusePassword(password, name);
   if (refused !== undefined) throw Refused.field("password", refused.problem);
   return accounts.hashPassword(password);

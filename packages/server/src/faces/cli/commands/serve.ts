@@ -50,8 +50,6 @@ async function serve(runtime: Runtime, config: Config, log: ServiceLog): Promise
   if (service.consoleUrl !== undefined) logger.info({ url: service.consoleUrl }, "serving the console");
   if (service.counterUrl !== undefined) logger.info({ url: service.counterUrl }, "serving the counter");
   if (service.lacksPartners) logger.warn("the database has no partner yet: add one with topupd partner add");
-  if (service.consoleUrl !== undefined && service.lacksStaff && config.oidcIssuer === undefined)
-    logger.warn("the database has no staff yet: add the first account with topupd staff add");
   const signal = await service.askedToStop;
   logger.info({ signal }, "stopping");
   // Ctrl-C: no load balancer needs time to notice.

@@ -28,6 +28,7 @@ import { momentOf } from "../../../store/ports.ts";
 import type { AdminPorts, Identity } from "../ports.ts";
 import { Problem } from "../problems.ts";
 import { personOf, route, tooManyAttempts } from "../route.ts";
+import { wayToFirstAdmin } from "./setup.ts";
 
 /* Log-in, log-out, and changes of people's own accounts. */
 
@@ -110,6 +111,9 @@ export const LogInWaysSchema = Type.Object(
   {
     password: Type.Boolean(),
     issuer: orNull(Type.String({ description: "Host name of the OpenID Connect issuer; null if it is not set." })),
+    firstAdmin: orNull(
+      oneOf(["free", "code"], "How you can add the first admin: `code` needs the code of the log; null if you cannot."),
+    ),
   },
   { title: "LogInWays" },
 );
@@ -122,7 +126,11 @@ export const sessionRoutes = [
     permission: "public",
     summary: "Show how people can log in",
     answer: LogInWaysSchema,
-    handle: async ({ passwordLogIn, issuer }) => ({ password: passwordLogIn, issuer: issuer?.host ?? null }),
+    handle: async (ports, { visitor }) => ({
+      password: ports.passwordLogIn,
+      issuer: ports.issuer?.host ?? null,
+      firstAdmin: await wayToFirstAdmin(ports, visitor),
+    }),
   }),
   route({
     method: "POST",

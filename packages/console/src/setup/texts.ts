@@ -1,0 +1,23 @@
+/** Texts of the first run that the server does not say. */
+export const setup = {
+  title: "Add the first admin",
+  lead: "topupd has no account yet. This page is shown until there is one.",
+  name: "Name",
+  password: "Password",
+  passwordHint: "12 characters or more.",
+  repeat: "Password again",
+  differs: "is not the same password",
+  code: "Code",
+  codeHint: "The log of topupd shows it at the start: search for “the database has no staff yet”.",
+  submit: "Add the admin",
+  stepsTitle: "First run",
+  steps: "Steps that are not done yet",
+  step: "Step",
+  todo: "What to do",
+  command: "Or in the shell",
+  settings: "Settings",
+  setting: "Setting",
+  value: "Value",
+  notSet: "not set",
+  variable: "Name in the environment file",
+} as const;
