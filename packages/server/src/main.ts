@@ -1,7 +1,7 @@
 import { fork, type ChildProcess as NodeChildProcess } from "node:child_process";
 import cluster, { type Worker } from "node:cluster";
 import { randomBytes } from "node:crypto";
-import { createReadStream, fstatSync, readFileSync, rmSync, statSync } from "node:fs";
+import { fstatSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, setPriority, tmpdir, userInfo } from "node:os";
 import { basename, join, relative } from "node:path";
 import { Readable } from "node:stream";
@@ -13,7 +13,8 @@ import sonicBoom from "sonic-boom";
 import { packageFile } from "./built.ts";
 import type { Config } from "./config.ts";
 import { CommandFailed } from "./faces/cli/failures.ts";
-import { STDIO } from "./faces/cli/files.ts";
+import { openRegularFile } from "./faces/cli/files.ts";
+import { firstRunTools } from "./faces/cli/first-run-tools.ts";
 import {
   type ChildProcess,
   makeSocketFolder,
@@ -28,7 +29,7 @@ import { shellWord } from "./office/text.ts";
 import type { SettlerData } from "./store/sqlite/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
 import { accountTools } from "./system/account-tools.ts";
-import { createTemporaryFile, notRegular, writeWholeFile } from "./system/files.ts";
+import { createTemporaryFile, writeWholeFile } from "./system/files.ts";
 import { ENOUGH_BYTES, gatherLines, relayLines, WHOLE_IN_A_PIPE_BYTES } from "./system/log.ts";
 import { poolRandom } from "./system/random-pool.ts";
 import { targetTools } from "./targets/tools.ts";
@@ -157,6 +158,7 @@ const runtime: Runtime = {
   targetTools: (privateTargets) => targetTools({ clock: Date.now, random }, privateTargets),
   accounts: accountTools({ clock: Date.now, random }),
   askSecretly: isatty(0) ? (question) => askSecretly(question, process.stdin, process.stderr) : undefined,
+  firstRun: firstRunTools(process),
   openStdin: () => process.stdin,
   readStdin: () => text(process.stdin),
   defaultWorkers,
@@ -273,14 +275,6 @@ function userName(): string {
   } catch {
     return `uid ${process.getuid?.() ?? "unknown"}`;
   }
-}
-
-/** Opens regular files only: an import reads a file twice, and pipes and stdin can be read only once. */
-function openRegularFile(path: string): AsyncIterable<Uint8Array> {
-  if (path === STDIO)
-    throw Object.assign(new Error("stdin cannot be used here: name a file"), { syscall: "open", path });
-  if (statSync(path).isFile()) return createReadStream(path);
-  throw notRegular(path);
 }
 
 try {

@@ -36,6 +36,8 @@ export interface OfficeLine {
   stdin: string;
   /** What somebody types at a terminal, line by line; undefined where there is none. */
   typed: string[] | undefined;
+  /** The unit that was started, "" before; undefined without systemd. */
+  started: string | undefined;
   /** What happens while a command waits. */
   asleep: () => Promise<void>;
   /** Of a command that goes on until then; for ever, unless the test says otherwise. */
@@ -115,6 +117,19 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
         said.stderr += question;
         return line.typed?.shift() ?? "";
       }),
+    firstRun: {
+      ask:
+        line.typed &&
+        (async (question) => {
+          const answer = line.typed?.shift() ?? "";
+          said.stderr += `${question}${answer}\n`;
+          return answer;
+        }),
+      ...{ timeZone: "Asia/Kathmandu", hasSystemd: line.started !== undefined, asServiceUser: (work) => work() },
+      startService: async () => {
+        line.started = "topupd";
+      },
+    },
     openStdin: () => Readable.from([Buffer.from(line.stdin)]),
     readStdin: async () => line.stdin,
     ...{ targetTools: line.targetTools, sleep: () => line.asleep() },
@@ -124,7 +139,7 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
     ...{ folder, now, wrapStore: (store) => store },
     env: { TOPUPD_PRIVATE_TARGETS: "127.0.0.0/8,10.0.0.0/8", ...env },
     targetTools: (allowed) => targetTools({ clock: () => line.now, random }, allowed),
-    ...{ asleep: unwanted, askedToStop: new Promise(() => {}), stdin: "", typed: undefined },
+    ...{ asleep: unwanted, askedToStop: new Promise(() => {}), stdin: "", typed: undefined, started: undefined },
     async run(...words) {
       const said = { stdout: "", stderr: "" };
       return { code: await runCommandLine(words, runtimeOf(said)), ...said };

@@ -1,7 +1,9 @@
+import { createReadStream, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Option } from "commander";
 import { csvText } from "../../csv/writing.ts";
 import type { GivenFile, Trailer } from "../../office/fields.ts";
+import { notRegular } from "../../system/files.ts";
 import { withFile } from "./failures.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -13,6 +15,14 @@ export const STDIO = "-";
 /** Whether a file is CSV, by its name. Other files are NDJSON. */
 export function isCsv(file: string | undefined): boolean {
   return file?.toLowerCase().endsWith(".csv") === true;
+}
+
+/** Opens regular files only: an import reads a file twice, and pipes and stdin can be read only once. */
+export function openRegularFile(path: string): AsyncIterable<Uint8Array> {
+  if (path === STDIO)
+    throw Object.assign(new Error("stdin cannot be used here: name a file"), { syscall: "open", path });
+  if (statSync(path).isFile()) return createReadStream(path);
+  throw notRegular(path);
 }
 
 /** A file to read. Stdin is kept in memory, since it may be read twice. */

@@ -12,7 +12,7 @@ const EXIT = { done: 0, failed: 1, wrongUsage: 2, foundWrong: 3 } as const;
 
 /** The first words of all commands, under the headings of the help. */
 const COMMANDS: readonly (readonly [heading: string, words: readonly string[]])[] = [
-  ["Run the service:", ["serve", "demo"]],
+  ["Run the service:", ["setup", "serve", "demo"]],
   ["Set up partners and the catalogue:", ["partner", "token", "import", "catalogue", "trial"]],
   ["Set up staff:", ["staff"]],
   ["Look things up:", ["customer", "transaction", "why", "export", "audit"]],
@@ -82,6 +82,12 @@ const SUBJECTS: Readonly<
     }
   >
 > = {
+  setup: {
+    byHand: async () => {
+      const { addSetupCommand } = await import("./commands/setup.ts");
+      return (program, runtime) => addSetupCommand(program, runtime, runCommandLine);
+    },
+  },
   serve: { byHand: async () => (await import("./commands/serve.ts")).addServeCommand },
   demo: { byHand: async () => (await import("./commands/demo.ts")).addDemoCommand },
   trial: { byHand: async () => (await import("./commands/demo.ts")).addTrialCommands },

@@ -60,6 +60,7 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly accounts: AccountTools;
   /** Asks at the terminal without echoing the answer; undefined if stdin is no terminal. */
   readonly askSecretly: ((question: string) => Promise<string>) | undefined;
+  readonly firstRun: FirstRunTools;
   readonly openStdin: () => AsyncIterable<Uint8Array>;
   /** Reads all of stdin. */
   readonly readStdin: () => Promise<string>;
@@ -74,6 +75,20 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Resolves with the signal's name when the process is asked to stop; with `hangUp`, by SIGHUP too. */
   readonly untilAskedToStop: (options?: { readonly hangUp: boolean }) => Promise<string>;
+}
+
+/** The terminal and the machine, as the first run uses them. */
+export interface FirstRunTools {
+  /** Asks at the terminal; undefined if stdin is no terminal. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Time zone of the machine. */
+  readonly timeZone: string;
+  /** Whether this process can use systemd. */
+  readonly hasSystemd: boolean;
+  /** Enables and starts the service. Rejects with CommandFailed. */
+  readonly startService: () => Promise<void>;
+  /** Does work as the user of the service if root runs it and there is that user: the service cannot write root's files. */
+  readonly asServiceUser: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 export interface StoreOptions {

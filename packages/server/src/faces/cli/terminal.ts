@@ -39,3 +39,16 @@ export function askSecretly(
     output.write("\n");
   });
 }
+
+/** Asks a question at a terminal. @throws CommandFailed if the person cancels. */
+export function askOpenly(
+  question: string,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string> {
+  const lines = createInterface({ input, output, terminal: true, historySize: 0 });
+  return new Promise<string>((resolve, reject) => {
+    lines.once("close", () => reject(new CommandFailed("cancelled: run topupd setup again to continue")));
+    lines.question(question, resolve);
+  }).finally(() => lines.close());
+}

@@ -10,9 +10,9 @@ import { type Operation, operation } from "../operation.ts";
 export const FIRST_SETTINGS = [
   ["database", "Database", true],
   ["timeZone", "Time zone", true],
-  ["defaultCountry", "Country", true],
   ["currency", "Currency", true],
   ["currencyExponent", "Decimals of the currency", true],
+  ["defaultCountry", "Country", true],
   ["providerName", "Your name on settlements", false],
   ["providerAddress", "Your address on settlements", false],
   ["providerNumber", "Your registration on settlements", false],
@@ -34,7 +34,7 @@ interface StepTexts {
 const STEPS = {
   settings: {
     title: "Settings",
-    text: "Set database, time zone, country, currency and decimals in the environment file.",
+    text: "Set database, time zone, currency, decimals and country in the environment file.",
     command: "topupd setup",
     page: null,
   },
@@ -72,6 +72,7 @@ const STEPS = {
 
 type Step = keyof typeof STEPS;
 const STEP_NAMES = Object.keys(STEPS) as Step[];
+const TEXTS: Readonly<Record<Step, StepTexts>> = STEPS;
 
 const SetupStepSchema = Type.Object(
   {
@@ -120,7 +121,7 @@ const NO_FACTS: Facts = { admin: false, catalogue: false, customers: false, part
 /** @param facts of the database (default: there is none). */
 export function setupOf(settings: readonly FirstSetting[], facts: Facts = NO_FACTS) {
   const done = { ...facts, settings: settings.every(({ value, isNeeded }) => value !== null || !isNeeded) };
-  const steps = STEP_NAMES.map((step) => ({ step, ...STEPS[step], isDone: done[step] }));
+  const steps = STEP_NAMES.map((step) => ({ step, ...TEXTS[step], isDone: done[step] }));
   return { isDone: steps.every(({ isDone }) => isDone), steps, settings: [...settings] };
 }
 
