@@ -5,7 +5,7 @@ import { type OfficeLine, officeLine } from "../support/office-line.ts";
 import { CATALOGUE, SITA } from "../support/provider-files.ts";
 
 const setup = (line: OfficeLine, ...words: readonly string[]) =>
-  line.run("setup", "--env-file", "topupd.env", ...words);
+  line.run("setup", "--settings-file", "topupd.env", ...words);
 
 test("a person at a terminal is asked for all steps in order, and again only for those that are not done", async () => {
   const line = officeLine();

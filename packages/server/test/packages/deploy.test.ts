@@ -109,10 +109,12 @@ describe("deploy/topupd.service", () => {
 
 test("deploy/topupd.sh hands a command on as it is, as the service's user, and says who calls", () => {
   /** What it asks of systemd, with somebody in the place of it who prints that. */
-  const askedBy = (env: Readonly<Record<string, string>>) => {
-    const script = read("deploy/topupd.sh").replace("exec systemd-run", "systemd");
+  const askedBy = (env: Readonly<Record<string, string>>, command = ["partner", "add", "Blue Wallet"]) => {
+    const script = read("deploy/topupd.sh")
+      .replace("exec systemd-run", "systemd")
+      .replace("exec /usr/bin/node", "exec printf '%s\\n'");
     const said = `systemd() { printf '%s\\n' "$@"; }\n${script}`;
-    const words = ["-euc", said, "topupd", "partner", "add", "Blue Wallet"];
+    const words = ["-euc", said, "topupd", ...command];
     return execFileSync("sh", words, { env: { ...env, PATH: process.env["PATH"] }, encoding: "utf8" }).split("\n");
   };
   const asked = askedBy({ SUDO_USER: "maya" });
@@ -123,6 +125,8 @@ test("deploy/topupd.sh hands a command on as it is, as the service's user, and s
   expect(asked).toContain(`--property=WorkingDirectory=-${process.cwd()}`);
   // Where sudo was not called, by cron say.
   expect(askedBy({})).toContain(`--setenv=SUDO_USER=${userInfo().username}`);
+  // Setup asks at the terminal, and writes the settings as root.
+  expect(askedBy({}, ["setup", "--yes"]).slice(1)).toEqual(["setup", "--yes", ""]);
 });
 
 function directive(name: string): string | undefined {

@@ -25,7 +25,7 @@ const PASSWORD_BYTES = 12;
 const FIRST_ADMIN = "admin";
 
 interface Flags extends GivenSettings {
-  readonly envFile: string;
+  readonly settingsFile: string;
   readonly yes?: boolean;
   readonly admin?: string;
   readonly catalogue?: string;
@@ -45,7 +45,7 @@ export function addSetupCommand(program: Command, runtime: Runtime, run: RunComm
     description:
       "make the first run step by step; without a terminal and flags, list the steps (exit code 3: not all done)",
     options: [
-      new Option("--env-file <FILE>", "environment file of the service, which is written").default(ENV_FILE),
+      new Option("--settings-file <FILE>", "environment file of the service, which is written").default(ENV_FILE),
       new Option("--yes", "ask nothing, and take the defaults"),
       new Option("--admin <NAME>", "name of the first admin, whose password is printed once"),
       new Option("--catalogue <FILE>", "catalogue to preview and import"),
@@ -58,7 +58,7 @@ export function addSetupCommand(program: Command, runtime: Runtime, run: RunComm
     examples: [
       "topupd setup",
       "topupd setup --yes --currency NPR --partner Bank",
-      "topupd setup --env-file ./topupd.env",
+      "topupd setup --settings-file ./topupd.env",
     ],
     json: false,
     settings: FIRST_SETTINGS.map(([name]) => name),
@@ -118,21 +118,23 @@ class FirstRun {
    * @returns whether all that are needed are set. A new database stores them, so no other step comes before.
    */
   async #settle(given: GivenSettings, isActive: boolean): Promise<boolean> {
-    const { envFile, yes } = this.#flags;
+    const { settingsFile, yes } = this.#flags;
     const runtime = this.#runtime;
-    const text = await withFile(envFile, "be read", () => readOrEmpty(runtime, envFile));
+    const text = await withFile(settingsFile, "be read", () => readOrEmpty(runtime, settingsFile));
     const inFile = readEnvFile(text);
     const env = { ...runtime.env, ...inFile };
     const areSet = (of: typeof env) => setupOf(firstSettings(readConfig(of, given))).steps[0]?.isDone === true;
     const isAsked = isActive && !areSet(env) && (this.#ask !== undefined || yes === true);
-    const database = envFile === ENV_FILE ? DATABASE : (SETTINGS.database.fallback as string);
+    const database = settingsFile === ENV_FILE ? DATABASE : (SETTINGS.database.fallback as string);
     const asking = { runtime, env, given, database, ask: this.#ask };
     const changes = changedSettings(inFile, isAsked ? await askFirstSettings(asking) : given);
     this.#env = { ...env, ...changes };
     if (Object.keys(changes).length > 0) {
       const content = [Buffer.from(changeEnvFile(text, changes))];
-      await withFile(envFile, "be written", () => runtime.writeFile(envFile, piecesOf(content), { replace: true }));
-      runtime.stderr(`The settings are in ${envFile}.\n`);
+      await withFile(settingsFile, "be written", () =>
+        runtime.writeFile(settingsFile, piecesOf(content), { replace: true }),
+      );
+      runtime.stderr(`The settings are in ${settingsFile}.\n`);
     }
     return areSet(this.#env);
   }
@@ -195,10 +197,10 @@ class FirstRun {
 
   async #start(): Promise<void> {
     const { firstRun, stderr, program } = this.#runtime;
-    const { start, yes, envFile } = this.#flags;
+    const { start, yes, settingsFile } = this.#flags;
     if (start === false || (start === undefined && this.#ask === undefined && yes !== true)) return;
     if (!firstRun.hasSystemd) {
-      const load = `set -a; . ${shellWord(envFile)}; set +a`;
+      const load = `set -a; . ${shellWord(settingsFile)}; set +a`;
       stderr(`Start the service with: ${load}; ${program} serve\n`);
     } else if (await this.#agrees("Start the service now?", start)) {
       await firstRun.startService();
