@@ -127,11 +127,7 @@ export function hashRecoveryCode(code: string): string {
   return hashSecret(code.toLowerCase().replace(/[\s-]/g, "")).toString("hex");
 }
 
-/** A code that lets a person add the first admin. It has the form of a recovery code. */
-export const formatSetUpCode = formatRecoveryCode;
-export const SET_UP_CODE_RANDOM_BYTES = RECOVERY_CODE_RANDOM_BYTES;
-
-/** Compares in constant time. */
+/** Compares in constant time. @param code of the first admin, in the form of a recovery code. */
 export function isSetUpCode(code: string, given: string): boolean {
   return timingSafeEqual(Buffer.from(hashRecoveryCode(code)), Buffer.from(hashRecoveryCode(given)));
 }

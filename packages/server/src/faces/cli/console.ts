@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../config.ts";
-import { formatSetUpCode, SET_UP_CODE_RANDOM_BYTES } from "../../domain/staff.ts";
+import { formatRecoveryCode, RECOVERY_CODE_RANDOM_BYTES } from "../../domain/staff.ts";
 import type { Limits } from "../../office/limits.ts";
 import { lacksStaff } from "../../office/setup/first-admin.ts";
 import type { ProviderSettings } from "../../store/store.ts";
@@ -26,7 +26,7 @@ export async function serveConsole(
   const { consoleHost: host, consolePort: port = 0, counterHost, counterPort } = config;
   // A database that does not answer has accounts, as far as is known.
   const isNew = config.passwordLogIn && (await lacksStaff(store.engine.db).catch(() => false));
-  const setUpCode = isNew ? formatSetUpCode(random(SET_UP_CODE_RANDOM_BYTES)) : undefined;
+  const setUpCode = isNew ? formatRecoveryCode(random(RECOVERY_CODE_RANDOM_BYTES)) : undefined;
   const options: AdminAppOptions = {
     world: {
       store,

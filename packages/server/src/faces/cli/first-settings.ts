@@ -95,7 +95,7 @@ function decimalsOf(currency: string): string {
   return String(maximumFractionDigits);
 }
 
-const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+const LETTERS = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 const COUNTRIES = () => LETTERS.flatMap((first) => LETTERS.map((second) => first + second)).filter(isCountry);
 
 /** The country that has the time zone; undefined if none or several have it. */
