@@ -131,7 +131,7 @@ const runtime: Runtime = {
   },
   readMigrations: async ({ database }) =>
     database.store === "sqlite"
-      ? (await import("./store/sqlite/open.ts")).readSqliteMigrations(database.path)
+      ? (await import("./store/sqlite/migrate.ts")).readSqliteMigrations(database.path)
       : (await import("./store/postgres/open.ts")).readPostgresMigrations(database.url),
   createMetrics: async ({ database: { store }, metricsPort }) => {
     const { createMetrics } = await import("./metrics/metrics.ts");

@@ -5,11 +5,13 @@ import { MADE_BEFORE_RELEASE, StoreRefused } from "./errors.ts";
 import type { MigrationState } from "./store.ts";
 
 /** One numbered file of SQL. Never edit a released file: every database stores the checksums of its migrations. */
-interface Migration {
+export interface Migration {
   readonly number: number;
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
+  /** Whether the version before can serve the database meanwhile and afterwards. The first line of the file says so. */
+  readonly isAdditive: boolean;
 }
 
 export interface AppliedMigration {
@@ -21,13 +23,22 @@ export interface AppliedMigration {
 type EngineName = "sqlite" | "postgres";
 
 const MIGRATIONS = new URL("./migrations/", import.meta.url);
+const ADDITIVE = "--- additive\n";
 
-export function readMigrations(engine: EngineName): Migration[] {
-  const names = readdirSync(MIGRATIONS).sort();
+/** Where migrations are read and what they may do. */
+export interface Migrating {
+  /** The folder of the migrations, which ends in a slash. Only tests have another. */
+  readonly migrations?: URL | undefined;
+}
+
+export function readMigrations(engine: EngineName, { migrations = MIGRATIONS }: Migrating = {}): Migration[] {
+  const names = readdirSync(migrations).sort();
   return names.map((name, index) => {
-    const text = readFileSync(new URL(name, MIGRATIONS), "utf8");
+    const text = readFileSync(new URL(name, migrations), "utf8");
     const checksum = createHash("sha256").update(text).digest("hex");
-    return { number: index + 1, name, sql: sqlFor(engine, text), checksum };
+    const isAdditive = text.startsWith(ADDITIVE);
+    const sql = sqlFor(engine, isAdditive ? text.slice(ADDITIVE.length) : text);
+    return { number: index + 1, name, sql, checksum, isAdditive };
   });
 }
 
@@ -51,6 +62,13 @@ function sqlFor(engine: EngineName, text: string): string {
     .replace(/\bBLOB\b/g, "bytea");
 }
 
+interface Pending extends Migrating {
+  /** Whether pending migrations may be applied. */
+  readonly mayApply: boolean;
+  /** The copy that was made before the migration of this number; undefined if there is none. */
+  readonly findCopy?: (number: number) => string | undefined;
+}
+
 /**
  * The pending migrations of a database.
  * @throws StoreRefused if some are pending and may not be applied, or the database has an altered or unknown migration.
@@ -58,13 +76,16 @@ function sqlFor(engine: EngineName, text: string): string {
 export function pendingMigrations(
   engine: EngineName,
   applied: readonly AppliedMigration[],
-  mayApply: boolean,
+  { mayApply, findCopy, ...migrating }: Pending,
 ): Migration[] {
-  const states = migrationStates(engine, applied);
+  const states = migrationStates(engine, applied, migrating);
   if (states.some(({ state }) => state === "altered")) throw new StoreRefused(`the database ${MADE_BEFORE_RELEASE}`);
-  if (states.some(({ state }) => state === "unknown"))
-    throw new StoreRefused("the database was made by a newer topupd: use that, or restore a backup");
-  const pending = readMigrations(engine).slice(applied.length);
+  const unknown = states.findIndex(({ state }) => state === "unknown");
+  if (unknown >= 0) {
+    const copy = findCopy?.(unknown + 1) ?? "a backup made before the upgrade";
+    throw new StoreRefused(`the database was made by a newer topupd: use that, or restore ${copy}`);
+  }
+  const pending = readMigrations(engine, migrating).slice(applied.length);
   if (pending.length === 0 || mayApply) return pending;
   throw new StoreRefused(
     applied.length === 0
@@ -74,8 +95,12 @@ export function pendingMigrations(
 }
 
 /** Applied and pending migrations, in order. */
-export function migrationStates(engine: EngineName, applied: readonly AppliedMigration[]): MigrationState[] {
-  const migrations = readMigrations(engine);
+export function migrationStates(
+  engine: EngineName,
+  applied: readonly AppliedMigration[],
+  migrating: Migrating = {},
+): MigrationState[] {
+  const migrations = readMigrations(engine, migrating);
   const had = applied.map(({ name, checksum, applied_at: appliedAt }, index): MigrationState => {
     const known = migrations[index];
     if (known === undefined) return { name, state: "unknown", appliedAt };

@@ -129,7 +129,7 @@ describe("opening a database", () => {
     [
       "of a newer topupd",
       "INSERT INTO schema_migration VALUES (2, '0002_later.sql', 'abc', 1)",
-      "the database was made by a newer topupd: use that, or restore a backup",
+      "the database was made by a newer topupd: use that, or restore a backup made before the upgrade",
     ],
     [
       "of a development version",

@@ -163,7 +163,8 @@ export async function withStore<Result>(
   options: StoreOptions,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = await runtime.openStore(config, options);
+  const onCopy = (path: string) => runtime.stderr(`Before the upgrade, the database was copied to ${path}.\n`);
+  const store = await runtime.openStore(config, { onCopy, ...options });
   try {
     return await work(store);
   } finally {

@@ -96,6 +96,8 @@ export interface StoreOptions {
   /** Refuses a database that has or had rows. */
   readonly mustBeNew?: boolean;
   readonly observeBatch?: ObserveBatch | undefined;
+  /** Called with the path of the copy that is made before a SQLite database is upgraded. */
+  readonly onCopy?: (path: string) => void;
   /** A clock other than the process's own. */
   readonly clock?: Ports["clock"];
 }

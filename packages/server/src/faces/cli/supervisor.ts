@@ -47,7 +47,8 @@ export async function superviseService(
   log: ServiceLog,
   workers: number,
 ): Promise<Service> {
-  const store = await runtime.openStore(config);
+  const onCopy = (file: string) => log.logger.info({ file }, "before the upgrade, the database was copied");
+  const store = await runtime.openStore(config, { onCopy });
   let lookUps: SharedLookUps | undefined;
   const close = async () => {
     await lookUps?.close();

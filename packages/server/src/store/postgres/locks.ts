@@ -5,7 +5,7 @@ import { ACCOUNT, CUSTOMER, isAsked, qualified } from "../table.ts";
 import { TABLES } from "../tables.ts";
 import { asked, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { BEGIN, type Prepared, type Session } from "./session.ts";
+import { BEGIN, type Prepared, SERVING, type Session } from "./session.ts";
 
 /*
  * Take several locks only in the order listed here. Locks with a number are advisory; only topupd uses these numbers.
@@ -13,6 +13,33 @@ import { BEGIN, type Prepared, type Session } from "./session.ts";
 
 /** One process at a time creates or migrates the database. */
 export const LOCK_OPENING = lock("lock_opening", 7_461_001);
+
+/** How long to wait for sessions that are ending. */
+const SERVED_WITHIN_MS = 2_000;
+const SERVED_PAUSE_MS = 100;
+const SERVED =
+  "the database must be upgraded, and other processes use it: stop all services and commands of topupd first";
+
+/**
+ * Excludes processes that serve the database, until the end of the transaction.
+ * @param applied the number of migrations that the database has.
+ * @param mayServe the number of migrations that processes know which may go on.
+ * @throws StoreRefused if others serve it.
+ */
+export async function excludeServing(
+  session: Session,
+  { applied, mayServe }: { readonly applied: number; readonly mayServe: number | undefined },
+): Promise<void> {
+  // A lock that is had already is granted again.
+  const text = `SELECT version FROM generate_series(1, ${applied}) AS version
+    WHERE NOT pg_try_advisory_xact_lock(${SERVING}, version)`;
+  for (let waited = 0; ; waited += SERVED_PAUSE_MS) {
+    const { rows } = await session.ask(text);
+    if (rows.every(({ version }) => version === mayServe)) return;
+    if (waited >= SERVED_WITHIN_MS) throw new StoreRefused(SERVED);
+    await setTimeout(SERVED_PAUSE_MS);
+  }
+}
 /** One transaction at a time changes partners, tokens, secrets, catalogues or settings. Their rows are numbered. */
 export const LOCK_REFERENCE = lock("lock_reference", 7_461_002);
 /** One transaction at a time imports customers: a new customer has no row to lock yet. */

@@ -12,7 +12,7 @@ import { customerImports } from "../customer-imports.ts";
 import type { Engine } from "../engine.ts";
 import { StoreRefused } from "../errors.ts";
 import { shareLookUps } from "../look-ups.ts";
-import { type AppliedMigration, migrationStates, pendingMigrations } from "../migrations.ts";
+import { type AppliedMigration, type Migrating, migrationStates, pendingMigrations } from "../migrations.ts";
 import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { SettlingItem } from "../settling.ts";
@@ -20,14 +20,14 @@ import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSett
 import { Database, endClient, openClient, withOwnSession } from "./database.ts";
 import { createPostgresEngine, kyselyOn } from "./engine.ts";
 import { SHARED_BACKENDS, translateAtOpening } from "./error-translation.ts";
-import { LOCK_OPENING, refuseHiddenLocks } from "./locks.ts";
+import { excludeServing, LOCK_OPENING, refuseHiddenLocks } from "./locks.ts";
 import { postgresReader } from "./reader.ts";
 import { PostgresReferenceCache } from "./reference-cache.ts";
 import { BEGIN, type Prepared, type Session } from "./session.ts";
 import { standbyOf } from "./standby.ts";
 import { topUpTables } from "./top-ups.ts";
 
-export interface PostgresStoreOptions extends ProviderWishes {
+export interface PostgresStoreOptions extends ProviderWishes, Migrating {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE, with the options that the driver knows. */
   readonly url: string;
   /** The URL of a standby for lists and reports; undefined: they read the database. */
@@ -56,7 +56,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await withOwnSession(url, async (session, client) => {
       await refuseSharedBackends(client, url);
       await refuseHiddenLocks(session);
-      await migrate(session, clock(), !mustExist);
+      await migrate(session, clock(), { mayApply: !mustExist, migrations: options.migrations });
     });
     const provider = await settleProvider(engine, options);
     await ensureCheckoutSecret(engine, options);
@@ -161,12 +161,26 @@ function createPostgresStore(options: PostgresStoreOptions, parts: PostgresStore
 
 const RECORD = "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
 
-/** Applies pending migrations, one process at a time. Without pending migrations it locks and writes nothing. */
-async function migrate(session: Session, now: Instant, mayApply: boolean): Promise<void> {
-  const findPending = async () => pendingMigrations("postgres", await readApplied(session), mayApply);
-  if ((await findPending()).length === 0) return;
+/**
+ * Applies pending migrations in one transaction, one process at a time. Without pending migrations it locks and writes
+ * nothing.
+ * @throws StoreRefused if other processes serve the database that cannot serve it afterwards.
+ */
+async function migrate(
+  session: Session,
+  now: Instant,
+  migrating: Migrating & { readonly mayApply: boolean },
+): Promise<void> {
+  const findPending = async () => {
+    const applied = await readApplied(session);
+    return { applied: applied.length, pending: pendingMigrations("postgres", applied, migrating) };
+  };
+  if ((await findPending()).pending.length === 0) return;
   await session.runAll([BEGIN, LOCK_OPENING]);
-  for (const { number, name, sql, checksum } of await findPending()) {
+  const { applied, pending } = await findPending();
+  const isAdditive = pending.every((migration) => migration.isAdditive);
+  await excludeServing(session, { applied, mayServe: isAdditive ? applied : undefined });
+  for (const { number, name, sql, checksum } of pending) {
     await session.ask(sql);
     await session.ask(RECORD, [number, name, checksum, now]);
   }
@@ -174,9 +188,9 @@ async function migrate(session: Session, now: Instant, mayApply: boolean): Promi
 }
 
 /** The state of a database's migrations. Without tables all are pending. */
-export async function readPostgresMigrations(url: string): Promise<MigrationState[]> {
+export async function readPostgresMigrations(url: string, migrating: Migrating = {}): Promise<MigrationState[]> {
   try {
-    return migrationStates("postgres", await withOwnSession(url, readApplied));
+    return migrationStates("postgres", await withOwnSession(url, readApplied), migrating);
   } catch (error) {
     throw translateAtOpening(error);
   }

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import pg from "pg";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import { readMigrations } from "../migrations.ts";
 import { translate, translateAtCommit } from "./error-translation.ts";
 
 /** A statement that each session prepares once, under its name. */
@@ -89,6 +90,10 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
 /** The least number that no other session has. The session keeps it by an advisory lock. */
 const LANE = "SELECT lane FROM generate_series(0, 9999) AS lane WHERE pg_try_advisory_lock(7461009, lane) LIMIT 1";
 
+/** The first number of the locks that sessions which serve hold, shared. The second is that of the newest known migration. */
+export const SERVING = 7_461_010;
+const SERVES = `SELECT pg_advisory_lock_shared(${SERVING}, ${readMigrations("postgres").length})`;
+
 function setUpText(purpose: Purpose): string {
   const { statement, lock, idleInTransaction } = LIMITS[purpose];
   const isServing = purpose === "serving";
@@ -104,6 +109,7 @@ function setUpText(purpose: Purpose): string {
     ${keepalives};
     SET enable_seqscan = ${whole}; SET enable_hashjoin = ${whole}; SET enable_mergejoin = ${whole};
     SET enable_material = ${whole};
+    ${isServing || purpose === "office" ? `${SERVES};` : ""}
     SELECT set_config('topupd.lane', lane::text, false) FROM (${LANE}) AS l;
     SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false);
     SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,

@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
+import { DatabaseSync } from "@photostructure/sqlite";
 import type { SettledTopUp } from "../../domain/top-up.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { recordTokenUses } from "../access.ts";
@@ -10,28 +9,31 @@ import { Batcher } from "../batcher.ts";
 import { practiceCounter, recordRefusedCalls, recordTrialCalls } from "../calls.ts";
 import { checkStore } from "../check.ts";
 import { customerImports } from "../customer-imports.ts";
-import { StoreRefused, StoreUnavailable } from "../errors.ts";
+import { StoreUnavailable } from "../errors.ts";
 import { shareLookUps } from "../look-ups.ts";
-import { type AppliedMigration, migrationStates, pendingMigrations, readMigrations } from "../migrations.ts";
+import { type Migrating, readMigrations } from "../migrations.ts";
 import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { SettlingItem } from "../settling.ts";
-import type { CheckEvent, Conclusion, MigrationState, ObserveBatch, ProviderSettings, Store } from "../store.ts";
+import type { CheckEvent, Conclusion, ObserveBatch, ProviderSettings, Store } from "../store.ts";
 import { Database } from "./database.ts";
 import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
-import { cannotBeOpened, isDamage, measureFile, NOT_TOPUPDS, secureLeftLog, translate } from "./file.ts";
+import { isDamage, measureFile, secureLeftLog, translate } from "./file.ts";
+import { openUpToDate, type Reader } from "./migrate.ts";
 import { sqliteReader } from "./reader.ts";
 import { SqliteReferenceCache } from "./reference-cache.ts";
 import { SettlerClient } from "./settler-client.ts";
 import { topUpTables } from "./top-ups.ts";
 
-export interface SqliteStoreOptions extends ProviderWishes {
+export interface SqliteStoreOptions extends ProviderWishes, Migrating {
   readonly path: string;
   readonly clock: () => Instant;
   readonly random: (bytes: number) => Uint8Array;
   readonly observeBatch?: ObserveBatch | undefined;
   /** The settler's socket, for processes of a service. Commands have none and settle themselves. */
   readonly settlerSocket?: string | undefined;
+  /** Called with the path of the copy that was made before migrations are applied. */
+  readonly onCopy?: ((path: string) => void) | undefined;
 }
 
 /**
@@ -39,12 +41,11 @@ export interface SqliteStoreOptions extends ProviderWishes {
  * @throws StoreRefused if topupd does not accept the file; the message says why.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, clock, settlerSocket, mustExist = false } = options;
+  const { path, settlerSocket } = options;
   secureLeftLog(path);
-  const database = new Database(path, { mustExist });
+  const database = await openUpToDate(path, options);
   const engine = createSqliteEngine(engineParts(path, database));
   try {
-    await migrate(database, clock(), !mustExist);
     const provider = await settleProvider(engine, options);
     await ensureCheckoutSecret(engine, options);
     // A caller that got its answer must see the settled top-up in its next request.
@@ -104,7 +105,7 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
     async *check(): AsyncGenerator<CheckEvent> {
       const checked = new Database(path, { mustExist: true });
       try {
-        yield* checkFile(checked);
+        yield* checkFile(checked, options);
         yield* checkStore(engine, provider.zone);
       } catch (error) {
         const translated = translate(error);
@@ -136,52 +137,8 @@ function createSqliteStore(options: SqliteStoreOptions, parts: SqliteStoreParts)
   };
 }
 
-const RECORD = "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)";
-
-/** The part of a connection that reads. The driver's connections have it too. */
-type Reader = Pick<Database, "prepare">;
-
-/**
- * Applies pending migrations in one transaction. Several processes may run it at once. Without pending migrations it
- * writes nothing and waits for no lock.
- * @throws StoreRefused if a newer topupd migrated the file, or migrations are pending and may not be applied.
- */
-async function migrate(database: Database, now: Instant, mayApply: boolean): Promise<void> {
-  const findPending = () => pendingMigrations("sqlite", readApplied(database), mayApply);
-  if (findPending().length === 0) return;
-  await database.write(() => {
-    for (const { number, name, sql, checksum } of findPending()) {
-      database.exec(sql);
-      database.prepare(RECORD).run(number, name, checksum, now);
-    }
-  });
-}
-
-/** The state of a file's migrations. In a missing file all are pending. */
-export function readSqliteMigrations(path: string): MigrationState[] {
-  if (!existsSync(path)) return migrationStates("sqlite", []);
-  let connection: DatabaseSyncInstance | undefined;
-  try {
-    connection = new DatabaseSync(path, { readOnly: true });
-    return migrationStates("sqlite", readApplied(connection));
-  } catch (error) {
-    throw error instanceof StoreRefused ? error : cannotBeOpened(path, error as Error);
-  } finally {
-    connection?.close();
-  }
-}
-
-/** The applied migrations, in order. */
-function readApplied(database: Reader): AppliedMigration[] {
-  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
-  if (tables.length === 0) return [];
-  if (!tables.some(({ name }) => name === "schema_migration")) throw new StoreRefused(NOT_TOPUPDS);
-  const journal = database.prepare("SELECT name, checksum, applied_at FROM schema_migration ORDER BY number");
-  return journal.all() as AppliedMigration[];
-}
-
 /** Checks the file itself; `checkStore` checks its rows. */
-function* checkFile(database: Database): Generator<CheckEvent> {
+function* checkFile(database: Database, migrating: Migrating): Generator<CheckEvent> {
   const faults = database.prepareRows<{ integrity_check: string }>("PRAGMA integrity_check")();
   const broken = faults.filter((fault) => fault.integrity_check !== "ok");
   for (const fault of broken) yield { kind: "wrong", what: `integrity: ${fault.integrity_check}` };
@@ -190,16 +147,16 @@ function* checkFile(database: Database): Generator<CheckEvent> {
   if (broken.length + dangling.length === 0) yield { kind: "checked", what: "integrity of the file", count: 1 };
   database.verifyDurability();
   yield { kind: "checked", what: "durability: write-ahead log, synchronous=FULL", count: 1 };
-  yield isSchemaExpected(database)
+  yield isSchemaExpected(database, migrating)
     ? { kind: "checked", what: "tables and triggers are those of this topupd", count: 1 }
     : { kind: "wrong", what: "tables or triggers are not those of this topupd" };
 }
 
 /** Whether tables, indexes and triggers equal those that the migrations create in an empty database. */
-function isSchemaExpected(database: Database): boolean {
+function isSchemaExpected(database: Database, migrating: Migrating): boolean {
   const expected = new DatabaseSync(":memory:");
   try {
-    for (const { sql } of readMigrations("sqlite")) expected.exec(sql);
+    for (const { sql } of readMigrations("sqlite", migrating)) expected.exec(sql);
     return isDeepStrictEqual(readSchema(database), readSchema(expected));
   } finally {
     expected.close();
