@@ -5,6 +5,7 @@ import { MAX_CURRENCY_EXPONENT, NUMBER_GROUPINGS } from "./domain/money.ts";
 import { isCountry } from "./domain/names.ts";
 import { DEFAULT_MONTHS_AHEAD, MOST_MONTHS_AHEAD } from "./domain/top-up.ts";
 import { isTimeZone } from "./domain/wall-time.ts";
+import { BACKUP_SETTINGS } from "./system/backup-settings.ts";
 import { LOG_LEVELS } from "./system/log.ts";
 import { LOG_IN_SETTINGS, problemOfLogIn } from "./system/log-in-settings.ts";
 import { MAIL_SETTINGS, problemOfMail } from "./system/mail-settings.ts";
@@ -206,6 +207,7 @@ const TABLE = {
   },
   ...LOG_IN_SETTINGS,
   ...MAIL_SETTINGS,
+  ...BACKUP_SETTINGS,
   privateTargets: {
     placeholder: "LIST",
     description:

@@ -29,7 +29,7 @@ import { shellWord } from "./office/text.ts";
 import type { SettlerData } from "./store/sqlite/settler-server.ts";
 import type { ProviderSettings } from "./store/store.ts";
 import { accountTools } from "./system/account-tools.ts";
-import { createTemporaryFile, writeWholeFile } from "./system/files.ts";
+import { createTemporaryFile, folderTools, writeWholeFile } from "./system/files.ts";
 import { ENOUGH_BYTES, gatherLines, relayLines, WHOLE_IN_A_PIPE_BYTES } from "./system/log.ts";
 import { poolRandom } from "./system/random-pool.ts";
 import { targetTools } from "./targets/tools.ts";
@@ -142,7 +142,7 @@ const runtime: Runtime = {
       readProcess: metricsPort === undefined ? () => watchProcess()() : watchProcess(),
     });
   },
-  openFile: openRegularFile,
+  ...{ openFile: openRegularFile, ...folderTools },
   lowerPriority: () => {
     try {
       setPriority(LOW_PRIORITY);

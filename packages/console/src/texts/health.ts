@@ -21,7 +21,7 @@ export const health = {
     feed_behind: () => "Check the program that fetches this feed. It must name the last event that it has.",
     sessions_open: (name: string) => `See why with topupd target show "${name}": a device may have another secret.`,
     target_paused: () => "After a restore, check that nothing else serves this system. Then resume the target.",
-    no_backup: () => "Run topupd backup, and let a timer run it every hour.",
+    no_backup: () => "Run topupd backup, and let topupd-backup.timer run it every hour.",
     no_check: () => "Run topupd check, and let a timer run it each night.",
   } as Readonly<Partial<Record<AttentionItem["kind"], (name: string) => string>>>,
   databaseAway: "The database is unavailable. Partners get an answer to try again; no top-up is half done.",

@@ -35,6 +35,8 @@ export interface Problem {
   readonly amount?: Money;
   /** Its start, if that is known; the end of a token. */
   readonly at?: Instant | undefined;
+  /** Why the last backup failed, or what the last check found. */
+  readonly fault?: string | undefined;
   /** The end of the day that it is about; undefined if it has no fixed end. */
   readonly endsAt?: Instant;
   /** The credit limit of `account_low`; undefined if there is none. */
@@ -78,6 +80,7 @@ interface Told {
   readonly creditLimit: string;
   readonly at: string;
   readonly limit: LimitName | undefined;
+  readonly fault: string | undefined;
 }
 type Words = readonly [title: string, text: (told: Told) => string];
 
@@ -126,8 +129,11 @@ const WORDS: Readonly<Record<AnyProblem["kind"], Words>> = {
   ],
   second_person: ["requests wait", ({ count }) => `Changes that wait for a second person: ${count}.`],
   token_ending: ["access token ends", ({ at }) => `An access token in use ends at ${at}.`],
-  no_backup: ["no backup", ({ at }) => `The last backup: ${at}.`],
-  no_check: ["no check of the database", ({ at }) => `The last check without a finding: ${at}.`],
+  no_backup: ["no backup", ({ at, fault }) => `The last backup: ${at}.${fault ? ` A later one failed: ${fault}` : ""}`],
+  no_check: [
+    "no check of the database",
+    ({ at, fault }) => `The last check without a finding: ${at}.${fault ? ` A later one: ${fault}.` : ""}`,
+  ],
 };
 
 /** How mails write amounts, and where their links lead. */
@@ -145,7 +151,7 @@ interface Telling {
 
 /** Title, text and page of a problem, for pages and mails. The title has the subject, such as the partner. */
 export function tellProblem(problem: AnyProblem, { zone, exponent, words }: Telling) {
-  const { kind, environment, subject = "", count = 0, amount, event, at, limit, creditLimit } = problem;
+  const { kind, environment, subject = "", count = 0, amount, event, at, limit, creditLimit, fault } = problem;
   const [what, text] = WORDS[kind];
   const trial = environment === "trial" ? "trial" : undefined;
   const about = subject === "" ? trial : printable(trial === undefined ? subject : `${subject} (trial)`);
@@ -155,7 +161,7 @@ export function tellProblem(problem: AnyProblem, { zone, exponent, words }: Tell
   return {
     about,
     title: about === undefined ? what : `${about}: ${what}`,
-    text: text({ count, ...amounts, at: time, limit }),
+    text: text({ count, ...amounts, at: time, limit, fault }),
     page: pageOf(problem),
   };
 }

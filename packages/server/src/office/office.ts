@@ -45,6 +45,8 @@ export interface Desk extends Ports {
   readonly numberGrouping: NumberGrouping;
   /** Settings of the first run. */
   readonly settings: readonly FirstSetting[];
+  /** Whether a timer makes a backup every hour. */
+  readonly backsUpHourly?: boolean | undefined;
   /** Runs long work. The service answers at once; a command waits until the work is done. */
   readonly goOn: (work: (ending: AbortSignal) => Promise<void>) => Promise<void>;
   /** Shows the progress of long work on a terminal. */

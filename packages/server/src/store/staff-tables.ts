@@ -285,6 +285,6 @@ export const STAFF_TABLES = {
       problem: orNull(text()),
     },
   ),
-  check_passed: table(ONLY_ROW, { at: number() }),
-  backup_taken: table(ONLY_ROW, { at: number() }),
+  check_passed: table(ONLY_ROW, { at: orNull(number()), fault: orNull(text()) }),
+  backup_taken: table(ONLY_ROW, { at: orNull(number()), fault: orNull(text()) }),
 };

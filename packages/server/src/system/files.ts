@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename, stat, unlink } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 const PIECE_BYTES = 64 * 1024;
@@ -27,6 +27,11 @@ export function createTemporaryFile(path: string) {
     remove: async (): Promise<void> => file?.close(),
   };
 }
+
+export const folderTools = {
+  listFolder: (path: string): Promise<string[]> => readdir(path),
+  removeFile: (path: string): Promise<void> => unlink(path),
+};
 
 /* A file that gets its name only after all its bytes are on disk, so that a reader never finds half a file. */
 

@@ -107,6 +107,31 @@ describe("deploy/topupd.service", () => {
   });
 });
 
+describe("deploy/topupd-backup.service", () => {
+  const backup = read("deploy/topupd-backup.service");
+
+  test("is the service, with one backup in place of serving, at a lower priority", () => {
+    const lines = (text: string) => text.split("\n").filter((line) => /^[A-Z]/.test(line) && !line.startsWith("Exec"));
+    const own = lines(backup).filter((line) => !lines(unit).includes(line));
+    expect(own.map((line) => line.split("=")[0])).toEqual([
+      ...["Description", "Type", "Nice", "IOSchedulingClass", "ReadWritePaths"],
+    ]);
+    const [, start] = /^ExecStart=(.*) serve$/m.exec(unit) ?? [];
+    expect(backup).toContain(`\nExecStart=${start} backup --keep\n`);
+  });
+
+  test("may write the folder of the example", () => {
+    const example = read("deploy/topupd.env.example");
+    const [, folder] = /^#TOPUPD_BACKUP_FOLDER=(.*)$/m.exec(example) ?? [];
+    expect(backup).toContain(`\nReadWritePaths=-${folder}\n`);
+  });
+
+  test("is started every hour, also for an hour that was missed", () => {
+    const timer = read("deploy/topupd-backup.timer");
+    for (const line of ["OnCalendar=hourly", "Persistent=true"]) expect(timer).toContain(`\n${line}\n`);
+  });
+});
+
 test("deploy/topupd.sh hands a command on as it is, as the service's user, and says who calls", () => {
   /** What it asks of systemd, with somebody in the place of it who prints that. */
   const askedBy = (env: Readonly<Record<string, string>>, command = ["partner", "add", "Blue Wallet"]) => {

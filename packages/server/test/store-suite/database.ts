@@ -20,8 +20,8 @@ export interface OpenOptions {
   readonly observeBatch?: ObserveBatch | undefined;
   readonly mustExist?: boolean;
   readonly mustBeNew?: boolean;
-  readonly migrations?: URL;
-  readonly onCopy?: (path: string) => void;
+  readonly migrations?: URL | undefined;
+  readonly onCopy?: ((path: string) => void) | undefined;
 }
 
 /** A kind of store for the suite: one database, and stores on it. */

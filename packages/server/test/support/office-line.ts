@@ -1,4 +1,5 @@
 import { createReadStream, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdir, unlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
@@ -34,6 +35,8 @@ export interface OfficeLine {
   /** What stands between the commands and their store. */
   wrapStore: (store: Store) => Store;
   targetTools: Runtime["targetTools"];
+  /** What the disk makes of files that are written. */
+  spoilFiles: (bytes: Uint8Array) => Uint8Array;
   stdin: string;
   /** What somebody types at a terminal, line by line; undefined where there is none. */
   typed: string[] | undefined;
@@ -102,7 +105,12 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
       // In pieces that end anywhere.
       return createReadStream(at(path), { highWaterMark: 1_000 });
     },
-    writeFile: (path, pieces, options) => writeWholeFile(at(path), pieces, { ...options, suffix: "x" }),
+    ...{ listFolder: (path) => readdir(at(path)), removeFile: (path) => unlink(at(path)) },
+    writeFile: async (path, pieces, options) => {
+      const bytes = await writeWholeFile(at(path), pieces, { ...options, suffix: "x" });
+      writeFileSync(at(path), line.spoilFiles(readFileSync(at(path))));
+      return bytes;
+    },
     ...{ defaultWorkers: 1, supervisor: undefined, prepareProcesses: unwanted },
     ...{
       createMetrics: unwanted,
@@ -137,7 +145,7 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
     untilAskedToStop: () => line.askedToStop,
   });
   const line: OfficeLine = {
-    ...{ folder, now, wrapStore: (store) => store },
+    ...{ folder, now, wrapStore: (store) => store, spoilFiles: (bytes) => bytes },
     env: { TOPUPD_PRIVATE_TARGETS: "127.0.0.0/8,10.0.0.0/8", ...env },
     targetTools: (allowed) => targetTools({ clock: () => line.now, random }, allowed),
     ...{ asleep: unwanted, askedToStop: new Promise(() => {}), stdin: "", typed: undefined, started: undefined },

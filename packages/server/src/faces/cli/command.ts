@@ -130,7 +130,7 @@ function readWholeNumber(text: string, most: number): number {
 }
 
 /** Settings of commands that only open the database. */
-const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent", "defaultCountry"];
+export const STORE_SETTINGS: readonly SettingName[] = ["database", "timeZone", "currencyExponent", "defaultCountry"];
 
 export type Fallbacks = Readonly<Partial<Record<SettingName, string>>>;
 

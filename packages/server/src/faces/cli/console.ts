@@ -43,6 +43,7 @@ export async function serveConsole(
       storeKind: config.database.store,
       currency: config.currency,
       numberGrouping: config.numberGrouping,
+      backsUpHourly: config.backupFolder !== undefined,
       totpRoles: config.requireTotp,
       letterhead: {
         name: config.providerName ?? null,

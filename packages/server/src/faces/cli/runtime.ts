@@ -35,6 +35,9 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly readMigrations: (config: Config) => Promise<MigrationState[]>;
   /** The bytes of a regular file. Rejects if it cannot be read. */
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
+  /** The names in a folder. Rejects if it cannot be read. */
+  readonly listFolder: (path: string) => Promise<string[]>;
+  readonly removeFile: (path: string) => Promise<void>;
   /** Lowers the priority of this process, so that slow work does not delay the service. */
   readonly lowerPriority: () => void;
   /**

@@ -97,6 +97,7 @@ export async function serveWorker(
     everyMs: 30_000,
     work: alertWatch({
       ...{ store, clock, lease, mailer: mailerOf(config, { clock }), words, log: workerPorts.log },
+      backsUpHourly: config.backupFolder !== undefined,
       observe: metrics?.observeProblems,
     }),
     failure: "alerts are late",

@@ -23,6 +23,8 @@ export interface AdminWorld extends Ports, Pick<OwnAccountPorts, "accounts" | "t
   readonly currency: string | undefined;
   /** How the console groups digits. */
   readonly numberGrouping: NumberGrouping;
+  /** Whether a timer makes a backup every hour. */
+  readonly backsUpHourly?: boolean | undefined;
   /** The provider's lines on printed settlements; null if not set. */
   readonly letterhead: Readonly<Record<"name" | "address" | "number" | "tax", string | null>>;
   /** Settings of the first run. */
@@ -94,8 +96,8 @@ export function createAdminPorts(world: AdminWorld): AdminPorts {
 export function serviceDesk(ports: AdminPorts, actor: Actor): Desk {
   const { store, clock, random, accounts, targets, sleep, background } = ports;
   const goOn: Desk["goOn"] = async (work) => background.begin(work);
-  const { single, state, limits, currency, numberGrouping, settings } = ports;
-  const known = { single, state, limits, currency, numberGrouping, settings };
+  const { single, state, limits, currency, numberGrouping, settings, backsUpHourly } = ports;
+  const known = { single, state, limits, currency, numberGrouping, settings, backsUpHourly };
   return { store, clock, random, accounts, targets, actor, sleep, ...known, goOn, progress() {}, giveWay() {} };
 }
 

@@ -9,7 +9,7 @@ import type { Ports } from "../../store/ports.ts";
 import { openSessions } from "../../store/sessions-due.ts";
 import type { Store } from "../../store/store.ts";
 import { countHeldBack } from "../imports/runs.ts";
-import { lastBackupAt, lastCheckAt } from "../maintenance/backups.ts";
+import { lastCare } from "../maintenance/backups.ts";
 import { tokenState } from "../partners/presenter.ts";
 import { refusedToday } from "../partners/refused.ts";
 import { partnerNamesOf, readLastUses, readTokens } from "../partners/sql.ts";
@@ -20,13 +20,19 @@ import { statusesOf } from "../targets/presenter.ts";
 /** A token needs attention if it ends within this time and was used within the same time before. */
 const ENDING_WITHIN_MS = 14 * DAY_MS;
 const BACKUP_EVERY_MS = 2 * DAY_MS;
+const HOURLY_BACKUP_WITHIN_MS = DAY_MS / 12;
 const CHECK_EVERY_MS = 7 * DAY_MS;
 const MIB = 1024 * 1024;
 const LEAST_FREE_MIB = 2 * 1024;
 const MOST_LOG_MIB = 1024;
 
+export interface ProblemPorts extends Pick<Ports, "store" | "clock"> {
+  /** Whether a timer makes a backup every hour. */
+  readonly backsUpHourly?: boolean | undefined;
+}
+
 /** All problems that the database and its disk show now, most urgent first. */
-export async function readProblems({ store, clock }: Pick<Ports, "store" | "clock">): Promise<Problem[]> {
+export async function readProblems({ store, clock, backsUpHourly }: ProblemPorts): Promise<Problem[]> {
   const { db } = store.engine;
   const now = clock();
   const problems = [
@@ -36,7 +42,7 @@ export async function readProblems({ store, clock }: Pick<Ports, "store" | "cloc
     ...(await problemsOfDay(store, dayAt(now, store.provider.zone))),
     ...(await ofBalances(store)),
     ...(await ofTokens(db, now)),
-    ...(await ofCare(store, now)),
+    ...(await ofCare(store, now, backsUpHourly === true ? HOURLY_BACKUP_WITHIN_MS : BACKUP_EVERY_MS)),
   ];
   for (const environment of ENVIRONMENTS) {
     const late = (await lateServices({ store, clock }, environment)).length;
@@ -143,12 +149,17 @@ async function ofTokens(db: Db, now: Instant): Promise<Problem[]> {
 }
 
 /** Missing backups and checks. A database without a production catalogue needs none. */
-async function ofCare(store: Pick<Store, "engine" | "currentCatalogue">, now: Instant): Promise<Problem[]> {
+async function ofCare(
+  store: Pick<Store, "engine" | "currentCatalogue">,
+  now: Instant,
+  backupEveryMs: number,
+): Promise<Problem[]> {
   if ((await store.currentCatalogue("production", now)) === undefined) return [];
   const { db } = store.engine;
-  const [backedUpAt, checkedAt] = [await lastBackupAt(db), await lastCheckAt(db)];
+  const [backup, check] = [await lastCare(db, "backupTaken"), await lastCare(db, "checkPassed")];
+  const isDue = ({ at = 0, fault }: typeof backup, everyMs: number) => fault !== undefined || at < now - everyMs;
   return [
-    ...((backedUpAt ?? 0) < now - BACKUP_EVERY_MS ? [{ kind: "no_backup", at: backedUpAt } as const] : []),
-    ...((checkedAt ?? 0) < now - CHECK_EVERY_MS ? [{ kind: "no_check", at: checkedAt } as const] : []),
+    ...(isDue(backup, backupEveryMs) ? [{ kind: "no_backup", ...backup } as const] : []),
+    ...(isDue(check, CHECK_EVERY_MS) ? [{ kind: "no_check", ...check } as const] : []),
   ];
 }

@@ -1,12 +1,11 @@
 import { type Mailer, MailFailed } from "../../domain/mail.ts";
 import { keyOf, type MailWords, type Problem, type ProblemKey, problemMail } from "../../domain/problem.ts";
 import { dayAt } from "../../domain/wall-time.ts";
-import type { Ports } from "../../store/ports.ts";
 import type { AlertRow } from "../../store/tables.ts";
-import { problemsOfDay, readProblems } from "./problems.ts";
+import { type ProblemPorts, problemsOfDay, readProblems } from "./problems.ts";
 import { alertsToMail, endAlert, forgetAlerts, noteMailed, openAlerts, raiseAlert } from "./sql.ts";
 
-export interface AlertPorts extends Pick<Ports, "store" | "clock"> {
+export interface AlertPorts extends ProblemPorts {
   /** Undefined: no mail is sent. */
   readonly mailer: Mailer | undefined;
   readonly words: MailWords;

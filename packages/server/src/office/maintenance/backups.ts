@@ -1,4 +1,4 @@
-import { type Bytes, readChunks, writeBackup } from "../../backup/backup-file.ts";
+import { type Bytes, countChunks, readChunks, readHeader, writeBackup } from "../../backup/backup-file.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import type { Ports } from "../../store/ports.ts";
@@ -93,20 +93,67 @@ async function* countRows(chunks: AsyncIterable<ArchiveChunk>, onRows?: OnRows):
   }
 }
 
-/** Records when the newest backup was taken. */
+/** The last backup or check: its time if one went well, and why the last one did not. */
+interface Care {
+  readonly at: Instant | undefined;
+  readonly fault: string | undefined;
+}
+type CareTable = "backupTaken" | "checkPassed";
+
+/** Records a backup that was verified. */
 export function noteBackup(engine: Engine, at: Instant): Promise<unknown> {
-  return engine.transact((tx) => putOnlyRow(tx, "backupTaken", { at }));
+  return engine.transact((tx) => putOnlyRow(tx, "backupTaken", { at, fault: null }));
 }
 
-/** Records when the newest check that found nothing wrong ended. */
+/** Records a check that found nothing wrong. */
 export function noteCheck(engine: Engine, at: Instant): Promise<unknown> {
-  return engine.transact((tx) => putOnlyRow(tx, "checkPassed", { at }));
+  return engine.transact((tx) => putOnlyRow(tx, "checkPassed", { at, fault: null }));
+}
+
+/** Records that the last backup or check failed. @param fault contains no stored data, because it is mailed. */
+export function noteFault(engine: Engine, table: CareTable, fault: string): Promise<unknown> {
+  return engine.transact(async (tx) => {
+    const { at = null } = await lastCare(tx, table);
+    await putOnlyRow(tx, table, { at, fault });
+  });
+}
+
+export async function lastCare(db: Db, table: CareTable): Promise<Care> {
+  const row = await db.selectFrom(table).select(["at", "fault"]).executeTakeFirst();
+  return { at: row?.at ?? undefined, fault: row?.fault ?? undefined };
 }
 
 export async function lastCheckAt(db: Db): Promise<Instant | undefined> {
-  return (await db.selectFrom("checkPassed").select("at").executeTakeFirst())?.at;
+  return (await lastCare(db, "checkPassed")).at;
 }
 
 export async function lastBackupAt(db: Db): Promise<Instant | undefined> {
-  return (await db.selectFrom("backupTaken").select("at").executeTakeFirst())?.at;
+  return (await lastCare(db, "backupTaken")).at;
 }
+
+/** Reads a whole backup. @throws BackupRefused if it is not complete; also the errors of reading it. */
+export async function verifyBackup(open: () => Bytes, version: string): Promise<void> {
+  await readHeader(open(), version);
+  await countChunks(readChunks(open()));
+}
+
+interface Checked {
+  readonly checked: { readonly what: string; readonly count: number }[];
+  readonly wrong: string[];
+}
+
+/** Verifies the database, and records the result. */
+export async function checkWhole({ store, clock }: Pick<Ports, "store" | "clock">): Promise<Checked> {
+  const { checked, wrong }: Checked = { checked: [], wrong: [] };
+  for await (const event of store.check()) {
+    if (event.kind === "checked") checked.push({ what: event.what, count: event.count });
+    else wrong.push(event.what);
+  }
+  const note =
+    wrong.length === 0 ? noteCheck(store.engine, clock()) : noteFault(store.engine, "checkPassed", FOUND(wrong));
+  // The finding is true even if this note fails.
+  await note.catch(() => {});
+  return { checked, wrong };
+}
+
+const FOUND = (wrong: readonly string[]) => `topupd check found what is wrong: ${wrong.length}`;

@@ -9,7 +9,7 @@ import { InstantSchema, oneOf, onePage, PREVIEW, pageOf, ReasonSchema } from "..
 import { decide } from "../decide.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { count, fieldLines } from "../text.ts";
-import { noteCheck } from "./backups.ts";
+import { checkWhole } from "./backups.ts";
 import { moveHorizon, pruneHistory } from "./prune.ts";
 
 /* Maintenance of the database. Only the shell has it, since it takes long or cannot be undone. */
@@ -35,15 +35,8 @@ export const checkDatabase = operation({
       show: checkLines,
     },
   ],
-  async run({ store, clock }) {
-    const checked: { what: string; count: number }[] = [];
-    const wrong: string[] = [];
-    for await (const event of store.check()) {
-      if (event.kind === "checked") checked.push({ what: event.what, count: event.count });
-      else wrong.push(event.what);
-    }
-    // The finding is true even if this note fails.
-    if (wrong.length === 0) await noteCheck(store.engine, clock()).catch(() => {});
+  async run(office) {
+    const { checked, wrong } = await checkWhole(office);
     return { ok: wrong.length === 0, checked, wrong };
   },
 });

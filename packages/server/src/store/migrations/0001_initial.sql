@@ -890,16 +890,18 @@ CREATE TABLE bulk_line (
 CREATE UNIQUE INDEX bulk_line_by_connection ON bulk_line (run_id, cuid, service, req_id);
 CREATE INDEX bulk_line_problem ON bulk_line (run_id, number) WHERE problem IS NOT NULL;
 
--- Time of the last check that found nothing wrong.
+-- Time of the last check that found nothing wrong. fault: what the last check found; NULL: nothing.
 CREATE TABLE check_passed (
   only_row INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
-  at       INTEGER NOT NULL
+  at       INTEGER,
+  fault    TEXT
 ) STRICT;
 
--- Time of the last backup.
+-- Time of the last verified backup. fault: why the last backup failed; NULL: it did not.
 CREATE TABLE backup_taken (
   only_row INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
-  at       INTEGER NOT NULL
+  at       INTEGER,
+  fault    TEXT
 ) STRICT;
 
 -- Ledgers, top-ups, account entries, closed shifts and the audit trail are never changed. Only history before

@@ -98,7 +98,7 @@ async function upgrade(path: string, options: Options): Promise<void> {
  */
 function readOnce(connection: DatabaseSyncInstance, columns: string, from: string): unknown[][] {
   const rows: unknown[][] = [];
-  connection.function("topupd_row", { varargs: true }, (...row) => {
+  connection.function("topupd_row", { varargs: true }, (...row: unknown[]) => {
     rows.push(row);
     return null;
   });

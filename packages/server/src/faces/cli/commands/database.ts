@@ -1,5 +1,4 @@
-import { Argument, type Command, Option } from "commander";
-import { BackupRefused, countChunks, isBackup, readChunks, readHeader } from "../../../backup/backup-file.ts";
+import { type Command, Option } from "commander";
 import {
   type DatabaseAddress,
   readDatabaseAddress,
@@ -7,15 +6,14 @@ import {
   withoutPassword,
 } from "../../../domain/database-address.ts";
 import { type CurrencyExponent, formatMoney } from "../../../domain/money.ts";
-import { isoTime, isoTimeOrNull } from "../../../domain/wall-time.ts";
-import { backUpStore, copyStore, noteBackup, restoreStore } from "../../../office/maintenance/backups.ts";
+import { isoTimeOrNull } from "../../../domain/wall-time.ts";
+import { copyStore } from "../../../office/maintenance/backups.ts";
 import { partnerNamesOf } from "../../../office/partners/sql.ts";
-import { printable, table } from "../../../office/text.ts";
+import { table } from "../../../office/text.ts";
 import { MADE_BEFORE_RELEASE } from "../../../store/errors.ts";
 import type { ArchiveTotals, MigrationState } from "../../../store/store.ts";
-import { actorOf, addCommand, addStoreCommand, type Context, type Session, withStore } from "../command.ts";
-import { CommandFailed, FoundWrong, isFileError, WrongUsage, withFile } from "../failures.ts";
-import { STDIO } from "../files.ts";
+import { addCommand, type Context, withStore } from "../command.ts";
+import { CommandFailed, FoundWrong, WrongUsage } from "../failures.ts";
 import type { Runtime } from "../runtime.ts";
 import { progressLine } from "../terminal.ts";
 
@@ -44,41 +42,6 @@ export function addCopyCommand(program: Command, runtime: Runtime): void {
     examples: ["topupd copy --from sqlite:./topupd.db --to env:NEW_DATABASE"],
     settings: [],
     run: (context, _, flags) => copy(context, flags),
-  });
-}
-
-/** Adds `topupd backup`. */
-export function addBackupCommand(program: Command, runtime: Runtime): void {
-  addStoreCommand<{ readonly replace?: boolean }>(program, runtime, {
-    name: "backup",
-    description: "write everything to one file that topupd can restore; the service keeps running",
-    arguments: [
-      new Argument("<FILE>", "the new file; only its owner can read it, and it gets its name when it is complete"),
-    ],
-    options: [new Option("--replace", "replace an existing backup")],
-    examples: ["topupd backup /var/backups/topupd/2026-11-20.backup", "topupd backup --replace last.backup"],
-    run: (session, [file = ""], { replace = false }) =>
-      withFile(file, "be written", async () => {
-        if (file === STDIO) throw new WrongUsage("a backup cannot go to stdout: name a file");
-        await refuseTaken(runtime, file, replace);
-        await backUp(session, file, replace);
-      }),
-  });
-}
-
-/** Adds `topupd restore`. */
-export function addRestoreCommand(program: Command, runtime: Runtime): void {
-  addCommand<{ readonly dryRun?: boolean }>(program, runtime, {
-    name: "restore",
-    description: "fill a new, empty database of either kind from a backup; targets and bulk changes are paused",
-    arguments: [new Argument("<FILE>", "a file that topupd backup wrote")],
-    options: [new Option("--dry-run", "verify the whole file, and change no database")],
-    examples: ["topupd restore --dry-run last.backup", "topupd restore last.backup --database sqlite:./restored.db"],
-    settings: ["database"],
-    run: (context, [file = ""], { dryRun }) =>
-      withFile(file, "be read", () => restore(context, file, dryRun)).catch((error: unknown) => {
-        throw error instanceof BackupRefused ? new CommandFailed(`${file} ${printable(error.message)}`) : error;
-      }),
   });
 }
 
@@ -113,7 +76,7 @@ async function copy(context: Context, flags: Record<"from" | "to", string>): Pro
     await withStore(likeSource, runtime, { mustBeNew: true }, async (target) => {
       const line = progressLine(runtime);
       const totals = await line.until(copyStore(source, target, (rows) => line.show(`copying ... ${rows} rows`)));
-      print(context, totals, await partnerNamesOf(target), currencyExponent);
+      printTotals(context, totals, await partnerNamesOf(target), currencyExponent);
     });
   });
   runtime.stderr(
@@ -134,81 +97,8 @@ function readAddress(flag: string, text: string, { env }: Runtime): DatabaseAddr
   }
 }
 
-/** Refuses an existing file before the database is read. `replace` may replace only a backup. */
-async function refuseTaken({ openFile }: Runtime, file: string, replace: boolean): Promise<void> {
-  try {
-    const isOldBackup = await isBackup(openFile(file));
-    if (!replace) throw new CommandFailed(`${file} exists already: name another file, or use --replace`);
-    if (!isOldBackup)
-      throw new CommandFailed(`${file} is not a backup of topupd, so --replace does not replace it: name another file`);
-  } catch (error) {
-    if (!isFileError(error) || error.code !== "ENOENT") throw error;
-  }
-}
-
-async function backUp(session: Session, file: string, replace: boolean): Promise<void> {
-  const { runtime, store, config } = session;
-  // Names are read before the file gets its name: a later failure would look as if there were no backup.
-  const partners = await partnerNamesOf(store);
-  const signal = stopSignal(runtime);
-  const write = (pieces: AsyncIterable<Uint8Array>) => runtime.writeFile(file, pieces, { replace });
-  const line = progressLine(runtime);
-  const onRows = (rows: number) => line.show(`writing ... ${rows} rows`);
-  const request = { version: runtime.version, kind: config.database.store, write, signal, onRows };
-  const { totals, takenAt, bytes } = await line.until(backUpStore(session, request)).catch((error: unknown) => {
-    throw signal.aborted ? new CommandFailed(`stopped by ${String(signal.reason)}: no backup was made`) : error;
-  });
-  // The backup is complete even if this note fails.
-  await noteBackup(store.engine, takenAt).catch(() => {});
-  print(session, totals, partners, store.provider.currencyExponent, { file, takenAt: isoTime(takenAt), bytes });
-  runtime.stderr(
-    `${file} has ${bytes} bytes and contains everything acknowledged before ${isoTime(takenAt)}. Protect it like the database, and test restoring it before you need it.\n`,
-  );
-}
-
-/** A signal that is aborted with the name of SIGTERM, SIGINT or SIGHUP. */
-function stopSignal({ untilAskedToStop }: Runtime): AbortSignal {
-  const controller = new AbortController();
-  void untilAskedToStop({ hangUp: true }).then((name) => controller.abort(name));
-  return controller.signal;
-}
-
-async function restore(context: Context, file: string, dryRun = false): Promise<void> {
-  const { runtime, config: settings } = context;
-  const open = () => runtime.openFile(file);
-  // The file is verified before a database is opened, so that a damaged file creates none.
-  const header = await readHeader(open(), runtime.version);
-  const { timeZone, currencyExponent, defaultCountry, topupd, store: kind } = header;
-  const takenAt = isoTime(header.takenAt);
-  const facts = { file, takenAt, topupd, store: kind };
-  if (dryRun) {
-    const { totals, partners } = await countChunks(readChunks(open()));
-    print(context, totals, partners, currencyExponent, facts);
-    const made = `topupd ${printable(topupd)} wrote it from ${printable(kind)} at ${takenAt}`;
-    runtime.stderr(`${file} is complete: ${made}. Nothing was restored.\n`);
-    return;
-  }
-  // Time zone, currency and country come from the backup. Other settings would not fit its rows.
-  const config = { ...settings, timeZone, currencyExponent, defaultCountry };
-  let notes = "";
-  await withStore(config, runtime, { mustBeNew: true }, async (store) => {
-    const line = progressLine(runtime);
-    const ports = { store, clock: runtime.clock };
-    const onRows = (rows: number) => line.show(`restoring ... ${rows} rows`);
-    const { totals, paused, pausedBulk } = await line.until(restoreStore(open(), ports, actorOf(runtime), onRows));
-    print(context, totals, await partnerNamesOf(store), currencyExponent, { ...facts, paused, pausedBulk });
-    if (paused.length > 0)
-      notes += `\nThese targets are paused: ${paused.join(", ")}. When this database has replaced the old one, run topupd target resume NAME for each.`;
-    if (pausedBulk.length > 0)
-      notes += `\nThese bulk changes are paused: ${pausedBulk.join(", ")}. Run topupd bulk continue or topupd bulk cancel for each.`;
-  });
-  runtime.stderr(
-    `Everything was restored into ${showDatabaseAddress(config.database)} and verified. It lacks everything recorded after ${takenAt}: see "Restoring" in docs/alerts.md before you start the service.${notes}\n`,
-  );
-}
-
 /** Prints the rows of each table and the sums of top-ups. @param facts first fields of the JSON. */
-function print(
+export function printTotals(
   { show }: Context,
   totals: ArchiveTotals,
   partners: ReadonlyMap<number, string>,
