@@ -37,6 +37,8 @@ export interface OfficeLine {
   targetTools: Runtime["targetTools"];
   /** What the disk makes of files that are written. */
   spoilFiles: (bytes: Uint8Array) => Uint8Array;
+  /** The folder of the migrations; undefined: those of topupd. */
+  migrations: URL | undefined;
   stdin: string;
   /** What somebody types at a terminal, line by line; undefined where there is none. */
   typed: string[] | undefined;
@@ -82,7 +84,16 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
   const openStore: Runtime["openStore"] = async (config, how) => {
     const { database, timeZone, currencyExponent, defaultCountry, basePlans, monthsAhead } = config;
     const rules = { basePlans, monthsAhead };
-    const settings = { timeZone, currencyExponent, defaultCountry, ...rules, clock: () => line.now, random, ...how };
+    const settings = {
+      timeZone,
+      currencyExponent,
+      defaultCountry,
+      ...rules,
+      clock: () => line.now,
+      random,
+      ...how,
+      migrations: line.migrations,
+    };
     const opening =
       database.store === "sqlite"
         ? openSqliteStore({ ...settings, path: at(database.path) })
@@ -99,7 +110,9 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
       return true;
     },
     readMigrations: async ({ database }) =>
-      database.store === "sqlite" ? readSqliteMigrations(at(database.path)) : readPostgresMigrations(database.url),
+      database.store === "sqlite"
+        ? readSqliteMigrations(at(database.path), line)
+        : readPostgresMigrations(database.url),
     openFile: (path) => {
       statSync(at(path));
       // In pieces that end anywhere.
@@ -145,7 +158,7 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
     untilAskedToStop: () => line.askedToStop,
   });
   const line: OfficeLine = {
-    ...{ folder, now, wrapStore: (store) => store, spoilFiles: (bytes) => bytes },
+    ...{ folder, now, wrapStore: (store) => store, spoilFiles: (bytes) => bytes, migrations: undefined },
     env: { TOPUPD_PRIVATE_TARGETS: "127.0.0.0/8,10.0.0.0/8", ...env },
     targetTools: (allowed) => targetTools({ clock: () => line.now, random }, allowed),
     ...{ asleep: unwanted, askedToStop: new Promise(() => {}), stdin: "", typed: undefined, started: undefined },
