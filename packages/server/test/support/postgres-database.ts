@@ -6,12 +6,15 @@ import type { TestDatabase } from "../store-suite/database.ts";
 /** A database of its own on the server of the tests, for what every store must do. */
 export interface TestPostgres extends TestDatabase {
   readonly url: string;
+  /** Resolves when the database exists. */
+  readonly made: Promise<void>;
 }
 
 export function makePostgresDatabase(): TestPostgres {
   const { url, made } = makeEmptyDatabase();
   return {
     url,
+    made,
     open: async (options) => {
       await made;
       return openPostgresStore({ timeZone: undefined, currencyExponent: undefined, ...options, url, connections: 4 });
