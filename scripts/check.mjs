@@ -11,7 +11,7 @@ const looks = [
   ["types", "tsc", ["-p", "tsconfig.json"]],
   ["console types", "tsc", ["-p", "packages/console/tsconfig.json"]],
   ["format and lint", "biome", ["ci", "--error-on-warnings", "--colors=off"]],
-  ["promises", "oxlint", ["--type-aware", "--deny-warnings", "packages", "bench", "scripts/collections"]],
+  ["promises", "oxlint", ["--type-aware", "--deny-warnings", "packages", "bench", "packaging", "scripts/collections"]],
   ["dead code", "knip", []],
 ];
 const tests = ["tests", "vitest", ["run", ...patterns]];

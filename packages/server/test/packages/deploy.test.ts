@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { userInfo } from "node:os";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig, SETTING_NAMES, SETTINGS } from "../../src/config.ts";
 import { BODY_MAX_BYTES } from "../../src/partner/failures.ts";
 import { assignments, ROOT, read, stopSeconds } from "../support/deploy-files.ts";
 import { officeLine } from "../support/office-line.ts";
+import { temporaryFolder } from "../support/service.ts";
 
 /* What is true of all files for deploying, and those that run topupd without containers. */
 
@@ -132,26 +132,64 @@ describe("deploy/topupd-backup.service", () => {
   });
 });
 
-test("deploy/topupd.sh hands a command on as it is, as the service's user, and says who calls", () => {
-  /** What it asks of systemd, with somebody in the place of it who prints that. */
-  const askedBy = (env: Readonly<Record<string, string>>, command = ["partner", "add", "Blue Wallet"]) => {
+describe("deploy/topupd.sh", () => {
+  /** What it starts in the end, with programs in the place of the real ones that print how they were called. */
+  const started = (given: { caller: string; sudo?: string; systemd?: boolean; words?: string[] }) => {
+    const { caller, sudo, systemd = true, words = ["partner", "add", "Blue Wallet"] } = given;
+    const folder = temporaryFolder();
+    const settings = join(folder, "topupd.env");
+    writeFileSync(settings, "# A comment\nTOPUPD_PROVIDER_NAME='Blue $(false) Cable'\nTOPUPD_PORT=8085\nPATH=/none\n");
+    for (const name of ["systemd-run", "setpriv", "node"])
+      writeFileSync(
+        join(folder, name),
+        `#!/bin/sh\nprintf '%s\\n' ${name} "$@" "$TOPUPD_PROVIDER_NAME" "$SUDO_USER"\n`,
+        {
+          mode: 0o755,
+        },
+      );
+    writeFileSync(join(folder, "id"), `#!/bin/sh\necho ${caller}\n`, { mode: 0o755 });
     const script = read("deploy/topupd.sh")
-      .replace("exec systemd-run", "systemd")
-      .replace("exec /usr/bin/node", "exec printf '%s\\n'");
-    const said = `systemd() { printf '%s\\n' "$@"; }\n${script}`;
-    const words = ["-euc", said, "topupd", ...command];
-    return execFileSync("sh", words, { env: { ...env, PATH: process.env["PATH"] }, encoding: "utf8" }).split("\n");
+      .replace("/etc/topupd/topupd.env", settings)
+      .replace("/usr/bin/node", join(folder, "node"))
+      .replace("/run/systemd/system", systemd ? folder : join(folder, "none"));
+    const env = { PATH: `${folder}:${process.env["PATH"]}`, ...(sudo === undefined ? {} : { SUDO_USER: sudo }) };
+    return execFileSync("sh", ["-c", script, "topupd", ...words], { env, encoding: "utf8" })
+      .trimEnd()
+      .split("\n");
   };
-  const asked = askedBy({ SUDO_USER: "maya" });
-  expect(asked.slice(-4)).toEqual(["partner", "add", "Blue Wallet", ""]);
-  expect(asked).toContain("--setenv=SUDO_USER=maya");
-  expect(asked).toContain("--property=User=topupd");
-  // Files that a command names are those of the caller's folder, if the user can enter it.
-  expect(asked).toContain(`--property=WorkingDirectory=-${process.cwd()}`);
-  // Where sudo was not called, by cron say.
-  expect(askedBy({})).toContain(`--setenv=SUDO_USER=${userInfo().username}`);
-  // Setup asks at the terminal, and writes the settings as root.
-  expect(askedBy({}, ["setup", "--yes"]).slice(1)).toEqual(["setup", "--yes", ""]);
+
+  test("hands a command on as it is, as the service's user, and says who calls", () => {
+    const [first, ...rest] = started({ caller: "root", sudo: "maya" });
+    expect(first).toBe("systemd-run");
+    expect(rest.slice(-5)).toEqual(["partner", "add", "Blue Wallet", "", "maya"]);
+    expect(rest).toContain("--setenv=SUDO_USER=maya");
+    expect(rest).toContain("--property=User=topupd");
+    // Files that a command names are those of the caller's folder, if the user can enter it.
+    expect(rest).toContain(`--property=WorkingDirectory=-${process.cwd()}`);
+    // Where sudo was not called, by cron say.
+    expect(started({ caller: "root" })).toContain("--setenv=SUDO_USER=root");
+  });
+
+  test("reads the settings by itself without systemd, and executes nothing in them", () => {
+    const said = started({ caller: "root", systemd: false });
+    expect(said.slice(0, 4)).toEqual(["setpriv", "--reuid=topupd", "--regid=topupd", "--init-groups"]);
+    expect(said.slice(-5)).toEqual(["partner", "add", "Blue Wallet", "Blue $(false) Cable", "root"]);
+  });
+
+  test("becomes nobody else in a container, for setup, and for commands without settings", () => {
+    const own = [
+      ["topupd", "check"],
+      ["root", "setup"],
+      ["maya", "--version"],
+      ["maya", "demo"],
+    ] as const;
+    for (const [caller, word] of own) expect(started({ caller, words: [word] })[0], word).toBe("node");
+    for (const [caller, word] of [
+      ["root", "demo"],
+      ["maya", "check"],
+    ] as const)
+      expect(started({ caller, words: [word] })[0], word).toBe("systemd-run");
+  });
 });
 
 function directive(name: string): string | undefined {

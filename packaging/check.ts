@@ -1,0 +1,79 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { VERSION } from "./lock.ts";
+import { type Arch, NODE_ARCH } from "./node-binary.ts";
+
+const MOST_INSTALLED_KIB = 190 * 1024;
+const MOST_START_MS = 1_500;
+const PORT = 18_080;
+
+/** The long check of a package: two builds with one hash, lintian, and a life in an empty Debian: installed, used, purged. */
+export async function check(build: (into: string) => Promise<string>, arch: Arch): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "topupd-package-"));
+  try {
+    const [deb, again] = [await build(join(folder, "1")), await build(join(folder, "2"))];
+    const [hash, other] = [deb, again].map((path) => createHash("sha256").update(readFileSync(path)).digest("hex"));
+    if (hash !== other) throw new Error(`two builds differ: ${hash} and ${other}`);
+    say(`two builds: sha256 ${hash}`);
+    const kib = Number(execFileSync("dpkg-deb", ["--field", deb, "Installed-Size"], { encoding: "utf8" }));
+    if (kib > MOST_INSTALLED_KIB) throw new Error(`installed size: ${kib} KiB, more than ${MOST_INSTALLED_KIB}`);
+    say(`installed size: ${kib} KiB`);
+    if (isThere("lintian")) run("lintian", "--fail-on", "error,warning", "--display-info", deb);
+    const isOwn = NODE_ARCH[arch] === process.arch;
+    if (isOwn && process.getuid?.() === 0 && isThere("debootstrap")) await live(join(folder, "debian"), deb);
+    else say("no life in an empty Debian: that needs root, debootstrap and the same processor");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return "checked";
+}
+
+/** Installs the package in an empty Debian, uses it, and purges it. */
+async function live(root: string, deb: string): Promise<void> {
+  run("debootstrap", "--variant=minbase", "--include=adduser", "bookworm", root);
+  const inside = (...words: string[]) => execFileSync("chroot", [root, ...words], { encoding: "utf8" });
+  cpSync(deb, join(root, basename(deb)));
+  say(inside("dpkg", "-i", `/${basename(deb)}`));
+  expect("topupd --version", inside("topupd", "--version").trim(), VERSION);
+  say(inside("topupd", "migrate") + inside("topupd", "check"));
+  expect("owner of the database", inside("stat", "-c", "%U %a", "/var/lib/topupd/topupd.db").trim(), "topupd 600");
+  const startedAt = performance.now();
+  const service = spawn("chroot", [root, "topupd", "serve", "--port", String(PORT)], { stdio: "ignore" });
+  const ended = new Promise((resolve) => service.once("exit", resolve));
+  try {
+    while (!(await fetch(`http://127.0.0.1:${PORT}/readyz`).catch(() => undefined))?.ok) {
+      if (performance.now() - startedAt > MOST_START_MS)
+        throw new Error(`no answer ${MOST_START_MS} ms after the start`);
+      await sleep(5);
+    }
+    say(`first answer: ${Math.round(performance.now() - startedAt)} ms after the start`);
+  } finally {
+    service.kill("SIGTERM");
+    await ended;
+  }
+  say(inside("dpkg", "--purge", "topupd"));
+  if (!existsSync(join(root, "var/lib/topupd/topupd.db"))) throw new Error("purge deleted the database");
+  if (existsSync(join(root, "etc/topupd"))) throw new Error("purge left /etc/topupd");
+}
+
+function run(command: string, ...words: string[]): void {
+  say(`${command} ${words.join(" ")}`);
+  execFileSync(command, words, { stdio: "inherit" });
+}
+
+function expect(what: string, found: string, expected: string): void {
+  if (found !== expected) throw new Error(`${what}: ${found} instead of ${expected}`);
+  say(`${what}: ${found}`);
+}
+
+function isThere(command: string): boolean {
+  return spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line.trimEnd()}\n`);
+}
