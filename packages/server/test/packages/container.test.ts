@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { NODE_ARCH } from "../../../../packaging/node-binary.ts";
+import { installedPaths, PROGRAM } from "../../../../packaging/tree.ts";
 import { readConfig, SETTING_NAMES, SETTINGS } from "../../src/config.ts";
 import { BODY_MAX_BYTES } from "../../src/partner/failures.ts";
 import { ROOT, read, stopSeconds } from "../support/deploy-files.ts";
@@ -39,51 +41,27 @@ const stages = splitBefore(
 const lastStage = stages.at(-1) ?? [];
 
 describe("the Dockerfile", () => {
-  test("copies only what exists and is let into the build", () => {
+  test("copies the tree of each processor, and all that is let into the build", () => {
     const sources = stages.flat().flatMap(copiedFromContext);
-    expect(sources.length).toBeGreaterThan(8);
-    expect(sources.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
-    expect(sources.filter(isIgnored)).toEqual([]);
-  });
-
-  test("has what the build reads: the pages for partners and what renders them", () => {
-    const builds = stages.find((stage) => stage.some(({ rest }) => rest.includes("run --silent build"))) ?? [];
-    const [, names = ""] = /const PAGES = (\[.*\]);/.exec(read("packages/server/pages.mjs")) ?? [];
-    const pages = (JSON.parse(names) as string[]).map((name) => `docs/${name}.md`);
-    expect(pages.length).toBeGreaterThan(2);
-    expect(builds.flatMap(copiedFromContext)).toEqual(expect.arrayContaining(["packages/server/pages.mjs", ...pages]));
-  });
-
-  test("installs by the lockfile and without install scripts, and knows every workspace where it does", () => {
-    const isInstalling = ({ word, rest }: Instruction) => word === "RUN" && /npm (ci|i)/.test(rest);
-    const installing = stages.filter((stage) => stage.some(isInstalling));
-    expect(installing.length).toBe(2);
-    const manifests = readdirSync(join(ROOT, "packages")).map((name) => `packages/${name}/package.json`);
-    for (const stage of installing) {
-      const needed = ["package.json", "package-lock.json", ".npmrc", ...manifests];
-      expect(stage.flatMap(copiedFromContext)).toEqual(expect.arrayContaining(needed));
-      for (const { rest } of stage.filter(isInstalling)) expect(rest).toMatch(/^npm ci --ignore-scripts\b/);
-    }
-  });
-
-  test("has a Node that topupd accepts, and the same one in every stage", () => {
-    const major = Number(/^ARG NODE=node:(\d+)-/m.exec(dockerfile)?.[1]);
-    const { engines } = JSON.parse(read("packages/server/package.json")) as { engines: { node: string } };
-    // An image of the same major may be older than the minor that is asked for.
-    expect(major).toBeGreaterThan(Number(/^>=(\d+)\.\d+$/.exec(engines.node)?.[1]));
-    const bases = stages.flat().filter(({ word }) => word === "FROM");
-    expect(bases.filter(({ rest }) => !rest.startsWith(`\${NODE}`))).toEqual([]);
+    expect(sources).toEqual([`dist/tree-\${TARGETARCH}`, "deploy/healthcheck.mjs"]);
+    const trees = Object.keys(NODE_ARCH).map((arch) => `dist/tree-${arch}`);
+    expect(trees.length).toBe(2);
+    expect([...trees, "deploy/healthcheck.mjs"].filter(isIgnored)).toEqual([]);
+    expect(existsSync(join(ROOT, "deploy/healthcheck.mjs"))).toBe(true);
   });
 
   test("starts the program as nobody special, by commands that take signals and paths that are there", () => {
     const user = lastStage.findLast(({ word }) => word === "USER")?.rest;
     expect(user).toMatch(/^(?!root$)[a-z]+$/);
-    expect(JSON.parse(argumentOf(lastStage, "ENTRYPOINT"))).toEqual(["node", "/app/packages/server/bin/topupd.js"]);
+    const program = [`${PROGRAM}/node`, `${PROGRAM}/bin/topupd.js`];
+    expect(JSON.parse(argumentOf(lastStage, "ENTRYPOINT"))).toEqual(program);
+    expect(installedPaths(read("deploy/topupd.service"))).toContain(`ExecStart=${program.join(" ")} serve\n`);
     expect(JSON.parse(argumentOf(lastStage, "CMD"))).toEqual(["serve"]);
     expect(argumentOf(lastStage, "STOPSIGNAL")).toBe("SIGTERM");
-    const copied = lastStage.flatMap(copiedFromContext);
-    expect(copied).toEqual(expect.arrayContaining(["packages/server/bin", "deploy/healthcheck.mjs"]));
-    expect(argumentOf(lastStage, "HEALTHCHECK")).toContain('CMD ["node", "/app/healthcheck.mjs", "/healthz"]');
+    expect(lastStage).toContainEqual({ word: "COPY", rest: `deploy/healthcheck.mjs ${PROGRAM}/` });
+    const check = [`${PROGRAM}/node`, `${PROGRAM}/healthcheck.mjs`];
+    expect(JSON.parse(argumentOf(lastStage, "HEALTHCHECK").split("CMD ")[1] ?? "")).toEqual([...check, "/healthz"]);
+    expect(compose).toContain(`test: [CMD, ${check.join(", ")}, /readyz]`);
   });
 
   test("sets what the program takes", () => {
