@@ -1,4 +1,5 @@
 #!/bin/sh
+# Copy to /usr/local/sbin/topupd, mode 0755.
 # Runs a topupd command with the settings and the user of the service, in the current directory, and records the caller's
 # name in the audit trail. The command also works if that user cannot enter the directory.
 set -eu
