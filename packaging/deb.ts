@@ -26,7 +26,7 @@ export async function makeDeb(tree: string, arch: Arch, epoch: number, into: str
   write(join(docs, "changelog.gz"), gzip(changelog(epoch)));
   write(join(root, "usr/share/man/man1/topupd.1.gz"), gzip(await manual(epoch)));
   write(join(root, "usr/share/lintian/overrides/topupd"), read("packaging/debian/lintian-overrides"));
-  write(join(root, "etc/topupd/topupd.env"), read("deploy/topupd.env.example"), 0o600);
+  write(join(root, "etc/topupd/topupd.env"), settings(), 0o600);
   for (const unit of units()) write(join(root, "usr/lib/systemd/system", unit), installedPaths(read(`deploy/${unit}`)));
   const files = filesBelow(root);
   const values = { VERSION, ARCH: arch, MAINTAINER, LIBC, UNITS: units().join(" "), SIZE: String(kibibytes(root)) };
@@ -43,6 +43,11 @@ export async function makeDeb(tree: string, arch: Arch, epoch: number, into: str
   execFileSync("dpkg-deb", ["--root-owner-group", "-Zxz", ...flags, "--build", root, deb], { env, stdio: "pipe" });
   rmSync(root, { recursive: true });
   return deb;
+}
+
+/** The settings of the package, which makes the folder of backups. */
+function settings(): string {
+  return read("deploy/topupd.env.example").replace(/^#(?=TOPUPD_BACKUP_FOLDER=)/m, "");
 }
 
 /** The units of deploy/. */

@@ -25,7 +25,8 @@ export function makeTree(root: string, arch: Arch, node: NodeFiles, epoch: numbe
   cpSync(join(ROOT, "packages/server/bin"), join(program, "bin"), { recursive: true });
   cpSync(join(ROOT, "packages/server/dist"), join(program, "dist"), {
     recursive: true,
-    filter: (path) => !path.endsWith(".map"),
+    // The licences are in the copyright file.
+    filter: (path) => !path.endsWith(".map") && !path.endsWith("licenses.md"),
   });
   write(join(program, "package.json"), ownManifest());
   for (const part of parts) if (part.isInstalled) copyPart(part, program, arch);

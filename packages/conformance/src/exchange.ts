@@ -1,6 +1,6 @@
 import { asObject, describe, describeCode, type JsonObject, member } from "./shape.ts";
 
-/** By names in lower case. Not a type of node:http, because programs that import the kit may have no types of Node. */
+/** Headers by names in lower case. Not a type of node:http, because programs that import the kit may have no types of Node. */
 export interface ReceivedHeaders {
   readonly [name: string]: string | readonly string[] | undefined;
   readonly "content-encoding"?: string | undefined;

@@ -23,7 +23,6 @@ export const FIRST_SETTINGS = [
 
 interface StepTexts {
   readonly title: string;
-  /** What to do. */
   readonly text: string;
   readonly command: string;
   /** Page of the console that does it; null if only the command does. */
