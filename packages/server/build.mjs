@@ -47,12 +47,14 @@ async function bundle() {
 /** The licences of what is bundled ask for their texts. Throws if a package has none. */
 function licencesOf(modules) {
   const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []);
-  const texts = [...new Set(folders)].toSorted().map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-    if (file === undefined) throw new Error(`${name} has no licence file`);
-    return `## ${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
-  });
+  const texts = [...new Set(folders)]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((folder) => {
+      const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+      if (file === undefined) throw new Error(`${name} has no licence file`);
+      return `## ${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+    });
   return `# Licences of packages in these files\n\n${texts.join("\n")}`;
 }
 
