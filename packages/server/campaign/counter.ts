@@ -16,9 +16,9 @@ export interface CounterOptions extends Ground {
   readonly sales: number;
   readonly kills: number;
   readonly workers: number;
+  readonly sellers?: number;
 }
 
-const SELLERS = 20;
 const CUSTOMERS = 100;
 const PASSWORD = "kettle orbit fjord";
 const METHODS = ["cash", "cash", "card", "wallet"] as const;
@@ -47,10 +47,17 @@ interface Sold {
  * Each sale must be made once, and the shifts, the account and the transactions must agree.
  * @throws Error that names the violation.
  */
-export async function counter({ seed, sales, kills, workers, ...ground }: CounterOptions): Promise<string> {
+export async function counter({
+  seed,
+  sales,
+  kills,
+  workers,
+  sellers: many = 20,
+  ...ground
+}: CounterOptions): Promise<string> {
   const choices = new Choices(seed);
   const token = await makeProvider(ground, CUSTOMERS);
-  await addSellers(ground);
+  await addSellers(ground, many);
   const [console, port] = [await freePort(), await freePort()];
   const fleet = new Fleet(ground, token, workers, ["--console-port", `${console}`, "--counter-port", `${port}`]);
   const counts: Counts = { kills: 0, asked: 0, twice: 0, lost: 0, shifts: 0, reversed: 0 };
@@ -61,7 +68,7 @@ export async function counter({ seed, sales, kills, workers, ...ground }: Counte
     const desk = await openDesk(ground);
     const sellAll = async (seller: Seller) => {
       await seller.logIn();
-      for (let left = Math.ceil(sales / SELLERS); left > 0; ) {
+      for (let left = Math.ceil(sales / many); left > 0; ) {
         // A shift that was opened before the answer was lost is open already.
         await seller.ask("POST", "/shift", { opening: String(OPENING) }, [201, 409]);
         const sold: Sold[] = [];
@@ -82,7 +89,7 @@ export async function counter({ seed, sales, kills, workers, ...ground }: Counte
         counts.kills += 1;
       }
     };
-    const sellers = Array.from({ length: SELLERS }, (_, index) => {
+    const sellers = Array.from({ length: many }, (_, index) => {
       return new Seller(url, sellerName(index), new Choices(choices.seed()), counts, fleet.told);
     });
     const selling = Promise.all(sellers.map(sellAll)).finally(() => {
@@ -96,7 +103,7 @@ export async function counter({ seed, sales, kills, workers, ...ground }: Counte
     if (made.size !== size) throw new Error("a sale was answered for another");
     await expectBook(ground, fleet.told);
     return (
-      `${size} sales by ${SELLERS} sellers, ${counts.kills} kills, ${counts.twice} double clicks, ` +
+      `${size} sales by ${many} sellers, ${counts.kills} kills, ${counts.twice} double clicks, ` +
       `${counts.lost} lost answers, ${counts.asked} asked again: each made once; ` +
       `${counts.shifts} shifts and the account agree, ${counts.reversed} reversed`
     );
@@ -107,10 +114,10 @@ export async function counter({ seed, sales, kills, workers, ...ground }: Counte
 
 const sellerName = (index: number) => `seller ${index}`;
 
-async function addSellers(ground: Ground): Promise<void> {
+async function addSellers(ground: Ground, many: number): Promise<void> {
   const opened = await openDesk(ground);
   const desk = deskOf(opened.ports, { name: "campaign" }, { accounts: accountTools(opened.ports, CHEAP) });
-  for (let index = 0; index < SELLERS; index += 1) {
+  for (let index = 0; index < many; index += 1) {
     const name = sellerName(index);
     await run(desk, addStaff, { name, sellerOf: "wallet", password: PASSWORD });
     await keepPassword(opened.store, name);

@@ -48,7 +48,7 @@ interface Size {
   readonly workers: number;
   readonly topUps: number;
   readonly covered: number;
-  /** Part of the name of the mutants to plant; undefined: all. */
+  /** Part of the names of mutants to plant, or commands to kill; undefined: all. */
   readonly only: string | undefined;
   readonly minutes: number;
   readonly changes: number;

@@ -12,6 +12,8 @@ export interface CommandsOptions {
   readonly rounds: number;
   /** Thousands of top-ups in the database. */
   readonly thousands?: number;
+  /** Part of the names of commands to try; undefined: all. */
+  readonly only?: string | undefined;
   readonly cwd: string;
   /** A provider's database that is made once, and the way to open it. */
   readonly database: string;
@@ -50,12 +52,13 @@ interface Trial extends Ground {
  * the same command then completes it. @throws Error that names the command with a violation.
  */
 export async function commands(options: CommandsOptions): Promise<string> {
-  const { seed, rounds, thousands = 3, cwd, database, openStore } = options;
+  const { seed, rounds, thousands = 3, only, cwd, database, openStore } = options;
   const choices = new Choices(seed);
   await month({ seed, rounds: thousands, of: PAST, cwd, database, openStore });
   const counts = new Map<string, number>();
   for (let round = 0; round < rounds; round += 1)
     for (const [name, tried] of Object.entries(COMMANDS)) {
+      if (only !== undefined && !name.includes(only)) continue;
       const ground = { cwd, database: await options.copy() };
       let longest = choices.below(2_000) + 200;
       const struck = async (words: readonly string[]) => {

@@ -54,7 +54,7 @@ const DOUBTFUL_MICROS = 100;
 
 /** The control does not flush when it commits. */
 const NOT_FLUSHED = [
-  ["PRAGMA synchronous = FULL;", "PRAGMA synchronous = NORMAL;"],
+  ["journal_mode = WAL; PRAGMA synchronous = FULL;", "journal_mode = WAL; PRAGMA synchronous = NORMAL;"],
   ["SYNCHRONOUS_FULL = 2;", "SYNCHRONOUS_FULL = 1;"],
 ] as const;
 

@@ -30,12 +30,8 @@ import { rawConnection } from "../support/sqlite-database.ts";
 const PREPAID = { seed: 2, rounds: 1, topUps: 100, covered: 30 };
 
 describe("on SQLite", () => {
-  test("twenty callers on two processes with one checkoutId make one transaction and get twenty equal answers", async () => {
-    await expect(race({ seed: 1, rounds: 2, cwd: temporaryFolder(), callers: 20 })).resolves.toContain("2 rounds");
-  }, 120_000);
-
-  test("they do so also where workers and the settler are killed meanwhile", async () => {
-    const campaign = race({ seed: 1, rounds: 3, cwd: temporaryFolder(), callers: 20, processes: 1, workers: 2 });
+  test("twenty callers with one checkoutId make one transaction and get twenty equal answers, though processes are killed", async () => {
+    const campaign = race({ seed: 1, rounds: 6, cwd: temporaryFolder(), callers: 20, processes: 1, workers: 2 });
     await expect(campaign).resolves.toMatch(/[1-9]\d* kills/);
   }, 120_000);
 
@@ -129,7 +125,7 @@ describe("on SQLite", () => {
   }, 120_000);
 
   test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
-    const campaign = clocks({ seed: 1, rounds: 4, cwd: temporaryFolder() });
+    const campaign = clocks({ seed: 1, rounds: 6, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/back [1-9]\d* times and forth [1-9]\d* times: each of [1-9]\d+ top-ups/);
   }, 120_000);
 });
@@ -189,7 +185,7 @@ describe("on PostgreSQL", () => {
   test("every top-up is in one settlement, however the clock is set while it waits to be recorded", async () => {
     const { url, made } = makeEmptyDatabase();
     await made;
-    const campaign = clocks({ seed: 2, rounds: 4, cwd: temporaryFolder(), database: url });
+    const campaign = clocks({ seed: 2, rounds: 6, cwd: temporaryFolder(), database: url });
     await expect(campaign).resolves.toMatch(/back [1-9]\d* times and forth [1-9]\d* times: each of [1-9]\d+ top-ups/);
   }, 120_000);
 });

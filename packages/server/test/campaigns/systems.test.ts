@@ -15,8 +15,8 @@ import { temporaryFolder } from "../support/service.ts";
 /* Short slices of the campaigns about the counter, a power cut, and the systems beside topupd. */
 
 test("a sale at the counter is made once, with double clicks, lost answers and killed processes", async () => {
-  const campaign = counter({ seed: 1, sales: 40, kills: 1, workers: 2, cwd: temporaryFolder() });
-  await expect(campaign).resolves.toMatch(/^40 sales by 20 sellers, 1 kills/);
+  const campaign = counter({ seed: 1, sales: 40, kills: 1, sellers: 5, workers: 2, cwd: temporaryFolder() });
+  await expect(campaign).resolves.toMatch(/^40 sales by 5 sellers, 1 kills/);
 }, 120_000);
 
 const lacking = lacksCompiler();
@@ -43,17 +43,17 @@ test("nor does one whose PostgreSQL is cut off, hangs, or has its sessions kille
   onTestFinished(() => server.close());
   const { url: database, made } = makeEmptyDatabase(server.url, () => {});
   await made;
-  const campaign = postgresFaults({ seed: 1, rounds: 2, cwd: temporaryFolder(), server, database });
-  await expect(campaign).resolves.toMatch(/^2 rounds, [1-4] faults/);
+  const campaign = postgresFaults({ seed: 1, rounds: 1, cwd: temporaryFolder(), server, database });
+  await expect(campaign).resolves.toMatch(/^1 rounds, [12] faults/);
 }, 120_000);
 
 test("nor one that goes on with a synchronous standby; with an asynchronous one, it does", async () => {
   await expect(failover({ seed: 1, rounds: 1, cwd: temporaryFolder() })).resolves.toContain("control: 1 of 1");
 }, 120_000);
 
-test("a backup, restore, copy, pruning or bulk change that is killed leaves all or nothing", async () => {
+test("a restore that is killed leaves all or nothing", async () => {
   const cwd = temporaryFolder();
-  const campaign = commands({ seed: 1, rounds: 1, thousands: 1, ...sqliteGround(cwd) });
+  const campaign = commands({ seed: 1, rounds: 1, thousands: 1, only: "restore", ...sqliteGround(cwd) });
   await expect(campaign).resolves.toMatch(/^1 rounds, [1-9]\d* kills/);
 }, 300_000);
 

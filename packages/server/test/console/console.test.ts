@@ -194,7 +194,7 @@ describe("whoever works with the console", () => {
     for (const text of [
       "Processes ended or hung. Started again in the last five minutes: 1.",
       "One answer of a hundred takes over 1500 milliseconds.",
-      "Run topupd backup, and let a timer run it every hour.",
+      "Run topupd backup, and let topupd-backup.timer run it every hour.",
     ])
       await main.getByText(text).waitFor();
     await main.getByText("12.2", { exact: true }).waitFor();

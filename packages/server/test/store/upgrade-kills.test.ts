@@ -34,7 +34,7 @@ function hangingAfter(at: number, hanging: string): URL {
 }
 
 describe("a process that is killed during an upgrade", () => {
-  const steps = [-1, ...STATEMENTS.map((_, at) => at)];
+  const steps = [-1, 1, STATEMENTS.length - 1];
 
   test.each(steps)("after step %d leaves the old SQLite database", { timeout: 120_000 }, async (at) => {
     const database = makeMovingDatabase();
