@@ -6,7 +6,7 @@ import { Field, Form, type FormValues } from "../components/form.tsx";
 import { setup as t } from "./texts.ts";
 
 /** Adds the first admin, and logs the admin in. */
-export function FirstAdmin({ needsCode }: { needsCode: boolean }) {
+export function FirstAdmin() {
   const logIn = useLogIn();
   const submit = async (values: FormValues) => {
     const [name, password] = [values.text("name"), values.raw("password")];
@@ -17,11 +17,9 @@ export function FirstAdmin({ needsCode }: { needsCode: boolean }) {
   return (
     <Form submit={t.submit} onSubmit={submit}>
       <p className="muted">{t.lead}</p>
-      {needsCode && (
-        <Field name="code" label={t.code} hint={t.codeHint}>
-          <TextInput required autoComplete="off" autoCapitalize="none" />
-        </Field>
-      )}
+      <Field name="code" label={t.code} hint={t.codeHint}>
+        <TextInput required autoComplete="off" autoCapitalize="none" />
+      </Field>
       <Field name="name" label={t.name}>
         <TextInput required autoComplete="username" autoCapitalize="none" />
       </Field>

@@ -25,7 +25,7 @@ export function LogIn() {
   /** Accepted name and password, while the one-time code is missing. */
   const [known, setKnown] = useState<{ name: string; password: string }>();
   const { data: ways, error } = useApi("GET /session/ways");
-  const isFirst = (ways?.firstAdmin ?? null) !== null;
+  const isFirst = ways?.firstAdmin === true;
   const t = texts.login;
   const problem = Object.entries(t.problems).find(([code]) => code === PROBLEM)?.[1];
 
@@ -46,7 +46,7 @@ export function LogIn() {
         <PageHead title={isFirst ? setup.title : t.title} />
         {end !== undefined && problem === undefined && <Note>{end}</Note>}
         {problem !== undefined && <Note tone="danger">{problem}</Note>}
-        {isFirst && <FirstAdmin needsCode={ways?.firstAdmin === "code"} />}
+        {isFirst && <FirstAdmin />}
         {!isFirst && (ways?.password === true || error !== null) && (
           <Form
             key={known === undefined ? "password" : "code"}

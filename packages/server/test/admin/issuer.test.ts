@@ -425,7 +425,7 @@ describe("a person of the issuer", () => {
       const asked = [session, hari].map((each) => api.call("GET /session", { as: { session: each } }));
       return (await Promise.all(asked)).map(({ status }) => status);
     };
-    expect(await ways()).toEqual({ password: true, issuer: new URL(issuer.url).host, firstAdmin: null });
+    expect(await ways()).toEqual({ password: true, issuer: new URL(issuer.url).host, firstAdmin: false });
     expect(await statuses()).toEqual([200, 200]);
     const body = { name: "Hari", password: PASSWORD };
     const off = await restart(api, { passwordLogIn: false });

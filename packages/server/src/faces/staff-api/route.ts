@@ -24,8 +24,6 @@ export interface UploadedFile {
 export interface Visitor extends Device {
   /** Scheme, host and port of the console, as the browser uses them. */
   readonly origin: string;
-  /** Whether the browser is on this machine, and no proxy passed the request on. */
-  readonly isLocal: boolean;
   /** Leaves the secrets of a log-in in the browser. */
   readonly keepLogIn: (opened: OpenedSession) => void;
   /** Deletes the session's secret. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { AddressList, callerAddress } from "../../domain/address-list.ts";
+import { type AddressList, callerAddress } from "../../domain/address-list.ts";
 import type { Authority } from "../../domain/authority.ts";
 import { isStaffKey, PERMISSIONS, type SetUp } from "../../domain/staff.ts";
 import type { Target } from "../../domain/target.ts";
@@ -133,18 +133,6 @@ export function isSecure(
   return trustedProxies?.has(raw.socket.remoteAddress) === true && headers["x-forwarded-proto"] === "https";
 }
 
-const LOOPBACK = new AddressList(["127.0.0.0/8", "::1"]);
-const FORWARDED = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/;
-
-/** Whether the request comes from this machine by a name of this machine, and no proxy has passed it on. */
-function isLocal({ headers, raw }: FastifyRequest): boolean {
-  const host = URL.canParse(`http://${headers.host}`) ? new URL(`http://${headers.host}`).hostname : "";
-  const isOwnName = host === "localhost" || LOOPBACK.has(host.replace(/^\[|\]$/g, ""));
-  return (
-    isOwnName && LOOPBACK.has(raw.socket.remoteAddress) && !Object.keys(headers).some((each) => FORWARDED.test(each))
-  );
-}
-
 /** Reads the origin of a request, and sets its cookies. */
 export function visitorOf(
   request: FastifyRequest,
@@ -159,7 +147,6 @@ export function visitorOf(
   const attributes = { path: "/", httpOnly: true, sameSite: "strict", secure } as const;
   const host = hostOf({ headers, raw }, trustedProxies) ?? "";
   return {
-    isLocal: isLocal(request),
     origin: `${secure ? "https" : "http"}://${host}`,
     address: callerAddress(remoteAddress, headers["x-forwarded-for"], trustedProxies),
     userAgent: headers["user-agent"],

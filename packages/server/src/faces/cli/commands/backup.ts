@@ -103,17 +103,20 @@ function withBackup<Result>(file: string, cannot: string, work: () => Promise<Re
 /** Makes a backup in the folder, deletes what is no longer kept, and checks the database once a day. */
 async function keepBackup(session: Session, folder: string): Promise<void> {
   const { runtime, store, clock, config } = session;
+  const written = backupName(clock());
   try {
     // A missing folder may be on a disk that is not mounted: it is never made.
     await withFile(folder, "be read", () => runtime.listFolder(folder));
-    await backUp(session, join(folder, backupName(clock())), false);
+    await backUp(session, join(folder, written), false);
   } catch (error) {
     // This note may fail too. The failure is shown in any case.
     await noteFault(store.engine, "backupTaken", printable((error as Error).message)).catch(() => {});
     throw error;
   }
   const names = await runtime.listFolder(folder);
-  for (const name of expiredBackups(names, { hours: config.backupHours, days: config.backupDays }))
+  const expired = expiredBackups(names, { hours: config.backupHours, days: config.backupDays });
+  // Backups of a clock that was ahead cannot push out this one.
+  for (const name of expired.filter((each) => each !== written))
     await withFile(join(folder, name), "be deleted", () => runtime.removeFile(join(folder, name)));
   const checkedAt = (await lastCheckAt(store.engine.db)) ?? 0;
   if (checkedAt >= dayAt(clock(), store.provider.zone).start) return;

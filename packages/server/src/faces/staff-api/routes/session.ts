@@ -28,7 +28,7 @@ import { momentOf } from "../../../store/ports.ts";
 import type { AdminPorts, Identity } from "../ports.ts";
 import { Problem } from "../problems.ts";
 import { personOf, route, tooManyAttempts } from "../route.ts";
-import { wayToFirstAdmin } from "./setup.ts";
+import { canAddFirstAdmin } from "./setup.ts";
 
 /* Log-in, log-out, and changes of people's own accounts. */
 
@@ -111,9 +111,7 @@ export const LogInWaysSchema = Type.Object(
   {
     password: Type.Boolean(),
     issuer: orNull(Type.String({ description: "Host name of the OpenID Connect issuer; null if it is not set." })),
-    firstAdmin: orNull(
-      oneOf(["free", "code"], "How you can add the first admin: `code` needs the code of the log; null if you cannot."),
-    ),
+    firstAdmin: Type.Boolean({ description: "Whether you can add the first admin, with the code of the log." }),
   },
   { title: "LogInWays" },
 );
@@ -126,10 +124,10 @@ export const sessionRoutes = [
     permission: "public",
     summary: "Show how people can log in",
     answer: LogInWaysSchema,
-    handle: async (ports, { visitor }) => ({
+    handle: async (ports) => ({
       password: ports.passwordLogIn,
       issuer: ports.issuer?.host ?? null,
-      firstAdmin: await wayToFirstAdmin(ports, visitor),
+      firstAdmin: await canAddFirstAdmin(ports),
     }),
   }),
   route({

@@ -15,14 +15,13 @@ import { route, tooManyAttempts, type Visitor } from "../route.ts";
 /** The author in the audit trail: nobody was logged in. */
 const AUTHOR = { name: "first run" };
 
-/** How a person without an account can add the first admin; null if they cannot. */
-export async function wayToFirstAdmin(
-  { store, passwordLogIn, isCounter, setUpCode }: AdminPorts,
-  { isLocal }: Visitor,
-): Promise<"free" | "code" | null> {
-  if (!passwordLogIn || isCounter || !(await lacksStaff(store.engine.db).catch(() => false))) return null;
-  if (isLocal) return "free";
-  return setUpCode === undefined ? null : "code";
+/**
+ * Whether a person without an account can add the first admin. Also on this machine only with the code: who comes through
+ * a proxy that says nothing looks the same.
+ */
+export async function canAddFirstAdmin({ store, passwordLogIn, isCounter, setUpCode }: AdminPorts): Promise<boolean> {
+  if (!passwordLogIn || isCounter || setUpCode === undefined) return false;
+  return lacksStaff(store.engine.db).catch(() => false);
 }
 
 /** Guesses are limited as log-ins are. @throws Problem or Refused */
@@ -47,7 +46,7 @@ export const setupRoutes = [
     path: "/setup/admin",
     tag: "Setup",
     permission: "public",
-    summary: "Add the first admin: on this machine, or with the code that the log shows at the start",
+    summary: "Add the first admin, with the code that the log shows at the start",
     body: Type.Object({
       name: NewMemberName,
       password: Type.String({ maxLength: 256 }),
@@ -55,9 +54,9 @@ export const setupRoutes = [
     }),
     problems: ["conflict", "too_many_attempts"],
     async handle(ports, { visitor, body: { code = "", ...member } }) {
-      const way = await wayToFirstAdmin(ports, visitor);
-      if (way === null) throw new Problem("conflict", "You cannot add the first admin here: log in.");
-      if (way === "code") await checkCode(ports, visitor, code);
+      if (!(await canAddFirstAdmin(ports)))
+        throw new Problem("conflict", "You cannot add the first admin here: log in.");
+      await checkCode(ports, visitor, code);
       await addFirstAdmin(officeOf(serviceDesk(ports, AUTHOR)), member);
     },
   }),
