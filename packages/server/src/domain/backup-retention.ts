@@ -12,10 +12,11 @@ export function backupName(at: Instant): string {
   return `topupd-${isoTime(at).replace(/[-:]|\.\d+/g, "")}.backup`;
 }
 
-/** The names of backups among those of a folder, newest first. */
-export function backupsAmong(names: readonly string[]): string[] {
+/** The names of backups up to now among those of a folder, newest first. A clock that was ahead has dated the others. */
+export function backupsAmong(names: readonly string[], now: Instant): string[] {
+  const last = backupName(now);
   return names
-    .filter((name) => NAME.test(name))
+    .filter((name) => NAME.test(name) && name <= last)
     .sort()
     .reverse();
 }
@@ -28,11 +29,11 @@ export interface Retention {
 }
 
 /**
- * The names in a folder that are no longer kept. Only hours and days that have a backup count, so that neither a wrong clock
- * nor a long pause deletes old backups. An interrupted backup is kept until a later day has a whole one.
+ * The names in a folder that are no longer kept. Only hours and days up to now that have a backup count, so that neither a
+ * wrong clock nor a long pause deletes a backup. An interrupted backup is kept until a later day has a whole one.
  */
-export function expiredBackups(names: readonly string[], { hours, days }: Retention): string[] {
-  const backups = backupsAmong(names);
+export function expiredBackups(names: readonly string[], { hours, days }: Retention, now: Instant): string[] {
+  const backups = backupsAmong(names, now);
   const newestOf = (most: number, periodOf: (day: string, hour: string) => string) => {
     const newest = new Map<string, string>();
     for (const name of backups) {

@@ -43,16 +43,18 @@ interface WholeFileOptions {
   readonly replace: boolean;
   /** Ending of the temporary name, unique in the folder. */
   readonly suffix: string;
+  /** Reads the whole file under its temporary name. */
+  readonly verify?: (path: string) => Promise<unknown>;
 }
 
 /**
- * Writes a file that only its owner may read. If writing or `pieces` fails, there is no new file.
+ * Writes a file that only its owner may read. If writing, `pieces` or `verify` fails, there is no new file.
  * @returns the length in bytes.
  */
 export async function writeWholeFile(
   path: string,
   pieces: AsyncIterable<Uint8Array>,
-  { replace, suffix }: WholeFileOptions,
+  { replace, suffix, verify }: WholeFileOptions,
 ): Promise<number> {
   if (replace) await refuseDevice(path);
   const unfinished = `${path}.${suffix}.part`;
@@ -68,6 +70,7 @@ export async function writeWholeFile(
     } finally {
       await file.close();
     }
+    await verify?.(unfinished);
     // Renaming alone would replace a file created since the check.
     if (!replace) await (await open(path, "wx", 0o600)).close();
     await rename(unfinished, path);

@@ -97,6 +97,15 @@ test("a backup that does not verify is told, deleted, and deletes no other", asy
   expect(await toldBy(line)).toEqual([["no_backup", expect.stringContaining("is no whole backup of topupd")]]);
 });
 
+test("a backup that does not verify replaces no other", async () => {
+  const { line } = await withFolder();
+  await line.mustRun("backup", "last.backup");
+  line.spoilFiles = (bytes) => bytes.subarray(1);
+  expect((await line.run("backup", "--replace", "last.backup")).stderr).toContain("is no whole backup of topupd");
+  expect(readdirSync(line.folder).filter((name) => name.startsWith("last"))).toEqual(["last.backup"]);
+  await line.mustRun("restore", "--dry-run", "last.backup");
+});
+
 test("the newest backup that is still whole is restored", async () => {
   const { line, kept } = await withFolder();
   await line.mustRun("backup", "--keep");
@@ -109,7 +118,12 @@ test("the newest backup that is still whole is restored", async () => {
   expect(stderr).toContain("It lacks everything recorded after 2026-11-23T09:00:00.000Z");
   writeFileSync(join(line.folder, "kept", kept()[0] ?? ""), "");
   expect(await line.run("restore", "--latest", "--dry-run")).toMatchObject({
-    ...{ code: 1, stderr: expect.stringContaining("topupd: kept has no backup that can be restored\n") },
+    ...{
+      code: 1,
+      stderr: expect.stringContaining(
+        "topupd: kept has no backup from before 2026-11-23T10:00:00.000Z that can be restored\n",
+      ),
+    },
   });
 });
 

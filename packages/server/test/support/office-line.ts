@@ -1,6 +1,6 @@
 import { createReadStream, readFileSync, statSync, writeFileSync } from "node:fs";
 import { readdir, unlink } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { WallTime } from "../../src/domain/wall-time.ts";
@@ -120,9 +120,12 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
     },
     ...{ listFolder: (path) => readdir(at(path)), removeFile: (path) => unlink(at(path)) },
     writeFile: async (path, pieces, options) => {
-      const bytes = await writeWholeFile(at(path), pieces, { ...options, suffix: "x" });
-      writeFileSync(at(path), line.spoilFiles(readFileSync(at(path))));
-      return bytes;
+      // As a disk that keeps other bytes than it was given.
+      const verify = async (unfinished: string) => {
+        writeFileSync(unfinished, line.spoilFiles(readFileSync(unfinished)));
+        await options.verify?.(relative(line.folder, unfinished));
+      };
+      return writeWholeFile(at(path), pieces, { ...options, suffix: "x", verify });
     },
     ...{ defaultWorkers: 1, supervisor: undefined, prepareProcesses: unwanted },
     ...{

@@ -42,12 +42,13 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   readonly lowerPriority: () => void;
   /**
    * Writes a file that only its owner can read. It gets its name when all of it is on the disk. Resolves with its size in
-   * bytes. If the pieces or the system fail, it rejects with their error and there is no new file.
+   * bytes, and `verify` has accepted it under another name. If any of that fails, it rejects with that error and there is no
+   * new file.
    */
   readonly writeFile: (
     path: string,
     pieces: AsyncIterable<Uint8Array>,
-    options: { readonly replace: boolean },
+    options: { readonly replace: boolean; readonly verify?: (path: string) => Promise<unknown> },
   ) => Promise<number>;
   /** Makes a file without a name, for uploads of staff and for stdin that is read twice. */
   readonly createTemporaryFile: () => TemporaryFile;

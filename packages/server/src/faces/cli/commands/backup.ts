@@ -103,32 +103,31 @@ function withBackup<Result>(file: string, cannot: string, work: () => Promise<Re
 /** Makes a backup in the folder, deletes what is no longer kept, and checks the database once a day. */
 async function keepBackup(session: Session, folder: string): Promise<void> {
   const { runtime, store, clock, config } = session;
-  const written = backupName(clock());
+  const now = clock();
   try {
     // A missing folder may be on a disk that is not mounted: it is never made.
     await withFile(folder, "be read", () => runtime.listFolder(folder));
-    await backUp(session, join(folder, written), false);
+    await backUp(session, join(folder, backupName(now)), false);
   } catch (error) {
     // This note may fail too. The failure is shown in any case.
     await noteFault(store.engine, "backupTaken", printable((error as Error).message)).catch(() => {});
     throw error;
   }
   const names = await runtime.listFolder(folder);
-  const expired = expiredBackups(names, { hours: config.backupHours, days: config.backupDays });
-  // Backups of a clock that was ahead cannot push out this one.
-  for (const name of expired.filter((each) => each !== written))
+  for (const name of expiredBackups(names, { hours: config.backupHours, days: config.backupDays }, now))
     await withFile(join(folder, name), "be deleted", () => runtime.removeFile(join(folder, name)));
   const checkedAt = (await lastCheckAt(store.engine.db)) ?? 0;
-  if (checkedAt >= dayAt(clock(), store.provider.zone).start) return;
+  if (checkedAt >= dayAt(now, store.provider.zone).start) return;
   const { wrong } = await checkWhole(session);
   for (const what of wrong) runtime.stderr(`WRONG  ${what}\n`);
   if (wrong.length > 0) throw new FoundWrong(`the database is not in order: ${count(wrong.length, "finding")}`);
 }
 
-/** The newest backup of the folder that is whole. */
+/** The newest backup of the folder up to now that is whole. */
 async function latestBackup({ runtime }: Context, folder: string): Promise<string> {
   const names = await withFile(folder, "be read", () => runtime.listFolder(folder));
-  for (const file of backupsAmong(names).map((name) => join(folder, name)))
+  const now = runtime.clock();
+  for (const file of backupsAmong(names, now).map((name) => join(folder, name)))
     try {
       await withBackup(file, "be read", () => verifyBackup(() => runtime.openFile(file), runtime.version));
       return file;
@@ -136,7 +135,7 @@ async function latestBackup({ runtime }: Context, folder: string): Promise<strin
       if (!(error instanceof CommandFailed)) throw error;
       runtime.stderr(`${error.message}\n`);
     }
-  throw new CommandFailed(`${folder} has no backup that can be restored`);
+  throw new CommandFailed(`${folder} has no backup from before ${isoTime(now)} that can be restored`);
 }
 
 /** Refuses an existing file before the database is read. `replace` may replace only a backup. */
@@ -156,18 +155,14 @@ async function backUp(session: Session, file: string, replace: boolean): Promise
   // Names are read before the file gets its name: a later failure would look as if there were no backup.
   const partners = await partnerNamesOf(store);
   const signal = stopSignal(runtime);
+  const verify = (path: string) => verifyBackup(() => runtime.openFile(path), runtime.version);
   const write = (pieces: AsyncIterable<Uint8Array>) =>
-    withFile(file, "be written", () => runtime.writeFile(file, pieces, { replace }));
+    withBackup(file, "be written", () => runtime.writeFile(file, pieces, { replace, verify }));
   const line = progressLine(runtime);
   const onRows = (rows: number) => line.show(`writing ... ${rows} rows`);
   const request = { version: runtime.version, kind: config.database.store, write, signal, onRows };
   const { totals, takenAt, bytes } = await line.until(backUpStore(session, request)).catch((error: unknown) => {
     throw signal.aborted ? new CommandFailed(`stopped by ${String(signal.reason)}: no backup was made`) : error;
-  });
-  const verify = () => verifyBackup(() => runtime.openFile(file), runtime.version);
-  await withBackup(file, "be read", verify).catch(async (error: unknown) => {
-    await runtime.removeFile(file);
-    throw error;
   });
   // The backup is complete even if this note fails.
   await noteBackup(store.engine, takenAt).catch(() => {});
