@@ -10,7 +10,7 @@ export interface Migration {
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
-  /** Whether the version before can serve the database meanwhile and afterwards. The first line of the file says so. */
+  /** Whether the version before can serve the database meanwhile and afterwards. The end of the name says so. */
   readonly isAdditive: boolean;
 }
 
@@ -23,9 +23,10 @@ export interface AppliedMigration {
 type EngineName = "sqlite" | "postgres";
 
 const MIGRATIONS = new URL("./migrations/", import.meta.url);
-const ADDITIVE = "--- additive\n";
+/** The database stores it with the name, where sessions of an older process read it. */
+export const ADDITIVE = ".additive.sql";
 
-/** Where migrations are read and what they may do. */
+/** The place of migrations. */
 export interface Migrating {
   /** The folder of the migrations, which ends in a slash. Only tests have another. */
   readonly migrations?: URL | undefined;
@@ -36,9 +37,7 @@ export function readMigrations(engine: EngineName, { migrations = MIGRATIONS }: 
   return names.map((name, index) => {
     const text = readFileSync(new URL(name, migrations), "utf8");
     const checksum = createHash("sha256").update(text).digest("hex");
-    const isAdditive = text.startsWith(ADDITIVE);
-    const sql = sqlFor(engine, isAdditive ? text.slice(ADDITIVE.length) : text);
-    return { number: index + 1, name, sql, checksum, isAdditive };
+    return { number: index + 1, name, sql: sqlFor(engine, text), checksum, isAdditive: name.endsWith(ADDITIVE) };
   });
 }
 

@@ -1,19 +1,27 @@
 import { cpSync, existsSync, readdirSync, renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { StoreRefused } from "../../src/store/errors.ts";
+import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { findWrong, type MakeDatabase, type OpenedStore, openStore } from "../store-suite/database.ts";
+import {
+  findWrong,
+  type MakeDatabase,
+  type OpenedStore,
+  openStore,
+  type TestDatabase,
+} from "../store-suite/database.ts";
 import { by } from "../support/by.ts";
 import { filledLine, officeLine } from "../support/office-line.ts";
 import { otherProcess } from "../support/other-process.ts";
 import { partnersOf } from "../support/partners.ts";
-import { makePostgresDatabase } from "../support/postgres-database.ts";
+import { makePostgresDatabase, type TestPostgres } from "../support/postgres-database.ts";
+import { PostgresProxy } from "../support/postgres-proxy.ts";
 import { rawConnection } from "../support/sqlite-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { coloursIn, later, makeMovingDatabase, OTHER, STATEMENTS } from "../support/upgrades.ts";
 
-const ADDITIVE = `--- additive\n${OTHER}`;
+const ADDITIVE = { additive: OTHER };
 /** A database of this topupd with a partner, which no process has open. */
 async function madeBy(makeDatabase: MakeDatabase): Promise<OpenedStore> {
   const opened = await openStore(makeDatabase);
@@ -81,10 +89,26 @@ describe("an upgrade on PostgreSQL", () => {
     expect([await namesIn(old), await namesIn(store)]).toEqual([["wallet"], ["wallet"]]);
     expect(await coloursIn(database)).toEqual([1]);
     await store.close();
-    const next = later(ADDITIVE, "--- additive\nINSERT INTO colour VALUES (2, 'red');");
+    const next = later(ADDITIVE, { additive: "INSERT INTO colour VALUES (2, 'red');" });
     await expect(another({ migrations: next })).rejects.toThrow(/stop all services/);
     await old.close();
     await (await another({ migrations: next })).close();
+  });
+
+  test("refuses later sessions of the version before, which was cut off meanwhile", async () => {
+    const { another, database } = await madeBy(makePostgresDatabase);
+    const proxy = await PostgresProxy.start((database as TestPostgres).url);
+    onTestFinished(() => proxy.close());
+    const wishes = { timeZone: undefined, currencyExponent: undefined, connections: 4 };
+    const open: TestDatabase["open"] = (options) => openPostgresStore({ ...wishes, ...options, url: proxy.url });
+    const old = await openStore(() => ({ ...database, open }));
+    proxy.refuse();
+    const store = await another({ migrations: later(OTHER) });
+    proxy.pass();
+    await expect(namesIn(old.store)).rejects.toThrow("a newer topupd has upgraded the database");
+    expect(await namesIn(store)).toEqual(["wallet"]);
+    await old.store.close();
+    await store.close();
   });
 
   test("with one migration that is not additive needs it", async () => {

@@ -19,11 +19,13 @@ export const STATEMENTS = [
 ];
 export const OTHER = STATEMENTS.join("\n");
 
-/** The migrations of a later topupd: the released ones, and these. */
-export function later(...texts: readonly string[]): URL {
+/** The migrations of a later topupd: the released ones, and these, of which some are additive. */
+export function later(...texts: readonly (string | { readonly additive: string })[]): URL {
   const folder = temporaryFolder();
   cpSync(MIGRATIONS, folder, { recursive: true });
-  for (const [at, text] of texts.entries()) writeFileSync(join(folder, `000${at + 2}_later.sql`), text);
+  for (const [at, text] of texts.entries())
+    if (typeof text === "string") writeFileSync(join(folder, `000${at + 2}_later.sql`), text);
+    else writeFileSync(join(folder, `000${at + 2}_later.additive.sql`), text.additive);
   return pathToFileURL(`${folder}/`);
 }
 

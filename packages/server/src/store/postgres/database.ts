@@ -9,6 +9,8 @@ export interface DatabaseOptions {
   /** The maximum number of open sessions. */
   readonly connections: number;
   readonly purpose: Purpose;
+  /** The number of migrations that this process knows; undefined if the sessions do not serve. */
+  readonly known?: number | undefined;
 }
 
 /** A top-up or an import locks a customer only for a moment. After this many attempts, something is wrong. */
@@ -18,14 +20,17 @@ const LEAVING_MS = 500;
 
 /** A pool of sessions. No operation waits longer than the limits of its purpose. */
 export class Database {
+  /** As {@link DatabaseOptions}. */
+  readonly known: number | undefined;
   readonly #pool: pg.Pool;
   readonly #clients = new Set<pg.ClientBase>();
 
-  constructor({ url, connections, purpose }: DatabaseOptions) {
+  constructor({ url, connections, purpose, known }: DatabaseOptions) {
+    this.known = known;
     // The driver awaits this promise, although its types do not say so.
     const onConnect = async (client: pg.ClientBase) => {
       try {
-        await setUp(client, purpose);
+        await setUp(client, purpose, known);
       } catch (error) {
         // The pool reports the error only after the server has closed its side, and would wait for that forever.
         socketOf(client).destroy();
@@ -126,12 +131,12 @@ export async function withOwnSession<Result>(
 }
 
 /** Opens a session outside of a pool. Rejects with the driver's own error. */
-export async function openClient(url: string, purpose: Purpose): Promise<pg.Client> {
+export async function openClient(url: string, purpose: Purpose, known?: number): Promise<pg.Client> {
   const client = new pg.Client(clientConfig(url, purpose));
   client.on("error", () => {});
   try {
     await client.connect();
-    await setUp(client, purpose);
+    await setUp(client, purpose, known);
     return client;
   } catch (error) {
     await endClient(client);

@@ -77,8 +77,8 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     async deleteEntries(tx, { cuid, environment, service, reqId }, plan, seq) {
       await run(tx, { ...DELETE_ENTRIES, values: [cuid, environment, service, reqId, plan, seq] });
     },
-    openView: (writers) => openView(url, writers),
-    openFilling: () => openFilling(url, changed),
+    openView: (writers) => openView({ url, database }, writers),
+    openFilling: () => openFilling({ url, database }, changed),
   };
 }
 
@@ -115,20 +115,22 @@ const LOCKS_OF_VIEW = TABLE_NAMES.map(
   (table) => `LOCK TABLE ${table} IN ${table === "customer" ? "EXCLUSIVE" : "SHARE"} MODE`,
 ).join("; ");
 
+type ServedBy = Pick<PostgresEngineParts, "url" | "database">;
+
 /*
  * Every statement sees the commits up to the first statement. They include every acknowledged top-up of any process,
  * because PostgreSQL makes a commit visible before it confirms it.
  */
 const BEGIN_VIEW = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT count(*) FROM provider";
 
-async function openView(url: string, writers: Writers): Promise<View> {
+async function openView(server: ServedBy, writers: Writers): Promise<View> {
   const begin = writers === "go_on" ? BEGIN_VIEW : `${BEGIN.text}; ${LOCK_PATIENCE}; ${LOCKS_OF_VIEW}`;
-  return (await openTransaction(url, begin)).view;
+  return (await openTransaction(server, begin)).view;
 }
 
-async function openFilling(url: string, changed: () => void): Promise<Filling> {
+async function openFilling(server: ServedBy, changed: () => void): Promise<Filling> {
   const lock = `LOCK TABLE ${TABLE_NAMES.join(", ")} IN EXCLUSIVE MODE`;
-  const { session, view } = await openTransaction(url, `${BEGIN.text}; ${LOCK_PATIENCE}; ${lock}`);
+  const { session, view } = await openTransaction(server, `${BEGIN.text}; ${LOCK_PATIENCE}; ${lock}`);
   return {
     ...view,
     async insert(table, columns, rows) {
@@ -155,8 +157,8 @@ function toJsonRow(columns: readonly string[], row: readonly ArchiveValue[]) {
 }
 
 /** A transaction on its own session, without a time limit. PostgreSQL rolls it back when the session ends. */
-async function openTransaction(url: string, begin: string) {
-  const client = await openClient(url, "working").catch((error: unknown) => {
+async function openTransaction({ url, database: { known } }: ServedBy, begin: string) {
+  const client = await openClient(url, "working", known).catch((error: unknown) => {
     throw translateAtConnecting(error);
   });
   const session = new Session(client);

@@ -5,7 +5,8 @@ import { ACCOUNT, CUSTOMER, isAsked, qualified } from "../table.ts";
 import { TABLES } from "../tables.ts";
 import { asked, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { BEGIN, type Prepared, SERVING, type Session } from "./session.ts";
+import { SERVING } from "./serving.ts";
+import { BEGIN, type Prepared, type Session } from "./session.ts";
 
 /*
  * Take several locks only in the order listed here. Locks with a number are advisory; only topupd uses these numbers.

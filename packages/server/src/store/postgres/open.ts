@@ -12,7 +12,13 @@ import { customerImports } from "../customer-imports.ts";
 import type { Engine } from "../engine.ts";
 import { StoreRefused } from "../errors.ts";
 import { shareLookUps } from "../look-ups.ts";
-import { type AppliedMigration, type Migrating, migrationStates, pendingMigrations } from "../migrations.ts";
+import {
+  type AppliedMigration,
+  type Migrating,
+  migrationStates,
+  pendingMigrations,
+  readMigrations,
+} from "../migrations.ts";
 import { partnerReads } from "../partner-reads.ts";
 import { ensureCheckoutSecret, type ProviderWishes, settleProvider } from "../settings.ts";
 import type { SettlingItem } from "../settling.ts";
@@ -49,7 +55,8 @@ const OFFICE_CONNECTIONS = 2;
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, clock, mustExist = false } = options;
-  const office = new Database({ url, connections: OFFICE_CONNECTIONS, purpose: "office" });
+  const known = readMigrations("postgres", options).length;
+  const office = new Database({ url, connections: OFFICE_CONNECTIONS, purpose: "office", known });
   let reference: PostgresReferenceCache | undefined;
   const engine = createPostgresEngine({ url, database: office, changed: () => reference?.forget() });
   try {
@@ -60,9 +67,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     });
     const provider = await settleProvider(engine, options);
     await ensureCheckoutSecret(engine, options);
-    const serving = new Database({ url, connections: options.connections, purpose: "serving" });
+    const serving = new Database({ url, connections: options.connections, purpose: "serving", known });
     reference = new PostgresReferenceCache(
-      url,
+      { url, known },
       kyselyOn((ask) => serving.withSession(ask)),
       provider,
     );

@@ -25,12 +25,18 @@ const POLL_EVERY_MS = 400;
 const VALID_MS = 900;
 const RETRY_EVERY_MS = 250;
 
+interface Server {
+  readonly url: string;
+  /** The number of migrations that this process knows. */
+  readonly known: number;
+}
+
 /**
  * The reference cache on PostgreSQL. Its own session asks several times a second whether staff changed anything, and then
  * clears the cache. Each new connection clears it too: a server that took over can have other rows under the same numbers.
  */
 export class PostgresReferenceCache {
-  readonly #url: string;
+  readonly #server: Server;
   readonly #db: Kysely<Tables>;
   readonly #provider: ProviderSettings;
   readonly #cache = new ReferenceCache(() => !this.#lapse.aborted);
@@ -40,8 +46,8 @@ export class PostgresReferenceCache {
   #lapse = AbortSignal.abort();
 
   /** @param db reads missing values. */
-  constructor(url: string, db: Kysely<Tables>, provider: ProviderSettings) {
-    this.#url = url;
+  constructor(server: Server, db: Kysely<Tables>, provider: ProviderSettings) {
+    this.#server = server;
     this.#db = db;
     this.#provider = provider;
     this.#running = this.#run();
@@ -85,7 +91,8 @@ export class PostgresReferenceCache {
   }
 
   async #pollOnOneSession(): Promise<void> {
-    const client = await openClient(this.#url, "serving");
+    const { url, known } = this.#server;
+    const client = await openClient(url, "serving", known);
     const session = new Session(client);
     let version: number | undefined;
     try {

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import pg from "pg";
 import { StoreRefused, StoreUnavailable } from "../errors.ts";
-import { readMigrations } from "../migrations.ts";
 import { translate, translateAtCommit } from "./error-translation.ts";
+import { foreignMigrations, shareServing } from "./serving.ts";
 
 /** A statement that each session prepares once, under its name. */
 export interface Prepared {
@@ -70,18 +70,22 @@ interface ServerRow {
   encoding: string;
   fsync: string;
   is_standby: boolean;
+  /** The number of migrations that this process cannot serve. */
+  foreign: number;
 }
 
-/** Sets up a new session. @throws StoreRefused if top-ups would not be safe on this server. */
-export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<void> {
+/** @throws StoreRefused if top-ups would not be safe on this server. @param known see DatabaseOptions. */
+export async function setUp(client: pg.ClientBase, purpose: Purpose, known?: number): Promise<void> {
   // This query is a part of connecting. The driver's types lack its time limit.
-  const asking = client.query({ text: setUpText(purpose), ...({ query_timeout: CONNECTING_MS } as object) });
+  const asking = client.query({ text: setUpText(purpose, known), ...({ query_timeout: CONNECTING_MS } as object) });
   const results = (await asking) as unknown as pg.QueryResult<ServerRow>[];
   const [row] = results.at(-1)?.rows ?? [];
-  const { version, encoding, fsync, is_standby } = row as ServerRow;
+  const { version, encoding, fsync, is_standby, foreign } = row as ServerRow;
   if (version < OLDEST_VERSION) throw new StoreRefused("PostgreSQL 15 or later is needed");
   if (encoding !== "UTF8") throw new StoreRefused(`the database's encoding is ${encoding}, and must be UTF8`);
   if (fsync !== "on") throw new StoreRefused("PostgreSQL runs with fsync=off: top-ups would not survive a crash");
+  if (foreign > 0)
+    throw new StoreRefused("a newer topupd has upgraded the database: stop this one, and start the newer");
   if (purpose === "reports") {
     if (!is_standby) throw new StoreRefused("the reports database is no standby: lists and reports need none, then");
   } else if (is_standby) throw new StoreUnavailable("PostgreSQL is a standby here: its primary is needed");
@@ -90,11 +94,7 @@ export async function setUp(client: pg.ClientBase, purpose: Purpose): Promise<vo
 /** The least number that no other session has. The session keeps it by an advisory lock. */
 const LANE = "SELECT lane FROM generate_series(0, 9999) AS lane WHERE pg_try_advisory_lock(7461009, lane) LIMIT 1";
 
-/** The first number of the locks that sessions which serve hold, shared. The second is that of the newest known migration. */
-export const SERVING = 7_461_010;
-const SERVES = `SELECT pg_advisory_lock_shared(${SERVING}, ${readMigrations("postgres").length})`;
-
-function setUpText(purpose: Purpose): string {
+function setUpText(purpose: Purpose, known: number | undefined): string {
   const { statement, lock, idleInTransaction } = LIMITS[purpose];
   const isServing = purpose === "serving";
   // A plan made while a table was small must not read the whole table after it has grown.
@@ -109,11 +109,11 @@ function setUpText(purpose: Purpose): string {
     ${keepalives};
     SET enable_seqscan = ${whole}; SET enable_hashjoin = ${whole}; SET enable_mergejoin = ${whole};
     SET enable_material = ${whole};
-    ${isServing || purpose === "office" ? `${SERVES};` : ""}
+    ${shareServing(known)}
     SELECT set_config('topupd.lane', lane::text, false) FROM (${LANE}) AS l;
     SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false);
     SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
-      current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby`;
+      current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby, ${foreignMigrations(known)} AS foreign`;
 }
 
 /** The socket of a session. The driver's types lack it. */
