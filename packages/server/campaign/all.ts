@@ -69,6 +69,11 @@ const RUNS: readonly Run[] = [
     ...{ campaign: "power", stores: SQLITE, flags: "--images 2000" },
     counts: { "crash images": /^(\d+) images/, "images of the control that lose": /control: (\d+) of/ },
   },
+  {
+    ...{ campaign: "sessions", stores: BOTH, flags: "--changes 500" },
+    counts: { kills: KILLS, "altering changes": /^(\d+) alt/ },
+  },
+  { campaign: "facts", stores: BOTH, flags: "--facts 2000", counts: { kills: KILLS, facts: /^(\d+) facts/ } },
   { campaign: "lossy", stores: SQLITE, flags: "--rounds 400", counts: { rounds: /^(\d+) rounds/ } },
   { campaign: "statement", stores: SQLITE, flags: "--events 20000", counts: { "top-ups": /^(\d+) top-ups/ } },
   { campaign: "paid-time", stores: SQLITE, flags: "--rounds 3000", counts: { histories: /^(\d+) hist/ } },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ConnectionMessage } from "../src/domain/event.ts";
 import { expectBook, Told } from "./book.ts";
 import { connectionOf, makeProvider, PartnerClient } from "./partner.ts";
-import { expectTopupd, type Ground, killProcess, type Served, startServing } from "./processes.ts";
+import { expectTopupd, type Ground, type Served, signalProcess, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
 import { connectionName, StateReceiver, seqOf } from "./receiver.ts";
 
@@ -146,7 +146,7 @@ async function killOne(
   const children = served.children();
   if (children.length === 0) return;
   const killedAt = performance.now();
-  killProcess(choices.of(children));
+  signalProcess(choices.of(children), "SIGKILL");
   counts.kills += 1;
   await sleep(KILL_SETTLED_MS);
   counts.epoch += 1;

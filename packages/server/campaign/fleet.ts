@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Told } from "./book.ts";
 import { PartnerClient } from "./partner.ts";
-import { type Ground, killProcess, type Served, startServing } from "./processes.ts";
+import { type Ground, type Served, signalProcess, startServing } from "./processes.ts";
 import type { Choices } from "./random.ts";
 
 const READY_TIMEOUT_MS = 15_000;
@@ -16,7 +16,7 @@ export class Fleet {
   clients: PartnerClient[] = [];
   /** Times of the kills. */
   readonly kills: number[] = [];
-  /** What all clients were told. */
+  /** The answers that all clients got. */
   readonly told = new Told();
 
   constructor(ground: Ground, token: string, workers: number, flags: readonly string[] = []) {
@@ -37,7 +37,7 @@ export class Fleet {
     this.kills.push(Date.now());
     const children = this.#workers === 1 || choices.below(3) === 0 ? [] : victim.children();
     if (children.length > 0) {
-      killProcess(choices.of(children));
+      signalProcess(choices.of(children), "SIGKILL");
       return;
     }
     const end = await victim.end("SIGKILL");

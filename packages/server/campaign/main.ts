@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import pg from "pg";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import type { OpenOptions } from "../test/support/open-service.ts";
 import { type PostgresServer, startPostgres } from "../test/support/postgres-server.ts";
 import { all } from "./all.ts";
+import { askPostgres } from "./ask-postgres.ts";
 import { clocks } from "./clocks.ts";
 import { counter } from "./counter.ts";
 import { deliver } from "./deliver.ts";
@@ -182,10 +182,7 @@ async function withServer(work: (server: PostgresServer) => Promise<string>, pla
 async function createDatabase(server: string, template = "template0"): Promise<string> {
   const url = new URL(server);
   url.pathname = `/campaign_${++made}`;
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
-  await client.query(`CREATE DATABASE campaign_${made} TEMPLATE ${template} ENCODING 'UTF8'`);
-  await client.end();
+  await askPostgres(server, `CREATE DATABASE campaign_${made} TEMPLATE ${template} ENCODING 'UTF8'`);
   return url.href;
 }
 

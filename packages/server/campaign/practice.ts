@@ -16,7 +16,7 @@ import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { deskOf, run } from "../test/support/desk.ts";
 import { isReady } from "./fleet.ts";
-import { type Ground, killProcess, type Served, startServing } from "./processes.ts";
+import { type Ground, type Served, signalProcess, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
 
 export interface PracticeOptions extends Ground {
@@ -112,7 +112,7 @@ async function killNowAndThen(served: Served, choices: Choices, isOver: { readon
     await sleep(waitMs);
     if (isOver.now) return kills;
     const children = (await isReady(served.url)) ? served.children() : [];
-    if (children.length > 0) kills += killProcess(choices.of(children));
+    if (children.length > 0) kills += signalProcess(choices.of(children), "SIGKILL");
   }
 }
 

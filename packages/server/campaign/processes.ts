@@ -95,9 +95,9 @@ export async function startServing(ground: Ground, workers = 1, flags: readonly 
 }
 
 /** @returns 1, or 0 if the process had ended already. */
-export function killProcess(pid: number): number {
+export function signalProcess(pid: number, signal: NodeJS.Signals): number {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
     return 1;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expectBook, Told } from "./book.ts";
 import { type Answer, makeProvider, PartnerClient } from "./partner.ts";
-import { type Ground, killProcess, startServing } from "./processes.ts";
+import { type Ground, signalProcess, startServing } from "./processes.ts";
 import { Choices } from "./random.ts";
 
 export interface RaceOptions extends Ground {
@@ -41,7 +41,7 @@ export async function race(options: RaceOptions): Promise<string> {
       if (isKilling) {
         await sleep(choices.below(4));
         const victims = choices.of(served).children();
-        if (victims.length > 0) kills += killProcess(choices.of(victims));
+        if (victims.length > 0) kills += signalProcess(choices.of(victims), "SIGKILL");
       }
       const answers = await Promise.all(calls);
       const made = answers.filter(({ status, replayed }) => status === 200 && !replayed);

@@ -4,7 +4,7 @@ import type { Choices } from "../random.ts";
 
 /** A fault that strikes services under load, and is over when `strike` resolves. */
 export interface Blow {
-  /** In a report, behind a number: "kills". */
+  /** Plural that a report has after its number: "kills". */
   readonly name: string;
   /** @returns how often it struck. */
   readonly strike: (fleet: Fleet, choices: Choices) => Promise<number>;
@@ -12,6 +12,14 @@ export interface Blow {
 
 /** Faults last for seconds: faster partners would only make more to ask for afterwards. */
 export const PAUSE_MS = 200;
+
+const STRIKES_WITHIN_MS = 5_000;
+
+/** Waits until a fault that was ordered has struck. @returns whether it has, within some seconds. */
+export async function untilStruck(hasStruck: () => boolean): Promise<boolean> {
+  for (let waited = 0; waited < STRIKES_WITHIN_MS && !hasStruck(); waited += 10) await sleep(10);
+  return hasStruck();
+}
 
 export const KILL: Blow = {
   name: "kills",

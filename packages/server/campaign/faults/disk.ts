@@ -3,16 +3,18 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { kill } from "../kill.ts";
 import { compileLibrary, lacksCompiler } from "../preload.ts";
+import { signalProcess } from "../processes.ts";
 import type { Choices } from "../random.ts";
-import { type Blow, PAUSE_MS } from "./blows.ts";
+import { type Blow, PAUSE_MS, untilStruck } from "./blows.ts";
 
-/** As in disk.c. */
+/** The order for no fault. */
 const NOTHING = 0;
 
 interface Fault {
   readonly name: string;
+  /** The order, a number of disk.c. */
   readonly what: number;
-  /** How many writes or flushes fail at most, and for how long. */
+  /** How many writes or flushes fail at most, and for how long from the first on. */
   readonly times: number;
   readonly forMs: (choices: Choices) => number;
   readonly hangMs?: (choices: Choices) => number;
@@ -73,22 +75,14 @@ function blowOf({ name, what, times, forMs, hangMs }: Fault, orders: Orders): Bl
       // The order comes last: what it needs is there already.
       orders.give([NOTHING, choices.below(BEFORE), times, milliseconds, 0, 0]);
       orders.give([what]);
-      await sleep(milliseconds > 0 ? milliseconds : forMs(choices));
+      const hasStruck = await untilStruck(() => orders.struck().times > 0);
+      if (hasStruck) await sleep(milliseconds > 0 ? milliseconds : forMs(choices));
       orders.give([NOTHING]);
-      const struck = orders.struck();
       // A frozen process that was not replaced goes on.
-      if (name.includes("frozen") && struck.pid > 0) wake(struck.pid);
-      return Math.min(struck.times, 1);
+      if (name.includes("frozen") && hasStruck) signalProcess(orders.struck().pid, "SIGCONT");
+      return hasStruck ? 1 : 0;
     },
   };
-}
-
-function wake(pid: number): void {
-  try {
-    process.kill(pid, "SIGCONT");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
 }
 
 export interface DiskOptions {

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import { PostgresProxy } from "../../test/support/postgres-proxy.ts";
 import { startPostgres } from "../../test/support/postgres-server.ts";
+import { askPostgres } from "../ask-postgres.ts";
 import { expectBook } from "../book.ts";
 import { Fleet } from "../fleet.ts";
 import { Load } from "../kill.ts";
 import { makeProvider, verifySent } from "../partner.ts";
 import { Choices } from "../random.ts";
+import { untilStruck } from "./blows.ts";
 
 export interface FailoverOptions {
   readonly seed: number;
@@ -14,7 +15,9 @@ export interface FailoverOptions {
   readonly cwd: string;
 }
 
-/** What the control says that has lost a top-up. */
+/** So many may have been on the way to the standby. */
+const MANY = 50;
+/** Errors of a control that has lost a top-up. */
 const LOSS = /acknowledged|not_topped_up|sent again after/;
 
 /**
@@ -58,11 +61,11 @@ async function failOver({ cwd, choices, isSynchronous }: Wish): Promise<number> 
     ends.push(() => replication.close());
     const standby = await primary.startStandby(Number(new URL(replication.url).port));
     ends.push(() => standby.close());
-    await ask(primary.url, "CREATE DATABASE topupd TEMPLATE template0 ENCODING 'UTF8'");
+    await askPostgres(primary.url, "CREATE DATABASE topupd TEMPLATE template0 ENCODING 'UTF8'");
     await untilStreaming(primary.url);
     if (isSynchronous) {
-      await ask(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
-      await ask(primary.url, "SELECT pg_reload_conf()");
+      await askPostgres(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+      await askPostgres(primary.url, "SELECT pg_reload_conf()");
     }
     const proxy = await PostgresProxy.start(databaseOf(primary.url));
     ends.push(() => proxy.close());
@@ -74,11 +77,14 @@ async function failOver({ cwd, choices, isSynchronous }: Wish): Promise<number> 
     const working = load.start(choices);
     await sleep(300 + choices.below(500));
     replication.hold();
+    const { size } = fleet.told.topUps;
     await sleep(200 + choices.below(500));
+    // The control can lose only what was acknowledged meanwhile.
+    if (!isSynchronous) await untilStruck(() => fleet.told.topUps.size > size + MANY);
     await primary.stop("immediate");
-    // What the standby lacks is gone with the primary.
+    // The standby never gets what the primary has not sent by now.
     replication.cut();
-    await ask(standby.url, "SELECT pg_promote()");
+    await askPostgres(standby.url, "SELECT pg_promote()");
     proxy.leadTo(databaseOf(standby.url));
     await sleep(500 + choices.below(500));
     load.end();
@@ -101,19 +107,12 @@ function databaseOf(server: string): string {
 
 async function untilStreaming(url: string): Promise<void> {
   for (let tried = 0; tried < 200; tried += 1) {
-    const [{ count } = {}] = await ask(url, "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'");
+    const [{ count } = {}] = await askPostgres(
+      url,
+      "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'",
+    );
     if (Number(count) === 1) return;
     await sleep(50);
   }
   throw new Error("the standby does not follow");
-}
-
-async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -2,11 +2,12 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import { PostgresProxy } from "../../test/support/postgres-proxy.ts";
+import { askPostgres } from "../ask-postgres.ts";
 import { kill } from "../kill.ts";
+import { signalProcess } from "../processes.ts";
 import type { Choices } from "../random.ts";
-import { type Blow, PAUSE_MS, type Restartable, restartOf } from "./blows.ts";
+import { type Blow, PAUSE_MS, type Restartable, restartOf, untilStruck } from "./blows.ts";
 
 export interface PostgresFaultsOptions {
   readonly seed: number;
@@ -43,12 +44,11 @@ const FOR_MS = [300, 1_500, 4_000, 9_000];
 function networkBlows(proxy: PostgresProxy): Blow[] {
   const once = (fault: PostgresProxy["commitFault"]) => async (_: unknown, choices: Choices) => {
     proxy.commitFault = fault;
-    await sleep(300 + choices.below(500));
-    const struck = proxy.commitFault === undefined ? 1 : 0;
+    const hasStruck = await untilStruck(() => proxy.commitFault === undefined);
     proxy.commitFault = undefined;
     if (fault === "held") await sleep(choices.of(FOR_MS));
     proxy.pass();
-    return struck;
+    return hasStruck ? 1 : 0;
   };
   return [
     {
@@ -64,7 +64,7 @@ function networkBlows(proxy: PostgresProxy): Blow[] {
       async strike(_, choices) {
         proxy.hold();
         await sleep(choices.of(FOR_MS));
-        // What was held arrives late, or never.
+        // Held messages arrive late, or never.
         if (choices.below(2) === 0) proxy.cut();
         proxy.pass();
         return 1;
@@ -79,7 +79,7 @@ function networkBlows(proxy: PostgresProxy): Blow[] {
 function sessionBlows(database: string): Blow[] {
   /** The process of one session of topupd. */
   const session = async (choices: Choices) => {
-    const pids = await asked(
+    const pids = await askPatiently(
       database,
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
@@ -90,37 +90,26 @@ function sessionBlows(database: string): Blow[] {
       name: "ended sessions",
       async strike(_, choices) {
         const pid = await session(choices);
-        return pid === undefined ? 0 : (await asked(database, `SELECT pg_terminate_backend(${pid})`)).length;
+        return pid === undefined ? 0 : (await askPatiently(database, `SELECT pg_terminate_backend(${pid})`)).length;
       },
     },
     {
       name: "killed sessions",
       async strike(_, choices) {
         const pid = await session(choices);
-        return pid === undefined ? 0 : signal(pid, "SIGKILL");
+        return pid === undefined ? 0 : signalProcess(pid, "SIGKILL");
       },
     },
     {
       name: "frozen sessions",
       async strike(_, choices) {
         const pid = await session(choices);
-        if (pid === undefined || signal(pid, "SIGSTOP") === 0) return 0;
+        if (pid === undefined || signalProcess(pid, "SIGSTOP") === 0) return 0;
         await sleep(choices.of(FOR_MS));
-        return signal(pid, "SIGCONT");
+        return signalProcess(pid, "SIGCONT");
       },
     },
   ];
-}
-
-/** @returns 1, or 0 if the process had ended already. */
-function signal(pid: number, name: NodeJS.Signals): number {
-  try {
-    process.kill(pid, name);
-    return 1;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-    return 0;
-  }
 }
 
 /** Room for a server of the campaigns and 256 MB of its log. */
@@ -160,18 +149,12 @@ function fullDisk(folder: string, server: Restartable): Blow {
 }
 
 /** Asks the server itself, past the network that fails. It may be in recovery after a session was killed. */
-async function asked(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  for (let tried = 1; ; tried += 1) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-    client.on("error", () => {});
+async function askPatiently(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  for (let tried = 1; ; tried += 1)
     try {
-      await client.connect();
-      return (await client.query(sql)).rows;
+      return await askPostgres(url, sql);
     } catch (error) {
       if (tried === 20) throw error;
       await sleep(250);
-    } finally {
-      await client.end().catch(() => {});
     }
-  }
 }

@@ -14,7 +14,7 @@ export interface LoadOptions {
   readonly quiet: () => Promise<void>;
 }
 
-/** What topupd said. The trace was not longer than `place` when it was said. */
+/** An answer of topupd, given when the trace was not longer than `place`. */
 export interface Said {
   readonly place: number;
   /** An answer to a partner. */
@@ -83,7 +83,7 @@ export async function load(ground: Ground, tokens: readonly string[], options: L
         await ask("topUp", purchase);
         sent.push(purchase);
       }
-      // What remains is to wait for the commands.
+      // Only the commands are awaited then.
       if (left <= 0) await sleep(500);
     }
   };
