@@ -45,6 +45,10 @@ test("a person at a terminal is asked for all steps in order, and again only for
   expect(second.stdout).toMatch(/^topup_trial_\w+$/m);
   expect(second.stdout).not.toContain(password);
   expect((await line.json("customer", "show", SITA.cuid)).cuid).toBe(SITA.cuid);
+  const written = line.read("topupd.env");
+  const refused = await setup(line, "--yes", "--time-zone", "Europe/Berlin", "--no-start");
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("the database is not ready")]);
+  expect(line.read("topupd.env")).toBe(written);
   line.typed = ["no"];
   expect(await setup(line)).toMatchObject({ code: 0, stderr: expect.not.stringContaining("later") });
 });

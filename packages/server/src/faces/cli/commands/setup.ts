@@ -96,7 +96,10 @@ class FirstRun {
     const { yes, admin, catalogue, customers, partner, trialToken, start } = this.#flags;
     const others = [yes, admin, catalogue, customers, partner, trialToken, start];
     const isActive = this.#ask !== undefined || [...others, ...Object.values(given)].some((each) => each !== undefined);
-    const isSettled = await this.#settle(given, isActive);
+    const { isSettled, write } = await this.#settle(given, isActive);
+    // A database that is there may refuse the settings: they are written when it has taken them.
+    if (isActive && isSettled) await firstRun.asServiceUser(() => this.#migrate());
+    await write();
     if (isActive && !isSettled) stderr("The other steps need all settings: give them, or --yes for the defaults.\n");
     const state = await firstRun.asServiceUser(async () => {
       if (isActive && isSettled) await this.#makeSteps();
@@ -114,10 +117,11 @@ class FirstRun {
   }
 
   /**
-   * Asks for missing settings, and writes them into the environment file.
-   * @returns whether all that are needed are set. A new database stores them, so no other step comes before.
+   * Asks for missing settings.
+   * @returns whether all that are needed are set, and what writes them into the environment file. A new database stores
+   *   them, so no other step comes before.
    */
-  async #settle(given: GivenSettings, isActive: boolean): Promise<boolean> {
+  async #settle(given: GivenSettings, isActive: boolean) {
     const { settingsFile, yes } = this.#flags;
     const runtime = this.#runtime;
     const text = await withFile(settingsFile, "be read", () => readOrEmpty(runtime, settingsFile));
@@ -129,19 +133,23 @@ class FirstRun {
     const asking = { runtime, env, given, database, ask: this.#ask };
     const changes = changedSettings(inFile, isAsked ? await askFirstSettings(asking) : given);
     this.#env = { ...env, ...changes };
-    if (Object.keys(changes).length > 0) {
+    const write = async () => {
+      if (Object.keys(changes).length === 0) return;
       const content = [Buffer.from(changeEnvFile(text, changes))];
       await withFile(settingsFile, "be written", () =>
         runtime.writeFile(settingsFile, piecesOf(content), { replace: true }),
       );
       runtime.stderr(`The settings are in ${settingsFile}.\n`);
-    }
-    return areSet(this.#env);
+    };
+    return { isSettled: areSet(this.#env), write };
+  }
+
+  async #migrate(): Promise<void> {
+    if ((await this.#command(["migrate"], { isQuiet: true })) !== 0)
+      throw new CommandFailed("the database is not ready: change this, and run topupd setup again");
   }
 
   async #makeSteps(): Promise<void> {
-    if ((await this.#command(["migrate"], { isQuiet: true })) !== 0)
-      throw new CommandFailed("the database is not ready: change this, and run topupd setup again");
     const { steps } = await this.#read();
     const isOpen = (wanted: Step) => steps.some(({ step, isDone }) => step === wanted && !isDone);
     if (isOpen("admin")) await this.#addAdmin();
