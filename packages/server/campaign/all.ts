@@ -24,13 +24,13 @@ const POSTGRES = ["postgres"] as const;
 
 const RUNS: readonly Run[] = [
   {
-    ...{ campaign: "kill", stores: BOTH, flags: "--rounds 10 --workers 4" },
+    ...{ campaign: "kill", stores: BOTH, flags: "--rounds 40 --workers 4" },
     counts: { kills: KILLS, "restarts of PostgreSQL": /(\d+) restarts/, "top-ups": /(\d+) acknowledged/ },
   },
   {
     campaign: "faults",
     stores: BOTH,
-    flags: "--rounds 14 --workers 2",
+    flags: "--rounds 28 --workers 2",
     counts: { faults: /(\d+) faults/, "top-ups": /(\d+) acknowledged/ },
   },
   {
@@ -41,10 +41,10 @@ const RUNS: readonly Run[] = [
       "failovers of the control that lose": /l: (\d+) of/,
     },
   },
-  { campaign: "commands", stores: BOTH, flags: "--rounds 2", counts: { "killed commands": KILLS } },
+  { campaign: "commands", stores: BOTH, flags: "--rounds 5", counts: { "killed commands": KILLS } },
   { campaign: "race", stores: BOTH, flags: "--rounds 20", counts: { rounds: /^(\d+) rounds/ } },
   {
-    ...{ campaign: "prepaid", stores: BOTH, flags: "--rounds 2 --top-ups 500 --covered 150" },
+    ...{ campaign: "prepaid", stores: BOTH, flags: "--rounds 10 --top-ups 500 --covered 150" },
     counts: { kills: KILLS, rounds: /^(\d+) rounds/ },
   },
   {
@@ -53,7 +53,7 @@ const RUNS: readonly Run[] = [
   },
   { campaign: "midnight", stores: BOTH, flags: "--rounds 10", counts: { "top-ups": /(\d+) top-ups/ } },
   {
-    ...{ campaign: "clocks", stores: BOTH, flags: "--rounds 30" },
+    ...{ campaign: "clocks", stores: BOTH, flags: "--rounds 150" },
     counts: { "clock set back": /back (\d+) times/, "clock set forth": /forth (\d+) times/ },
   },
   { campaign: "month", stores: BOTH, flags: "--rounds 3", counts: { "top-ups": /^(\d+) top-ups/ } },
@@ -80,7 +80,7 @@ const RUNS: readonly Run[] = [
   { campaign: "doors", stores: SQLITE, flags: "--rounds 20000", counts: {} },
 ];
 
-/** The counts of one version. */
+/** The counts of one version, whose last run was at this commit. */
 export interface Reliability {
   readonly version: string;
   readonly commit: string;
@@ -173,7 +173,7 @@ export function withCounts(page: string, { version, commit, machine, campaigns }
     return `| ${campaign} | ${store} | ${runs} | ${falls} | ${counted.join(", ") || "–"} | ${seconds} |`;
   });
   const lines = [
-    `Version ${version}, commit ${commit}, on ${machine}:`,
+    `Version ${version}, up to commit ${commit}, on ${machine}:`,
     "",
     "| Campaign | Store | Runs | Falls | Tried | Seconds |",
     "|---|---|---|---|---|---|",
