@@ -10,8 +10,8 @@ export interface TestPostgres extends TestDatabase {
   readonly made: Promise<void>;
 }
 
-export function makePostgresDatabase(): TestPostgres {
-  const { url, made } = makeEmptyDatabase();
+export function makePostgresDatabase(template = inject("postgresTemplate")): TestPostgres {
+  const { url, made } = makeEmptyDatabase(undefined, undefined, template);
   return {
     url,
     made,
@@ -25,16 +25,17 @@ export function makePostgresDatabase(): TestPostgres {
   };
 }
 
-/** A database without tables, which is gone after the test. */
+/** A database without tables, unless `template` has some. It is gone after the test. */
 export function makeEmptyDatabase(
   server = inject("postgresUrl"),
   onFinished: (clean: () => Promise<void>) => void = onTestFinished,
+  template = "template0",
 ): { readonly url: string; readonly made: Promise<void> } {
   const name = `topupd_test_${process.pid}_${Math.random().toString(36).slice(2)}`;
   const url = new URL(server);
   url.pathname = `/${name}`;
   const made = withClient(server, (client) =>
-    client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`),
+    client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`),
   );
   onFinished(async () => {
     await made.catch(() => {});

@@ -67,7 +67,7 @@ export function writeSqliteFixture(release: string, path: string): void {
 
 /** Makes the tables by the release's own migrations, and fills them. */
 export async function postgresOf(fixture: Fixture): Promise<TestPostgres> {
-  const database = makePostgresDatabase();
+  const database = makePostgresDatabase("template0");
   await database.made;
   await withClient(database.url, async (client) => {
     for (const sql of migrationsOf(fixture)) await client.query(sql);
