@@ -117,13 +117,16 @@ async function startCluster(
   }
 }
 
-/** In memory where there is plenty: to make and drop a database for each test is mostly flushing its files. */
+/** To make and drop a database for each test is mostly flushing its files. */
 function memoryFor(user: ServerUser): string {
-  if (existsSync(MEMORY)) {
-    const { bavail, bsize } = statfsSync(MEMORY);
-    if (bavail * bsize > PLENTY_BYTES) return MEMORY;
-  }
-  return diskFor(user);
+  return plentyOfMemory() ?? diskFor(user);
+}
+
+/** A folder in memory, where there is plenty. */
+export function plentyOfMemory(): string | undefined {
+  if (!existsSync(MEMORY)) return undefined;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > PLENTY_BYTES ? MEMORY : undefined;
 }
 
 /** What TMPDIR names may be closed to the user that the server of root runs as. */

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { readMigrations } from "../../src/store/migrations.ts";
-import { startPostgres } from "./postgres-server.ts";
+import { plentyOfMemory, startPostgres } from "./postgres-server.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -19,6 +19,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   if (!isGiven && !["", "embedded"].includes(setting)) {
     throw new Error(`TEST_POSTGRES must be "embedded" or the URL of a server (postgres://...), not "${setting}"`);
   }
+  // Temporary folders too: thousands of files of SQLite's are flushed, and none needs to outlive the machine.
+  process.env["TMPDIR"] ??= plentyOfMemory();
   const server = isGiven ? undefined : await startPostgres();
   const url = server?.url ?? setting;
   const template = `topupd_template_${process.pid}`;
