@@ -28,6 +28,7 @@ import { month } from "./month.ts";
 import { mutants } from "./mutants.ts";
 import { runLedgerHistories } from "./paid-time.ts";
 import { power } from "./power/power.ts";
+import { powerOfServer } from "./power/server.ts";
 import { practice } from "./practice.ts";
 import { prepaid } from "./prepaid.ts";
 import { race } from "./race.ts";
@@ -36,8 +37,8 @@ import { statement } from "./statement.ts";
 
 /*
  * npm run campaign -- NAME [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--top-ups N]
- * [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH]: the long form of what the tests run briefly. The
- * same seed makes the same choices, though not the same timing.
+ * [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH] [--postgres URL]: the long form of what the tests
+ * run briefly. The same seed makes the same choices, though not the same timing.
  */
 
 interface Size {
@@ -56,6 +57,8 @@ interface Size {
   readonly images: number;
   /** A folder on the disk that `power` examines. */
   readonly folder: string | undefined;
+  /** The URL of a database of the PostgreSQL that `power` examines. */
+  readonly postgres: string | undefined;
   readonly cwd: string;
 }
 
@@ -71,7 +74,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   clocks,
   doors,
   practice,
-  power,
+  power: ({ postgres, ...size }) => (postgres === undefined ? power(size) : powerOfServer({ ...size, url: postgres })),
   faults: disk,
   commands: (size) => commands({ ...size, ...sqliteGround(size.cwd) }),
   prepaid: (size) => prepaid({ ...size, processes: 1, workers: 4 }),
@@ -204,6 +207,7 @@ const { positionals, values } = parseArgs({
     facts: { type: "string", default: "100000" },
     images: { type: "string", default: "1000" },
     folder: { type: "string" },
+    postgres: { type: "string" },
     store: { type: "string", default: "sqlite" },
     minutes: { type: "string", default: "30" },
     only: { type: "string" },
@@ -227,15 +231,21 @@ const { seed, ...sizes } = {
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|faults|failover|commands|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH]\n" +
-      "(lossy, doors, flood, paid-time, statement, power and mutants: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes; power makes --images, of a database in --folder)\n",
+    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|faults|failover|commands|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH] [--postgres URL]\n" +
+      "(lossy, doors, flood, paid-time, statement, power and mutants: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes; power makes --images, of a database in --folder, or makes --rounds of faults on the server of --postgres)\n",
   );
   process.exit(2);
 }
 
 const cwd = mkdtempSync(join(tmpdir(), "topupd-campaign-"));
 try {
-  process.stdout.write(`${await run({ seed, ...sizes, only: values.only, folder: values.folder, cwd })}\n`);
+  const { only, folder, postgres } = values;
+  process.stdout.write(`${await run({ seed, ...sizes, only, folder, postgres, cwd })}\n`);
+} catch (error) {
+  // A page about a disk or a server is for operators, whom a stack would not help.
+  if (values.folder === undefined && values.postgres === undefined) throw error;
+  process.stdout.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
 } finally {
   rmSync(cwd, { recursive: true, force: true });
 }

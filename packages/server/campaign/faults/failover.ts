@@ -17,8 +17,8 @@ export interface FailoverOptions {
 
 /** So many may have been on the way to the standby. */
 const MANY = 50;
-/** Errors of a control that has lost a top-up. */
-const LOSS = /acknowledged|not_topped_up|sent again after/;
+/** Errors that mean that an acknowledged top-up is lost. */
+export const LOSS = /acknowledged (as|and)|not_topped_up|sent again after/;
 
 /**
  * PostgreSQL dies under load, while its standby lags; the standby takes its place. With a synchronous standby, nothing

@@ -7,7 +7,7 @@ import { askPostgres } from "../ask-postgres.ts";
 import { kill } from "../kill.ts";
 import { signalProcess } from "../processes.ts";
 import type { Choices } from "../random.ts";
-import { type Blow, PAUSE_MS, type Restartable, restartOf, untilStruck } from "./blows.ts";
+import { type Blow, KILL, PAUSE_MS, type Restartable, restartOf, untilStruck } from "./blows.ts";
 
 export interface PostgresFaultsOptions {
   readonly seed: number;
@@ -15,7 +15,8 @@ export interface PostgresFaultsOptions {
   readonly processes?: number;
   readonly workers?: number;
   readonly cwd: string;
-  readonly server: Restartable;
+  /** A server of the campaign's own; undefined: another's, on which it does only what any client can do. */
+  readonly server?: Restartable;
   /** URL of an empty database of the server. */
   readonly database: string;
   /** A folder on the server's own small file system, which is filled. */
@@ -24,14 +25,16 @@ export interface PostgresFaultsOptions {
 
 /**
  * Services under load whose connections to PostgreSQL break, are a black hole or lose the answer to a commit, and whose
- * PostgreSQL restarts, fills its disk, or has sessions killed and frozen. @throws Error that names the round with a violation.
+ * PostgreSQL restarts, fills its disk, or has sessions ended, killed and frozen. @throws Error that names the round with a violation.
  */
 export async function postgresFaults(options: PostgresFaultsOptions): Promise<string> {
   const { database, server, small, ...rest } = options;
   const proxy = await PostgresProxy.start(database);
   try {
-    const blows = [...networkBlows(proxy), ...sessionBlows(database), restartOf(server)];
-    if (small !== undefined) blows.push(fullDisk(small, server));
+    const { ended, killed, frozen } = sessionBlows(database);
+    const blows = [...networkBlows(proxy), ended];
+    blows.push(...(server === undefined ? [KILL] : [killed, frozen, restartOf(server)]));
+    if (server !== undefined && small !== undefined) blows.push(fullDisk(small, server));
     return await kill({ ...rest, database: proxy.url, blows, pauseMs: PAUSE_MS });
   } finally {
     await proxy.close();
@@ -76,31 +79,32 @@ function networkBlows(proxy: PostgresProxy): Blow[] {
   ];
 }
 
-function sessionBlows(database: string): Blow[] {
+function sessionBlows(database: string): Record<"ended" | "killed" | "frozen", Blow> {
   /** The process of one session of topupd. */
   const session = async (choices: Choices) => {
     const pids = await askPatiently(
       database,
-      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      `SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()`,
     );
     return pids.length === 0 ? undefined : Number(choices.of(pids)["pid"]);
   };
-  return [
-    {
+  return {
+    ended: {
       name: "ended sessions",
       async strike(_, choices) {
         const pid = await session(choices);
         return pid === undefined ? 0 : (await askPatiently(database, `SELECT pg_terminate_backend(${pid})`)).length;
       },
     },
-    {
+    killed: {
       name: "killed sessions",
       async strike(_, choices) {
         const pid = await session(choices);
         return pid === undefined ? 0 : signalProcess(pid, "SIGKILL");
       },
     },
-    {
+    frozen: {
       name: "frozen sessions",
       async strike(_, choices) {
         const pid = await session(choices);
@@ -109,7 +113,7 @@ function sessionBlows(database: string): Blow[] {
         return signalProcess(pid, "SIGCONT");
       },
     },
-  ];
+  };
 }
 
 /** Room for a server of the campaigns and 256 MB of its log. */

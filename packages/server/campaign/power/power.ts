@@ -300,15 +300,11 @@ function fallOf({ lossy, images, first, kept }: Outcome): string {
 /** One page about a disk. */
 function report(folder: string, real: Outcome, control: Outcome): string {
   const { images, flushes } = real;
-  const [half, most] = [0.5, 0.99].map((share) => flushes[Math.floor(flushes.length * share)] ?? 0) as [number, number];
-  const ms = (micros: number) => `${(micros / 1000).toFixed(2)} ms`;
-  const doubt = "Flushes are faster than most disks can write: ask whether this disk keeps its cache in a power cut.";
   const page = [
     `${folder} (${fileSystemOf(folder)})`,
     real.lossy === 0 ? `This disk lost nothing in ${images} images.` : fallOf(real),
     "",
-    `Load: ${real.load}. Half of the flushes took ${ms(half)} or less, 99 % ${ms(most)} or less.`,
-    ...(half < DOUBTFUL_MICROS ? [doubt] : []),
+    `Load: ${real.load}. ${timesOf("flushes", flushes)}`,
     `Images: what a power cut could leave at every answer to a partner and at every flush; ${real.checked} also opened by topupd check.`,
     `Control: a topupd that does not flush (synchronous=NORMAL) lost up to ${control.most} acknowledged top-ups, in ${control.lossy} of ${control.images} images.`,
     "",
@@ -317,6 +313,14 @@ function report(folder: string, real: Outcome, control: Outcome): string {
   ].join("\n");
   if (real.lossy > 0) throw new Error(page);
   return page;
+}
+
+/** How long flushes or commits took. @param micros sorted. */
+export function timesOf(what: string, micros: readonly number[]): string {
+  const [half, most] = [0.5, 0.99].map((share) => micros[Math.floor(micros.length * share)] ?? 0) as [number, number];
+  const ms = (time: number) => `${(time / 1000).toFixed(2)} ms`;
+  const doubt = `\nThe ${what} are faster than most disks can write: ask whether this disk keeps its cache in a power cut.`;
+  return `Half of the ${what} took ${ms(half)} or less, 99 % ${ms(most)} or less.${half < DOUBTFUL_MICROS ? doubt : ""}`;
 }
 
 /** Type and device of the file system of a folder. */

@@ -1,4 +1,6 @@
-import { expect, onTestFinished, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { askPostgres } from "../../campaign/ask-postgres.ts";
 import { counter } from "../../campaign/counter.ts";
 import { facts } from "../../campaign/facts.ts";
 import { commands, sqliteGround } from "../../campaign/faults/commands.ts";
@@ -6,6 +8,7 @@ import { disk } from "../../campaign/faults/disk.ts";
 import { failover } from "../../campaign/faults/failover.ts";
 import { postgresFaults } from "../../campaign/faults/postgres.ts";
 import { power } from "../../campaign/power/power.ts";
+import { powerOfServer } from "../../campaign/power/server.ts";
 import { lacksCompiler } from "../../campaign/preload.ts";
 import { sessions } from "../../campaign/sessions.ts";
 import { makeEmptyDatabase } from "../support/postgres-database.ts";
@@ -50,6 +53,54 @@ test("nor does one whose PostgreSQL is cut off, hangs, or has its sessions kille
 test("nor one that goes on with a synchronous standby; with an asynchronous one, it does", async () => {
   await expect(failover({ seed: 1, rounds: 1, cwd: temporaryFolder() })).resolves.toContain("control: 1 of 1");
 }, 120_000);
+
+test("a provider's own PostgreSQL that loses nothing and promises enough gets a page that says so", async () => {
+  const url = inject("postgresUrl");
+  const page = await powerOfServer({ seed: 2, rounds: 1, processes: 1, cwd: temporaryFolder(), url });
+  expect(page).toMatch(/^PostgreSQL .*\nThis server lost nothing in 1 rounds, [12] faults .* [1-9]\d* acknowledged/);
+  expect(page).toMatch(/fsync=on.*synchronous_commit=on.*\nStandbys: none\.\n[\s\S]*Half of the 500 commits .* took/);
+  expect(await triesOn(url)).toEqual([]);
+}, 120_000);
+
+test("the page of one that loses a top-up says that, and names synchronous_commit=off unsafe", async () => {
+  const { url, made } = makeEmptyDatabase();
+  await made;
+  await askPostgres(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
+  let [lost, hasEnded] = [0, false];
+  const lose = async () => {
+    for (; lost === 0 && !hasEnded; await sleep(20))
+      for (const name of await triesOn(url)) {
+        const pastKeys = { pathname: `/${name}`, search: "?options=-c%20session_replication_role%3Dreplica" };
+        const { href } = Object.assign(new URL(url), pastKeys);
+        lost = (await askPostgres(href, "DELETE FROM top_up RETURNING txn_id").catch(() => [])).length;
+      }
+  };
+  const examined = powerOfServer({ seed: 2, rounds: 1, processes: 1, cwd: temporaryFolder(), url });
+  const ended = examined.catch(() => {}).then(() => (hasEnded = true));
+  await Promise.all([ended, lose()]);
+  expect(lost).toBeGreaterThan(0);
+  const said = /This server lost what was acknowledged: [\s\S]*\nUNSAFE: synchronous_commit=off.*\n\nSettings: /;
+  await expect(examined).rejects.toThrow(said);
+  expect(await triesOn(url)).toEqual([]);
+}, 120_000);
+
+test("the page of one that topupd refuses has topupd's reason, and no load is run", async () => {
+  const server = await startPostgres({ fsync: "off" });
+  onTestFinished(() => server.close());
+  const { url } = server;
+  const examined = powerOfServer({ seed: 1, rounds: 1, processes: 1, cwd: temporaryFolder(), url });
+  await expect(examined).rejects.toThrow(/No load was run\.\nUNSAFE: PostgreSQL runs with fsync=off/);
+  await askPostgres(url, "CREATE ROLE plain LOGIN");
+  const plain = Object.assign(new URL(url), { username: "plain" }).href;
+  const mayNot = powerOfServer({ seed: 1, rounds: 1, processes: 1, cwd: temporaryFolder(), url: plain });
+  await expect(mayNot).rejects.toThrow("permission denied to create database. The role needs CREATEDB.");
+}, 120_000);
+
+/** The databases that examine a server. */
+async function triesOn(url: string): Promise<string[]> {
+  const rows = await askPostgres(url, "SELECT datname FROM pg_database WHERE datname LIKE 'topupd_try_%'");
+  return rows.map(({ datname }) => String(datname));
+}
 
 test("a restore that is killed leaves all or nothing", async () => {
   const cwd = temporaryFolder();

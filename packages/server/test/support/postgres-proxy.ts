@@ -1,5 +1,7 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, isIP, type Server, type Socket } from "node:net";
+import { type ConnectionOptions, connect as secure } from "node:tls";
+import pg from "pg";
 import { Framing, type Message, statementOf } from "./postgres-messages.ts";
 
 /** What becomes of the next commit that a client sends. */
@@ -30,22 +32,31 @@ export class PostgresProxy {
   transactionFault: TransactionFault | undefined;
 
   readonly #server: Server;
-  #target: URL;
+  #target: string;
   readonly #links = new Set<Link>();
   #isHolding = false;
   #isRefusing = false;
 
-  private constructor(server: Server, target: URL) {
+  private constructor(server: Server, target: string) {
     const url = new URL(target);
+    url.hostname = "127.0.0.1";
     url.port = String((server.address() as AddressInfo).port);
+    url.searchParams.delete("host");
+    // The proxy reads what passes: TLS is between it and the server only.
+    if (new pg.Client(target).ssl) url.searchParams.set("sslmode", "disable");
     this.#target = target;
     this.url = url.href;
     this.#server = server;
     server.on("connection", (client) => {
       if (this.#isRefusing) return void client.resetAndDestroy();
-      const link = new Link(this, client, connect(Number(this.#target.port), this.#target.hostname));
-      this.#links.add(link);
-      client.once("close", () => this.#links.delete(link));
+      connectTo(this.#target).then(
+        (there) => {
+          const link = new Link(this, client, there);
+          this.#links.add(link);
+          client.once("close", () => this.#links.delete(link));
+        },
+        () => client.destroy(),
+      );
     });
   }
 
@@ -53,7 +64,7 @@ export class PostgresProxy {
     const server = createServer();
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    return new PostgresProxy(server, new URL(url));
+    return new PostgresProxy(server, url);
   }
 
   get isHolding(): boolean {
@@ -67,7 +78,7 @@ export class PostgresProxy {
 
   /** Leads new connections to another server, and ends the old ones. */
   leadTo(url: string): void {
-    this.#target = new URL(url);
+    this.#target = url;
     this.cut();
   }
 
@@ -99,6 +110,20 @@ export class PostgresProxy {
     this.#server.close();
     await once(this.#server, "close");
   }
+}
+
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+
+/** Connects as the driver does, with TLS if the URL says so. */
+async function connectTo(url: string): Promise<Socket> {
+  const { host, port, ssl } = new pg.Client(url);
+  const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  if (!ssl) return socket;
+  socket.write(SSL_REQUEST);
+  if (String(await once(socket, "data")) !== "S") throw new Error("the server has no TLS");
+  const options = ssl as boolean | ConnectionOptions;
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  return secure({ socket, ...name, ...(options === true ? {} : options || {}) });
 }
 
 /** One connection through the proxy. */
