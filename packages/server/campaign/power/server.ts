@@ -84,10 +84,6 @@ function isStuck({ settings, standbys }: Server): boolean {
 function unsafeIn(server: Server): string[] {
   const { synchronous_commit: commit, synchronous_standby_names: names } = server.settings;
   const found: string[] = [];
-  if (commit === "off")
-    found.push(
-      "synchronous_commit=off: what other programs commit can be lost if the server stops. topupd switches it on in its own sessions.",
-    );
   if (names !== "" && commit === "local")
     found.push(
       "synchronous_commit=local: no commit waits for a standby, so acknowledged top-ups can be lost with this machine.",
@@ -103,6 +99,10 @@ function unsafeIn(server: Server): string[] {
 
 function worthKnowing({ settings, standbys, role }: Server): string[] {
   const known: string[] = [];
+  if (settings["synchronous_commit"] === "off")
+    known.push(
+      "synchronous_commit=off: topupd switches it on in its own sessions. What other programs commit can be lost if the server stops.",
+    );
   if (settings["synchronous_standby_names"] === "")
     known.push(
       standbys.length === 0

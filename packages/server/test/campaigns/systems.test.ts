@@ -6,7 +6,6 @@ import { facts } from "../../campaign/facts.ts";
 import { commands, sqliteGround } from "../../campaign/faults/commands.ts";
 import { disk } from "../../campaign/faults/disk.ts";
 import { failover } from "../../campaign/faults/failover.ts";
-import { postgresFaults } from "../../campaign/faults/postgres.ts";
 import { power } from "../../campaign/power/power.ts";
 import { powerOfServer } from "../../campaign/power/server.ts";
 import { lacksCompiler } from "../../campaign/preload.ts";
@@ -18,8 +17,8 @@ import { temporaryFolder } from "../support/service.ts";
 /* Short slices of the campaigns about the counter, a power cut, and the systems beside topupd. */
 
 test("a sale at the counter is made once, with double clicks, lost answers and killed processes", async () => {
-  const campaign = counter({ seed: 1, sales: 40, kills: 1, sellers: 5, workers: 2, cwd: temporaryFolder() });
-  await expect(campaign).resolves.toMatch(/^40 sales by 5 sellers, 1 kills/);
+  const campaign = counter({ seed: 1, sales: 25, kills: 1, sellers: 5, workers: 2, cwd: temporaryFolder() });
+  await expect(campaign).resolves.toMatch(/^25 sales by 5 sellers, 1 kills/);
 }, 120_000);
 
 const lacking = lacksCompiler();
@@ -27,7 +26,7 @@ if (lacking !== undefined) process.stdout.write(`Faults of disks are ${lacking}\
 test.skipIf(lacking !== undefined)(
   "no power cut loses what was acknowledged, and one of a service that does not flush does",
   async () => {
-    const campaign = power({ seed: 1, images: 100, cwd: temporaryFolder() });
+    const campaign = power({ seed: 1, images: 40, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/^[1-9]\d+ images .* control: [1-9]/);
   },
   120_000,
@@ -36,21 +35,12 @@ test.skipIf(lacking !== undefined)(
 test.skipIf(lacking !== undefined)(
   "a service whose disk fails, is full or hangs loses no acknowledged top-up",
   async () => {
-    await expect(disk({ seed: 5, rounds: 2, cwd: temporaryFolder() })).resolves.toMatch(/^2 rounds, [1-4] faults/);
+    await expect(disk({ seed: 5, rounds: 1, cwd: temporaryFolder() })).resolves.toMatch(/^1 rounds, [12] faults/);
   },
   120_000,
 );
 
-test("nor does one whose PostgreSQL is cut off, hangs, or has its sessions killed", async () => {
-  const server = await startPostgres();
-  onTestFinished(() => server.close());
-  const { url: database, made } = makeEmptyDatabase(server.url, () => {});
-  await made;
-  const campaign = postgresFaults({ seed: 1, rounds: 1, cwd: temporaryFolder(), server, database });
-  await expect(campaign).resolves.toMatch(/^1 rounds, [12] faults/);
-}, 120_000);
-
-test("nor one that goes on with a synchronous standby; with an asynchronous one, it does", async () => {
+test("a failover to a synchronous standby loses no acknowledged top-up; one to an asynchronous standby does", async () => {
   await expect(failover({ seed: 1, rounds: 1, cwd: temporaryFolder() })).resolves.toContain("control: 1 of 1");
 }, 120_000);
 
@@ -62,7 +52,7 @@ test("a provider's own PostgreSQL that loses nothing and promises enough gets a 
   expect(await triesOn(url)).toEqual([]);
 }, 120_000);
 
-test("the page of one that loses a top-up says that, and names synchronous_commit=off unsafe", async () => {
+test("the page of one that loses a top-up says that, and what synchronous_commit=off means", async () => {
   const { url, made } = makeEmptyDatabase();
   await made;
   await askPostgres(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
@@ -79,7 +69,7 @@ test("the page of one that loses a top-up says that, and names synchronous_commi
   const ended = examined.catch(() => {}).then(() => (hasEnded = true));
   await Promise.all([ended, lose()]);
   expect(lost).toBeGreaterThan(0);
-  const said = /This server lost what was acknowledged: [\s\S]*\nUNSAFE: synchronous_commit=off.*\n\nSettings: /;
+  const said = /This server lost what was acknowledged: [\s\S]*\nsynchronous_commit=off: topupd switches it on/;
   await expect(examined).rejects.toThrow(said);
   expect(await triesOn(url)).toEqual([]);
 }, 120_000);
@@ -111,11 +101,11 @@ test("a restore that is killed leaves all or nothing", async () => {
 test("sessions end once for each change that alters a user, though routers fail and the service is killed", async () => {
   const { url: radius, made } = makeEmptyDatabase();
   await made;
-  const campaign = sessions({ seed: 1, changes: 50, kills: 1, users: 20, cwd: temporaryFolder(), radius });
+  const campaign = sessions({ seed: 1, changes: 20, kills: 1, users: 12, cwd: temporaryFolder(), radius });
   await expect(campaign).resolves.toMatch(/^[1-9]\d+ altering changes and [1-9]\d* extensions, 1 kills/);
 }, 300_000);
 
 test("every fact arrives at its partner alone, in order, though receivers fail, hang and answer late", async () => {
-  const campaign = facts({ seed: 1, facts: 150, kills: 0, cwd: temporaryFolder() });
-  await expect(campaign).resolves.toMatch(/^1\d\d facts, 0 kills, [1-9]\d* mishaps/);
+  const campaign = facts({ seed: 1, facts: 80, kills: 0, cwd: temporaryFolder() });
+  await expect(campaign).resolves.toMatch(/^\d+ facts, 0 kills, [1-9]\d* mishaps/);
 }, 120_000);
