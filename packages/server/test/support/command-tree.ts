@@ -30,12 +30,15 @@ export async function helpOf(words: readonly string[]): Promise<string> {
   return help;
 }
 
+const disarmed = buildProgram(idleRuntime()).then((program) => {
+  disarm(program);
+  return program;
+});
+
 /** Why a command line is refused before anything is done: undefined where it is not. */
 export async function refusalOf(words: readonly string[]): Promise<string | undefined> {
-  const program = await buildProgram(idleRuntime());
-  disarm(program);
   try {
-    await program.parseAsync(words, { from: "user" });
+    await (await disarmed).parseAsync(words, { from: "user" });
     return undefined;
   } catch (error) {
     if (error instanceof CommanderError) return error.message;
