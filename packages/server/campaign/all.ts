@@ -41,7 +41,7 @@ const RUNS: readonly Run[] = [
       "failovers of the control that lose": /l: (\d+) of/,
     },
   },
-  { campaign: "commands", stores: BOTH, flags: "--rounds 5", counts: { "killed commands": KILLS } },
+  { campaign: "commands", stores: BOTH, flags: "--rounds 3", counts: { "killed commands": KILLS } },
   { campaign: "race", stores: BOTH, flags: "--rounds 20", counts: { rounds: /^(\d+) rounds/ } },
   {
     ...{ campaign: "prepaid", stores: BOTH, flags: "--rounds 10 --top-ups 500 --covered 150" },

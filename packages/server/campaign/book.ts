@@ -34,17 +34,19 @@ export class Told {
 
   /**
    * Notes an answer of subscription-package-topup or txn-status, with amounts of two decimals.
-   * @throws Error if another top-up was acknowledged for the checkoutId.
+   * @throws Error if it is of another checkoutId, or another top-up was acknowledged for this one.
    */
   hear(checkoutId: string, text: string): void {
     const { code, body } = JSON.parse(text);
     if (code === "400ab108") this.never.add(checkoutId);
     if (code === "400ab109" || code === "400ab110") this.refused.add(checkoutId);
     const { result } = body ?? {};
+    if (result !== undefined && result.orderId !== checkoutId)
+      throw new Error(`asked for ${checkoutId}, and told ${text}`);
     if (result !== undefined)
       this.note({
         ...result,
-        checkoutId: result.orderId,
+        checkoutId,
         bouquetCode: result.bouquetId,
         amount: Math.round(result.amt * 100),
       });

@@ -85,8 +85,7 @@ export async function counter({
     const killAll = async () => {
       while (counts.kills < kills && isSelling) {
         await sleep(200 + choices.below(1_500));
-        await fleet.kill(0, choices);
-        counts.kills += 1;
+        counts.kills += await fleet.kill(0, choices);
       }
     };
     const sellers = Array.from({ length: many }, (_, index) => {

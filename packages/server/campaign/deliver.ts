@@ -146,8 +146,7 @@ async function killOne(
   const children = served.children();
   if (children.length === 0) return;
   const killedAt = performance.now();
-  signalProcess(choices.of(children), "SIGKILL");
-  counts.kills += 1;
+  counts.kills += signalProcess(choices.of(children), "SIGKILL");
   await sleep(KILL_SETTLED_MS);
   counts.epoch += 1;
   const before = receivers.map(({ arrivals }) => arrivals);

@@ -31,18 +31,21 @@ export class Fleet {
     this.clients = this.#served.map(({ url }) => new PartnerClient(url, this.#token, this.told));
   }
 
-  /** Kills one process of a service; or all of it, and starts it again. */
-  async kill(index: number, choices: Choices): Promise<void> {
+  /** Kills one process of a service; or all of it, and starts it again. @returns 0 if the process had ended already. */
+  async kill(index: number, choices: Choices): Promise<number> {
     const victim = this.#served[index] as Served;
-    this.kills.push(Date.now());
     const children = this.#workers === 1 || choices.below(3) === 0 ? [] : victim.children();
+    const at = Date.now();
     if (children.length > 0) {
-      signalProcess(choices.of(children), "SIGKILL");
-      return;
+      const killed = signalProcess(choices.of(children), "SIGKILL");
+      if (killed > 0) this.kills.push(at);
+      return killed;
     }
+    this.kills.push(at);
     const end = await victim.end("SIGKILL");
     if (end !== "SIGKILL") throw new Error(`the service ended by itself with ${end}: ${victim.stderr()}`);
     await this.start(index);
+    return 1;
   }
 
   async untilReady(): Promise<void> {

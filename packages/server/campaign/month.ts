@@ -59,6 +59,8 @@ const REVERSED_EVERY = 40;
 /** So many wait for that at a time. */
 const MOST_WAITING = 4;
 const MOST_ATTEMPTS = 20;
+/** Checkouts that are never used, and an age at which they cannot be any more. */
+const [LEFT, EXPIRED_MS] = [20, 600_000];
 const ACTOR = { name: "campaign" };
 
 /**
@@ -79,6 +81,7 @@ export async function month(options: MonthOptions): Promise<string> {
     const campaign = new Month(store, dates, time, random, choices);
     await campaign.fill(exponent);
     await campaign.trade(options.rounds * 1_000);
+    await campaign.leave();
     await expectBook(options, campaign.told);
     await campaign.verifyReconciliation();
     const { topUps, reversals } = campaign;
@@ -170,35 +173,42 @@ class Month {
   }
 
   async #topUp(): Promise<readonly [partner: number, Transaction]> {
-    const [partner, customer] = [this.#choices.below(PARTNERS.length), this.#choices.below(CUSTOMERS)];
-    const [bouquet, service] = [this.#choices.below(PRICES.length), this.#choices.of(SERVICES)];
+    const partner = this.#choices.below(PARTNERS.length);
+    const bouquet = this.#choices.below(PRICES.length);
+    const txnDigits = randomDigits(this.#random(10));
+    // Listed before: not all of the five minutes are left, and the day may have been another.
+    const listed = await this.#list(partner, this.#time.now - this.#choices.below(300_000));
+    const bought = { bouquetCode: `B-${bouquet}`, amount: PRICES[bouquet] as bigint };
+    const told = { udf1: `order ${txnDigits}`, udf2: undefined };
+    const command = { ...listed, ...told, ...bought, txnDigits, tokenId: undefined };
+    const outcome = await insist(() => this.#store.settleTopUp(command));
+    if (outcome.kind === "refused") throw new Error(`a top-up was refused: ${outcome.refusal}`);
+    return [partner, outcome.transaction];
+  }
+
+  /** The checkout of a partner for any connection. */
+  async #list(partner: number, issuedAt: number) {
+    const [customer, service] = [this.#choices.below(CUSTOMERS), this.#choices.of(SERVICES)];
     const holder = { partnerId: this.#partners[partner]?.id as number, environment: "production" } as const;
     const reqId = `${CONNECTIONS[service]}${customer}`;
     const connection = { environment: "production", cuid: `c${customer}`, service, reqId } as const;
-    // Listed before: not all of the five minutes are left, and the day may have been another.
-    const issuedAt = this.#time.now - this.#choices.below(300_000);
-    const txnDigits = randomDigits(this.#random(10));
     const secrets = await this.#store.checkoutSecrets();
     const revision = (await this.#store.currentCatalogue("production", this.#time.now))?.revision as number;
     const quoted = { revision, issuedAt, nonce: this.#random(16) };
     const checkoutId = issueCheckout(secrets[0] as (typeof secrets)[0], holder, connection, quoted);
     const checkout = openCheckout(secrets, holder, checkoutId);
     if (checkout === undefined) throw new Error("the checkoutId does not open");
-    const bought = { bouquetCode: `B-${bouquet}`, amount: PRICES[bouquet] as bigint };
-    const told = { udf1: `order ${txnDigits}`, udf2: undefined };
-    const command = {
-      ...connection,
-      ...holder,
-      ...told,
-      ...bought,
-      checkoutId,
-      checkout,
-      txnDigits,
-      tokenId: undefined,
-    };
-    const outcome = await insist(() => this.#store.settleTopUp(command));
-    if (outcome.kind === "refused") throw new Error(`a top-up was refused: ${outcome.refusal}`);
-    return [partner, outcome.transaction];
+    return { ...connection, ...holder, checkoutId, checkout };
+  }
+
+  /** Some list and do not buy, and are told that nothing will follow. */
+  async leave(): Promise<void> {
+    for (let left = 0; left < LEFT; left += 1) {
+      const { checkoutId } = await this.#list(0, this.#time.now - EXPIRED_MS);
+      const concluded = await insist(() => this.#store.concludeCheckout(checkoutId));
+      if (concluded !== undefined) throw new Error(`${checkoutId} was not used: ${JSON.stringify(concluded)}`);
+      this.told.never.add(checkoutId);
+    }
   }
 
   /** Takes back any of those that wait for it: now, which may be days after it was recorded. */

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
 /*
@@ -275,23 +276,24 @@ export async function mutants({ cwd, seed, only }: { cwd: string; seed: number; 
   const survivors: string[] = [];
   // A campaign that fails without a fault would find all of them.
   for (const campaign of new Set(chosen.map((mutant) => mutant.campaign)))
-    if ((await run(copy, campaignOf(campaign, seed))) !== "ended well")
+    if ((await run(copy, campaignOf(campaign, seed))).outcome !== "ended well")
       survivors.push(`${campaign} fails without a fault`);
   for (const { fault, file, from, to, campaign } of chosen) {
     const path = join(copy, "packages", "server", "src", file);
-    const text = readFileSync(path, "utf8");
-    if (text.split(from).length !== 2) {
+    const source = readFileSync(path, "utf8");
+    if (source.split(from).length !== 2) {
       survivors.push(`${fault}: its text is not in ${file} once`);
       continue;
     }
     writeFileSync(
       path,
-      text.replace(from, () => to),
+      source.replace(from, () => to),
     );
     const built = await run(copy, BUILD);
-    const outcome = built === "ended well" ? await run(copy, campaignOf(campaign, seed)) : undefined;
-    writeFileSync(path, text);
-    process.stdout.write(`${outcome === "failed" ? "found" : "SURVIVED"}: ${fault} (${campaign})\n`);
+    const { outcome, error } =
+      built.outcome === "ended well" ? await run(copy, campaignOf(campaign, seed)) : { outcome: undefined, error: "" };
+    writeFileSync(path, source);
+    process.stdout.write(`${outcome === "failed" ? "found" : "SURVIVED"}: ${fault} (${campaign}): ${error}\n`);
     if (outcome === undefined) survivors.push(`${fault}: it does not build`);
     else if (outcome !== "failed") survivors.push(`${fault}: ${campaign} ${outcome}, and does not find it`);
   }
@@ -326,9 +328,12 @@ function copySource(copy: string): void {
   }
 }
 
-async function run(cwd: string, words: readonly string[]): Promise<"ended well" | "failed" | "took too long"> {
-  const child = spawn(process.execPath, words, { cwd, stdio: "ignore", timeout: LONGEST_MS, killSignal: "SIGKILL" });
-  const [code, signal] = await once(child, "close");
-  if (signal === "SIGKILL") return "took too long";
-  return code === 0 ? "ended well" : "failed";
+/** @returns how it ended, and the first words of its error: whether it failed for the fault that was planted. */
+async function run(cwd: string, words: readonly string[]) {
+  const limit = { timeout: LONGEST_MS, killSignal: "SIGKILL" } as const;
+  const child = spawn(process.execPath, words, { cwd, stdio: ["ignore", "ignore", "pipe"], ...limit });
+  const [[code, signal], said] = await Promise.all([once(child, "close"), text(child.stderr)]);
+  const error = /^\w*Error: (.*(?:\n.*)?)/m.exec(said)?.[1]?.replace("\n", " ").slice(0, 200) ?? "";
+  if (signal === "SIGKILL") return { outcome: "took too long", error } as const;
+  return { outcome: code === 0 ? "ended well" : "failed", error } as const;
 }

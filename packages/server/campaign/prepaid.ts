@@ -138,8 +138,9 @@ class Partner {
       const answer = await this.#insist((client) => client.topUp(purchase));
       left -= 1;
       if (isKilling && left === 0) {
-        await this.#fleet.kill(this.#choices.below(this.#fleet.clients.length), this.#choices);
-        this.kills += 1;
+        // The other clients go on meanwhile.
+        const killed = await this.#fleet.kill(this.#choices.below(this.#fleet.clients.length), this.#choices);
+        this.kills += killed;
         left = 1 + this.#choices.below(2 * this.#peace);
       }
       return answer;

@@ -23,10 +23,7 @@ export async function untilStruck(hasStruck: () => boolean): Promise<boolean> {
 
 export const KILL: Blow = {
   name: "kills",
-  async strike(fleet, choices) {
-    await fleet.kill(choices.below(fleet.clients.length), choices);
-    return 1;
-  },
+  strike: (fleet, choices) => fleet.kill(choices.below(fleet.clients.length), choices),
 };
 
 /** A server that can be ended and started again. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { expectBook, rowsIn, Told } from "../book.ts";
-import { type MonthOptions, month } from "../month.ts";
+import { agree, type MonthOptions, month } from "../month.ts";
 import { expectTopupd, freePort, type Ground, killTopupd, startServing } from "../processes.ts";
 import { Choices } from "../random.ts";
 
@@ -41,6 +41,12 @@ export function sqliteGround(cwd: string): Pick<CommandsOptions, "cwd" | "databa
 
 /** How often one pruning is killed. */
 const PRUNINGS = 3;
+const DAY_MS = 86_400_000;
+/** What is older is pruned. */
+const MID_MONTH = Date.parse("2024-11-15T12:00:00Z");
+const RECENT = "SELECT * FROM top_up WHERE txn_date >= '2024-11-17' ORDER BY txn_id";
+/** A process takes a bulk change over after 15 seconds. */
+const GOES_ON_WITHIN_MS = 60_000;
 
 interface Trial extends Ground {
   readonly database: string;
@@ -58,17 +64,23 @@ export async function commands(options: CommandsOptions): Promise<string> {
   const { seed, rounds, thousands = 3, only, cwd, database, openStore } = options;
   const choices = new Choices(seed);
   await month({ seed, rounds: thousands, of: PAST, cwd, database, openStore });
+  await furnish({ cwd, database });
   const counts = new Map<string, number>();
-  // The commands take about as long as a check: later kills would come too late.
-  const began = Date.now();
-  await expectTopupd(["check"], { cwd, database });
-  const usualMs = Date.now() - began;
-  for (let round = 0; round < rounds; round += 1)
+  /** How long a start takes, and each command: a kill comes after the start and before the end. */
+  const startMs = await timed(() => expectTopupd(["--version"], { cwd, database }));
+  const usualMs = new Map<string, number>();
+  // Nothing is killed in the first round.
+  for (let round = 0; round <= rounds; round += 1)
     for (const [name, tried] of Object.entries(COMMANDS)) {
       if (only !== undefined && !name.includes(only)) continue;
       const ground = { cwd, database: await options.copy() };
       const struck = async (words: readonly string[]) => {
-        const code = await killTopupd(words, ground, choices.below(usualMs));
+        if (round === 0) {
+          usualMs.set(name, await timed(() => expectTopupd(words, ground)));
+          return false;
+        }
+        const lastsMs = Math.max((usualMs.get(name) ?? 0) - startMs, 1);
+        const code = await killTopupd(words, ground, startMs + choices.below(lastsMs));
         if (code === undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
         return code === undefined;
       };
@@ -80,6 +92,23 @@ export async function commands(options: CommandsOptions): Promise<string> {
   if (kills === 0) throw new Error("no command was killed: the campaign has shown nothing");
   const told = [...counts].map(([name, count]) => `${count} of ${name}`).join(", ");
   return `${rounds} rounds, ${kills} kills of commands (${told}): each left all or nothing, and was completed`;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = Date.now();
+  await work();
+  return Date.now() - began;
+}
+
+/** Makes what a month of top-ups has not. */
+async function furnish(ground: Ground): Promise<void> {
+  for (const words of [
+    ["partner", "add", "Kiosk"],
+    ["partner", "account", "Kiosk", "--credit-limit", "500"],
+    ["partner", "deposit", "Kiosk", "1000", "--reference", "D1"],
+    ["token", "issue", "--partner", "Kiosk"],
+  ])
+    await expectTopupd(words, ground);
 }
 
 const COMMANDS: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
@@ -109,12 +138,17 @@ const COMMANDS: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     await expectSame(ground, copied);
   },
   prune: async ({ struck, ...ground }) => {
-    const words = ["prune", "--older-than", "400d", "--reason", "books"];
-    const [before] = await rowsIn<{ readonly count: number }>(ground.database, "SELECT count(*) AS count FROM top_up");
+    const words = ["prune", "--older-than", `${Math.floor((Date.now() - MID_MONTH) / DAY_MS)}d`, "--reason", "books"];
+    const kept = async () => [
+      await rowsIn<object>(ground.database, "SELECT * FROM sales_day ORDER BY partner_id, day, service, bouquet_code"),
+      await rowsIn<object>(ground.database, RECENT),
+    ];
+    const topUps = async () => (await rowsIn<object>(ground.database, "SELECT txn_id FROM top_up")).length;
+    const before = [JSON.stringify(await kept()), await topUps()] as const;
     for (let kill = 0; kill < PRUNINGS && (await struck(words)); kill += 1) await expectBook(ground, new Told());
     await expectTopupd(words, ground);
-    const [after] = await rowsIn<{ readonly count: number }>(ground.database, "SELECT count(*) AS count FROM top_up");
-    if (!(Number(after?.count) < Number(before?.count))) throw new Error("nothing was pruned");
+    if (JSON.stringify(await kept()) !== before[0]) throw new Error("days were pruned that must stay");
+    if ((await topUps()) >= before[1]) throw new Error("nothing was pruned");
     await expectBook(ground, new Told());
   },
   "bulk change": async ({ struck, choices, ...ground }) => {
@@ -128,20 +162,28 @@ const COMMANDS: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     // The console's process continues what others have left.
     const env = { TOPUPD_CONSOLE_PORT: String(await freePort()), TOPUPD_CONSOLE_HOST: "127.0.0.1" };
     const withConsole = { ...ground, env };
-    for (let kill = 0; kill < 2; kill += 1) {
+    const run = async () => {
+      const sql = `SELECT state, done FROM bulk_run WHERE id = ${id}`;
+      return (await rowsIn<{ readonly state: string; readonly done: number }>(ground.database, sql))[0];
+    };
+    const served = async (signal: "SIGKILL" | "SIGTERM", until: (done: number) => boolean) => {
       const service = await startServing(withConsole);
-      await sleep(choices.below(1_500));
-      await service.end("SIGKILL");
-    }
-    const service = await startServing(withConsole);
-    try {
-      for (let waited = 0; (await state()) !== "done"; waited += 1) {
-        if (waited === 120) throw new Error(`the bulk change is ${await state()}`);
-        await sleep(250);
+      try {
+        for (let waited = 0; ; waited += 50) {
+          const { state, done } = { ...(await run()) };
+          if (state === "done" || until(Number(done))) break;
+          if (waited >= GOES_ON_WITHIN_MS) throw new Error(`the bulk change is ${state}`);
+          await sleep(50);
+        }
+        await sleep(choices.below(50));
+      } finally {
+        await service.end(signal);
       }
-    } finally {
-      await service.end("SIGTERM");
-    }
+    };
+    const { done = 0 } = { ...(await run()) };
+    // It is killed when it has gone on.
+    await served("SIGKILL", (now) => now > Number(done));
+    await served("SIGTERM", () => false);
     const given = await rowsIn<{ readonly times: number }>(
       ground.database,
       "SELECT count(*) AS times FROM ledger_entry WHERE kind = 'goodwill' GROUP BY cuid, service, req_id",
@@ -159,14 +201,30 @@ async function completed(words: readonly string[], ground: Ground): Promise<void
   });
 }
 
-const COUNTS = ["top_up", "reversal", "ledger_entry", "subscription", "event", "audit_entry", "customer"];
+const OF_SQLITE = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+const OF_POSTGRES = "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()";
+/** Notes of the commands themselves, and of the migrations. */
+const NOT_COPIED = ["backup_taken", "check_passed", "schema_migration"];
+/** Row ids of SQLite differ. */
+const ROW_IDS = ["id", "previous", "last_entry"];
 
-/** @throws Error unless a database holds what the trial's does, and the book finds nothing in it. */
+/** @throws Error unless a database holds every row that the trial's does, and the book finds nothing in it. */
 async function expectSame(ground: Ground & { readonly database: string }, other: string): Promise<void> {
-  for (const table of COUNTS) {
-    const sql = `SELECT count(*) AS count FROM ${table}`;
-    const [[one], [two]] = [await rowsIn<object>(ground.database, sql), await rowsIn<object>(other, sql)];
-    if (JSON.stringify(one) !== JSON.stringify(two)) throw new Error(`${table}: ${JSON.stringify([one, two])}`);
+  const tables = await rowsIn<{ readonly name: string }>(
+    ground.database,
+    ground.database.startsWith("sqlite:") ? OF_SQLITE : OF_POSTGRES,
+  );
+  for (const { name } of tables) {
+    if (NOT_COPIED.includes(name)) continue;
+    const hasRowIds = name === "ledger_entry" || name === "subscription";
+    const textOf = (row: Readonly<Record<string, unknown>>) =>
+      JSON.stringify(Object.entries(row).filter(([column]) => !hasRowIds || !ROW_IDS.includes(column)));
+    const [one, two] = await Promise.all(
+      [ground.database, other].map(async (database) =>
+        (await rowsIn<Record<string, unknown>>(database, `SELECT * FROM ${name}`)).map(textOf).sort(),
+      ),
+    );
+    agree(`the rows of ${name}`, two ?? [], one ?? []);
   }
   await expectBook({ ...ground, database: other }, new Told());
 }

@@ -34,7 +34,7 @@ export async function postgresFaults(options: PostgresFaultsOptions): Promise<st
     const { ended, killed, frozen } = sessionBlows(database);
     const blows = [...networkBlows(proxy), ended];
     blows.push(...(server === undefined ? [KILL] : [killed, frozen, restartOf(server)]));
-    if (server !== undefined && small !== undefined) blows.push(fullDisk(small, server));
+    if (server !== undefined && small !== undefined) blows.push(fullDisk(small, server, proxy));
     return await kill({ ...rest, database: proxy.url, blows, pauseMs: PAUSE_MS });
   } finally {
     await proxy.close();
@@ -133,21 +133,24 @@ export function makeSmallDisk() {
 }
 
 /** Fills the file system, all but a little. A server that gives up meanwhile is started again when there is room. */
-function fullDisk(folder: string, server: Restartable): Blow {
+function fullDisk(folder: string, server: Restartable, proxy: PostgresProxy): Blow {
   return {
     name: "full disks",
     async strike(_, choices) {
       const ballast = join(folder, "ballast");
       const { bavail, bsize } = statfsSync(folder);
+      const before = proxy.fullDisks;
+      let hasStruck = false;
       try {
         writeFileSync(ballast, Buffer.alloc(Math.max(bavail * bsize - choices.below(512 * 1024), 0)));
-        await sleep(1_000 + choices.below(3_000));
+        hasStruck = await untilStruck(() => proxy.fullDisks > before);
+        await sleep(choices.below(3_000));
       } finally {
         rmSync(ballast, { force: true });
       }
       await server.stop("immediate");
       await server.start();
-      return 1;
+      return hasStruck ? 1 : 0;
     },
   };
 }

@@ -27,6 +27,8 @@ export class PostgresProxy {
   readonly url: string;
   /** Commits that clients have sent so far, whatever became of them. */
   commits = 0;
+  /** Statements so far for which the server's disk was too full. */
+  fullDisks = 0;
   commitFault: CommitFault | undefined;
   /** Of the first transaction that comes so far. */
   transactionFault: TransactionFault | undefined;
@@ -160,6 +162,7 @@ class Link {
     };
     const toClient = (message: Message) => {
       if (isStruck("server")) return "cut";
+      if (message.type === "E" && message.bytes.includes("C53100\0")) proxy.fullDisks += 1;
       return isCommitted(message) && takeFault(proxy, ["unanswered"]) !== undefined ? "cut" : "pass";
     };
     const isHolding = () => proxy.isHolding;
