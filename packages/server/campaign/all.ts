@@ -113,6 +113,7 @@ export async function all({ seed, minutes }: { readonly seed: number; readonly m
         const words = [campaign, "--store", store, "--seed", String(next), ...flags.split(" ")];
         const began = Date.now();
         const { code, report } = await run(words);
+        if (/^skipped/m.test(report)) continue;
         runs += 1;
         const found = Object.entries(counts).map(
           ([name, form]) => [name, Number(form.exec(report)?.[1] ?? 0)] as const,

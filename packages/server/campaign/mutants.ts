@@ -32,6 +32,10 @@ const CLOCKS = "clocks --rounds 10";
 const MONTH = "month --rounds 1";
 const DELIVER = "deliver --events 300 --rounds 1";
 const POWER = "power --images 200";
+const FAULTS = "faults --rounds 9 --workers 2";
+const ON_POSTGRES = "faults --store postgres --rounds 9";
+const FAILOVER = "failover --store postgres --rounds 1";
+const commandsOf = (only: string, rounds = 2) => `commands --rounds ${rounds} --only ${only}`;
 const COUNTER = "counter --events 80 --rounds 2 --workers 2";
 
 export const MUTANTS: readonly Mutant[] = [
@@ -259,10 +263,66 @@ export const MUTANTS: readonly Mutant[] = [
     to: "return { ...uncounted, after: entries.at(-1)?.after };",
     campaign: PAID_TIME,
   },
+  {
+    fault: "a commit that the disk refuses is taken as done",
+    file: "store/sqlite/database.ts",
+    from: "this.#commit.run();",
+    to: "try { this.#commit.run(); } catch {}",
+    campaign: FAULTS,
+  },
+  {
+    fault: "a commit without an answer is taken as done, and its session as idle",
+    file: "store/postgres/session.ts",
+    from: "if (failed !== undefined) throw translateAtCommit(failed.reason);",
+    to: 'if (settled.at(-1)?.status === "rejected") return void (this.#client.getTransactionStatus = () => "I");\n    if (failed !== undefined) throw translateAtCommit(failed.reason);',
+    campaign: ON_POSTGRES,
+  },
+  {
+    fault: "a commit does not wait for the standby",
+    file: "store/postgres/session.ts",
+    from: "replace(current_setting('synchronous_commit'), 'off', 'on')",
+    to: "'local'",
+    campaign: FAILOVER,
+  },
+  {
+    fault: "a restore is not one transaction",
+    file: "store/sqlite/engine.ts",
+    from: "translating(() => rows.forEach(insertion));",
+    to: "translating(() => rows.forEach(insertion));\n      database.commit();\n      await database.beginWriting();",
+    campaign: commandsOf("restore", 8),
+  },
+  {
+    fault: "a copy leaves retired checkouts out, and does not count its rows",
+    file: "store/archive-filling.ts",
+    from: "refuse(await findDifferences(engine, filling, totals, digests));",
+    to: 'await withRawNames(filling.db).deleteFrom("retired_checkout").execute();',
+    campaign: commandsOf("copy"),
+  },
+  {
+    fault: "a backup is written under its own name",
+    file: "system/files.ts",
+    from: '.part`;\n  const file = await open(unfinished, "wx", 0o600);',
+    to: '.part`.slice(0, path.length);\n  replace = true;\n  const file = await open(unfinished, "w", 0o600);',
+    campaign: commandsOf("backup"),
+  },
+  {
+    fault: "a prune deletes the sums of its days too",
+    file: "office/maintenance/prune.ts",
+    from: 'await tx.deleteFrom("topUp").where("txnId", "in", txnIds).execute();',
+    to: 'await tx.deleteFrom("topUp").where("txnId", "in", txnIds).execute();\n        await tx.deleteFrom("salesDay").where("day", "<", horizon.wall.slice(0, 10)).execute();',
+    campaign: commandsOf("prune"),
+  },
+  {
+    fault: "a bulk change moves on before its portion is written",
+    file: "office/bulk/correct.ts",
+    from: "for (const effect of corrected) await writeEffect(engine, tx, order, effect, correcting);",
+    to: "for (const effect of corrected) void engine.transact((own) => writeEffect(engine, own, order, effect, correcting));",
+    campaign: commandsOf("bulk"),
+  },
 ];
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const LONGEST_MS = 180_000;
+const LONGEST_MS = 300_000;
 
 /**
  * Plants each mutant in a copy of the source, and runs its campaign there.

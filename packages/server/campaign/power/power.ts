@@ -81,12 +81,12 @@ export async function power({ seed, images, cwd, folder }: PowerOptions): Promis
     const program = plantedProgram(join(cwd, "planted"), NOT_FLUSHED);
     const share = Math.max(CONTROL_IMAGES, Math.ceil(images / CONTROL_SHARE));
     const control = await cutPower({ ...common, cwd: join(work, "control"), images: share, program });
-    if (control.lossy === 0) throw new Error("the control loses nothing: the campaign has shown nothing");
+    if (control.most === 0) throw new Error("the control loses nothing: the campaign has shown nothing");
     if (folder !== undefined) return report(folder, real, control);
     if (real.lossy > 0) throw new Error(fallOf(real));
     return (
       `${real.images} images of ${real.load}: 0 lose anything (${real.checked} also opened by topupd check); ` +
-      `control: ${control.lossy} of ${control.images} images lose acknowledged top-ups, up to ${control.most}`
+      `control: ${control.lossy} of ${control.images} images lose what was acknowledged, up to ${control.most} top-ups`
     );
   } finally {
     rmSync(work, { recursive: true, force: true });
