@@ -5,6 +5,7 @@ import { resendToTarget } from "../src/office/targets/operations.ts";
 import { setWebhook } from "../src/office/targets/webhook.ts";
 import { run } from "../test/support/desk.ts";
 import { type ArrivedFact, brokenPromises } from "../test/support/facts.ts";
+import { expectBook } from "./book.ts";
 import { Fleet, killAtTimes } from "./fleet.ts";
 import { addOpenPartner, BOUQUETS, insist, makeProvider, openDesk, topUpSurely } from "./partner.ts";
 import type { Ground } from "./processes.ts";
@@ -81,6 +82,7 @@ export async function facts({ seed, facts: wanted, kills, ...ground }: FactsOpti
       const broken = brokenPromises(receivers[index]?.facts ?? [], all[index] ?? new Set());
       if (broken.length > 0) throw new Error(`${name}, ${broken.length} times: ${broken[0]}`);
     }
+    await expectBook(ground, fleet.told);
     const [count, arrivals, failures] = [
       all.reduce((sum, { size }) => sum + size, 0),
       receivers.reduce((sum, { facts: { length } }) => sum + length, 0),

@@ -95,7 +95,7 @@ export class PartnerClient {
   }
 
   withToken(token: string): PartnerClient {
-    return new PartnerClient(this.#url, token);
+    return new PartnerClient(this.#url, token, this.#told);
   }
 
   async call(operation: string, request: object): Promise<Answer> {

@@ -6,6 +6,7 @@ import { addTarget } from "../src/office/targets/operations.ts";
 import { importRows, publishRows } from "../test/support/catalogue.ts";
 import { run } from "../test/support/desk.ts";
 import { makeTables } from "../test/support/radius-databases.ts";
+import { expectBook } from "./book.ts";
 import { Fleet, killAtTimes } from "./fleet.ts";
 import { BOUQUETS, customerRow, insist, makeProvider, openDesk, topUpSurely } from "./partner.ts";
 import { type Ground, percentile } from "./processes.ts";
@@ -83,6 +84,7 @@ export async function sessions({ seed, changes, kills, radius, users = 400, ...g
       killAtTimes(fleet, { kills, wanted: changes, made: () => campaign.made }, new Choices(choices.seed())),
     ]);
     await campaign.verifyEnd(all);
+    await expectBook(ground, fleet.told);
     return campaign.report();
   } finally {
     await fleet.end();
