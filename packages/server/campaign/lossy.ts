@@ -9,7 +9,9 @@ import {
   type TopUpOptions,
   type TopUpOutcome,
 } from "../../client/src/index.ts";
+import { by } from "../test/support/by.ts";
 import { openTestService, PREFIX, type TestService } from "../test/support/open-service.ts";
+import { partnersOf, UNLIMITED } from "../test/support/partners.ts";
 import { expectBook, Told } from "./book.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
 import { BOUQUETS, CUSTOMERS, connectionOf, customerRow } from "./partner.ts";
@@ -51,6 +53,7 @@ export async function lossy({ seed, rounds, cwd }: LossyOptions): Promise<string
   const counts = new Map<string, number>();
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   try {
+    await partnersOf(service.store).setLimits("wallet", UNLIMITED, by(service.now));
     await service.importCatalogue(BOUQUETS);
     await service.importCustomers(Array.from({ length: CUSTOMERS }, (_, index) => customerRow(index)));
     await service.app.listen({ port: 0, host: "127.0.0.1" });

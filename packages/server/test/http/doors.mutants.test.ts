@@ -97,8 +97,8 @@ async function loadApp(name: string, change?: { file: File; from: string; to: st
 describe("a fault of the fast door is found: it", () => {
   test.each(FAULTS.map((fault, index) => [...fault, index] as const))("%s", async (_fault, file, from, to, index) => {
     const build = await loadApp(`fault-${index}`, { file, from, to });
-    const campaign = doors({ seed: 1, rounds: ROUNDS, open: [openWith(false), openWith(true, build)] });
-    await expect(campaign).rejects.toThrow(/^case \d+ of seed 1: /);
+    const campaign = doors({ seed: 12, rounds: ROUNDS, open: [openWith(false), openWith(true, build)] });
+    await expect(campaign).rejects.toThrow(/^case \d+ of seed 12: /);
   });
 
   test("and the copy without a fault has none", async () => {
