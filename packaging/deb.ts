@@ -9,6 +9,7 @@ import type { Arch } from "./node-binary.ts";
 import { filesBelow, installedPaths, LIBC, write } from "./tree.ts";
 
 const MAINTAINER = "topupd maintainers <maintainers@topupd.invalid>";
+const EXAMPLE = "usr/share/doc/topupd/topupd.env.example";
 const SCRIPTS = ["postinst", "prerm", "postrm"];
 
 /**
@@ -26,6 +27,7 @@ export async function makeDeb(tree: string, arch: Arch, epoch: number, into: str
   write(join(docs, "changelog.gz"), gzip(changelog(epoch)));
   write(join(root, "usr/share/man/man1/topupd.1.gz"), gzip(await manual(epoch)));
   write(join(root, "usr/share/lintian/overrides/topupd"), read("packaging/debian/lintian-overrides"));
+  write(join(root, EXAMPLE), read("deploy/topupd.env.example"));
   write(join(root, "etc/topupd/topupd.env"), settings(), 0o600);
   for (const unit of units()) write(join(root, "usr/lib/systemd/system", unit), installedPaths(read(`deploy/${unit}`)));
   const files = filesBelow(root);
@@ -45,9 +47,14 @@ export async function makeDeb(tree: string, arch: Arch, epoch: number, into: str
   return deb;
 }
 
-/** The settings of the package, which makes the folder of backups. */
+/**
+ * The settings of the package, which makes the folder of backups. The file has no examples: setup changes it, and an
+ * upgrade that changes it too stops at a question of dpkg.
+ */
 function settings(): string {
-  return read("deploy/topupd.env.example").replace(/^#(?=TOPUPD_BACKUP_FOLDER=)/m, "");
+  const all = read("deploy/topupd.env.example").replace(/^#(?=TOPUPD_BACKUP_FOLDER=)/m, "");
+  const set = all.split("\n").filter((line) => line.startsWith("TOPUPD_"));
+  return [`# Settings of topupd.service. /${EXAMPLE} explains all. Changes need a restart.`, ...set, ""].join("\n");
 }
 
 /** The units of deploy/. */

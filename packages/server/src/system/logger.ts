@@ -14,6 +14,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "currencyExponent",
   "database",
   "environment",
+  "file",
   "method",
   "ms",
   "outcome",

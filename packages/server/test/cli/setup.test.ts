@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type OfficeLine, officeLine } from "../support/office-line.ts";
@@ -59,6 +59,32 @@ test("a time zone gives the country if one alone has it, and a currency its deci
   const { stderr } = await setup(line);
   expect(stderr).toContain("Decimals of the currency [0]: \nCountry: JP\n");
   expect(line.read("topupd.env")).toContain("TOPUPD_CURRENCY_EXPONENT=0\nTOPUPD_DEFAULT_COUNTRY=JP\n");
+});
+
+test("files are read as the person, whose folder the service's user cannot enter, and only counts are shown", async () => {
+  const line = officeLine();
+  line.ndjson("catalogue.ndjson", ...CATALOGUE);
+  const [file, elsewhere] = [join(line.folder, "catalogue.ndjson"), join(line.folder, "elsewhere")];
+  line.asServiceUser = async (work) => {
+    renameSync(file, elsewhere);
+    return work().finally(() => renameSync(elsewhere, file));
+  };
+  const { stdout } = await setup(line, "--yes", "--currency", "NPR", "--catalogue", file);
+  expect(stdout).toMatch(/^Catalogue +yes/m);
+  expect(stdout).not.toContain("nothing ->");
+});
+
+test("the zone of a machine in UTC is no default, and a partner's first values are shown", async () => {
+  const line = officeLine();
+  line.timeZone = "UTC";
+  expect(await setup(line, "--yes", "--currency", "NPR")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--time-zone is needed"),
+  });
+  const zone = ["--time-zone", "Asia/Kathmandu", "--public-url", "https://topup.example", "--prefix", "/pay"];
+  const { stderr } = await setup(line, "--yes", "--currency", "NPR", "--partner", "Bank", ...zone);
+  expect(stderr).toContain("BASE=https://topup.example/pay/v1.0.1\n");
+  expect(stderr).toContain("set TOPUPD_CONSOLE_PORT");
 });
 
 test("nobody is added by password where only OpenID Connect logs in", async () => {

@@ -126,6 +126,22 @@ describe.skipIf(!isThere("dpkg-deb"))("the Debian package (needs dpkg-deb)", () 
     for (const name of readdirSync(control)) expect(readFileSync(join(control, name), "utf8")).not.toMatch(/@[A-Z]+@/);
   });
 
+  test("sets what the example sets and the folder of backups, without the examples that change with each version", () => {
+    const root = temporaryFolder();
+    run("dpkg-deb", "--extract", deb, root);
+    const [, ...lines] = readFileSync(join(root, "etc/topupd/topupd.env"), "utf8").trimEnd().split("\n");
+    const example = read("deploy/topupd.env.example");
+    const set = [...example.matchAll(/^TOPUPD_.*$/gm)].map(([line]) => line);
+    expect(lines.sort()).toEqual([...set, "TOPUPD_BACKUP_FOLDER=/var/backups/topupd"].sort());
+    expect(readFileSync(join(root, "usr/share/doc/topupd/topupd.env.example"), "utf8")).toBe(example);
+  });
+
+  test("enables a unit only if it was installed and enabled before", () => {
+    const text = readFileSync(join(control, "postinst"), "utf8");
+    expect(text.indexOf("deb-systemd-helper debian-installed")).toBeGreaterThan(0);
+    expect(text.indexOf("debian-installed")).toBeLessThan(text.indexOf("was-enabled"));
+  });
+
   test("has scripts that a shell reads, and that delete no database", () => {
     for (const name of ["postinst", "prerm", "postrm"]) {
       run("sh", "-n", join(control, name));

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import type { ConnectionKey } from "../../src/domain/customer.ts";
 import type { WallTime } from "../../src/domain/wall-time.ts";
 import { runCommandLine } from "../../src/faces/cli/program.ts";
-import type { Runtime } from "../../src/faces/cli/runtime.ts";
+import type { FirstRunTools, Runtime } from "../../src/faces/cli/runtime.ts";
 import { listPackages } from "../../src/partner/customers.ts";
 import { topUp } from "../../src/partner/top-ups.ts";
 import type { Ports } from "../../src/store/ports.ts";
@@ -42,6 +42,10 @@ export interface OfficeLine {
   stdin: string;
   /** What somebody types at a terminal, line by line; undefined where there is none. */
   typed: string[] | undefined;
+  /** Time zone of the machine. */
+  timeZone: string;
+  /** Does work as the user of the service. */
+  asServiceUser: FirstRunTools["asServiceUser"];
   /** The unit that was started, "" before; undefined without systemd. */
   started: string | undefined;
   /** What happens while a command waits. */
@@ -150,7 +154,11 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
           said.stderr += `${question}${answer}\n`;
           return answer;
         }),
-      ...{ timeZone: "Asia/Kathmandu", hasSystemd: line.started !== undefined, asServiceUser: (work) => work() },
+      ...{
+        timeZone: line.timeZone,
+        hasSystemd: line.started !== undefined,
+        asServiceUser: (work) => line.asServiceUser(work),
+      },
       startService: async () => {
         line.started = "topupd";
       },
@@ -165,6 +173,7 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
     env: { TOPUPD_PRIVATE_TARGETS: "127.0.0.0/8,10.0.0.0/8", ...env },
     targetTools: (allowed) => targetTools({ clock: () => line.now, random }, allowed),
     ...{ asleep: unwanted, askedToStop: new Promise(() => {}), stdin: "", typed: undefined, started: undefined },
+    ...{ timeZone: "Asia/Kathmandu", asServiceUser: (work) => work() },
     async run(...words) {
       const said = { stdout: "", stderr: "" };
       return { code: await runCommandLine(words, runtimeOf(said)), ...said };

@@ -1,4 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { Option } from "commander";
 import { csvText } from "../../csv/writing.ts";
@@ -23,6 +24,13 @@ export function openRegularFile(path: string): AsyncIterable<Uint8Array> {
     throw Object.assign(new Error("stdin cannot be used here: name a file"), { syscall: "open", path });
   if (statSync(path).isFile()) return createReadStream(path);
   throw notRegular(path);
+}
+
+/** A regular file that is open, and can be read again and again after the process has become another user. */
+export async function openedFile(path: string) {
+  if (!statSync(path).isFile()) throw notRegular(path);
+  const handle = await open(path);
+  return { read: () => handle.createReadStream({ start: 0, autoClose: false }), close: () => handle.close() };
 }
 
 /** A file to read. Stdin is kept in memory, since it may be read twice. */

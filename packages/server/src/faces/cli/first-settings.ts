@@ -83,7 +83,8 @@ async function answerTo(
 
 function defaultOf({ runtime, database }: Asking, name: FirstSettingName, before: GivenSettings): string | undefined {
   if (name === "database") return database;
-  if (name === "timeZone") return runtime.firstRun.timeZone;
+  // Most servers run in UTC, and no import can be made again in another zone: the person must say which one it is.
+  if (name === "timeZone") return runtime.firstRun.timeZone === "UTC" ? undefined : runtime.firstRun.timeZone;
   if (name === "defaultCountry") return countryOf(before.timeZone ?? "");
   if (name === "currencyExponent") return decimalsOf(before.currency ?? "");
   return SETTINGS[name].fallback;

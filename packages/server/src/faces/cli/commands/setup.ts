@@ -5,10 +5,12 @@ import { perform } from "../../../office/operation.ts";
 import { readPartners } from "../../../office/partners/sql.ts";
 import { FIRST_SETTINGS, readSetup, setupOf } from "../../../office/setup/steps.ts";
 import { shellWord, table } from "../../../office/text.ts";
+import { v1_0_1 } from "../../../partner/versions/v1_0_1.ts";
 import { changeEnvFile, readEnvFile } from "../../../system/env-file.ts";
 import { actorOf, addCommand, withStore } from "../command.ts";
 import { shellDesk } from "../desk.ts";
 import { CommandFailed, FoundWrong, isFileError, withFile } from "../failures.ts";
+import { openedFile } from "../files.ts";
 import {
   askFirstSettings,
   changedSettings,
@@ -23,6 +25,7 @@ const ENV_FILE = "/etc/topupd/topupd.env";
 const DATABASE = "sqlite:/var/lib/topupd/topupd.db";
 const PASSWORD_BYTES = 12;
 const FIRST_ADMIN = "admin";
+const QUIET = { stdout: () => {} };
 
 interface Flags extends GivenSettings {
   readonly settingsFile: string;
@@ -91,20 +94,18 @@ class FirstRun {
 
   /** @throws FoundWrong if a step is not done. */
   async make(): Promise<void> {
-    const { firstRun, stdout, stderr } = this.#runtime;
+    const { stdout, stderr } = this.#runtime;
     const given = this.#given();
     const { yes, admin, catalogue, customers, partner, trialToken, start } = this.#flags;
     const others = [yes, admin, catalogue, customers, partner, trialToken, start];
     const isActive = this.#ask !== undefined || [...others, ...Object.values(given)].some((each) => each !== undefined);
     const { isSettled, write } = await this.#settle(given, isActive);
     // A database that is there may refuse the settings: they are written when it has taken them.
-    if (isActive && isSettled) await firstRun.asServiceUser(() => this.#migrate());
+    if (isActive && isSettled) await this.#migrate();
     await write();
     if (isActive && !isSettled) stderr("The other steps need all settings: give them, or --yes for the defaults.\n");
-    const state = await firstRun.asServiceUser(async () => {
-      if (isActive && isSettled) await this.#makeSteps();
-      return this.#read();
-    });
+    if (isActive && isSettled) await this.#makeSteps();
+    const state = await this.#read();
     if (isActive && isSettled) await this.#start();
     stdout(linesOf(state));
     if (!state.isDone) throw new FoundWrong("steps of the first run are not done");
@@ -145,7 +146,7 @@ class FirstRun {
   }
 
   async #migrate(): Promise<void> {
-    if ((await this.#command(["migrate"], { isQuiet: true })) !== 0)
+    if ((await this.#command(["migrate"], QUIET)) !== 0)
       throw new CommandFailed("the database is not ready: change this, and run topupd setup again");
   }
 
@@ -160,7 +161,8 @@ class FirstRun {
 
   async #addAdmin(): Promise<void> {
     const { random, stdout, stderr } = this.#runtime;
-    if (!readConfig(this.#env, {}).passwordLogIn) {
+    const { passwordLogIn, consolePort } = readConfig(this.#env, {});
+    if (!passwordLogIn) {
       stderr("The first log-in of an admin with OpenID Connect adds the first admin.\n");
       return;
     }
@@ -170,25 +172,34 @@ class FirstRun {
     if (name === undefined) return;
     const password = Buffer.from(random(PASSWORD_BYTES)).toString("base64url");
     const words = ["staff", "add", name, "--role", "admin", "--password-stdin", ...this.#author];
-    if ((await this.#command(words, { stdin: password, isQuiet: true })) !== 0) return;
+    if ((await this.#command(words, { ...QUIET, readStdin: async () => password })) !== 0) return;
     stdout(`Password of ${name}: ${password}\n`);
     stderr("This is the only time that the password is shown. It must be changed at the first log-in.\n");
+    if (consolePort === undefined) stderr("The service has a console if you set TOPUPD_CONSOLE_PORT.\n");
   }
 
   async #import(what: "catalogue" | "customers"): Promise<void> {
     const file = await this.#textOf(this.#flags[what], `File of the ${what}`, undefined);
     if (file === undefined) return;
     const words = ["import", what, file, ...this.#author];
-    if ((await this.#command([...words, "--preview"])) !== 0) {
-      this.#runtime.stderr(`Nothing of ${file} was imported: change it, and run topupd setup again.\n`);
-      return;
+    // The service's user cannot enter the home folder of the person. If this opens nothing, the command says why.
+    const opened = await openedFile(file).catch(() => undefined);
+    const openFile = opened?.read ?? this.#runtime.openFile;
+    // The last line has the counts. The changes, several for each bouquet, would move the password off the screen.
+    const stdout = (text: string) => this.#runtime.stdout(text.replace(/^.*\n(?=.)/s, ""));
+    try {
+      if ((await this.#command([...words, "--preview"], { openFile, stdout })) !== 0)
+        this.#runtime.stderr(`Nothing of ${file} was imported: change it, and run topupd setup again.\n`);
+      else if (this.#ask === undefined || (await this.#agrees(`Import the ${what}?`)))
+        await this.#command(words, { openFile });
+    } finally {
+      await opened?.close();
     }
-    if (this.#ask === undefined || (await this.#agrees(`Import these ${what}?`))) await this.#command(words);
   }
 
   async #addPartner(): Promise<void> {
     const name = await this.#textOf(this.#flags.partner, "Name of the first partner", undefined);
-    if (name !== undefined) await this.#command(["partner", "add", name, ...this.#author], { isQuiet: true });
+    if (name !== undefined) await this.#command(["partner", "add", name, ...this.#author], QUIET);
   }
 
   async #issueToken(): Promise<void> {
@@ -201,6 +212,9 @@ class FirstRun {
     if (name === undefined || !(await this.#agrees(`Issue a trial token for ${name}?`, trialToken))) return;
     if (!hasCatalogue) await this.#command(["trial", "reset", ...this.#author]);
     await this.#command(["token", "issue", "--partner", name, "--environment", "trial", ...this.#author]);
+    const { publicUrl, host, port, prefix } = readConfig(this.#env, {});
+    const base = `${publicUrl ?? `http://${host}:${port}`}${prefix}/${v1_0_1.name}`;
+    this.#runtime.stderr(`The partner needs this token and BASE=${base}\n`);
   }
 
   async #start(): Promise<void> {
@@ -208,8 +222,9 @@ class FirstRun {
     const { start, yes, settingsFile } = this.#flags;
     if (start === false || (start === undefined && this.#ask === undefined && yes !== true)) return;
     if (!firstRun.hasSystemd) {
-      const load = `set -a; . ${shellWord(settingsFile)}; set +a`;
-      stderr(`Start the service with: ${load}; ${program} serve\n`);
+      // The command of the package reads the settings of the service, and becomes its user.
+      const load = `set -a; . ${shellWord(settingsFile)}; set +a; ${program}`;
+      stderr(`Start the service with: ${settingsFile === ENV_FILE ? "topupd" : load} serve\n`);
     } else if (await this.#agrees("Start the service now?", start)) {
       await firstRun.startService();
       stderr("The service runs.\n");
@@ -231,23 +246,21 @@ class FirstRun {
   }
 
   /** Runs another command with the settings. @returns its exit code. */
-  #command(words: readonly string[], options: { readonly stdin?: string; readonly isQuiet?: boolean } = {}) {
-    const { stdin, isQuiet = false } = options;
-    const runtime = { ...this.#runtime, env: this.#env };
-    if (isQuiet) runtime.stdout = () => true;
-    if (stdin !== undefined) runtime.readStdin = async () => stdin;
-    return this.#run(words, runtime);
+  #command(words: readonly string[], changes: Partial<Runtime> = {}): Promise<number> {
+    const runtime = { ...this.#runtime, env: this.#env, ...changes };
+    return runtime.firstRun.asServiceUser(() => this.#run(words, runtime));
   }
 
   #inStore<Result>(work: Parameters<typeof withStore<Result>>[3]): Promise<Result> {
-    return withStore(readConfig(this.#env, {}), this.#runtime, { mustExist: true }, work);
+    const config = readConfig(this.#env, {});
+    return this.#runtime.firstRun.asServiceUser(() => withStore(config, this.#runtime, { mustExist: true }, work));
   }
 
   /** Reads the steps. Without a database, only settings can be done. */
   async #read(): Promise<State> {
     const runtime = this.#runtime;
     const config = readConfig(this.#env, {});
-    const migrations = await runtime.readMigrations(config);
+    const migrations = await runtime.firstRun.asServiceUser(() => runtime.readMigrations(config));
     if (migrations.every(({ state }) => state === "pending")) return setupOf(firstSettings(config));
     const { clock, random } = runtime;
     return this.#inStore((store) =>
