@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
+import { type Config, readConfig } from "../../src/config.ts";
 import type { LookUpCount } from "../../src/domain/partner-limits.ts";
 import { answerSupervisor } from "../../src/faces/cli/child.ts";
 import { askSupervisor } from "../../src/faces/cli/look-ups.ts";
 import type { ChildProcess, FromChild, Role, ToChild } from "../../src/faces/cli/processes.ts";
-import type { Runtime } from "../../src/faces/cli/runtime.ts";
+import type { Runtime, StoreOptions } from "../../src/faces/cli/runtime.ts";
 import { superviseService } from "../../src/faces/cli/supervisor.ts";
 import { single } from "../../src/metrics/exposition.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -73,7 +73,11 @@ class FakeChild {
 }
 
 /** @param counts the counts of look-ups that the store has. */
-async function superviseFakes({ workers = 2, counts = [] as LookUpCount[] } = {}) {
+async function superviseFakes({
+  workers = 2,
+  counts = [] as LookUpCount[],
+  copy = undefined as string | undefined,
+} = {}) {
   const time = new VirtualTime(START);
   const children: FakeChild[] = [];
   const set = { back: 0, longer: 0 };
@@ -93,7 +97,10 @@ async function superviseFakes({ workers = 2, counts = [] as LookUpCount[] } = {}
     clock: () => time.clock() - set.back,
     stopwatch: () => time.clock(),
     sleep: (ms: number, signal?: AbortSignal) => time.sleep(ms + set.longer, signal),
-    openStore: async () => store as unknown as Store,
+    openStore: async (_config: Config, options?: StoreOptions) => {
+      if (copy !== undefined) options?.onCopy?.(copy);
+      return store as unknown as Store;
+    },
     untilAskedToStop: () => new Promise<string>(() => {}),
     prepareProcesses: () => ({
       ...{ startWorker: start("worker"), startConsole: start("console"), startSettler: start("settler") },
@@ -105,9 +112,16 @@ async function superviseFakes({ workers = 2, counts = [] as LookUpCount[] } = {}
   const service = await superviseService(runtime, config, { logger, logLine: undefined }, workers);
   /** Those that run. */
   const running = (role: Role) => children.filter((child) => child.role === role && !child.wasKilled);
-  const said = () => logs.map((line) => JSON.parse(line) as { msg: string; cause?: string });
+  const said = () => logs.map((line) => JSON.parse(line) as { msg: string; cause?: string; file?: string });
   return { time, set, service, running, said, children };
 }
+
+test("the log says where the copy before an upgrade is", async () => {
+  const copy = "/data/topupd.db.before-0002";
+  const { said, service } = await superviseFakes({ copy });
+  expect(said()).toMatchObject([{ file: copy }]);
+  await service.stop({ drainSeconds: 0 });
+});
 
 test.each(["settler", "worker", "console"] as const)("a %s that hangs is replaced after 10 seconds", async (role) => {
   const { time, running, said, service } = await superviseFakes();
