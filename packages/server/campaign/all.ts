@@ -89,7 +89,8 @@ export interface Reliability {
 }
 
 interface Tried {
-  readonly runs: number;
+  /** The seed of each run. */
+  readonly seeds: readonly number[];
   readonly falls: number;
   readonly seconds: number;
   readonly counts: Readonly<Record<string, number>>;
@@ -119,6 +120,7 @@ export async function all({ seed, minutes }: { readonly seed: number; readonly m
           ([name, form]) => [name, Number(form.exec(report)?.[1] ?? 0)] as const,
         );
         add(`${campaign} ${store}`, {
+          seed: next,
           falls: code === 0 ? 0 : 1,
           seconds: (Date.now() - began) / 1_000,
           counts: found,
@@ -139,22 +141,20 @@ async function run(words: readonly string[]): Promise<{ readonly code: number; r
   return { code: code ?? 1, report: chunks.join("") };
 }
 
-function add(
-  name: string,
-  {
-    falls,
-    seconds,
-    counts,
-  }: Omit<Tried, "runs" | "counts"> & { readonly counts: readonly (readonly [string, number])[] },
-): void {
+interface Ran extends Omit<Tried, "seeds" | "counts"> {
+  readonly seed: number;
+  readonly counts: readonly (readonly [string, number])[];
+}
+
+function add(name: string, { seed, falls, seconds, counts }: Ran): void {
   const { version } = JSON.parse(readFileSync(`${ROOT}packages/server/package.json`, "utf8")) as { version: string };
   const none: Reliability = { version, commit: commitNow(), machine: "", campaigns: {} };
   const read = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Reliability) : none;
   const known = read.version === version ? read : none;
-  const before = known.campaigns[name] ?? { runs: 0, falls: 0, seconds: 0, counts: {} };
+  const before = known.campaigns[name] ?? { seeds: [], falls: 0, seconds: 0, counts: {} };
   const sums = counts.map(([label, count]) => [label, (before.counts[label] ?? 0) + count] as const);
   const tried: Tried = {
-    runs: before.runs + 1,
+    seeds: [...before.seeds, seed],
     falls: before.falls + falls,
     seconds: Math.round(before.seconds + seconds),
     counts: Object.fromEntries(sums),
@@ -168,10 +168,10 @@ function add(
 
 /** The page with the table of these counts between its two marks. */
 export function withCounts(page: string, { version, commit, machine, campaigns }: Reliability): string {
-  const rows = Object.entries(campaigns).map(([name, { runs, falls, seconds, counts }]) => {
+  const rows = Object.entries(campaigns).map(([name, { seeds, falls, seconds, counts }]) => {
     const [campaign, store] = name.split(" ");
     const counted = Object.entries(counts).map(([label, count]) => `${count} ${label}`);
-    return `| ${campaign} | ${store} | ${runs} | ${falls} | ${counted.join(", ") || "–"} | ${seconds} |`;
+    return `| ${campaign} | ${store} | ${seeds.length} | ${falls} | ${counted.join(", ") || "–"} | ${seconds} |`;
   });
   const lines = [
     `Version ${version}, up to commit ${commit}, on ${machine}:`,
