@@ -54,7 +54,7 @@ const RUNS: readonly Run[] = [
   { campaign: "midnight", stores: BOTH, flags: "--rounds 10", counts: { "top-ups": /(\d+) top-ups/ } },
   {
     ...{ campaign: "clocks", stores: BOTH, flags: "--rounds 150" },
-    counts: { "clock set back": /back (\d+) times/, "clock set forth": /forth (\d+) times/ },
+    counts: { "times set back": /back (\d+) times/, "times set forth": /forth (\d+) times/ },
   },
   { campaign: "month", stores: BOTH, flags: "--rounds 3", counts: { "top-ups": /^(\d+) top-ups/ } },
   { campaign: "model", stores: BOTH, flags: "--rounds 200", counts: { stories: /^(\d+) stories/ } },
@@ -74,10 +74,10 @@ const RUNS: readonly Run[] = [
     counts: { kills: KILLS, "altering changes": /^(\d+) alt/ },
   },
   { campaign: "facts", stores: BOTH, flags: "--facts 2000", counts: { kills: KILLS, facts: /^(\d+) facts/ } },
-  { campaign: "lossy", stores: SQLITE, flags: "--rounds 400", counts: { rounds: /^(\d+) rounds/ } },
+  { campaign: "lossy", stores: SQLITE, flags: "--rounds 400", counts: { "top-ups": /^(\d+) top-ups/ } },
   { campaign: "statement", stores: SQLITE, flags: "--events 20000", counts: { "top-ups": /^(\d+) top-ups/ } },
   { campaign: "paid-time", stores: SQLITE, flags: "--rounds 3000", counts: { histories: /^(\d+) hist/ } },
-  { campaign: "doors", stores: SQLITE, flags: "--rounds 20000", counts: {} },
+  { campaign: "doors", stores: SQLITE, flags: "--rounds 20000", counts: { requests: /with (\d+) requests/ } },
 ];
 
 /** The counts of one version, whose last run was at this commit. */
@@ -168,21 +168,28 @@ function add(name: string, { seed, falls, seconds, counts }: Ran): void {
 
 /** The page with the table of these counts between its two marks. */
 export function withCounts(page: string, { version, commit, machine, campaigns }: Reliability): string {
-  const rows = Object.entries(campaigns).map(([name, { seeds, falls, seconds, counts }]) => {
-    const [campaign, store] = name.split(" ");
-    const counted = Object.entries(counts).map(([label, count]) => `${count} ${label}`);
-    return `| ${campaign} | ${store} | ${seeds.length} | ${falls} | ${counted.join(", ") || "–"} | ${seconds} |`;
+  const names = new Set(Object.keys(campaigns).map((name) => name.split(" ")[0] ?? ""));
+  const rows = [...names].map((campaign) => {
+    const both = BOTH.map((store) => campaigns[`${campaign} ${store}`]);
+    const runs = both.reduce((sum, tried) => sum + (tried?.seeds.length ?? 0), 0);
+    const falls = both.reduce((sum, tried) => sum + (tried?.falls ?? 0), 0);
+    return `| ${[campaign, runs, falls, ...both.map(countsOf)].join(" | ")} |`;
   });
   const lines = [
     `Version ${version}, up to commit ${commit}, on ${machine}:`,
     "",
-    "| Campaign | Store | Runs | Falls | Tried | Seconds |",
-    "|---|---|---|---|---|---|",
+    "| Campaign | Runs | Falls | Tried on SQLite | Tried on PostgreSQL |",
+    "|---|---|---|---|---|",
     ...rows,
   ];
   return page.replace(/(<!-- counts -->\n)[\s\S]*(<!-- end -->)/, (_, begin: string, end: string) => {
     return `${begin}\n${lines.join("\n")}\n\n${end}`;
   });
+}
+
+function countsOf(tried: Tried | undefined): string {
+  const counted = Object.entries(tried?.counts ?? {}).filter(([, count]) => count > 0);
+  return counted.map(([label, count]) => `${count} ${label}`).join(", ") || "–";
 }
 
 function commitNow(): string {
