@@ -303,7 +303,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "system/files.ts",
     from: '.part`;\n  const file = await open(unfinished, "wx", 0o600);',
     to: '.part`.slice(0, path.length);\n  replace = true;\n  const file = await open(unfinished, "w", 0o600);',
-    campaign: commandsOf("backup"),
+    campaign: commandsOf("backup", 8),
   },
   {
     fault: "a prune deletes the sums of its days too",
