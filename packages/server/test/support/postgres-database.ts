@@ -34,14 +34,27 @@ export function makeEmptyDatabase(
   const name = `topupd_test_${process.pid}_${Math.random().toString(36).slice(2)}`;
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const made = withClient(server, (client) =>
-    client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`),
+  const made = sessionsOf(server).query(
+    `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8' STRATEGY FILE_COPY`,
   );
   onFinished(async () => {
     await made.catch(() => {});
-    await withClient(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    await sessionsOf(server).query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   });
   return { url: url.href, made: made.then(() => undefined) };
+}
+
+const servers = new Map<string, pg.Pool>();
+
+/** Sessions that tests share to make and drop databases. */
+function sessionsOf(server: string): pg.Pool {
+  const known = servers.get(server);
+  if (known !== undefined) return known;
+  const pool = new pg.Pool({ connectionString: server, idleTimeoutMillis: 1_000, allowExitOnIdle: true });
+  // A server that stops ends sessions that nobody uses.
+  pool.on("error", () => {});
+  servers.set(server, pool);
+  return pool;
 }
 
 /** A session of the test's own, as another process or a careless operator has. */
