@@ -31,8 +31,8 @@ const MANY = { tv: "many", internet: "many", iptv: "many" } as const;
 
 const STORES = [
   // All are imported; topped up, a part of them tells as much in less time.
-  { name: "SQLite", opening: () => ({}), everyNth: 40 },
-  { name: "PostgreSQL", opening: () => ({ openStore: makePostgresDatabase().open }), everyNth: 40 },
+  { name: "SQLite", opening: () => ({}), everyNth: 80 },
+  { name: "PostgreSQL", opening: () => ({ openStore: makePostgresDatabase().open }), everyNth: 80 },
 ];
 
 test.skipIf(!isThere).each(STORES)(
