@@ -42,7 +42,7 @@ export function sqliteGround(cwd: string): Pick<CommandsOptions, "cwd" | "databa
 /** How often one pruning is killed. */
 const PRUNINGS = 3;
 const DAY_MS = 86_400_000;
-/** What is older is pruned. */
+/** Top-ups before it are pruned. */
 const MID_MONTH = Date.parse("2024-11-15T12:00:00Z");
 const RECENT = "SELECT * FROM top_up WHERE txn_date >= '2024-11-17'";
 /** A process takes a bulk change over after 15 seconds. */

@@ -80,7 +80,7 @@ function isStuck({ settings, standbys }: Server): boolean {
   return names !== "" && commit !== "local" && !standbys.some((state) => waited.includes(state));
 }
 
-/** What topupd neither refuses at its start nor finds by `topupd check`. */
+/** Settings that topupd neither refuses at its start nor finds by `topupd check`. */
 function unsafeIn(server: Server): string[] {
   const { synchronous_commit: commit, synchronous_standby_names: names } = server.settings;
   const found: string[] = [];
@@ -118,7 +118,7 @@ function worthKnowing({ settings, standbys, role }: Server): string[] {
 interface Tried {
   readonly outcome: string;
   readonly isFall: boolean;
-  /** What topupd itself says against the server. */
+  /** Objections of topupd to the server. */
   readonly unsafe: readonly string[];
   readonly times: readonly string[];
 }

@@ -24,7 +24,7 @@ import { rawConnection } from "../support/sqlite-database.ts";
 
 /*
  * Short slices of the campaigns, here and in systems.test.ts, which runs at the same time: the same code, the same promises. The long forms are
- * `npm run campaign -- race|kill|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power --store sqlite|postgres --seed N --rounds N`.
+ * `npm run campaign -- NAME --store sqlite|postgres --seed N --rounds N`.
  */
 
 const PREPAID = { seed: 2, rounds: 1, topUps: 60, covered: 20 };
@@ -71,7 +71,7 @@ describe("on SQLite", () => {
 
   test("every event arrives, in order for its connection, at receivers that fail, hang, close and come back", async () => {
     const campaign = deliver({ seed: 1, events: 60, kills: 0, workers: 2, cwd: temporaryFolder() });
-    await expect(campaign).resolves.toMatch(/^\d+ events, 0 kills, \d+ times closed: [1-9]\d* and [1-9]/);
+    await expect(campaign).resolves.toMatch(/^(?:[6-9]\d|1\d\d) events, 0 kills, \d+ times closed: [1-9]\d* and [1-9]/);
   }, 300_000);
 
   test("the service agrees with a model of it on random stories", async () => {

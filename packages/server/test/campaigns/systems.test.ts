@@ -98,14 +98,14 @@ test("a restore that is killed leaves all or nothing", async () => {
   await expect(campaign).resolves.toMatch(/^1 rounds, [1-9]\d* kills/);
 }, 300_000);
 
-test("sessions end once for each change that alters a user, though routers fail", async () => {
+test("sessions end once for each change that alters a user, though routers fail and the service is killed", async () => {
   const { url: radius, made } = makeEmptyDatabase();
   await made;
-  const campaign = sessions({ seed: 1, changes: 20, kills: 0, users: 12, cwd: temporaryFolder(), radius });
-  await expect(campaign).resolves.toMatch(/^[1-9]\d+ altering changes and [1-9]\d* extensions, 0 kills/);
+  const campaign = sessions({ seed: 1, changes: 20, kills: 1, users: 12, cwd: temporaryFolder(), radius });
+  await expect(campaign).resolves.toMatch(/^[1-9]\d+ altering changes and [1-9]\d* extensions, 1 kills/);
 }, 300_000);
 
 test("every fact arrives at its partner alone, in order, though receivers fail, hang and answer late", async () => {
   const campaign = facts({ seed: 1, facts: 80, kills: 0, cwd: temporaryFolder() });
-  await expect(campaign).resolves.toMatch(/^\d+ facts, 0 kills, [1-9]\d* mishaps/);
+  await expect(campaign).resolves.toMatch(/^(?:[89]\d|1\d\d) facts, 0 kills, [1-9]\d* mishaps/);
 }, 120_000);

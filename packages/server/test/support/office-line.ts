@@ -124,7 +124,7 @@ export function officeLine(options: OfficeOptions = {}): OfficeLine {
     },
     ...{ listFolder: (path) => readdir(at(path)), removeFile: (path) => unlink(at(path)) },
     writeFile: async (path, pieces, options) => {
-      // As a disk that keeps other bytes than it was given.
+      // Like a disk that alters what is written.
       const verify = async (unfinished: string) => {
         writeFileSync(unfinished, line.spoilFiles(readFileSync(unfinished)));
         await options.verify?.(relative(line.folder, unfinished));

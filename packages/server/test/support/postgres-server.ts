@@ -117,7 +117,7 @@ async function startCluster(
   }
 }
 
-/** To make and drop a database for each test is mostly flushing its files. */
+/** Memory if possible: making and dropping a database for each test is mostly flushing its files. */
 function memoryFor(user: ServerUser): string {
   return plentyOfMemory() ?? diskFor(user);
 }

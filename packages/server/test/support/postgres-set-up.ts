@@ -1,5 +1,5 @@
-import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { askPostgres } from "../../campaign/ask-postgres.ts";
 import { readMigrations } from "../../src/store/migrations.ts";
 import { plentyOfMemory, startPostgres } from "./postgres-server.ts";
 
@@ -28,29 +28,19 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   project.provide("postgresUrl", url);
   project.provide("postgresTemplate", template);
   return async () => {
-    if (server === undefined) await ask(url, `DROP DATABASE ${template}`);
+    if (server === undefined) await askPostgres(url, `DROP DATABASE ${template}`);
     else await server.close();
   };
 }
 
-/** To copy its tables takes a fraction of the time that it takes to make them. */
+/** Makes tables that each test copies, in a fraction of the time that migrations take. */
 async function makeTemplate(server: string, name: string): Promise<void> {
-  await ask(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+  await askPostgres(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const record = "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
   for (const { number, name, checksum, sql } of readMigrations("postgres")) {
-    await ask(url.href, sql);
-    await ask(url.href, record, [number, name, checksum, 0]);
-  }
-}
-
-async function ask(url: string, text: string, values?: readonly unknown[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(text, values as unknown[] | undefined);
-  } finally {
-    await client.end();
+    await askPostgres(url.href, sql);
+    const values = `(${number}, '${name}', '${checksum}', 0)`;
+    await askPostgres(url.href, `INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ${values}`);
   }
 }

@@ -20,7 +20,7 @@ const LEAVING_MS = 500;
 
 /** A pool of sessions. No operation waits longer than the limits of its purpose. */
 export class Database {
-  /** As {@link DatabaseOptions}. */
+  /** See {@link DatabaseOptions}. */
   readonly known: number | undefined;
   readonly #pool: pg.Pool;
   readonly #clients = new Set<pg.ClientBase>();
