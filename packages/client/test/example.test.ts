@@ -156,7 +156,3 @@ test("the example says so if there is no connection or no such bouquet", async (
   const sold = await place([lookedUp, reply(200, { success: true, code: "400aa010", body })]);
   await expect(sold.run()).rejects.toThrow("NET-1M is not on sale for this internet connection.");
 });
-
-test("the example has at most 40 lines", () => {
-  expect(readFileSync(EXAMPLE, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(40);
-});

@@ -70,13 +70,6 @@ describe.each(CLIENTS)("$folder", ({ language, folder, sources, versions, failur
     expect(read(`${folder}/LICENSE`)).toBe(read("LICENSE"));
   });
 
-  test("has at most 780 lines of code, and at most 300 lines in a file", () => {
-    expect(texts.length).toBeGreaterThan(5);
-    const isCode = (line: string) => !/^\s*(?:$|#(?!\[)|\/\/|\/?\*)/.test(line);
-    expect(texts.flatMap((text) => text.split("\n").filter(isCode)).length).toBeLessThanOrEqual(780);
-    expect(texts.filter((text) => text.split("\n").length > 301)).toEqual([]);
-  });
-
   test("knows the failures of the client in TypeScript", () => {
     const known = texts
       .flatMap((text) => [...text.matchAll(failure)])

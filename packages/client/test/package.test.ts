@@ -92,9 +92,4 @@ describe("the sources", () => {
     const using = files("src", ".ts").filter(({ text }) => world.test(text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")));
     expect(using.map(({ path }) => path).sort()).toEqual(["src/clock.ts", "src/options.ts"]);
   });
-
-  test("have no file of over 300 lines", () => {
-    const all = [...files("src", ".ts"), ...files("test", ".ts")];
-    expect(all.filter(({ text }) => text.split("\n").length > 301).map(({ path }) => path)).toEqual([]);
-  });
 });

@@ -50,28 +50,6 @@ const QUESTIONS: readonly (readonly [question: string, page: string, ...words: s
   ["How do I debug one process?", "CONTRIBUTING.md", "debug one process"],
 ];
 
-/** The most words that pages may have together, as `wc -w` counts them. */
-const MOST_WORDS: readonly (readonly [most: number, ...pages: string[]])[] = [
-  [500, "README.md"],
-  [2307, "docs/partner-guide.md"],
-  [1823, "docs/interface.md"],
-  [1073, "docs/failures.md"],
-  [1410, "docs/setup.md"],
-  [500, "docs/large-providers.md"],
-  [600, "docs/counter.md"],
-  [1800, "docs/reliability.md"],
-  [1975, "docs/daily-work.md"],
-  [1420, "docs/alerts.md"],
-  [1419, "docs/integrations.md"],
-  [1965, "docs/settings.md"],
-  [288, "docs/glossary.md"],
-  [850, "docs/ledger.md"],
-  [725, "docs/decisions.md"],
-  [1116, "docs/architecture.md"],
-  [800, "CONTRIBUTING.md"],
-  [700, "SECURITY.md", "CHANGELOG.md"],
-];
-
 /** Comments that start with a preposition or a relative pronoun have no subject. At most this many are left. */
 const MOST_HEADLESS_COMMENTS = 20;
 const HEADLESS =
@@ -88,14 +66,6 @@ test.each(QUESTIONS)("%s is answered in %s", (_, page, ...words) => {
   const found = entries.join("\n").toLowerCase();
   expect(words.filter((word) => !found.includes(word.toLowerCase()))).toEqual([]);
 });
-
-test.each(MOST_WORDS.map(([most, ...pages]) => ({ most, pages })))(
-  "at most $most words are in $pages",
-  ({ most, pages }) => {
-    const words = pages.flatMap((page) => readPage(page).trim().split(/\s+/));
-    expect(words.length).toBeLessThanOrEqual(most);
-  },
-);
 
 describe("comments", () => {
   test("cite pages and headings that exist", () => {

@@ -182,16 +182,6 @@ describe("the house", () => {
     ).toEqual([]);
   });
 
-  test("keeps what renders operations small", () => {
-    const lines = (...paths: string[]) =>
-      paths.map((path) => linesOf(sources.find((source) => source.path === path)?.text)).reduce((a, b) => a + b);
-    const renderers = ["office/operation.ts", "faces/staff-api/operation-route.ts", "faces/cli/operation-command.ts"];
-    expect(lines(...renderers)).toBeLessThanOrEqual(250);
-    const others = ["office/office.ts", "office/fields.ts", "faces/rows.ts"];
-    const more = ["faces/staff-api/declaration.ts", "faces/cli/desk.ts"];
-    expect(lines(...renderers, ...others, ...more)).toBeLessThanOrEqual(550);
-  });
-
   test("computes no figure in the console", () => {
     const folder = join(ROOT, "packages/console/src");
     const own = sourcesIn(folder).filter(({ path }) => !path.endsWith(".d.ts"));
@@ -207,31 +197,10 @@ describe("the house", () => {
     const shown = { path: "", text: 'import * as Radix from "a-b";\n// a - b\nconst t = "1 - 2";\n' };
     expect(isComputing(shown)).toBe(false);
   });
-
-  test("keeps the pages small: those of the counter and the first run are not counted as the console's", () => {
-    const folder = join(ROOT, "packages/console/src");
-    const own = sourcesIn(folder).filter(({ path }) => !path.endsWith(".d.ts"));
-    const partOf = (path: string) => ["counter", "setup"].find((part) => path.startsWith(`${part}/`)) ?? "console";
-    const lines = { console: 0, counter: 0, setup: 0 } as Record<string, number>;
-    for (const { path, text } of own) lines[partOf(path)] = (lines[partOf(path)] ?? 0) + linesOf(text);
-    expect(lines["console"]).toBeLessThanOrEqual(12_500);
-    expect(lines["counter"]).toBeLessThanOrEqual(1_200);
-    expect(lines["setup"]).toBeLessThanOrEqual(300);
-  });
-
-  test("has no file of over 300 lines", () => {
-    expect(sources.filter(({ text }) => text.split("\n").length > 301).map(({ path }) => path)).toEqual([]);
-  });
 });
 
 function isComputing({ text }: Source): boolean {
   return codeLines(text).some((line) => COMPUTING.test(line.replace(/"[^"]*"/g, '""')));
-}
-
-/** @throws Error if there is no such file. */
-function linesOf(text: string | undefined): number {
-  if (text === undefined) throw new Error("there is no such file");
-  return text.split("\n").length - 1;
 }
 
 function ruleFor<Rule>(path: string, law: readonly (readonly [RegExp, Rule])[]): Rule | undefined {

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
@@ -77,10 +76,6 @@ const ended = eventWith({
     blocked: false,
     subscriptions: recorded.state.subscriptions.map((each) => ({ ...each, end: wall("2026-11-23 11:45:02") })),
   },
-});
-
-test("the example fits on a page", () => {
-  expect(readFileSync(PROGRAM, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(60);
 });
 
 test("the example switches a box on by a top-up, and off by a block and at the end", async () => {
