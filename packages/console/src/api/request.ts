@@ -22,7 +22,7 @@ export type CorrectionInput<K extends CorrectionKey> = Omit<Input<K>, "reason" |
 /* Types of the staff API without a name of their own. */
 
 export type Environment = Me["provider"]["environment"];
-export type Role = StaffKey["role"];
+export type Role = NonNullable<StaffKey["role"]>;
 export type Permission = Me["permissions"][number];
 export type Service = Transaction["service"];
 

@@ -5,13 +5,15 @@ export const ALL_ROLES = [...ROLES, "seller"] as const;
 export type StaffRole = (typeof ROLES)[number];
 export type Role = (typeof ALL_ROLES)[number];
 
-/** The account or API key behind a change. The transaction of the change checks it again. */
+/**
+ * The account or API key behind a change, with its role when the change was accepted. The transaction of the change checks
+ * it again.
+ */
 export type Authority =
   | {
       readonly staffId: number;
-      /** Role when the change was accepted. */
       readonly role: Role;
       /** Undefined for background work, which may outlast the log-in. */
       readonly sessionId: string | undefined;
     }
-  | { readonly keyHash: Uint8Array };
+  | { readonly keyHash: Uint8Array; readonly role: Role };

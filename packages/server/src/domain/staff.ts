@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { formatSecret, hasChecksum, hashSecret } from "./access-token.ts";
 import type { AuditedChange } from "./audit.ts";
-import type { Role, StaffRole } from "./authority.ts";
-import type { Instant, WallTime } from "./wall-time.ts";
+import { ROLES, type Role, type StaffRole } from "./authority.ts";
+import { DAY_MS, type Instant, type WallTime } from "./wall-time.ts";
 
 /* Permissions of the provider's staff (console), of systems (staff API) and of sellers (counter). */
 
@@ -23,6 +23,12 @@ const ALLOWED: Readonly<Record<Permission, string>> = {
   administer: "change partners, tokens, catalogue, taxes, imports, targets and staff",
   sell: "sell at the counter for one partner",
 };
+
+/** The role that allows exactly what both roles allow; undefined if there is none. */
+export function sharedRole(one: Role, other: Role): StaffRole | undefined {
+  const shared = PERMISSIONS[one].filter((permission) => PERMISSIONS[other].includes(permission));
+  return ROLES.find((role) => PERMISSIONS[role].join() === shared.join());
+}
 
 export const ALL_PERMISSIONS = Object.keys(ALLOWED) as readonly Permission[];
 
@@ -85,9 +91,19 @@ export interface StaffSession {
 /** An API key of one of the provider's systems. The key itself is shown once and never stored. */
 export interface StaffKey {
   readonly name: string;
-  readonly role: StaffRole;
+  /** The role that it was made with, as far as its maker's present role allows it; undefined if that allows nothing. */
+  readonly role: StaffRole | undefined;
+  /** The person who made it; undefined if it was made in the shell. */
+  readonly madeBy: string | undefined;
   readonly createdAt: Instant;
   readonly lastUsedAt: Instant | undefined;
+}
+
+/** A program with a key that was used within this time would stop by surprise if the key ended. */
+const IN_USE_MS = 7 * DAY_MS;
+
+export function isInUse({ lastUsedAt }: StaffKey, now: Instant): boolean {
+  return lastUsedAt !== undefined && lastUsedAt > now - IN_USE_MS;
 }
 
 /** Whether this is the only admin. */
@@ -155,7 +171,7 @@ export function staffKeyAdded({ name, role }: StaffKey): AuditedChange {
 }
 
 export function staffKeyRemoved({ name, role }: StaffKey): AuditedChange {
-  return { action: "staff_key.remove", subject: name, before: { role }, after: undefined };
+  return { action: "staff_key.remove", subject: name, before: { role: role ?? null }, after: undefined };
 }
 
 /** Time, author and reason of something that staff did. */

@@ -1,9 +1,9 @@
 import type { Money } from "../domain/money.ts";
 import { ACCESS_ACTIONS, namesOfPerson } from "../domain/one-person.ts";
 import { Refused } from "../domain/refused.ts";
-import { rightsQuery } from "../store/audit.ts";
 import type { Db } from "../store/engine.ts";
 import type { Ports } from "../store/ports.ts";
+import { roleNow } from "../store/rights.ts";
 import type { ApprovalRow, BulkRunRow } from "../store/tables.ts";
 import type { Decider } from "./decide.ts";
 
@@ -94,8 +94,7 @@ async function supportLeft(office: Counter, db: Db, kind: Daily): Promise<number
   const { limits, by } = office;
   const { support } = DAILY[kind];
   if (limits === undefined || by.authority === undefined || support === undefined) return Number.POSITIVE_INFINITY;
-  const rights = await rightsQuery(db, by.authority).executeTakeFirst();
-  if (rights?.role !== "support") return Number.POSITIVE_INFINITY;
+  if ((await roleNow(db, by.authority)) !== "support") return Number.POSITIVE_INFINITY;
   return limits[support] - (await sumToday(office, db, kind, [by.author]));
 }
 

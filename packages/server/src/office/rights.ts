@@ -1,8 +1,8 @@
 import { Refused } from "../domain/refused.ts";
 import { PERMISSIONS, type Permission } from "../domain/staff.ts";
-import { rightsQuery } from "../store/audit.ts";
 import type { Db } from "../store/engine.ts";
 import { RightsEnded } from "../store/errors.ts";
+import { roleNow } from "../store/rights.ts";
 import type { Decider } from "./decide.ts";
 
 /* Permissions that depend on what is asked. The command line has all, because its user controls the database. */
@@ -13,8 +13,8 @@ export async function permissionsNow(
   db: Db,
 ): Promise<readonly Permission[]> {
   if (authority === undefined) return PERMISSIONS.admin;
-  const rights = await rightsQuery(db, authority).executeTakeFirst();
-  return rights === undefined ? [] : PERMISSIONS[rights.role];
+  const role = await roleNow(db, authority);
+  return role === undefined ? [] : PERMISSIONS[role];
 }
 
 /** @throws RightsEnded or Refused */

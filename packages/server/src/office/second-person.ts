@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { STAFF_ENTRY_KINDS } from "../domain/account.ts";
 import type { AuditedChange } from "../domain/audit.ts";
+import type { Role } from "../domain/authority.ts";
 import type { Environment } from "../domain/customer.ts";
 import { formatMoneyInFull } from "../domain/money.ts";
 import { Refused } from "../domain/refused.ts";
@@ -8,6 +9,7 @@ import { PERMISSIONS, type Permission } from "../domain/staff.ts";
 import type { Transaction } from "../domain/transaction.ts";
 import { DAY_MS, type Instant, isoTime, isoTimeOrNull } from "../domain/wall-time.ts";
 import type { Db } from "../store/engine.ts";
+import { keysIn, toKey } from "../store/rights.ts";
 import type { ApprovalRow, BulkRunRow } from "../store/tables.ts";
 import { AmountSchema, BULK_ACTIONS, EnvironmentSchema, InstantSchema, oneOf, orNull } from "./common.ts";
 import type { Change } from "./decide.ts";
@@ -286,11 +288,12 @@ async function countsAsPerson(db: Db, { kind, requestedBy, requestedAt }: Approv
 }
 
 /** The role of an account or API key that existed at a time: a later one of the same name is somebody else's. */
-async function roleAt(db: Db, author: string, at: Instant) {
-  const key = /^key (.*)$/su.exec(author)?.[1];
-  const found =
-    key === undefined
-      ? db.selectFrom("staff").select("role").where("name", "=", author).where("createdAt", "<=", at)
-      : db.selectFrom("staffKey").select("role").where("name", "=", key).where("createdAt", "<=", at);
-  return (await found.executeTakeFirst())?.role ?? undefined;
+async function roleAt(db: Db, author: string, at: Instant): Promise<Role | undefined> {
+  const keyName = /^key (.*)$/su.exec(author)?.[1];
+  if (keyName !== undefined) {
+    const key = await keysIn(db).where("k.name", "=", keyName).where("k.createdAt", "<=", at).executeTakeFirst();
+    return key && toKey(key).role;
+  }
+  const account = db.selectFrom("staff").select("role").where("name", "=", author).where("createdAt", "<=", at);
+  return (await account.executeTakeFirst())?.role ?? undefined;
 }

@@ -7,10 +7,10 @@ import {
   NO_ENTRY,
   nextEntry,
 } from "../domain/audit.ts";
-import type { Authority, Role } from "../domain/authority.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Db, Engine } from "./engine.ts";
 import { RightsEnded } from "./errors.ts";
+import { hasRights } from "./rights.ts";
 import type { AuditEntryRow, Tables } from "./tables.ts";
 
 /** Entries in one statement, whose parameters are limited. */
@@ -39,22 +39,6 @@ export async function appendAudits(engine: Engine, tx: Db, changes: readonly Aud
     return auditRow(entry);
   });
   for (const some of portionsOf(rows, ROWS_AT_ONCE)) await tx.insertInto("auditEntry").values(some).execute();
-}
-
-/** Whether the session, the account with its role, or the key still exists. */
-export async function hasRights(db: Kysely<Tables>, authority: Authority): Promise<boolean> {
-  return (await rightsQuery(db, authority).executeTakeFirst()) !== undefined;
-}
-
-/** Finds a row if the rights still exist. */
-export function rightsQuery(db: Kysely<Tables>, authority: Authority) {
-  if ("keyHash" in authority) return db.selectFrom("staffKey").select("role").where("hash", "=", authority.keyHash);
-  const { staffId, role, sessionId } = authority;
-  const withRole = db.selectFrom("staff").select("role").where("role", "=", role).$narrowType<{ role: Role }>();
-  const account = withRole.where("id", "=", staffId);
-  if (sessionId === undefined) return account;
-  const sessions = db.selectFrom("staffSession").select("staffId").where("id", "=", sessionId);
-  return account.where("id", "in", sessions);
 }
 
 export function auditRow({ byStaff, reason, before, after, ...entry }: AuditEntry): AuditEntryRow {

@@ -182,7 +182,13 @@ export const STAFF_TABLES = {
   log_in_failure: table({ id: text() }, { at: number(), name: text(), source: text() }),
   staff_key: table(
     { hash: blob() },
-    { name: text(), role: text<StaffRole>(), created_at: number(), last_used_at: orNull(number()) },
+    {
+      name: text(),
+      role: text<StaffRole>(),
+      maker_id: orNull(number()),
+      created_at: number(),
+      last_used_at: orNull(number()),
+    },
   ),
   staff_answer: table(
     { hash: blob() },

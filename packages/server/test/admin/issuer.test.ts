@@ -1,7 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readEntries } from "../../src/office/audit/sql.ts";
+import { addStaffKey } from "../../src/office/staff/keys.ts";
+import { readStaff } from "../../src/office/staff/sql.ts";
 import { type OidcSettings, oidcIssuer } from "../../src/system/oidc.ts";
+import { deskOf, run } from "../support/desk.ts";
 import { startLooseIssuer } from "../support/loose-issuer.ts";
 import { type Browsing, CLIENT, CLIENT_SECRET, startIssuer, type TestIssuer } from "../support/oidc-issuer.ts";
 import {
@@ -177,6 +180,25 @@ describe("a log-in with the issuer", () => {
       '{"role":null}',
       '{"role":"finance"}',
     ]);
+  });
+
+  test("takes the rights of the person's keys with the role", async () => {
+    const api = await start();
+    issuer.accounts.set("gita", { preferred_username: "gita", topupd_role: "admin" });
+    await logIn(api, "gita");
+    const gita = (await readStaff(api.service.store.engine.db)).find(({ name }) => name === "gita");
+    const authority = { staffId: gita?.id ?? 0, role: "admin", sessionId: undefined } as const;
+    const desk = deskOf(api.service.ports, { name: "gita", authority });
+    const { key } = await run(desk, addStaffKey, { name: "billing", role: "admin" });
+    const addPartner = (name: string) =>
+      api.call("POST /partners", { as: null, headers: { authorization: `Bearer ${key}` }, body: { name } });
+    expect((await addPartner("First")).status).toBe(201);
+    issuer.accounts.set("gita", { preferred_username: "gita" });
+    await logIn(api, "gita");
+    expect((await addPartner("Second")).status).toBe(401);
+    issuer.accounts.set("gita", { preferred_username: "gita", topupd_role: "viewer" });
+    await logIn(api, "gita");
+    expect((await addPartner("Second")).status).toBe(403);
   });
 
   test("is refused without a role, and with a name that is taken or that nobody can have", async () => {

@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import { formatAccessToken } from "../../src/domain/access-token.ts";
+import { ALL_ROLES, type Role } from "../../src/domain/authority.ts";
 import { isEasilyGuessed } from "../../src/domain/guessable.ts";
-import { formatRecoveryCode, formatStaffKey, hashRecoveryCode, isStaffKey } from "../../src/domain/staff.ts";
+import {
+  formatRecoveryCode,
+  formatStaffKey,
+  hashRecoveryCode,
+  isStaffKey,
+  PERMISSIONS,
+  sharedRole,
+} from "../../src/domain/staff.ts";
 import { seededRandom } from "../support/random.ts";
 
 test.each([
@@ -35,6 +43,19 @@ test("a key is told from a partner's token, and from one with a letter that is w
     const wrong = key[at] === "x" ? "y" : "x";
     expect(isStaffKey(key.slice(0, at) + wrong + key.slice(at + 1))).toBe(false);
   }
+});
+
+test("two roles share the role that allows what both allow, and a seller shares none with staff", () => {
+  const allowed = (role: Role | undefined) => (role === undefined ? [] : PERMISSIONS[role]);
+  for (const one of ALL_ROLES) {
+    for (const other of ALL_ROLES) {
+      if (one === "seller" && other === "seller") continue;
+      const both = PERMISSIONS[one].filter((permission) => PERMISSIONS[other].includes(permission));
+      expect(allowed(sharedRole(one, other)), `${one} and ${other}`).toEqual(both);
+    }
+  }
+  expect(sharedRole("support", "finance")).toBe("viewer");
+  expect(sharedRole("admin", "seller")).toBeUndefined();
 });
 
 test("a recovery code says all its bits, and is the same however it is typed", () => {

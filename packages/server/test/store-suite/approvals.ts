@@ -92,8 +92,8 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
 
   test("neither the requester nor a key can confirm, nor a person without the rights", async () => {
     const { opened, people, maya, ravi, person, request, confirm, end } = await openApprovals(makeDatabase);
-    const keyHash = await people.addKey("desk", "admin", by(opened.now));
-    const key: Actor = { name: "key desk", authority: { keyHash } };
+    const authority = await people.addKey("desk", "admin", by(opened.now));
+    const key: Actor = { name: "key desk", authority };
     const id = await request(maya);
     const own = { code: "forbidden", words: "you requested it yourself: another person must confirm it" };
     expect(await refusal(confirm(maya, id))).toMatchObject(own);
@@ -109,8 +109,8 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
 
   test("a key can request", async () => {
     const { opened, people, ravi, request, confirm, list, end } = await openApprovals(makeDatabase);
-    const keyHash = await people.addKey("desk", "support", by(opened.now));
-    const id = await request({ name: "key desk", authority: { keyHash } });
+    const authority = await people.addKey("desk", "support", by(opened.now));
+    const id = await request({ name: "key desk", authority });
     expect(await list()).toMatchObject([{ requestedBy: "key desk" }]);
     await confirm(ravi, id);
     expect(await end()).toBe(REVERSED);

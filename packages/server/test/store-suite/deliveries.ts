@@ -106,8 +106,8 @@ export function testDeliveries(makeDatabase: MakeDatabase): void {
       },
       ...{ attempt: 59, durationMs: 7, request: REQUEST, ...failed },
     });
-    const keyHash = await staffOf(opened.store).addKey("crm", "support", by(now));
-    const desk = { ...opened.desk(), actor: { name: "key crm", authority: { keyHash } } };
+    const authority = await staffOf(opened.store).addKey("crm", "support", by(now));
+    const desk = { ...opened.desk(), actor: { name: "key crm", authority } };
     expect((await run(desk, listDeliveries, { name: "tv" })).items).toEqual(
       items.map((item) => ({ ...item, request: null, answer: null })),
     );

@@ -161,7 +161,7 @@ async function correct(
   { reversed, used }: { readonly reversed: string; readonly used: string },
 ): Promise<void> {
   await reverse(reversed, "paid twice");
-  const support = { name: "key desk", authority: { keyHash: await staffOf(store).addKey("desk", "support", by(now)) } };
+  const support = { name: "key desk", authority: await staffOf(store).addKey("desk", "support", by(now)) };
   const limited = deskOf({ store, clock: () => now }, support, {
     limits: { ...NO_LIMITS, secondPersonReversal: 1n },
   });

@@ -58,7 +58,7 @@ export function testLimits(makeDatabase: MakeDatabase): void {
     ];
     const key: Actor = {
       name: "key desk",
-      authority: { keyHash: await staffOf(store).addKey("desk", "support", by(opened.now)) },
+      authority: await staffOf(store).addKey("desk", "support", by(opened.now)),
     };
     await grant(maya, 7);
     for (const preview of [true, false])

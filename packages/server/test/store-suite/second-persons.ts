@@ -24,7 +24,7 @@ const byActor = ({ opened }: Opened, { name: author, authority }: Actor): Attrib
 /** An API key that an account made. */
 async function keyOf(scene: Opened, maker: Actor, role: StaffRole = "admin"): Promise<Actor> {
   const name = `of ${maker.name}`;
-  return { name: `key ${name}`, authority: { keyHash: await scene.people.addKey(name, role, byActor(scene, maker)) } };
+  return { name: `key ${name}`, authority: await scene.people.addKey(name, role, byActor(scene, maker)) };
 }
 
 /** What a person does in a day needs a second person, who must be another one. */

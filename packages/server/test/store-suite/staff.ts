@@ -27,14 +27,14 @@ import {
 import { addStaffKey, listStaffKeys } from "../../src/office/staff/keys.ts";
 import { addStaff, changeStaff, listStaff, removeStaff } from "../../src/office/staff/operations.ts";
 import { NO_TOTP } from "../../src/office/staff/sql.ts";
-import { hasRights } from "../../src/store/audit.ts";
 import { RightsEnded } from "../../src/store/errors.ts";
+import { hasRights } from "../../src/store/rights.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
 import { partnersOf } from "../support/partners.ts";
 import { seededRandom } from "../support/random.ts";
-import { STORED_PASSWORD, staffOf } from "../support/staff.ts";
+import { keyHashOf, STORED_PASSWORD, staffOf } from "../support/staff.ts";
 import { plain } from "./customers.ts";
 import { type MakeDatabase, type OpenedStore, openStore, START } from "./database.ts";
 import { fileRules, moment, statedCustomer } from "./provider.ts";
@@ -54,7 +54,13 @@ function session(id: string, more: Partial<StaffSession> = {}): StaffSession {
   };
 }
 
-const KEY: StaffKey = { name: "billing", role: "admin", createdAt: START, lastUsedAt: undefined };
+const KEY = {
+  name: "billing",
+  role: "admin",
+  madeBy: undefined,
+  createdAt: START,
+  lastUsedAt: undefined,
+} as const satisfies StaffKey;
 
 const add = (store: Store, name: string, role: "admin" | "viewer" = "admin") =>
   staffOf(store).add(name, role, by(START));
@@ -230,7 +236,7 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     // Normalised, one has 4,608 characters; the other has 6 in place of 12.
     expect(await bad("x", "\ufdfa".repeat(256))).toContain("at most 256 characters");
     expect(await bad("x", "k\u0327z\u030cq\u0327".repeat(2))).toContain("12 characters or more");
-    const key = { name: "crm", role: "viewer", ...times, lastUsedAt: null } as const;
+    const key = { name: "crm", role: "viewer", madeBy: null, ...times, lastUsedAt: null } as const;
     expect(await run(desk, addStaffKey, { name: "crm", role: "viewer" })).toEqual({
       ...key,
       key: expect.stringMatching(/^topup_staff_[0-9A-Za-z]{49}$/),
@@ -332,7 +338,8 @@ export function testStaff(makeDatabase: MakeDatabase): void {
   test("a key is found by its hash until it is removed, and says when it was used", async () => {
     const { store } = await openStore(makeDatabase);
     const keys = staffOf(store);
-    const hash = await keys.addKey(KEY.name, KEY.role, by(START));
+    const authority = await keys.addKey(KEY.name, KEY.role, by(START));
+    const hash = keyHashOf(authority);
     expect(await findKey(store.engine.db, OTHER_HASH)).toBeUndefined();
     await touchKey(store.engine, hash, START + 60);
     const used = { ...KEY, lastUsedAt: START + 60 };
@@ -435,10 +442,21 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     test("once its key is removed", async () => {
       const opened = await openStore(makeDatabase);
       const staff = staffOf(opened.store);
-      const keyHash = await staff.addKey(KEY.name, KEY.role, by(START));
-      expect(await hasRights(opened.store.engine.db, { keyHash })).toBe(true);
+      const authority = await staff.addKey(KEY.name, KEY.role, by(START));
+      expect(await hasRights(opened.store.engine.db, authority)).toBe(true);
       await staff.removeKey(KEY.name, by(START));
-      await expectRefused(opened, { keyHash });
+      await expectRefused(opened, authority);
+    });
+
+    test("once the person who made its key has a role that allows less, or is removed", async () => {
+      const { opened, beyond } = await withMaya();
+      const staff = staffOf(opened.store);
+      const authority = await staff.addKey(KEY.name, KEY.role, { ...by(START), authority: beyond });
+      expect(await hasRights(opened.store.engine.db, authority)).toBe(true);
+      await staff.change("maya", ["staff.role", { role: "finance" }], by(START));
+      await expectRefused(opened, authority);
+      await staff.remove("maya", by(START), true);
+      await expectRefused(opened, authority);
     });
   });
 }

@@ -382,8 +382,8 @@ export function testTargets(makeDatabase: MakeDatabase): void {
     expect(await refusal(ids({ target: "tv" }))).toMatchObject({
       ...{ code: "conflict", words: "tv is no feed: topupd serve sends it its events" },
     });
-    const keyHash = await staffOf(store).addKey("crm", "viewer", by(opened.now));
-    const desk = { ...opened.desk(), actor: { name: "crm", authority: { keyHash } } };
+    const authority = await staffOf(store).addKey("crm", "viewer", by(opened.now));
+    const desk = { ...opened.desk(), actor: { name: "crm", authority } };
     expect((await run(desk, listEvents, { target: "crm" })).items).toHaveLength(3);
     const moved = run(desk, listEvents, { target: "crm", after: first });
     expect(await refusal(moved)).toMatchObject({ code: "forbidden" });

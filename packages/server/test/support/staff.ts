@@ -1,6 +1,6 @@
 import { hashSecret } from "../../src/domain/access-token.ts";
 import type { Attribution } from "../../src/domain/audit.ts";
-import type { StaffRole } from "../../src/domain/authority.ts";
+import type { Authority, StaffRole } from "../../src/domain/authority.ts";
 import type { StaffMember } from "../../src/domain/staff.ts";
 import { addStaffKey, removeStaffKey } from "../../src/office/staff/keys.ts";
 import { addStaff, removeStaff } from "../../src/office/staff/operations.ts";
@@ -8,6 +8,11 @@ import { type AccountChanges, changeAccount, readKeys, readStaff } from "../../s
 import type { Store } from "../../src/store/store.ts";
 import { deskOf, run } from "./desk.ts";
 import { seededRandom } from "./random.ts";
+
+export function keyHashOf(authority: Authority): Uint8Array {
+  if (!("keyHash" in authority)) throw new Error("no key");
+  return authority.keyHash;
+}
 
 /** Passwords that are stored as they are. */
 const plainAccounts = { hashPassword: async (password: string) => `hash of ${password}` } as never;
@@ -30,10 +35,12 @@ export function staffOf(store: Store) {
     },
     change: (name: string, [change, to]: AccountChanges[number], by: Attribution, keepSession?: string) =>
       changeAccount({ store, by, isPreview: false, clock: () => by.at }, name, [[change, to]], keepSession),
-    remove: (name: string, by: Attribution) => run(deskFor(by), removeStaff, { name }),
-    /** @returns the hash of the key. */
-    async addKey(name: string, role: StaffRole, by: Attribution): Promise<Buffer> {
-      return hashSecret((await run(deskFor(by), addStaffKey, { name, role })).key);
+    remove: (name: string, by: Attribution, endKeys?: true) =>
+      run(deskFor(by), removeStaff, endKeys === undefined ? { name } : { name, endKeys }),
+    /** @returns what a program that uses the key acts with. */
+    async addKey(name: string, role: StaffRole, by: Attribution): Promise<Authority> {
+      const { key } = await run(deskFor(by), addStaffKey, { name, role });
+      return { keyHash: hashSecret(key), role };
     },
     removeKey: (name: string, by: Attribution) => run(deskFor(by), removeStaffKey, { name }),
   };

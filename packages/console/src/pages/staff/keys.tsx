@@ -39,7 +39,8 @@ export function Keys() {
 function columnsFor(onRemove: (name: string) => void): readonly Column<StaffKey>[] {
   return [
     { header: t.name, cell: ({ name }) => name, sort: ({ name }) => name },
-    { header: t.role, cell: ({ role }) => texts.common.roles[role] },
+    { header: t.role, cell: ({ role }) => (role === null ? t.keyAllowsNothing : texts.common.roles[role]) },
+    { header: t.madeBy, cell: ({ madeBy }) => madeBy ?? t.madeInShell },
     { header: t.added, cell: ({ createdAt }) => <Time of={createdAt} exact /> },
     { header: t.lastUsed, cell: ({ lastUsedAt }) => <Time of={lastUsedAt} age none={t.never} /> },
     {

@@ -4,7 +4,7 @@ import type { Role } from "../../api/request.ts";
 import { useMe } from "../../api/session.tsx";
 import type { StaffMember } from "../../api/staff-api.d.ts";
 import { Button, Icon } from "../../components/button.tsx";
-import { OwnPasswordField, ownPassword, Select, TextInput } from "../../components/controls.tsx";
+import { Checkbox, OwnPasswordField, ownPassword, Select, TextInput } from "../../components/controls.tsx";
 import { type Column, LoadedTable } from "../../components/data-table.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { Badge, Card, Time } from "../../components/display.tsx";
@@ -207,6 +207,7 @@ function SwitchTotpOff({ member: { name }, onClose }: MemberDialogProps) {
 
 function RemovePerson({ member: { name }, onClose }: MemberDialogProps) {
   const send = useSend("DELETE /staff/:name");
+  const keys = (useApi("GET /staff-keys").data?.items ?? []).filter(({ madeBy }) => madeBy === name);
   return (
     <ActionDialog
       title={t.removeTitle(name)}
@@ -214,11 +215,24 @@ function RemovePerson({ member: { name }, onClose }: MemberDialogProps) {
       submit={t.remove}
       danger
       onSubmit={async (values) => {
-        await send.mutateAsync({ name, ...ownPassword(values) });
+        await send.mutateAsync({ name, endKeys: values.checked("endKeys"), ...ownPassword(values) });
         return { toast: t.removed(name) };
       }}
       onClose={onClose}
     >
+      {keys.length > 0 && (
+        <>
+          <p>{t.madeKeys(name)}</p>
+          <ul>
+            {keys.map((key) => (
+              <li key={key.name}>
+                {key.name}: {t.lastUsed} <Time of={key.lastUsedAt} age none={t.never} />
+              </li>
+            ))}
+          </ul>
+          <Checkbox name="endKeys" label={t.endKeys} />
+        </>
+      )}
       <OwnPasswordField />
     </ActionDialog>
   );

@@ -7,7 +7,7 @@ import { isStaffKey, PERMISSIONS, type SetUp } from "../../domain/staff.ts";
 import type { Target } from "../../domain/target.ts";
 import { identifyPerson, identifySystem } from "../../office/session/log-in.ts";
 import { findTargetByKey } from "../../office/targets/sql.ts";
-import { hasRights } from "../../store/audit.ts";
+import { hasRights } from "../../store/rights.ts";
 import { countHeaders, YEAR_SECONDS } from "../../system/port-guard.ts";
 import type { AdminPorts, Identity } from "./ports.ts";
 import { Problem } from "./problems.ts";

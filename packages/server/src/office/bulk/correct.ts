@@ -92,12 +92,9 @@ function changedSince({ action, createdAt }: BulkRunRow, { goodwillAt }: BulkEff
 }
 
 function attributionOf({ author, staffId, role, keyHash }: BulkRunRow) {
-  const authority: Authority | undefined =
-    keyHash !== null
-      ? { keyHash }
-      : staffId === null || role === null
-        ? undefined
-        : { staffId, role, sessionId: undefined };
+  let authority: Authority | undefined;
+  if (role !== null && keyHash !== null) authority = { keyHash, role };
+  if (role !== null && staffId !== null) authority = { staffId, role, sessionId: undefined };
   return { author, authority };
 }
 

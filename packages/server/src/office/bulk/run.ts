@@ -31,8 +31,9 @@ export const RUN_SHOWN = [
 export function rightsOf({ by: { author, authority } }: Office) {
   const none = { author, staffId: null, role: null, keyHash: null };
   if (authority === undefined) return none;
-  if ("keyHash" in authority) return { ...none, keyHash: authority.keyHash };
-  return { ...none, staffId: authority.staffId, role: authority.role };
+  const { role } = authority;
+  if ("keyHash" in authority) return { ...none, role, keyHash: authority.keyHash };
+  return { ...none, role, staffId: authority.staffId };
 }
 
 /** Whether a run has the rights that the author has now: a new role may allow less. */

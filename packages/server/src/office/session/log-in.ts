@@ -284,7 +284,7 @@ function identityOf(
   return { name, role, authority: { staffId: id, role, sessionId }, person };
 }
 
-/** @returns undefined if there is no such key. */
+/** @returns undefined if there is no such key, or if the role of the person who made it allows nothing of it. */
 export async function identifySystem(
   { store, clock }: Pick<Ports, "store" | "clock">,
   key: string,
@@ -292,8 +292,9 @@ export async function identifySystem(
   if (!isStaffKey(key)) return undefined;
   const hash = hashSecret(key);
   const found = await findKey(store.engine.db, hash);
-  if (found === undefined) return undefined;
+  if (found?.role === undefined) return undefined;
+  const { name, role, lastUsedAt = 0 } = found;
   const now = clock();
-  if (now - (found.lastUsedAt ?? 0) >= NOTED_EVERY_MS) await touchKey(store.engine, hash, now);
-  return { name: `key ${found.name}`, role: found.role, authority: { keyHash: hash }, person: undefined };
+  if (now - lastUsedAt >= NOTED_EVERY_MS) await touchKey(store.engine, hash, now);
+  return { name: `key ${name}`, role, authority: { keyHash: hash, role }, person: undefined };
 }

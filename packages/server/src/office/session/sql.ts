@@ -2,8 +2,9 @@ import { networkOf } from "../../domain/address-list.ts";
 import type { LogInFailure, StaffKey, StaffMember, StaffSession } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
+import { keysIn, toKey } from "../../store/rights.ts";
 import type { StaffSessionRow } from "../../store/tables.ts";
-import { type StaffSecrets, toKey, toMember, toSecrets } from "../staff/sql.ts";
+import { type StaffSecrets, toMember, toSecrets } from "../staff/sql.ts";
 
 /** How many networks and devices of a person are remembered. */
 export const PLACES_KEPT = 40;
@@ -158,7 +159,7 @@ export async function pruneSessions(engine: Engine, begunBefore: Instant, usedBe
 }
 
 export async function findKey(db: Db, hash: Uint8Array): Promise<StaffKey | undefined> {
-  const row = await db.selectFrom("staffKey").selectAll().where("hash", "=", hash).executeTakeFirst();
+  const row = await keysIn(db).where("k.hash", "=", hash).executeTakeFirst();
   return row && toKey(row);
 }
 

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { hashSecret } from "../../domain/access-token.ts";
 import { ROLES } from "../../domain/authority.ts";
 import { Refused } from "../../domain/refused.ts";
@@ -6,12 +6,16 @@ import {
   formatStaffKey,
   STAFF_SECRET_RANDOM_BYTES,
   type StaffKey,
+  type StaffMember,
   staffKeyAdded,
   staffKeyRemoved,
 } from "../../domain/staff.ts";
 import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import type { Db } from "../../store/engine.ts";
+import { RightsEnded } from "../../store/errors.ts";
 import { InstantSchema, NameSchema, oneOf, onePage, orNull, pageOf } from "../common.ts";
 import { decide } from "../decide.ts";
+import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { printable } from "../text.ts";
 import { RoleInput, removed } from "./operations.ts";
@@ -19,7 +23,15 @@ import * as sql from "./sql.ts";
 
 export const KeyName = Type.String({ description: "The key's name." });
 
-const KEY = { name: Type.String(), role: oneOf(ROLES), createdAt: InstantSchema, lastUsedAt: orNull(InstantSchema) };
+const KEY = {
+  name: Type.String(),
+  role: orNull(
+    oneOf(ROLES, "What it may do now: its role, as far as the role of its maker allows it; null if that is nothing."),
+  ),
+  madeBy: orNull(Type.String({ description: "The person who made it; null if it was made in the shell." })),
+  createdAt: InstantSchema,
+  lastUsedAt: orNull(InstantSchema),
+};
 export const StaffKeySchema = Type.Object(KEY, { title: "StaffKey" });
 export const AddedStaffKeySchema = Type.Object(
   { ...KEY, key: Type.String({ description: "Shown only once." }) },
@@ -31,7 +43,7 @@ export const AddedStaffKeySchema = Type.Object(
 const AS = { tag: "Staff", permission: "administer" } as const;
 const CHANGES = { ...AS, asksPassword: true } as const;
 const BY_NAME = ["name"] as const;
-const KEY_COLUMNS = ["name", "role", "createdAt", "lastUsedAt"];
+const KEY_COLUMNS = ["name", "role", "madeBy", "createdAt", "lastUsedAt"];
 export const listStaffKeys = operation({
   ...AS,
   http: "GET /staff-keys",
@@ -54,7 +66,8 @@ export const addStaffKey = operation({
   http: "POST /staff-keys",
   status: 201,
   isSecret: true,
-  summary: "Make a key for a system: it is shown once, and stored nowhere",
+  summary:
+    "Make a key for a system: it is shown once, and stored nowhere. It never allows more than its maker's role does",
   refuses: ["conflict"],
   input: Type.Object({ name: NameSchema, role: RoleInput }),
   answer: AddedStaffKeySchema,
@@ -71,8 +84,11 @@ export const addStaffKey = operation({
     return decide(office, "reference", async (tx) => {
       if ((await sql.readKeys(tx)).some((each) => each.name === name))
         throw new Refused("conflict", `there is a key named ${name} already`);
-      const added: StaffKey = { name, role, createdAt: office.by.at, lastUsedAt: undefined };
-      const write = () => sql.insertKey(tx, added, hashSecret(key));
+      const maker = await makerOf(office, tx);
+      const { at: createdAt } = office.by;
+      const added: StaffKey = { name, role, madeBy: maker?.name, createdAt, lastUsedAt: undefined };
+      const write = () =>
+        sql.insertKey(tx, { hash: hashSecret(key), name, role, makerId: maker?.id ?? null, createdAt });
       return { answer: { ...keyData(added), key }, change: { write, audit: [staffKeyAdded(added)] } };
     });
   },
@@ -94,12 +110,21 @@ export const removeStaffKey = operation({
     }),
 });
 
-function keyData({ name, role, createdAt, lastUsedAt }: StaffKey) {
-  return { name, role, createdAt: isoTime(createdAt), lastUsedAt: isoTimeOrNull(lastUsedAt) };
+/** The person who makes a key; undefined in the shell. @throws RightsEnded if the person was removed meanwhile. */
+async function makerOf({ by: { authority } }: Office, tx: Db): Promise<StaffMember | undefined> {
+  if (authority === undefined || "keyHash" in authority) return undefined;
+  const maker = (await sql.readStaff(tx)).find(({ id }) => id === authority.staffId);
+  if (maker === undefined) throw new RightsEnded();
+  return maker;
+}
+
+function keyData({ name, role, madeBy, createdAt, lastUsedAt }: StaffKey) {
+  const times = { createdAt: isoTime(createdAt), lastUsedAt: isoTimeOrNull(lastUsedAt) };
+  return { name, role: role ?? null, madeBy: madeBy ?? null, ...times };
 }
 
 /** Only the key goes to stdout, so that a shell can use it. */
-function keyLines({ key, name, role }: { readonly key: string; readonly name: string; readonly role: string }): Shown {
+function keyLines({ key, name, role }: Static<typeof AddedStaffKeySchema>): Shown {
   const note = `This is the only time that the key ${printable(name)} is shown. It has the role ${role}.\n`;
   return { out: `${key}\n`, note };
 }

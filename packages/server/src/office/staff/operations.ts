@@ -2,8 +2,17 @@ import { Type } from "typebox";
 import { ROLES, type Role } from "../../domain/authority.ts";
 import { STAFF_NAME } from "../../domain/names.ts";
 import { Refused } from "../../domain/refused.ts";
-import { allowedTo, LOG_IN_WAYS, type StaffMember, staffAdded, staffRemoved } from "../../domain/staff.ts";
-import { isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import {
+  allowedTo,
+  isInUse,
+  LOG_IN_WAYS,
+  type StaffKey,
+  type StaffMember,
+  staffAdded,
+  staffKeyRemoved,
+  staffRemoved,
+} from "../../domain/staff.ts";
+import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { EnvironmentSchema, InstantSchema, oneOf, onePage, orNull, pageOf, RoleSchema } from "../common.ts";
 import { decide } from "../decide.ts";
 import type { Office } from "../office.ts";
@@ -174,25 +183,49 @@ export const changeStaff = operation({
 export const removeStaff = operation({
   ...CHANGES,
   http: "DELETE /staff/:name",
-  summary: "Remove a person: their sessions end",
+  summary: "Remove a person: their sessions and the keys that they made end",
   refuses: ["conflict", "own_account"],
-  input: Type.Object({ name: MemberName }),
-  cli: [{ words: "staff remove", arguments: BY_NAME, show: removed, examples: ["topupd staff remove maya"] }],
-  async run(office, { name }) {
+  input: Type.Object({
+    name: MemberName,
+    endKeys: Type.Optional(
+      Type.Boolean({ description: "Also end keys of the person that programs used within 7 days." }),
+    ),
+  }),
+  cli: [
+    {
+      words: "staff remove",
+      arguments: BY_NAME,
+      show: removed,
+      examples: ["topupd staff remove maya", "topupd staff remove maya --end-keys"],
+    },
+  ],
+  async run(office, { name, endKeys = false }) {
     refuseOwn(office, name);
     return decide(office, "reference", async (tx) => {
       const staff = await sql.readStaff(tx);
       const member = memberNamed(staff, name);
       refuseLastAdmin(staff, name);
+      const keys = (await sql.readKeys(tx)).filter(({ madeBy }) => madeBy === name);
+      if (!endKeys) refuseKeysInUse(keys, name, office.by.at);
       const end = await endOfSeller(tx, member, office.by.at);
       const write = async () => {
+        for (const key of keys) await sql.deleteKey(tx, key);
         await sql.deleteMember(tx, member);
         await end?.write(tx);
       };
-      return { answer: undefined, change: { write, audit: [...(end?.audit ?? []), staffRemoved(member)] } };
+      const audit = [...(end?.audit ?? []), ...keys.map(staffKeyRemoved), staffRemoved(member)];
+      return { answer: undefined, change: { write, audit } };
     });
   },
 });
+
+/** A program, such as billing, must not stop by surprise. @throws Refused */
+function refuseKeysInUse(keys: readonly StaffKey[], name: string, now: Instant): void {
+  const inUse = keys.filter((key) => isInUse(key, now)).map((key) => key.name);
+  if (inUse.length === 0) return;
+  const which = `programs used keys of ${name} within the last 7 days: ${inUse.join(", ")}`;
+  throw new Refused("conflict", `${which}. Give these programs other keys first, or end the keys with the account`);
+}
 
 /** Hashes a new password. @throws Refused if it is easily guessed. */
 export async function hashNew({ accounts }: Pick<Office, "accounts">, password: string, name: string): Promise<string> {

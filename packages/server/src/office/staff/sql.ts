@@ -2,6 +2,7 @@ import { Refused } from "../../domain/refused.ts";
 import { type AccountChange, isLastAdmin, type StaffKey, type StaffMember, staffChanged } from "../../domain/staff.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
+import { keysIn, toKey } from "../../store/rights.ts";
 import { flag } from "../../store/rows.ts";
 import type { StaffKeyRow, StaffRow } from "../../store/tables.ts";
 import { type Decider, decide } from "../decide.ts";
@@ -133,12 +134,14 @@ async function endSessions(tx: Db, staffId: number, keepSession?: string): Promi
 
 /** Keys by name. */
 export async function readKeys(db: Db): Promise<StaffKey[]> {
-  return (await db.selectFrom("staffKey").selectAll().orderBy("name").execute()).map(toKey);
+  return (await keysIn(db).orderBy("k.name").execute()).map(toKey);
 }
 
-export async function insertKey(tx: Db, { name, role, createdAt }: StaffKey, hash: Uint8Array): Promise<void> {
-  const row: StaffKeyRow = { hash, name, role, createdAt, lastUsedAt: null };
-  await tx.insertInto("staffKey").values(row).execute();
+export async function insertKey(tx: Db, key: Omit<StaffKeyRow, "lastUsedAt">): Promise<void> {
+  await tx
+    .insertInto("staffKey")
+    .values({ ...key, lastUsedAt: null })
+    .execute();
 }
 
 export async function deleteKey(tx: Db, { name }: StaffKey): Promise<void> {
@@ -164,8 +167,4 @@ export function toSecrets({ password, totpSecret, totpStep, ...row }: StaffRow):
     recoveryCodes,
     places,
   };
-}
-
-export function toKey({ name, role, createdAt, lastUsedAt }: StaffKeyRow): StaffKey {
-  return { name, role, createdAt, lastUsedAt: lastUsedAt ?? undefined };
 }

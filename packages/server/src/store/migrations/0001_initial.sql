@@ -729,6 +729,8 @@ CREATE TABLE staff_key (
   hash         BLOB    PRIMARY KEY,
   name         TEXT    NOT NULL UNIQUE,
   role         TEXT    NOT NULL CHECK (role IN ('viewer', 'support', 'finance', 'admin')),
+  -- The person who made it: it allows at most what the role of this person allows. Null if it was made in the shell.
+  maker_id     INTEGER REFERENCES staff,
   created_at   INTEGER NOT NULL,
   last_used_at INTEGER
 ) STRICT, WITHOUT ROWID;
