@@ -55,8 +55,9 @@ function deskRows(now: number, customers: number): string {
     UPDATE top_up SET status = 'reversed' WHERE txn_id IN (SELECT txn_id FROM reversed);
     INSERT INTO reversal SELECT txn_id, 1, 'production', at + 3600000, strftime('%Y-%m-%d %H:%M:%S', at / 1000 + 3600, 'unixepoch'), 'maya',
       'The customer paid twice' FROM reversed;
-    INSERT INTO sales_day SELECT r.partner_id, r.environment, substr(r.wall, 1, 10), service, bouquet_code, amount, 2,
-      0, 0, count(*), sum(commission) FROM reversal AS r JOIN top_up USING (txn_id) GROUP BY 1, 2, 3, 4, 5, 6;
+    INSERT INTO sales_day SELECT r.partner_id, r.environment, substr(r.wall, 1, 10), service, bouquet_code, amount,
+      substr(txn_date, 1, 10), 2, 0, 0, count(*), sum(commission) FROM reversal AS r JOIN top_up USING (txn_id)
+      GROUP BY 1, 2, 3, 4, 5, 6, 7;
     DROP TABLE reversed;
     INSERT INTO refused_call (at, partner_id, environment, operation, reason, code, request_id)
       SELECT ${ago(30, 300_000)}, 1, 'production', 'get-customer-information', 'customer_not_found', '98' || (i * 7919),

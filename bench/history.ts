@@ -56,7 +56,8 @@ export function appendHistory(path: string, { each, days }: Past): number {
       DROP TABLE turn; COMMIT`);
   }
   database.exec(`INSERT INTO sales_day SELECT partner_id, environment, substr(txn_date, 1, 10), service, bouquet_code,
-    amount, 1, count(*), sum(commission), 0, 0 FROM top_up WHERE checkout_id LIKE 'past-%' GROUP BY 1, 2, 3, 4, 5, 6`);
+    amount, substr(txn_date, 1, 10), 1, count(*), sum(commission), 0, 0 FROM top_up WHERE checkout_id LIKE 'past-%'
+    GROUP BY 1, 2, 3, 4, 5, 6`);
   database.close();
   return total;
 }

@@ -192,7 +192,7 @@ type WallOf = (at: number) => string;
 
 /** Queries that find wrong rows, each with its words. @param from the first day whose history is whole. */
 function questions(from: string): readonly (readonly [what: string, sql: string])[] {
-  const sold = "partner_id, environment, day, service, bouquet_code, amount";
+  const sold = "partner_id, environment, day, service, bouquet_code, amount, sold_on";
   return [
     [
       "a top-up and a ledger entry that are not of each other",
@@ -228,9 +228,9 @@ function questions(from: string): readonly (readonly [what: string, sql: string]
       `SELECT day || ' ' || service || ' ' || bouquet_code AS name FROM (
          SELECT ${sold}, top_ups, commission, reversals, returned FROM sales_day
          UNION ALL SELECT partner_id, environment, substr(txn_date, 1, 10), service, bouquet_code, amount,
-           -1, -commission, 0, 0 FROM top_up
+           substr(txn_date, 1, 10), -1, -commission, 0, 0 FROM top_up
          UNION ALL SELECT t.partner_id, t.environment, substr(r.wall, 1, 10), service, bouquet_code, amount,
-           0, 0, -1, -commission FROM reversal AS r JOIN top_up AS t ON t.txn_id = r.txn_id) AS sums
+           substr(txn_date, 1, 10), 0, 0, -1, -commission FROM reversal AS r JOIN top_up AS t ON t.txn_id = r.txn_id) AS sums
        WHERE day >= '${from}' GROUP BY ${sold}
        HAVING sum(top_ups) <> 0 OR sum(commission) <> 0 OR sum(reversals) <> 0 OR sum(returned) <> 0`,
     ],

@@ -143,10 +143,11 @@ function fill(path: string, begin: number, end: number, events: number): void {
       CASE WHEN i % 97 = 0 THEN 'reversed' ELSE 'success' END, NULL, NULL FROM sold;
     INSERT INTO reversal SELECT txn_id, partner_id, environment, at + ${DAY_MS}, ${wall(`(at + ${DAY_MS})`)}, 'maya',
       'paid twice' FROM top_up WHERE status = 'reversed';
-    INSERT INTO sales_day SELECT partner_id, environment, substr(txn_date, 1, 10), service, bouquet_code, amount, 0,
-      count(*), sum(commission), 0, 0 FROM top_up GROUP BY 1, 2, 3, 4, 5, 6;
-    INSERT INTO sales_day SELECT t.partner_id, t.environment, substr(r.wall, 1, 10), service, bouquet_code, amount, 1,
-      0, 0, count(*), sum(commission) FROM reversal AS r JOIN top_up AS t USING (txn_id) GROUP BY 1, 2, 3, 4, 5, 6;
+    INSERT INTO sales_day SELECT partner_id, environment, substr(txn_date, 1, 10), service, bouquet_code, amount,
+      substr(txn_date, 1, 10), 0, count(*), sum(commission), 0, 0 FROM top_up GROUP BY 1, 2, 3, 4, 5, 6;
+    INSERT INTO sales_day SELECT t.partner_id, t.environment, substr(r.wall, 1, 10), service, bouquet_code, amount,
+      substr(txn_date, 1, 10), 1, 0, 0, count(*), sum(commission) FROM reversal AS r JOIN top_up AS t USING (txn_id)
+      GROUP BY 1, 2, 3, 4, 5, 6, 7;
     INSERT INTO account_entry SELECT 1, 'production', 'R' || i, CASE i % 3 WHEN 0 THEN 'deposit' WHEN 1 THEN 'withdrawal'
       ELSE 'adjustment' END, CASE i % 3 WHEN 0 THEN 100000007 ELSE -i END, 'agreed', 'maya', time_of(i), ${wall("time_of(i)")}
       FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + ${Math.ceil(count / 100)} FROM n WHERE i < ${count}) SELECT i FROM n);

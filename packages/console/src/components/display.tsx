@@ -62,7 +62,7 @@ type Taxed = Pick<Settlement["total"], "base" | "taxes">;
 
 /** Base and taxes of an amount, if there are taxes. */
 export function Tax({ of: { base, taxes }, as: Part }: { of: Taxed; as: typeof Stat }) {
-  const parts = taxes?.length ? [{ name: texts.common.withoutTaxes, amount: base }, ...taxes] : [];
+  const parts = taxes.length > 0 ? [{ name: texts.common.withoutTaxes, amount: base }, ...taxes] : [];
   return parts.map(({ name, amount }) => <Part key={name} label={name} value={<Amount of={amount} />} />);
 }
 

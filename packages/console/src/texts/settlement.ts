@@ -27,7 +27,6 @@ export const settlement = {
   reversals: "Reversals",
   reversed: "Reversed",
   commission: "Commission",
-  noTaxes: "Reversed top-ups of these days were deleted, so their taxes are unknown.",
   net: "Net",
   nets: { invoice: "Amount owed", account: "Charged to the account", none: "Net" },
   byPartner: "By partner",

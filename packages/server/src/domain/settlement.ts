@@ -5,42 +5,27 @@ import type { Money } from "./money.ts";
 import { addSplits, NO_SPLIT, splitOf, type Tax, type TaxSplit } from "./tax.ts";
 import { firstOfMonth, type Instant, lastOfMonth, readDay, type Zone } from "./wall-time.ts";
 
-/** Sums of the top-ups and reversals of one account, bouquet, price and day of the provider's clock. */
+/** Sums of the top-ups and reversals of one account, bouquet, price, day of sale and day of the provider's clock. */
 export interface DaySales extends AccountKey, SaleSums {
   readonly day: string;
   readonly service: Service;
   readonly bouquetCode: string;
   /** The price of each. */
   readonly amount: Money;
-}
-
-/** How many of the reversed top-ups of a row of sales were sold on a day. */
-export interface SoldOn {
+  /** The day on which it was sold: of top-ups the day itself, of reversals that of their top-ups. */
   readonly soldOn: string;
-  readonly count: number;
 }
 
 /**
- * Base and taxes of the top-ups of a row of sales, less those of its reversals: each as on the day of its top-up. Undefined
- * if the days of some are unknown, because their history was deleted.
+ * Base and taxes of the top-ups of a row of sales, less those of its reversals: a reversal returns the taxes of the day on
+ * which its top-up was sold.
  */
-export function splitSales(
-  { service, amount, day, topUps, gross, reversals, reversed }: DaySales,
-  reversedOf: readonly SoldOn[],
-  taxes: readonly Tax[],
-): TaxSplit | undefined {
-  if (!taxes.some((tax) => tax.service === service)) return { base: gross - reversed, taxes: [] };
-  if (reversedOf.reduce((sum, { count }) => sum + count, 0) !== reversals) return undefined;
-  const soldOn = (day: string) => splitOf({ service, day, amount }, taxes);
-  return reversedOf.reduce(
-    (sum: TaxSplit | undefined, reversed) => addSplits(sum, soldOn(reversed.soldOn), -reversed.count),
-    addSplits(NO_SPLIT, soldOn(day), topUps),
-  );
+export function splitSales({ service, amount, soldOn, topUps, reversals }: DaySales, taxes: readonly Tax[]): TaxSplit {
+  return addSplits(NO_SPLIT, splitOf({ service, day: soldOn, amount }, taxes), topUps - reversals);
 }
 
 export interface SettledSums extends SaleSums {
-  /** Undefined if unknown: see {@link splitSales}. */
-  readonly split: TaxSplit | undefined;
+  readonly split: TaxSplit;
 }
 
 export const NOTHING_SETTLED: SettledSums = { ...NO_SALES, split: NO_SPLIT };

@@ -86,9 +86,8 @@ export function splitOf({ service, day, amount }: Sale, taxes: readonly Tax[]): 
 
 export const NO_SPLIT: TaxSplit = { base: 0n, taxes: [] };
 
-/** Adds `b`, so many times. Undefined if one is unknown. */
-export function addSplits(a: TaxSplit | undefined, b: TaxSplit | undefined, times = 1): TaxSplit | undefined {
-  if (a === undefined || b === undefined) return undefined;
+/** Adds `b`, so many times. */
+export function addSplits(a: TaxSplit, b: TaxSplit, times = 1): TaxSplit {
   const amounts = new Map(a.taxes.map(({ name, amount }) => [name, amount]));
   for (const { name, amount } of b.taxes) amounts.set(name, (amounts.get(name) ?? 0n) + BigInt(times) * amount);
   const taxes = Array.from(amounts, ([name, amount]) => ({ name, amount }));

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { type AccountKey, addSums, NO_SALES, type SaleSums } from "../domain/account.ts";
-import type { DaySales, SoldOn } from "../domain/settlement.ts";
+import type { DaySales } from "../domain/settlement.ts";
 import type { Transaction } from "../domain/transaction.ts";
-import { dayAfter, type WallTime } from "../domain/wall-time.ts";
+import type { WallTime } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
 import { namesOf } from "./table.ts";
 import { columnsOf, type SaleRow, TABLES, type Tables } from "./tables.ts";
@@ -13,12 +13,18 @@ import { inRange, rangeOf, stepsOf, topUps } from "./top-up-ranges.ts";
  * balance, statement and settlement is the sum of a few rows.
  */
 
-/** The day, account, service, bouquet and price of a row. */
+/** The day, account, service, bouquet, price and day of sale of a row. */
 type SaleLabel = Omit<DaySales, keyof SaleSums>;
 type StoredLabel = Pick<Tables["salesDay"], keyof SaleLabel>;
 
-function labelOf({ partnerId, environment, service, bouquetCode, amount }: Transaction, wall: WallTime): SaleLabel {
-  return { partnerId, environment, day: wall.slice(0, "YYYY-MM-DD".length), service, bouquetCode, amount };
+/** @param wall the time of the top-up, or of its reversal. */
+function labelOf(topUp: Transaction, wall: WallTime): SaleLabel {
+  const { partnerId, environment, service, bouquetCode, amount, txnDate } = topUp;
+  return { partnerId, environment, day: dayOf(wall), service, bouquetCode, amount, soldOn: dayOf(txnDate) };
+}
+
+function dayOf(wall: WallTime): string {
+  return wall.slice(0, "YYYY-MM-DD".length);
 }
 
 /** A top-up counts on the day of its txnDate. */
@@ -53,6 +59,7 @@ function rowOf(label: SaleLabel, sums: SaleSums): SaleRow {
     service: label.service,
     bouquet_code: label.bouquetCode,
     amount: Number(label.amount),
+    sold_on: label.soldOn,
     top_ups: sums.topUps,
     commission: Number(sums.commission),
     reversals: sums.reversals,
@@ -98,7 +105,7 @@ export interface SalesFilter extends Days {
   readonly bouquetCode?: string | undefined;
 }
 
-/** The sales of each day, account, service, bouquet and price. */
+/** The sales of each day, account, service, bouquet, price and day of sale. */
 export async function readSales(db: Db, filter: SalesFilter): Promise<DaySales[]> {
   const rows = await readSalesBy(db, filter, [...LABEL, "amount"]);
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
@@ -115,7 +122,7 @@ export async function readSalesBy<By extends keyof SaleLabel>(
   return rows.map((row) => ({ ...row, ...toSums(row) }));
 }
 
-const LABEL = ["partnerId", "environment", "day", "service", "bouquetCode"] as const;
+const LABEL = ["partnerId", "environment", "day", "service", "bouquetCode", "soldOn"] as const;
 const total = (of: RawBuilder<unknown>) => sql<string | null>`cast(sum(${of}) as text)`;
 /** Digits, since a number may be too small to hold a sum exactly. */
 export const digits = (column: string) => total(sql.ref(column));
@@ -145,29 +152,6 @@ function toSums(row: { readonly [Name in keyof SaleSums]: string | null }): Sale
   };
 }
 
-/** The days of the top-ups that were reversed on a day, by {@link saleName}. */
-export async function readReversedOf(
-  db: Db,
-  { environment, partnerId }: Pick<SalesFilter, "environment" | "partnerId">,
-  day: string,
-): Promise<Map<string, SoldOn[]>> {
-  const soldOn = sql<string>`substr(t.txn_date, 1, 10)`;
-  let query = db.selectFrom("reversal as r").innerJoin("topUp as t", "t.txnId", "r.txnId");
-  query = query.where("r.wall", ">=", day).where("r.wall", "<", dayAfter(day));
-  if (environment !== undefined) query = query.where("r.environment", "=", environment);
-  if (partnerId !== undefined) query = query.where("r.partnerId", "=", partnerId);
-  const rows = await query
-    .select((eb) => [...OF_SALE, soldOn.as("soldOn"), eb.fn.countAll().as("count")])
-    .groupBy([...OF_SALE, soldOn])
-    .execute();
-  const found = new Map<string, SoldOn[]>();
-  for (const { soldOn, count, ...label } of rows) {
-    const name = saleName({ ...label, day, amount: BigInt(label.amount) });
-    found.set(name, [...(found.get(name) ?? []), { soldOn, count: Number(count) }]);
-  }
-  return found;
-}
-
 /** The same sums from top-ups and reversals themselves, for a check. Reads in small steps. @param from undefined: all. */
 export async function plainSales(db: Db, from: string | undefined): Promise<Map<string, DaySales>> {
   const sales = new Map<string, DaySales>();
@@ -182,10 +166,11 @@ export async function plainSales(db: Db, from: string | undefined): Promise<Map<
   };
   const plain = (query: ReturnType<typeof topUps>, wall: "t.txnDate" | "r.wall") => {
     const day = sql<string>`substr(${sql.ref(wall)}, 1, 10)`;
+    const soldOn = sql<string>`substr(t.txn_date, 1, 10)`;
     return query
-      .select((eb) => [...OF_SALE, day.as("day"), eb.fn.countAll().as("count")])
+      .select((eb) => [...OF_SALE, day.as("day"), soldOn.as("soldOn"), eb.fn.countAll().as("count")])
       .select(digits("t.commission").as("commission"))
-      .groupBy([...OF_SALE, day])
+      .groupBy([...OF_SALE, day, soldOn])
       .execute();
   };
   for await (const step of stepsOf(db, rangeOf(undefined, undefined)))
@@ -207,6 +192,6 @@ interface PlainSum extends StoredLabel {
 }
 
 /** A unique name of what is summed up together. */
-export function saleName({ partnerId, environment, day, service, bouquetCode, amount }: SaleLabel) {
-  return `${partnerId} ${environment} ${day} ${service} ${bouquetCode} ${amount}`;
+export function saleName({ partnerId, environment, day, service, bouquetCode, amount, soldOn }: SaleLabel) {
+  return `${partnerId} ${environment} ${day} ${service} ${bouquetCode} ${amount} ${soldOn}`;
 }

@@ -183,7 +183,15 @@ export const TABLES = {
   }),
   account_entry: table({ ...ACCOUNT, reference: text() }, { kind: text<StaffEntryKind>(), amount: number(), ...ACT }),
   sales_day: table(
-    { ...ACCOUNT, day: text(), service: text<Service>(), bouquet_code: text(), amount: number(), lane: number() },
+    {
+      ...ACCOUNT,
+      day: text(),
+      service: text<Service>(),
+      bouquet_code: text(),
+      amount: number(),
+      sold_on: text(),
+      lane: number(),
+    },
     { top_ups: number(), commission: number(), reversals: number(), returned: number() },
   ),
   tax: table({ service: text<Service>(), name: text(), from_day: text() }, { share: number() }),

@@ -173,6 +173,7 @@ const CASES: readonly Case[] = [
   ["a day has a commission 1 higher", `UPDATE sales_day SET commission = commission + 1 WHERE ${OF_TODAY}`, SUMS],
   ["a day has a reversal less", `UPDATE sales_day SET reversals = reversals - 1 WHERE ${OF_TODAY}`, SUMS],
   ["a day returned 1 more", `UPDATE sales_day SET returned = returned + 1 WHERE ${OF_TODAY}`, SUMS],
+  ["a day was sold on another", `UPDATE sales_day SET sold_on = '2000-01-01' WHERE ${OF_TODAY}`, SUMS],
   ["a day is gone", `DELETE FROM sales_day WHERE ${OF_TODAY}`, SUMS],
   ["an event is deleted", `DELETE FROM event WHERE seq = ${event(FIRST)}`, "gap in the numbers of events"],
   ["the last event is deleted", `DELETE FROM event WHERE seq = ${event(LAST)}`, NO_EVENT],

@@ -15,7 +15,7 @@ import { RUNS } from "./builders.ts";
 
 const DAY = "2026-11-20";
 
-const LABEL = { day: DAY, environment: "production", amount: 100n } as const;
+const LABEL = { day: DAY, environment: "production", amount: 100n, soldOn: DAY } as const;
 const NOTHING = { ...LABEL, ...NOTHING_SETTLED };
 const sold = (partnerId: number, service: DaySales["service"], bouquetCode: string, topUps = 1, gross = 100n) => ({
   ...{ ...NOTHING, partnerId, service, bouquetCode, topUps, gross, commission: gross / 10n },
@@ -32,6 +32,7 @@ const anySales: fc.Arbitrary<(DaySales & SettledSums)[]> = fc.array(
     service: fc.constantFrom("tv", "internet", "iptv"),
     bouquetCode: fc.constantFrom("A", "B", "__proto__", "A,B"),
     amount: fc.constantFrom(100n, 113_000n),
+    soldOn: fc.constant(DAY),
     split: fc.constant(NO_SPLIT),
     topUps: fc.integer({ min: 0, max: 1_000 }),
     gross: fc.bigInt({ min: 0n, max: 10n ** 24n }),

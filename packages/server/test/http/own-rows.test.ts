@@ -35,7 +35,8 @@ function sold(partnerId: number): string[] {
       'TRIAL-NET-1M', 113000, 1000, ${START}, ${wall}, CASE WHEN i > ${OTHERS.reversals} THEN 'success' ELSE 'reversed' END,
       'INV-1', NULL FROM n`,
     `${times(OTHERS.reversals)} INSERT INTO reversal SELECT ${txnId}, ${account}, ${START}, ${wall}, 'x', 'x' FROM n`,
-    `${times(OTHERS.sums)} INSERT INTO sales_day SELECT ${account}, '2026-11-20', 'tv', 'B' || i, 1, 0, 50, 0, 0, 0 FROM n`,
+    `${times(OTHERS.sums)} INSERT INTO sales_day SELECT ${account}, '2026-11-20', 'tv', 'B' || i, 1, '2026-11-20', 0, 50,
+      0, 0, 0 FROM n`,
     `${times(OTHERS.entries)} INSERT INTO account_entry SELECT ${account}, 'R' || i, 'deposit', 1, 'x', 'x', ${START}, ${wall}
       FROM n`,
   ];

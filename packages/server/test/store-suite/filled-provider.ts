@@ -98,7 +98,15 @@ async function keepAccounts({ store, partner, now }: OpenedProvider): Promise<vo
       .execute();
     await tx
       .insertInto("salesDay")
-      .values({ ...key, day: "2025-03-01", service: "tv", bouquetCode: "TV-1M", lane: 3, ...sums })
+      .values({
+        ...key,
+        day: "2025-03-01",
+        service: "tv",
+        bouquetCode: "TV-1M",
+        soldOn: "2025-03-01",
+        lane: 3,
+        ...sums,
+      })
       .execute();
   });
   await store.engine.transact((tx) => putTax(tx, { service: "tv", name: "VAT", share: 143_000, from: "2025-01-01" }));

@@ -15,7 +15,7 @@ const salesOf = ({ engine }: Store, day: string, of: SalesFilter = PRODUCTION) =
 };
 
 const MINUTE = 60_000;
-const LABEL = { day: "2026-11-20", environment: "production" } as const;
+const LABEL = { day: "2026-11-20", soldOn: "2026-11-20", environment: "production" } as const;
 const PRODUCTION = { environment: "production", partnerId: undefined } as const;
 
 export function testSettlements(makeDatabase: MakeDatabase): void {
@@ -85,7 +85,7 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
     const most = 10n ** 15n - 1n;
     for (const lane of [7, 8])
       await opened.database.tamper(`INSERT INTO sales_day SELECT partner_id, environment, day, service, bouquet_code,
-        ${most}, ${lane}, 2001, 0, 0, 0 FROM sales_day WHERE lane < 7`);
+        ${most}, sold_on, ${lane}, 2001, 0, 0, 0 FROM sales_day WHERE lane < 7`);
     const { gross } = await sumSales(opened.store.engine.db, PRODUCTION);
     expect(gross).toBe(4002n * most + 113_000n);
     expect(await findWrong(opened.store)).toContainEqual(expect.stringContaining("the sums of 2026-11-20 are not"));

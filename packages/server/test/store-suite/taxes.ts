@@ -97,7 +97,7 @@ export function testTaxes(makeDatabase: MakeDatabase): void {
         for (const { name, amount } of taxes) add(name, minor(amount));
       }
     const { total, lines, byPartner } = await opened.settle("bouquet");
-    const totalOf = ({ base, taxes }: Pick<typeof total, "base" | "taxes">) =>
+    const totalOf = ({ base, taxes }: { base: string | null; taxes: typeof total.taxes | null }) =>
       new Map([["base", minor(base)], ...(taxes ?? []).map(({ name, amount }) => [name, minor(amount)] as const)]);
     expect(totalOf(total)).toEqual(sums);
     expect([...sums.values()].reduce((a, b) => a + b)).toBe(minor(total.gross) - minor(total.reversed));
@@ -123,25 +123,32 @@ export function testTaxes(makeDatabase: MakeDatabase): void {
     expect(await findWrong(opened.store)).toEqual([]);
   });
 
-  test("taxes of a settlement are unknown where reversed top-ups were deleted", async () => {
+  test("past days keep base and taxes when their top-ups are pruned, and when a first tax begins later", async () => {
     const opened = await openTaxed(makeDatabase);
     await opened.add("VAT", "13", "2026-11-21");
+    const [untaxed, box] = [await opened.topUp(SITA_NET, "NET-1M"), await opened.topUp(SITA_TV, "TV-1M")];
     opened.now += DAY_MS;
     const first = await opened.topUp(RAM_NET, "NET-1M");
+    await opened.topUp(RAM_NET, "NET-1M");
     await opened.topUp(SITA_TV, "TV-1M");
     opened.now += DAY_MS;
-    await opened.reverse(first.checkoutId);
-    const before = await opened.settle("service");
-    expect(before.total).toMatchObject({ base: "450.00", taxes: [{ name: "VAT", amount: "0.00" }] });
+    for (const { checkoutId } of [untaxed, box, first]) await opened.reverse(checkoutId);
+    const settled = async () => ({ ...(await opened.settle("service")), open: undefined });
+    const before = await settled();
+    expect(before.total).toMatchObject({ base: "1450.00", taxes: [{ name: "VAT", amount: "130.00" }] });
+    expect(await findWrong(opened.store)).toEqual([]);
     opened.now += 400 * DAY_MS;
-    await opened.topUp(RAM_NET, "NET-1M");
+    for (const [connection, code] of [[RAM_NET, "NET-1M"] as const, [SITA_TV, "TV-1M"] as const])
+      await opened.topUp(connection, code);
     await moveHorizon(opened, opened.now - 200 * DAY_MS);
-    await pruneHistory(opened, opened.now - 200 * DAY_MS);
-    const after = await opened.settle("service");
-    const unknown = { base: null, taxes: null };
-    expect(after.lines).toEqual(before.lines.map((line) => (line.reversals === 0 ? line : { ...line, ...unknown })));
-    expect(after.total).toEqual({ ...before.total, ...unknown });
-    expect(settlementTable(after).note).toContain("so their taxes are unknown");
+    const { topUps } = await pruneHistory(opened, opened.now - 200 * DAY_MS);
+    expect(topUps).toBeGreaterThan(3);
+    expect(await settled()).toEqual(before);
+    const tomorrow = opened.store.provider.zone.wallTime(opened.now + DAY_MS).slice(0, 10);
+    await opened.add("VAT", "13", tomorrow, "tv");
+    await opened.add("VAT", "20", tomorrow);
+    expect(await settled()).toEqual(before);
+    expect(await findWrong(opened.store)).toEqual([]);
   });
 }
 

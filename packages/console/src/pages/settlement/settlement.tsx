@@ -100,7 +100,6 @@ function Shown({ settlement, showsLines }: { settlement: SettlementData; showsLi
         <Stat label={t.net} value={<Amount of={total.net} />} note={settledBy && t.nets[settledBy]} />
         <Tax of={total} as={Stat} />
       </Grid>
-      {total.taxes === null && <Note tone="warning">{t.noTaxes}</Note>}
       {lines.length === 0 ? (
         <EmptyState title={t.none}>{t.noneHint}</EmptyState>
       ) : (

@@ -1,16 +1,10 @@
 import type { Environment } from "../../domain/customer.ts";
-import {
-  type DaySales,
-  type SettlementDetail,
-  type SettlementLine,
-  settleDay,
-  splitSales,
-} from "../../domain/settlement.ts";
+import { type SettlementDetail, type SettlementLine, settleDay, splitSales } from "../../domain/settlement.ts";
 import type { Tax } from "../../domain/tax.ts";
 import { dayAfter } from "../../domain/wall-time.ts";
 import type { Db } from "../../store/engine.ts";
 import type { OwnDays } from "../../store/own-pages.ts";
-import { readReversedOf, readSales, saleName } from "../../store/sales.ts";
+import { readSales } from "../../store/sales.ts";
 import type { Office } from "../office.ts";
 import { readTaxes } from "../taxes/sql.ts";
 
@@ -40,7 +34,5 @@ export async function* settleDays(
 
 async function readSettled(db: Db, of: SettledBy, day: string, taxes: readonly Tax[]) {
   const sales = await readSales(db, { ...of, from: day, to: day });
-  const isTaxed = ({ service, reversals }: DaySales) => reversals > 0 && taxes.some((tax) => tax.service === service);
-  const reversedOf = sales.some(isTaxed) ? await readReversedOf(db, of, day) : undefined;
-  return sales.map((sale) => ({ ...sale, split: splitSales(sale, reversedOf?.get(saleName(sale)) ?? [], taxes) }));
+  return sales.map((sale) => ({ ...sale, split: splitSales(sale, taxes) }));
 }

@@ -23,7 +23,7 @@ import type { Office } from "../office.ts";
 import { type Operation, operation, type Shown } from "../operation.ts";
 import { partnerIdOf } from "../partners/meant.ts";
 import { partnerNamesOf } from "../partners/sql.ts";
-import { splitDataOrNull } from "../taxes/lines.ts";
+import { splitData } from "../taxes/lines.ts";
 import { count, prunedLine, table } from "../text.ts";
 import { prunedBefore } from "../transactions/sql.ts";
 import { type Days, settleDays } from "./days.ts";
@@ -45,13 +45,11 @@ export function settlementTable(settlement: Settlement): Shown {
   const { lines, total } = settlement;
   const labels = LABELS.filter((name) => name === "day" || lines.some((line) => line[name] !== null));
   const totalLine = { day: "TOTAL", partner: "", service: "", bouquetId: "", ...total };
-  const columns = total.taxes?.length === 0 ? AMOUNTS : [...AMOUNTS, "base", "taxes"];
-  const rows = [...lines, totalLine].map((line) => ({ ...line, taxes: line.taxes && taxesText(line.taxes) }));
+  const columns = total.taxes.length === 0 ? AMOUNTS : [...AMOUNTS, "base", "taxes"];
+  const rows = [...lines, totalLine].map((line) => ({ ...line, taxes: taxesText(line.taxes) }));
   const out = table([...labels, ...columns], rows, columns.length);
   const charged = "The net is charged to the account: topupd partner statement says who owes whom.\n";
-  const unknown = "Some reversed top-ups were deleted (topupd prune), so their taxes are unknown.\n";
-  const notes = [settlement.settledBy === "account" ? charged : "", total.taxes === null ? unknown : ""];
-  return { out, note: `${openLine(settlement)}${notes.join("")}` };
+  return { out, note: `${openLine(settlement)}${settlement.settledBy === "account" ? charged : ""}` };
 }
 
 function openLine({ open }: { readonly open: boolean }): string {
@@ -205,7 +203,7 @@ function amountsOf(total: SettledSums, currencyExponent: CurrencyExponent) {
   const money = {
     commission: inFull(keptOf(total)),
     net: inFull(netOf(total)),
-    ...splitDataOrNull(split, currencyExponent),
+    ...splitData(split, currencyExponent),
   };
   return { topUps, gross: inFull(gross), reversals, reversed: inFull(reversed), ...money };
 }

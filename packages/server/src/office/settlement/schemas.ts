@@ -20,7 +20,7 @@ import {
 } from "../common.ts";
 import { fileOf } from "../fields.ts";
 import { PARTNER } from "../partners/meant.ts";
-import { splitOrNull } from "../taxes/lines.ts";
+import { SPLIT } from "../taxes/lines.ts";
 import { CustomerNameSchema, TransactionListSchema } from "../transactions/schemas.ts";
 
 export const SettlementInputSchema = Type.Object({
@@ -37,9 +37,8 @@ const AMOUNTS = {
   reversed: AmountSchema,
   commission: { ...AmountSchema, description: "Of the top-ups, less that of the reversals." },
   net: { ...AmountSchema, description: "Gross less reversed and commission." },
-  ...splitOrNull(
-    "Gross less reversed without taxes, the sum over all top-ups. Null, like the taxes, if reversed top-ups were deleted, so that their taxes are unknown.",
-  ),
+  ...SPLIT,
+  base: { ...AmountSchema, description: "Gross less reversed without taxes, the sum over all top-ups." },
 };
 
 export const SettlementLineSchema = Type.Object({

@@ -364,6 +364,9 @@ CREATE TABLE sales_day (
   bouquet_code TEXT    NOT NULL,
   -- The price of each of these top-ups and reversals, so that sums of their rounded taxes are exact.
   amount       INTEGER NOT NULL CHECK (amount > 0),
+  -- The day on which the price was sold, whose taxes it contains: of top-ups the day itself, of reversals that of their
+  -- top-ups. Base and taxes of a past day follow from it also when the top-ups were pruned.
+  sold_on      TEXT    NOT NULL,
   -- In PostgreSQL, each session adds to rows of its own, so that batches do not wait for each other. 0 in SQLite.
   lane         INTEGER NOT NULL,
   top_ups      INTEGER NOT NULL,
@@ -372,7 +375,7 @@ CREATE TABLE sales_day (
   reversals    INTEGER NOT NULL,
   -- The commission of the reversed top-ups.
   returned     INTEGER NOT NULL,
-  PRIMARY KEY (partner_id, environment, day, service, bouquet_code, amount, lane)
+  PRIMARY KEY (partner_id, environment, day, service, bouquet_code, amount, sold_on, lane)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sales_day_by_day ON sales_day (environment, day);
