@@ -3,6 +3,8 @@ import type { AttentionItem } from "../api/staff-api.d.ts";
 export const health = {
   lead: (now: string, timeZone: string) => `Clock: ${now} (${timeZone})`,
   late: "Paid, and a step failed or late",
+  lateCount: (total: number, isCut: boolean, shown: number) =>
+    `${total}${isCut ? " or more" : ""} connections${shown < total ? `; ${shown} are shown` : ""}.`,
   problems: "Problems",
   allWell: "The database answers, and top-ups are recorded. There is no problem.",
   advice: {

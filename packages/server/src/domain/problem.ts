@@ -31,6 +31,8 @@ export interface Problem {
    * `log_large`.
    */
   readonly count?: number;
+  /** Whether there may be more than `count`. */
+  readonly isCut?: boolean;
   /** Amount of refused top-ups; the balance of `account_low`. */
   readonly amount?: Money;
   /** Its start, if that is known; the end of a token. */
@@ -75,6 +77,7 @@ const LOOK_UPS_REFUSED =
 
 interface Told {
   readonly count: number;
+  readonly isCut: boolean;
   readonly amount: string;
   readonly below: string;
   readonly creditLimit: string;
@@ -97,7 +100,8 @@ const WORDS: Readonly<Record<AnyProblem["kind"], Words>> = {
   reports_behind: ["reports are behind", ({ at }) => `The standby that lists and reports read is that of ${at}.`],
   service_late: [
     "paid, but perhaps not on",
-    ({ count }) => `Paid connections with a step that failed or is late at a target: ${count}. See Health.`,
+    ({ count, isCut }) =>
+      `Paid connections with a step that failed or is late at a target: ${count}${isCut ? " or more" : ""}. See Health.`,
   ],
   target_behind: ["target is behind", ({ count, at }) => `Events that it lacks: ${count}, the oldest since ${at}.`],
   feed_behind: [
@@ -151,7 +155,19 @@ interface Telling {
 
 /** Title, text and page of a problem, for pages and mails. The title has the subject, such as the partner. */
 export function tellProblem(problem: AnyProblem, { zone, exponent, words }: Telling) {
-  const { kind, environment, subject = "", count = 0, amount, event, at, limit, creditLimit, fault } = problem;
+  const {
+    kind,
+    environment,
+    subject = "",
+    count = 0,
+    isCut = false,
+    amount,
+    event,
+    at,
+    limit,
+    creditLimit,
+    fault,
+  } = problem;
   const [what, text] = WORDS[kind];
   const trial = environment === "trial" ? "trial" : undefined;
   const about = subject === "" ? trial : printable(trial === undefined ? subject : `${subject} (trial)`);
@@ -161,7 +177,7 @@ export function tellProblem(problem: AnyProblem, { zone, exponent, words }: Tell
   return {
     about,
     title: about === undefined ? what : `${about}: ${what}`,
-    text: text({ count, ...amounts, at: time, limit, fault }),
+    text: text({ count, isCut, ...amounts, at: time, limit, fault }),
     page: pageOf(problem),
   };
 }

@@ -16,8 +16,9 @@ import { outboxOf } from "../../src/store/outbox.ts";
 import { toStep } from "../../src/store/service-steps.ts";
 import { refusal, run } from "../support/desk.ts";
 import { alertEvent } from "../targets/receivers.ts";
+import { plain } from "./customers.ts";
 import { countRows, type MakeDatabase } from "./database.ts";
-import { GITA_NET, HARI_TV, openProvider, RAM_NET, SITA_NET, SITA_TV } from "./provider.ts";
+import { GITA_NET, HARI_TV, importRows, openProvider, RAM_NET, SITA_NET, SITA_TV } from "./provider.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
@@ -219,6 +220,22 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
     expect(JSON.stringify(trail)).not.toContain("topup_target_");
     await run(opened.desk(), removeTarget, { name: "tv" });
     expect(await nameOf(second)).toBeUndefined();
+  });
+
+  test("all paid connections with a late step are counted, and 50 of them are listed", async () => {
+    const { opened } = await openWithTargets(makeDatabase, "tv");
+    const names = Array.from({ length: 62 }, (_, index) => `user${index}`);
+    const rows = names.map((username) =>
+      plain(username, { connections: { internet: [{ username, status: "active" }] } }),
+    );
+    await importRows(opened.store, opened.now, ...rows);
+    for (const reqId of names)
+      await opened.topUp({ cuid: reqId, environment: "production", service: "internet", reqId }, "NET-1M");
+    opened.now += 5 * MINUTE + 1;
+    const late = await run(opened.desk(), listLateServices, {});
+    expect([late.items.length, late.total, late.isCut]).toEqual([50, 62, false]);
+    const items = (await run(opened.desk(), listAttention, {})).items;
+    expect(items.find(({ kind }) => kind === "service_late")?.text).toContain("at a target: 62.");
   });
 
   test("paid connections with a step that failed or is late are listed, and are a problem until it is over", async () => {

@@ -92,6 +92,7 @@ function LateServices() {
   if (!data?.items.length) return null;
   return (
     <Card title={t.late}>
+      <p>{t.lateCount(data.total, data.isCut, data.items.length)}</p>
       {data.items.map((service) => (
         <p key={connectionName(service)}>
           <Link href={customerHref(service)}>{connectionName(service)}</Link> {service.text}

@@ -45,8 +45,9 @@ export async function readProblems({ store, clock, backsUpHourly }: ProblemPorts
     ...(await ofCare(store, now, backsUpHourly === true ? HOURLY_BACKUP_WITHIN_MS : BACKUP_EVERY_MS)),
   ];
   for (const environment of ENVIRONMENTS) {
-    const late = (await lateServices({ store, clock }, environment)).length;
-    if (late > 0) problems.push({ kind: "service_late", environment, count: late });
+    const { services, isCut } = await lateServices({ store, clock }, environment);
+    const late = services.length;
+    if (late > 0) problems.push({ kind: "service_late", environment, count: late, isCut });
     const heldBack = await countHeldBack(db, environment);
     if (heldBack > 0) problems.push({ kind: "held_back", environment, count: heldBack });
     const waiting = await countWaiting(db, environment, now);

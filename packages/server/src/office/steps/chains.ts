@@ -6,7 +6,7 @@ import { type Instant, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { findConnectionsWithHeads, ledgersOfConnection, readLedgers } from "../../store/customers.ts";
 import { momentOf, type Ports } from "../../store/ports.ts";
 import { EnvironmentSchema, InstantSchema, oneOf, orNull, ServiceSchema } from "../common.ts";
-import { readFacts, suspects } from "./sql.ts";
+import { MOST_SUSPECTS, readFacts, suspects } from "./sql.ts";
 
 export const ChainSchema = Type.Object(
   {
@@ -76,17 +76,21 @@ export const LateServiceSchema = Type.Object(
   { title: "LateService" },
 );
 
-/** Most services in the list of late ones. */
-const MOST_LATE = 50;
+interface LateServices {
+  readonly services: Static<typeof LateServiceSchema>[];
+  /** Whether there may be more: so many connections have a late step that not all were looked at. */
+  readonly isCut: boolean;
+}
 
-/** Paid connections with a step that failed or is late at a target that is not paused: 50 at most. */
+/** Paid connections with a step that failed or is late at a target that is not paused. */
 export async function lateServices(
   ports: Pick<Ports, "store" | "clock">,
   environment: Environment,
-): Promise<Static<typeof LateServiceSchema>[]> {
+): Promise<LateServices> {
   const { engine } = ports.store;
   const found = await suspects(engine.db, environment, ports.clock());
-  if (found.length === 0) return [];
+  const isCut = found.length >= MOST_SUSPECTS;
+  if (found.length === 0) return { services: [], isCut };
   const cuids = [...new Set(found.map(({ cuid }) => cuid))];
   const ledgers = await readLedgers(engine, engine.db, environment, cuids);
   const connections = await findConnectionsWithHeads(engine.db, environment, cuids);
@@ -103,9 +107,9 @@ export async function lateServices(
     return { ...name, ledgers: ledgersOfConnection(its, { cuid, ...name }), blockedAt: undefined };
   });
   const chains = await chainsOf(ports, environment, changed);
-  const late = paid.flatMap((key, index) => {
+  const services = paid.flatMap((key, index) => {
     const chain = chains[index];
     return chain?.isOff === true ? [{ ...key, text: chain.text }] : [];
   });
-  return late.slice(0, MOST_LATE);
+  return { services, isCut };
 }

@@ -13,14 +13,23 @@ import { LateServiceSchema, lateServices } from "./chains.ts";
 
 /* Where is it: what targets have done with the changes of connections. */
 
+/** Late services in the list. Their number is that of all. */
+const MOST_SHOWN = 50;
+
 export const listLateServices = operation({
   http: "GET /late-services",
   tag: "Targets and events",
   permission: "read",
-  summary: "List paid connections with a step that failed or is late at a target that is not paused: 50 at most",
+  summary: "List paid connections with a step that failed or is late at a target that is not paused: the first 50",
   input: Type.Object(ENVIRONMENT),
-  answer: pageOf(LateServiceSchema),
-  run: async (office, input) => onePage(await lateServices(office, await environmentOf(office, input))),
+  answer: pageOf(LateServiceSchema, {
+    total: Type.Integer({ description: "Number of all such connections." }),
+    isCut: Type.Boolean({ description: "Whether the number may be larger: not all connections were looked at." }),
+  }),
+  async run(office, input) {
+    const { services, isCut } = await lateServices(office, await environmentOf(office, input));
+    return { ...onePage(services.slice(0, MOST_SHOWN)), total: services.length, isCut };
+  },
 });
 
 export const resendCustomer = operation({

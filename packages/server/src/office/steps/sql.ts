@@ -68,7 +68,7 @@ async function firstUnread(db: Db, { id }: Target): Promise<Instant | undefined>
 }
 
 /** Connections that are looked at for the list of late services: the unpaid among them are left out. */
-const MOST_SUSPECTS = 1_000;
+export const MOST_SUSPECTS = 1_000;
 /** Events that a target lacks of which the oldest are read. */
 const MOST_UNSENT = 1_000;
 
