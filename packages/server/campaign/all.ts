@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, cpus, platform } from "node:os";
 import { fileURLToPath } from "node:url";
-import { MUTANTS } from "./mutants.ts";
+import { MUTANTS } from "./mutants/table.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 export const RESULTS = `${ROOT}docs/reliability.json`;

@@ -80,7 +80,7 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   prepaid: (size) => prepaid({ ...size, processes: 1, workers: 4 }),
   statement,
   all: ({ seed, minutes }) => all({ seed, minutes }),
-  mutants: ({ seed, cwd, only }) => mutants({ seed, cwd, only }),
+  mutants,
   counter: ({ rounds, events, workers, ...size }) => counter({ ...size, sales: events, kills: rounds, workers }),
   facts: (size) => facts({ ...size, kills: Math.ceil(size.facts / FACTS_OF_PEACE) }),
   sessions: (size) =>

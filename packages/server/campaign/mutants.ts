@@ -1,399 +1,207 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import type { Mutant } from "./mutants/mutant.ts";
+import { MUTANTS } from "./mutants/table.ts";
 
 /*
- * Faults that are planted in a copy of the source, one at a time. The campaign that must find a fault is run in the copy,
- * and must fail. A fault that nobody finds, or whose text is not there exactly once, is a fall.
+ * Faults are planted in copies of the source, one at a time in each. What must find a fault, a file of tests or a campaign,
+ * is run in the copy, and must fail. A fault that it does not find, or whose text is not there exactly once, is a fall.
  */
 
-interface Mutant {
-  readonly fault: string;
-  /** File in packages/server/src. */
-  readonly file: string;
-  /** Text that is there once, and its replacement. */
-  readonly from: string;
-  readonly to: string;
-  /** The campaign that must find it, with its size. */
-  readonly campaign: string;
+interface MutantRun {
+  /** Folder of the copies. */
+  readonly cwd: string;
+  readonly seed: number;
+  /** Part of the faults, files or finders to plant; undefined: all. */
+  readonly only?: string | undefined;
+  /** Folder that keeps what was found, so that an interrupted run continues; undefined: nothing is kept. */
+  readonly folder?: string | undefined;
 }
-
-const MODEL = "model --rounds 60";
-const PAID_TIME = "paid-time --rounds 200";
-const PREPAID = "prepaid --rounds 1 --top-ups 200 --covered 60";
-const MIDNIGHT = "midnight --rounds 3";
-const KILL = "kill --rounds 3 --workers 2";
-const RACE = "race --rounds 3";
-const LOSSY = "lossy --rounds 80";
-const CLOCKS = "clocks --rounds 10";
-const MONTH = "month --rounds 1";
-const DELIVER = "deliver --events 300 --rounds 1";
-const POWER = "power --images 200";
-const FAULTS = "faults --rounds 9 --workers 2";
-const ON_POSTGRES = "faults --store postgres --rounds 9";
-const FAILOVER = "failover --store postgres --rounds 1";
-const commandsOf = (only: string, rounds = 2) => `commands --rounds ${rounds} --only ${only}`;
-const COUNTER = "counter --events 80 --rounds 2 --workers 2";
-
-export const MUTANTS: readonly Mutant[] = [
-  {
-    fault: "a repeated top-up is compared with nothing",
-    file: "domain/top-up.ts",
-    from: 'return same ? { kind: "replayed", transaction: recorded } : refuse("checkout_used");',
-    to: 'return same || true ? { kind: "replayed", transaction: recorded } : refuse("checkout_used");',
-    campaign: MODEL,
-  },
-  {
-    fault: "a recorded top-up is not asked for",
-    file: "store/sqlite/top-ups.ts",
-    from: 'recorded: recorded.some(({ what }) => what === "top_up") ? find(checkoutId) : undefined,',
-    to: "recorded: undefined,",
-    campaign: RACE,
-  },
-  {
-    fault: "a retired checkout can be used",
-    file: "domain/top-up.ts",
-    from: "if (retired !== undefined || hasExpired) {",
-    to: "if (hasExpired) {",
-    campaign: CLOCKS,
-  },
-  {
-    fault: "an expired checkout can be used",
-    file: "domain/checkout.ts",
-    from: "return now - checkout.issuedAt > CHECKOUT_VALID_MS;",
-    to: "return now - checkout.issuedAt > CHECKOUT_VALID_MS + 600_000;",
-    campaign: MODEL,
-  },
-  {
-    fault: "never_topped_up is answered before the checkout is retired",
-    file: "store/settling.ts",
-    from: 'if (conclusion === "retire") write.retire(checkoutId, { retiredAt: now, refused: undefined });',
-    to: "",
-    campaign: CLOCKS,
-  },
-  {
-    fault: "a refusal for money does not retire the checkout",
-    file: "store/settling.ts",
-    from: "if (retired !== undefined && snapshot.retired === undefined) write.retire(command.checkoutId, retired);",
-    to: "",
-    campaign: PREPAID,
-  },
-  {
-    fault: "the price is not compared",
-    file: "domain/top-up.ts",
-    from: 'if (bouquet.price !== command.amount) return refuse("amount_mismatch");',
-    to: "",
-    campaign: LOSSY,
-  },
-  {
-    fault: "a checkout fits any connection",
-    file: "domain/top-up.ts",
-    from: 'if (!isCheckoutFor(command.checkoutId, command)) return refuse("checkout_mismatch");',
-    to: "",
-    campaign: MODEL,
-  },
-  {
-    fault: "a blocked connection can be topped up",
-    file: "domain/top-up.ts",
-    from: "if (!open.ok) return refuse(open.refusal);",
-    to: 'if (!open.ok && open.refusal !== "connection_blocked") return refuse(open.refusal);',
-    campaign: MODEL,
-  },
-  {
-    fault: "the balance may fall below the credit limit",
-    file: "domain/account.ts",
-    from: "if (creditLimit !== undefined && balance < -creditLimit)",
-    to: "if (creditLimit !== undefined && balance < -creditLimit - 10_000_000n)",
-    campaign: PREPAID,
-  },
-  {
-    fault: "the limit of top-ups a day is one more",
-    file: "domain/account.ts",
-    from: "if (dayTopUps !== undefined && topUps + 1 > dayTopUps)",
-    to: "if (dayTopUps !== undefined && topUps > dayTopUps)",
-    campaign: MIDNIGHT,
-  },
-  {
-    fault: "a batch reads the balance once for all its top-ups",
-    file: "store/guarded-accounts.ts",
-    from: "if (!this.#accounts.has(name)) this.#accounts.set(name, this.#load.account(key));\n    return this.#accounts.get(name);",
-    to: "return this.#load.account(key);",
-    campaign: PREPAID,
-  },
-  {
-    fault: "the account is not charged",
-    file: "store/sqlite/top-ups.ts",
-    from: "for (const row of accounts.charged) chargeAccount(row);",
-    to: "",
-    campaign: PREPAID,
-  },
-  {
-    fault: "the sums of the day are not written",
-    file: "store/sqlite/top-ups.ts",
-    from: "for (const row of accounts.sales.rows) addSales(row);",
-    to: "",
-    campaign: MIDNIGHT,
-  },
-  {
-    fault: "a reversal returns nothing",
-    file: "office/corrections/correct.ts",
-    from: "await returnCharge(tx, reversed);",
-    to: "",
-    campaign: MIDNIGHT,
-  },
-  {
-    fault: "a reversal is not in the sums of the day",
-    file: "office/corrections/correct.ts",
-    from: "await office.store.engine.addSales(tx, reversalRows(reversed, by.at.wall));",
-    to: "",
-    campaign: MONTH,
-  },
-  {
-    fault: "a reversal counts on the day of the top-up",
-    file: "store/sales.ts",
-    from: "return [rowOf(labelOf(topUp, wall), { ...NO_SALES, reversals: 1, reversed, returned })];",
-    to: "return [rowOf(labelOf(topUp, topUp.txnDate ?? wall), { ...NO_SALES, reversals: 1, reversed, returned })];",
-    campaign: MIDNIGHT,
-  },
-  {
-    fault: "a top-up counts on the next day",
-    file: "store/sales.ts",
-    from: "const label = labelOf(topUp, topUp.txnDate);",
-    to: 'const label = labelOf(topUp, dayAfter(topUp.txnDate.slice(0, 10)) + " 00:00:00");',
-    campaign: MIDNIGHT,
-  },
-  {
-    fault: "a renewal before the end begins a new run",
-    file: "domain/ledger.ts",
-    from: "const run = isRunning(before, at.wall) ? before : newRun(plan, bouquet, at.wall, seq);",
-    to: "const run = newRun(plan, bouquet, at.wall, seq);",
-    campaign: KILL,
-  },
-  {
-    fault: "a reversed grant still counts",
-    file: "domain/ledger.ts",
-    from: 'else if (entry.kind !== "reversal" && !reversedAt.has(entry.seq)) now = granted(plan, now, entry);',
-    to: 'else if (entry.kind !== "reversal") now = granted(plan, now, entry);',
-    campaign: PAID_TIME,
-  },
-  {
-    fault: "an import forgets the top-ups after it",
-    file: "domain/ledger.ts",
-    from: "if (isNews && !reversedAt.has(grant.seq)) lengthen(granted(plan, now, grant));",
-    to: "",
-    campaign: PAID_TIME,
-  },
-  {
-    fault: "an import forgets what was reversed since",
-    file: "domain/ledger.ts",
-    from: "if (reversed !== undefined && reversed > asOf.instant) now = shortened(now, grant.period);",
-    to: "",
-    campaign: PAID_TIME,
-  },
-  {
-    fault: "an end on the 31st moves to the 28th for good",
-    file: "domain/subscription.ts",
-    from: "return countedTo(run, { months: run.months + months, days: run.days + days }, bouquet);",
-    to: "return countedTo({ ...run, anchor: run.end, months: 0, days: 0 }, { months, days }, bouquet);",
-    campaign: PAID_TIME,
-  },
-  {
-    fault: "the ledger's entry of a top-up is not written",
-    file: "store/sqlite/top-ups.ts",
-    from: "append({ key: transaction, plan, entry }, lastEntryOf(plan));",
-    to: "",
-    campaign: KILL,
-  },
-  {
-    fault: "a batch that failed is answered as recorded",
-    file: "store/batcher.ts",
-    from: "for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);",
-    to: "for (const [index, { resolve }] of batch.entries()) resolve(outcomes[(index + 1) % batch.length] as Outcome);",
-    campaign: KILL,
-  },
-  {
-    fault: "a shift does not count returned cash",
-    file: "domain/sale.ts",
-    from: "return opening + cash.amount - returned.amount;",
-    to: "return opening + cash.amount;",
-    campaign: COUNTER.replace("80", "400"),
-  },
-  {
-    fault: "sales of a seller are written without the top-up's transaction",
-    file: "store/settling.ts",
-    from: "if (command.sale !== undefined) write.recordSale(outcome.transaction, command.sale);",
-    to: "",
-    campaign: COUNTER,
-  },
-  {
-    fault: "a commit is not flushed",
-    file: "store/sqlite/database.ts",
-    from: "try {\n      this.verifyDurability();",
-    to: 'try {\n      this.#connection.exec("PRAGMA synchronous = NORMAL");',
-    campaign: POWER,
-  },
-  {
-    fault: "an event is dropped",
-    file: "store/settling.ts",
-    from: "for (const event of events) write.appendEvent(event);",
-    to: "for (const event of events.slice(1)) write.appendEvent(event);",
-    campaign: DELIVER,
-  },
-  {
-    fault: "the commission is charged too",
-    file: "domain/account.ts",
-    from: "const balance = account.balance - chargeOf(topUp);",
-    to: "const balance = account.balance - amount;",
-    campaign: PREPAID,
-  },
-  {
-    fault: "a subscription still runs at its end",
-    file: "domain/subscription.ts",
-    from: "return run !== undefined && run.end > now;",
-    to: "return run !== undefined && run.end >= now;",
-    campaign: "paid-time --rounds 2000",
-  },
-  {
-    fault: "a reversal leaves the end as it was",
-    file: "domain/ledger.ts",
-    from: "return { ...uncounted, after: recount(ledger.plan, [...entries, uncounted]).at(-1) };",
-    to: "return { ...uncounted, after: entries.at(-1)?.after };",
-    campaign: PAID_TIME,
-  },
-  {
-    fault: "a commit that the disk refuses is taken as done",
-    file: "store/sqlite/database.ts",
-    from: "this.#commit.run();",
-    to: "try { this.#commit.run(); } catch {}",
-    campaign: FAULTS,
-  },
-  {
-    fault: "a commit without an answer is taken as done, and its session as idle",
-    file: "store/postgres/session.ts",
-    from: "if (failed !== undefined) throw translateAtCommit(failed.reason);",
-    to: 'if (settled.at(-1)?.status === "rejected") return void (this.#client.getTransactionStatus = () => "I");\n    if (failed !== undefined) throw translateAtCommit(failed.reason);',
-    campaign: ON_POSTGRES,
-  },
-  {
-    fault: "a commit does not wait for the standby",
-    file: "store/postgres/session.ts",
-    from: "replace(current_setting('synchronous_commit'), 'off', 'on')",
-    to: "'local'",
-    campaign: FAILOVER,
-  },
-  {
-    fault: "a restore is not one transaction",
-    file: "store/sqlite/engine.ts",
-    from: "translating(() => rows.forEach(insertion));",
-    to: "translating(() => rows.forEach(insertion));\n      database.commit();\n      await database.beginWriting();",
-    campaign: commandsOf("restore", 8),
-  },
-  {
-    fault: "a copy leaves retired checkouts out, and does not count its rows",
-    file: "store/archive-filling.ts",
-    from: "refuse(await findDifferences(engine, filling, totals, digests));",
-    to: 'await withRawNames(filling.db).deleteFrom("retired_checkout").execute();',
-    campaign: commandsOf("copy"),
-  },
-  {
-    fault: "a backup is written under its own name",
-    file: "system/files.ts",
-    from: '.part`;\n  const file = await open(unfinished, "wx", 0o600);',
-    to: '.part`.slice(0, path.length);\n  replace = true;\n  const file = await open(unfinished, "w", 0o600);',
-    campaign: commandsOf("backup", 8),
-  },
-  {
-    fault: "a prune deletes the sums of its days too",
-    file: "office/maintenance/prune.ts",
-    from: 'await tx.deleteFrom("topUp").where("txnId", "in", txnIds).execute();',
-    to: 'await tx.deleteFrom("topUp").where("txnId", "in", txnIds).execute();\n        await tx.deleteFrom("salesDay").where("day", "<", horizon.wall.slice(0, 10)).execute();',
-    campaign: commandsOf("prune"),
-  },
-  {
-    fault: "a bulk change moves on before its portion is written",
-    file: "office/bulk/correct.ts",
-    from: "for (const effect of corrected) await writeEffect(engine, tx, order, effect, correcting);",
-    to: "for (const effect of corrected) void engine.transact((own) => writeEffect(engine, own, order, effect, correcting));",
-    campaign: commandsOf("bulk"),
-  },
-];
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const LONGEST_MS = 300_000;
+/** Copies in which faults are planted at the same time. Most of what is run waits for something. */
+const LANES = 2;
 
 /**
- * Plants each mutant in a copy of the source, and runs its campaign there.
- * @param only part of the fault of the mutants to plant; undefined: all.
+ * Plants each mutant in a copy of the source, and runs what must find it there, first without a fault.
  * @throws Error that names the mutants that survived.
  */
-export async function mutants({ cwd, seed, only }: { cwd: string; seed: number; only?: string | undefined }) {
-  const chosen = MUTANTS.filter(({ fault }) => only === undefined || fault.includes(only));
-  const copy = join(cwd, "copy");
-  copySource(copy);
+export async function mutants({ cwd, seed, only, folder }: MutantRun): Promise<string> {
+  const chosen = MUTANTS.filter((mutant) => only === undefined || JSON.stringify(mutant).includes(only));
+  const kept = new KeptFindings(folder);
   const survivors: string[] = [];
-  // A campaign that fails without a fault would find all of them.
-  for (const campaign of new Set(chosen.map((mutant) => mutant.campaign)))
-    if ((await run(copy, campaignOf(campaign, seed))).outcome !== "ended well")
-      survivors.push(`${campaign} fails without a fault`);
-  for (const { fault, file, from, to, campaign } of chosen) {
-    const path = join(copy, "packages", "server", "src", file);
-    const source = readFileSync(path, "utf8");
-    if (source.split(from).length !== 2) {
-      survivors.push(`${fault}: its text is not in ${file} once`);
-      continue;
+  const clean = new Map<string, Promise<string | undefined>>();
+  const waiting = [...chosen];
+  const work = async (copy: string) => {
+    copySource(copy);
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      if (kept.has(mutant)) continue;
+      const finder = finderOf(mutant);
+      const plain = clean.get(finder) ?? findsNothing(copy, mutant, seed);
+      clean.set(finder, plain);
+      const began = performance.now();
+      const problem = (await plain) ?? (await plant(copy, mutant, seed));
+      const seconds = Math.round((performance.now() - began) / 1_000);
+      process.stdout.write(
+        `${problem === undefined ? "found" : "SURVIVED"}: ${mutant.fault} (${finder}, ${seconds} s)\n`,
+      );
+      if (problem === undefined) kept.add(mutant, seconds);
+      else survivors.push(`${mutant.fault}: ${problem}`);
     }
-    writeFileSync(
-      path,
-      source.replace(from, () => to),
-    );
-    const built = await run(copy, BUILD);
-    const { outcome, error } =
-      built.outcome === "ended well" ? await run(copy, campaignOf(campaign, seed)) : { outcome: undefined, error: "" };
-    writeFileSync(path, source);
-    process.stdout.write(`${outcome === "failed" ? "found" : "SURVIVED"}: ${fault} (${campaign}): ${error}\n`);
-    if (outcome === undefined) survivors.push(`${fault}: it does not build`);
-    else if (outcome !== "failed") survivors.push(`${fault}: ${campaign} ${outcome}, and does not find it`);
-  }
+  };
+  await Promise.all(Array.from({ length: LANES }, (_, lane) => work(join(cwd, `copy-${lane}`))));
   if (survivors.length > 0) throw new Error(`${survivors.length} mutants survived:\n${survivors.join("\n")}`);
   return `${chosen.length} mutants planted, ${chosen.length} found`;
 }
 
-const BUILD = [join("packages", "server", "build.mjs")];
-const CAMPAIGN = ["--import", "tsx", join("packages", "server", "campaign", "main.ts")];
-
-function campaignOf(campaign: string, seed: number): string[] {
-  return [...CAMPAIGN, ...campaign.split(" "), "--seed", String(seed)];
+/** The campaign or the tests that must find a mutant. */
+function finderOf(mutant: Mutant): string {
+  if ("campaign" in mutant) return mutant.campaign;
+  return mutant.title === undefined ? mutant.test : `${mutant.test} "${mutant.title}"`;
 }
 
-/** Folders of packages that are installed or built, and not copied. */
-const LINKED: ReadonlySet<string> = new Set(["node_modules"]);
+/** Runs a finder without a fault: one that fails then would find everything. @returns its problem. */
+async function findsNothing(copy: string, mutant: Mutant, seed: number): Promise<string | undefined> {
+  const { outcome, said } = await run(copy, wordsOf(mutant, seed));
+  if (outcome === "passed") return undefined;
+  return `${finderOf(mutant)} ${outcome} without a fault: ${said}`;
+}
 
-/** Copies the source with what is built of it. Installed packages are linked. */
-function copySource(copy: string): void {
-  mkdirSync(copy, { recursive: true });
-  const link = (folder: string) => symlinkSync(join(ROOT, folder), join(copy, folder));
-  for (const name of readdirSync(ROOT)) {
-    if (name === ".git" || name === "packages") continue;
-    if (LINKED.has(name) || name === "tools") link(name);
-    else cpSync(join(ROOT, name), join(copy, name), { recursive: true, preserveTimestamps: true });
+/** Plants a mutant, and runs its finder. @returns why it was not found; undefined if it was. */
+async function plant(copy: string, mutant: Mutant, seed: number): Promise<string | undefined> {
+  const { file, from, to } = mutant;
+  const path = join(copy, file);
+  const source = readFileSync(path, "utf8");
+  if (source.split(from).length !== 2) return `its text is not in ${file} once`;
+  writeFileSync(
+    path,
+    source.replace(from, () => to),
+  );
+  try {
+    const built = await run(copy, buildOf(file));
+    if (built.outcome !== "passed") return `it does not build: ${built.said}`;
+    const { outcome } = await run(copy, wordsOf(mutant, seed));
+    return outcome === "failed" ? undefined : `${finderOf(mutant)} ${outcome}, and does not find it`;
+  } finally {
+    writeFileSync(path, source);
   }
-  const filter = (path: string) => !LINKED.has(path.slice(path.lastIndexOf("/") + 1));
-  cpSync(join(ROOT, "packages"), join(copy, "packages"), { recursive: true, preserveTimestamps: true, filter });
+}
+
+function wordsOf(mutant: Mutant, seed: number): string[] {
+  if ("campaign" in mutant)
+    return ["tsx", "packages/server/campaign/main.ts", ...mutant.campaign.split(" "), "--seed", String(seed)];
+  const { test, title } = mutant;
+  const titled = title === undefined ? [] : ["-t", title.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")];
+  return ["vitest", "run", test, ...titled];
+}
+
+/** Packages with a build of their own. The others are built into the server. */
+const BUILT_APART = ["client", "conformance", "console"];
+
+/** The command that builds what programs and browsers run of a file. */
+function buildOf(file: string): string[] {
+  const [, name] = /^packages\/(\w+)\//.exec(file) ?? [];
+  const workspace = name !== undefined && BUILT_APART.includes(name) ? `packages/${name}` : "packages/server";
+  return ["npm", "run", "--silent", "build", "--workspace", workspace];
+}
+
+/** Folders that are installed, and not copied. */
+const INSTALLED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
+
+/** Copies the source with what is built of it. Installed packages are linked, and packages of the workspace to the copy. */
+function copySource(copy: string): void {
+  const filter = (path: string) => !INSTALLED.has(basename(path));
+  cpSync(ROOT, copy, { recursive: true, preserveTimestamps: true, filter });
+  symlinkSync(join(ROOT, "tools", "node_modules"), join(copy, "tools", "node_modules"));
+  linkInstalled("node_modules", copy);
   for (const name of readdirSync(join(ROOT, "packages"))) {
     const folder = join("packages", name, "node_modules");
-    if (readdirSync(join(ROOT, "packages", name)).includes("node_modules")) link(folder);
+    if (existsSync(join(ROOT, folder))) linkInstalled(folder, copy);
   }
 }
 
-/** @returns how it ended, and the first words of its error: whether it failed for the fault that was planted. */
-async function run(cwd: string, words: readonly string[]) {
+function linkInstalled(folder: string, copy: string): void {
+  mkdirSync(join(copy, folder), { recursive: true });
+  for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.name.startsWith("@")) linkInstalled(path, copy);
+    // The link of a package of the workspace is relative, so that a copy of it leads into the copy.
+    else symlinkSync(entry.isSymbolicLink() ? readlinkSync(join(ROOT, path)) : join(ROOT, path), join(copy, path));
+  }
+}
+
+interface Ended {
+  /** `broke`: it ended without a verdict, as tests that cannot be read do. */
+  readonly outcome: "passed" | "failed" | "broke" | "took too long";
+  /** The first words of its error. */
+  readonly said: string;
+}
+
+/** Runs a program of the copy. Tests fail only if some of them ran and failed. */
+async function run(cwd: string, [program = "", ...words]: readonly string[]): Promise<Ended> {
+  const path = [join(cwd, "node_modules", ".bin"), join(cwd, "tools", "node_modules", ".bin"), process.env["PATH"]];
+  const env = { ...process.env, PATH: path.join(delimiter) };
   const limit = { timeout: LONGEST_MS, killSignal: "SIGKILL" } as const;
-  const child = spawn(process.execPath, words, { cwd, stdio: ["ignore", "ignore", "pipe"], ...limit });
-  const [[code, signal], said] = await Promise.all([once(child, "close"), text(child.stderr)]);
-  const error = /^\w*Error: (.*(?:\n.*)?)/m.exec(said)?.[1]?.replace("\n", " ").slice(0, 200) ?? "";
-  if (signal === "SIGKILL") return { outcome: "took too long", error } as const;
-  return { outcome: code === 0 ? "ended well" : "failed", error } as const;
+  const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"], ...limit });
+  const [[code, signal], out, errors] = await Promise.all([
+    once(child, "close"),
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  const said = /^\w*Error: (.*(?:\n.*)?)/m.exec(errors)?.[1]?.replace("\n", " ").slice(0, 200) ?? out.slice(-200);
+  if (signal === "SIGKILL") return { outcome: "took too long", said };
+  const verdict = /^(\d+) passed, (\d+) failed/m.exec(out);
+  if (program !== "vitest" || verdict === null) return { outcome: code === 0 ? "passed" : failedOf(program), said };
+  const [passed, failed] = [Number(verdict[1]), Number(verdict[2])];
+  if (passed + failed === 0) return { outcome: "broke", said: "no test has this title" };
+  return { outcome: failed > 0 ? "failed" : "passed", said };
+}
+
+function failedOf(program: string): "failed" | "broke" {
+  return program === "vitest" ? "broke" : "failed";
+}
+
+/** What was found, in a file of a folder. A finding counts until its row, the file of the fault or the tests change. */
+class KeptFindings {
+  readonly #path: string | undefined;
+  readonly #names: ReadonlySet<string>;
+
+  constructor(folder: string | undefined) {
+    this.#path = folder === undefined ? undefined : join(folder, "found.txt");
+    if (folder !== undefined) mkdirSync(folder, { recursive: true });
+    const lines = this.#path !== undefined && existsSync(this.#path) ? readFileSync(this.#path, "utf8") : "";
+    this.#names = new Set(lines.split("\n").map((line) => line.slice(0, line.indexOf(" "))));
+  }
+
+  has(mutant: Mutant): boolean {
+    return this.#names.has(nameOf(mutant));
+  }
+
+  add(mutant: Mutant, seconds: number): void {
+    if (this.#path !== undefined)
+      appendFileSync(this.#path, `${nameOf(mutant)} ${mutant.fault} (${finderOf(mutant)}, ${seconds} s)\n`);
+  }
+}
+
+function nameOf(mutant: Mutant): string {
+  const files = "test" in mutant ? [mutant.file, mutant.test] : [mutant.file];
+  const hash = createHash("sha256").update(JSON.stringify(mutant));
+  for (const file of files) hash.update(readFileSync(join(ROOT, file)));
+  return hash.digest("hex");
 }
