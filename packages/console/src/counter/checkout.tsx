@@ -109,7 +109,7 @@ function Confirm({ sale, offer, bouquet: { name, price, end }, onEnd, onOther, o
   const submit = (values: FormValues) =>
     send(question?.of ?? { ...sale, price, method, receiptNumber: values.optional("receiptNumber") });
   return (
-    <Step key={question?.words} focus={question === undefined ? "button[type=submit]" : "[name=no]"}>
+    <Step key={question?.words} sells focus={question === undefined ? "button[type=submit]" : "[name=no]"}>
       <Card title={t.confirm}>
         <KeyValue>
           <Fact label={t.customer} value={`${offer.customer.name} ${offer.customer.cuid}`} />

@@ -1,13 +1,36 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, type SubmitEvent, useEffect, useRef, useState } from "react";
+import { Pause } from "./pause.ts";
 
-/** A step of a sale: an element of it takes the focus when it appears. @param focus selects it */
-export function Step({ focus, children }: { focus: string; children: ReactNode }) {
+interface StepProps {
+  /** Selects the element that takes the focus when the step appears. */
+  readonly focus: string;
+  /** Whether the step's form sells: then it can be sent only after a pause. */
+  readonly sells?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A step of a sale. */
+export function Step({ focus, sells = false, children }: StepProps) {
   const step = useRef<HTMLDivElement>(null);
+  const [pause] = useState(() => new Pause());
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new step takes the focus
-  useEffect(() => step.current?.querySelector<HTMLElement>(focus)?.focus(), []);
+  useEffect(() => {
+    step.current?.querySelector<HTMLElement>(focus)?.focus();
+    pause.restart();
+  }, []);
+  const ignoreHasty = (event: SubmitEvent) => {
+    if (pause.restart()) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it handles keys of the controls inside
-    <div ref={step} className="step stack" onKeyDown={ignoreHeldEnter}>
+    <div
+      ref={step}
+      className="step stack"
+      onKeyDown={ignoreHeldEnter}
+      onSubmitCapture={sells ? ignoreHasty : undefined}
+    >
       {children}
     </div>
   );

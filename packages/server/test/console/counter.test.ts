@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { PAUSE_MS } from "../../../console/src/counter/pause.ts";
 import { listApprovals, refuseChange } from "../../src/office/approvals/operations.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { addStaff } from "../../src/office/staff/operations.ts";
@@ -92,6 +93,7 @@ test("a new seller changes the password, and sells with six keys after the numbe
   await expectGood(visit, "bouquet");
   const last = await press(page, ["Enter", "button:focus >> text=Sell for NPR 1,130.00"]);
   await expectGood(visit, "confirm");
+  await pause(page);
   const all = keys + more + last + (await press(page, ["Enter", "h2 >> text=Sold"]));
   expect(all).toBeLessThanOrEqual(6);
   await main.getByText(/^paid .* tv not sent yet$/).waitFor();
@@ -112,6 +114,16 @@ async function confirm({ page }: Visit, code = "9800000002", connections = 1): P
   await page.keyboard.type(code);
   if (connections > 1) await press(page, ["Enter", FIRST_CONNECTION]);
   await press(page, ["Enter", FIRST_BOUQUET], ["Enter", "button[type=submit]:focus"]);
+  await pause(page);
+}
+
+/** Lets the time pass after which a press is meant. */
+const pause = (page: Page) => page.clock.runFor(PAUSE_MS);
+
+/** Stops the page's time, so that no press comes late on a slow machine. */
+async function standStill(page: Page): Promise<void> {
+  const now = (await page.evaluate("Date.now()")) as number;
+  await page.clock.pauseAt(now + 1);
 }
 
 test("a double click, a reload, a lost answer and a lost request sell once; a second sale is asked for", async () => {
@@ -156,11 +168,13 @@ test("a double click, a reload, a lost answer and a lost request sell once; a se
   await page.reload();
   await main.getByText("Confirm the sale").waitFor();
   await page.locator("button[type=submit]:focus").waitFor();
+  await pause(page);
   await page.keyboard.press("Enter");
   await main.getByText("Sell it again?").waitFor();
   await expectGood(visit, "again");
   await page.locator("button[name=no]:focus").waitFor();
   expect(await sold()).toBe(3);
+  await pause(page);
   await visit.press("Yes");
   await main.getByRole("heading", { name: "Sold" }).waitFor();
   expect(await sold()).toBe(4);
@@ -189,11 +203,42 @@ test("a double click, a reload, a lost answer and a lost request sell once; a se
   service.now += 31 * 60_000;
   await page.keyboard.press("Enter");
   await page.locator("button[type=submit]:focus").waitFor();
+  await pause(page);
   await page.keyboard.press("Enter");
   await page.getByText("Your session ended after 30 minutes without use.").waitFor();
   await visit.logIn("mina", SELLER_PASSWORD);
   await main.getByText("Nothing was sold, and nothing will be.").waitFor();
   expect(await sold()).toBe(4);
+});
+
+test("presses that run on from the search sell nothing; Enter after a pause sells once", async () => {
+  const { visit, sold } = await openShop({ refusals: [409] });
+  const { page, main } = visit;
+  await visit.logIn("mina", SELLER_PASSWORD);
+  await page.locator("input[name=code]:focus").waitFor();
+  await page.keyboard.type("9800000002");
+  await press(page, ["Enter", FIRST_BOUQUET]);
+  await standStill(page);
+  for (let times = 2; times <= 6; times += 1) await page.keyboard.press("Enter");
+  await page.locator("button[type=submit]:focus").waitFor();
+  await page.keyboard.press("Space");
+  await main.getByRole("button", { name: /^Sell for/ }).dblclick();
+  await page.clock.runFor(PAUSE_MS - 1);
+  await page.keyboard.press("Enter");
+  expect(await sold()).toBe(0);
+
+  await page.clock.resume();
+  await pause(page);
+  await press(page, ["Enter", "h2 >> text=Sold"]);
+  expect(await sold()).toBe(1);
+
+  await visit.press("Next customer");
+  await confirm(visit);
+  await standStill(page);
+  await page.keyboard.press("Enter");
+  await main.getByText("Sell it again?").waitFor();
+  await main.getByRole("button", { name: "Yes" }).dblclick();
+  expect(await sold()).toBe(1);
 });
 
 test("a seller opens a shift, asks for a reversal, returns the cash, and closes the shift", async () => {
