@@ -6,4 +6,4 @@ process.env.AWS_EXECUTION_ENV = "AWS_Lambda_nodejs20.x";
 const require = createRequire(new URL("../../../../tools/package.json", import.meta.url));
 const { default: chromium } = await import(require.resolve("@sparticuz/chromium"));
 chromium.setGraphicsMode = false;
-process.stdout.write(await chromium.executablePath());
+await chromium.executablePath();
