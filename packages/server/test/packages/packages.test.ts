@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -24,7 +24,6 @@ const execute = promisify(execFile);
 
 interface Packed {
   readonly filename: string;
-  readonly version: string;
   readonly files: readonly { readonly path: string }[];
 }
 
@@ -38,21 +37,40 @@ async function pack(name: string, destination?: string): Promise<Packed> {
   return Object.values(told)[0] as Packed;
 }
 
-/** Puts a packed package in an empty folder, with what it depends on: links to the workspace's. */
-async function install(name: string): Promise<{ readonly folder: string; readonly version: string }> {
+/**
+ * What packages are built from, in an empty folder: nothing is installed there, and only the console is built, which
+ * takes longest.
+ */
+function cloneSources(): string {
+  const clone = temporaryFolder();
+  const copy = (path: string, without: RegExp) =>
+    cpSync(join(ROOT, path), join(clone, path), { recursive: true, filter: (each) => !without.test(basename(each)) });
+  for (const path of ["package.json", ".npmrc", "tsconfig.base.json", "scripts", "docs", "packages"])
+    copy(path, /^(?:node_modules|dist|dist-counter)$/);
+  // After its sources: it must not be older.
+  for (const path of ["packages/console/dist", "packages/console/dist-counter"]) copy(path, /^$/);
+  return clone;
+}
+
+/**
+ * Puts a package in an empty folder, with what it depends on: links to the workspace's.
+ * @param tarball a file of the package; undefined: it is packed now.
+ * @returns the folder.
+ */
+async function install(name: string, tarball?: string): Promise<string> {
   const folder = temporaryFolder();
   const modules = join(folder, "node_modules");
-  const { filename, version } = await pack(name, folder);
+  const file = tarball ?? (await pack(name, folder)).filename;
   const own = manifest(name);
   mkdirSync(join(modules, own.name), { recursive: true });
-  await execute("tar", ["-xzf", filename, "--strip-components=1", "-C", join(modules, own.name)], { cwd: folder });
+  await execute("tar", ["-xzf", file, "--strip-components=1", "-C", join(modules, own.name)], { cwd: folder });
   for (const dependency of Object.keys(own.dependencies ?? {})) {
     const places = [join(ROOT, "packages", name, "node_modules"), join(ROOT, "node_modules")];
     const place = places.find((candidate) => existsSync(join(candidate, dependency)));
     mkdirSync(dirname(join(modules, dependency)), { recursive: true });
     symlinkSync(join(place as string, dependency), join(modules, dependency));
   }
-  return { folder, version };
+  return folder;
 }
 
 describe.each(names)("packages/%s", (name) => {
@@ -75,14 +93,33 @@ describe.each(names)("packages/%s", (name) => {
       expect(paths.includes(path)).toBe(name === "server");
   });
 
-  test("runs where it is installed with only what it depends on", async () => {
-    const { folder, version } = await install(name);
-    for (const path of Object.values<string>(manifest(name).bin ?? {})) {
-      const program = join(folder, "node_modules", manifest(name).name, path);
-      const args = name === "server" ? ["--version"] : ["--help"];
-      const { stdout } = await execute(process.execPath, [program, ...args], { cwd: folder });
-      expect(stdout).toMatch(name === "server" ? `${version}\n` : /^Usage: conformance /);
+  test("is built when it is packed in a fresh clone, and runs with only what it depends on", async () => {
+    const clone = cloneSources();
+    const { name: packageName, bin = {}, version } = manifest(name);
+    const programs = Object.values<string>(bin);
+    for (const path of programs) {
+      const unbuilt = execute(process.execPath, [join(clone, "packages", name, path)]);
+      await expect(unbuilt).rejects.toMatchObject({ stderr: expect.stringMatching(/^\w+ is not built yet: run /) });
     }
+    const args = ["pack", "--ignore-scripts=false", "--workspace", packageName];
+    await expect(execute("npm", args, { cwd: clone })).rejects.toMatchObject({
+      stderr: expect.stringMatching(/^The dependencies are not installed\. Run npm ci first\.$/m),
+    });
+
+    for (const path of ["node_modules", "packages/server/node_modules"])
+      symlinkSync(join(ROOT, path), join(clone, path));
+    await execute("npm", args, { cwd: clone });
+    const [tarball = ""] = readdirSync(clone).filter((path) => path.endsWith(".tgz"));
+    const folder = await install(name, join(clone, tarball));
+    for (const path of programs) {
+      const program = join(folder, "node_modules", packageName, path);
+      const { stdout } = await execute(process.execPath, [program, "--version"], { cwd: folder });
+      expect(stdout).toBe(`${version}\n`);
+    }
+    const built = existsSync(join(folder, "node_modules", packageName, "dist/console/index.html"));
+    expect(built).toBe(name === "server");
+    if (libraries.includes(name))
+      await execute(process.execPath, ["--eval", `import("${packageName}")`], { cwd: folder });
   });
 
   test("has the licence, the version and the oldest Node of the others", () => {
@@ -116,7 +153,7 @@ test.each([
     "export const report: string = runConformance;",
   ],
 ])("a program of two lines compiles with the types of packages/%s, and runs", async (name, first, second) => {
-  const { folder } = await install(name);
+  const folder = await install(name);
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   const compile = async (line: string) => {
     writeFileSync(join(folder, "program.ts"), `${first}\n${line}\n`);
