@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /** A version in a README: that of a tarball. */
 const TARBALL = /\btopupd(?:-\w+)?-(\d+\.\d+\.\d+)\.tgz/g;
-const READMES = ["README.md", "packages/client/README.md"];
+const READMES = ["README.md", ...["server", "client", "conformance"].map((name) => `packages/${name}/README.md`)];
 
 /**
  * @param root folder of the sources.

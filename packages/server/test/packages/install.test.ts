@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
 const ROOT = new URL("../../../../", import.meta.url);
@@ -29,5 +29,76 @@ describe("npm ci", () => {
 
   test.each(FOLDERS)("takes what %spackage-lock.json lists from whatever registry npm is set to", (folder) => {
     expect(read(`${folder}package-lock.json`)).not.toMatch(/"resolved": "\w+:/);
+  });
+});
+
+/* Whoever registers a name of ours can run programs where it is installed, with the tokens of that environment. */
+describe("packages that are not published yet", () => {
+  const SAYS_SO = "topupd's packages are not published yet: do not install them by name from a registry.";
+  const WITH_PACKAGES = [
+    "",
+    "packages/server/",
+    "packages/client/",
+    "packages/conformance/",
+    "clients/php/",
+    "clients/python/",
+  ];
+  const FOLDERS_OF_TEXTS = [
+    "docs",
+    "deploy",
+    "examples",
+    "clients",
+    "contract",
+    "bench",
+    "packages",
+    "packaging",
+    "scripts",
+  ];
+  const INSTALLS =
+    /\b(?:npx|bunx|pipx|uvx|(?:npm|pnpm|yarn|bun|deno) (?:add|dlx|exec|i|init|install|pack|x)|pip3? install|composer (?:global )?require)\b([^\n`;&|]*)/g;
+  const OWN_NAME = /^(?:npm:)?(?:topupd|@topupd\/[a-z]+|topupd-client|topupd\/client)(?:[@=<>~^].*)?$/;
+
+  /** The commands of a text that ask a registry for a name of ours. */
+  function fetchesOf(text: string): string[] {
+    return [...text.matchAll(INSTALLS)].flatMap(([command, words = ""]) => {
+      const each = words.split(/[\s"',]+/);
+      const isAsked = (word: string, at: number) =>
+        OWN_NAME.test(word) && !/^(?:-w|--workspace)$/.test(each[at - 1] ?? "");
+      return each.some(isAsked) && !each.includes("--no") ? [command] : [];
+    });
+  }
+
+  test.each(WITH_PACKAGES)("%sREADME.md says so", (folder) => {
+    expect(read(`${folder}README.md`).replaceAll(/\s+/g, " ")).toContain(SAYS_SO);
+  });
+
+  test("are fetched by no command of a page or program", () => {
+    const below = FOLDERS_OF_TEXTS.flatMap((folder) =>
+      readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" }).map((path) => `${folder}/${path}`),
+    );
+    const paths = [...readdirSync(ROOT), ...below].filter(
+      (path) =>
+        !/(?:^|\/)(?:node_modules|dist|dist-counter|test)\//.test(path) &&
+        /\.(?:[cm]?[jt]sx?|html|json|md|php|py|sh|toml|txt|ya?ml)$|Dockerfile$/.test(path),
+    );
+    expect(paths.length).toBeGreaterThan(400);
+    expect(paths.flatMap((path) => fetchesOf(read(path)).map((command) => `${path}: ${command}`))).toEqual([]);
+  });
+
+  test.each([
+    ["CONFORMANCE_TOKEN=... npx @topupd/conformance --base B", 1],
+    ["npm install -g --ignore-scripts topupd", 1],
+    ["run `npm i @topupd/client@0.1.0`", 1],
+    ["pip install topupd-client==0.1.0", 1],
+    ["composer require topupd/client", 1],
+    ['execFile("npx", ["topupd", "demo"])', 1],
+    ['execFile("npx", ["--no", "--", "topupd", "demo"])', 0],
+    ["npm pack --ignore-scripts=false --workspace topupd && npm install -g ./topupd-0.1.0.tgz", 0],
+    ["npx ./topupd-conformance-0.1.0.tgz --base B", 0],
+    ["npm install ../topupd-client-0.1.0.tgz", 0],
+    ["pip install ./clients/python", 0],
+    ["composer require topupd/client:@dev", 0],
+  ])("are fetched by %j: %i", (text, times) => {
+    expect(fetchesOf(text)).toHaveLength(times);
   });
 });

@@ -14,7 +14,8 @@ const { version, engines } = JSON.parse(read("package.json")) as {
   readonly engines: { readonly node: string };
 };
 const FILES = [
-  ...["package.json", "package-lock.json", "README.md", "CHANGELOG.md", "packages/client/README.md"],
+  ...["package.json", "package-lock.json", "README.md", "CHANGELOG.md"],
+  ...["server", "client", "conformance"].map((name) => `packages/${name}/README.md`),
   ...readdirSync(join(ROOT, "packages")).map((name) => `packages/${name}/package.json`),
   ...["clients/python/pyproject.toml", "clients/python/topupd_client/__init__.py"],
 ];
