@@ -6,8 +6,6 @@ import { join } from "node:path";
 import { versionProblems } from "./versions.mjs";
 
 const PUBLISHED = ["topupd", "@topupd/client", "@topupd/conformance"];
-/** `.npmrc` switches scripts off: also that which builds a package before it is packed. */
-const BUILT = "--ignore-scripts=false";
 const ARCHITECTURES = ["amd64", "arm64"];
 const COUNTS = ["docs/reliability.json", "docs/reliability.md"];
 const DEMO_TIMEOUT_MS = 120_000;
@@ -53,7 +51,7 @@ export function publishCommands(version) {
   return [
     `git tag v${version}`,
     `git push origin HEAD v${version}`,
-    ...PUBLISHED.map((name) => `npm publish ${BUILT} --workspace ${name}`),
+    ...PUBLISHED.map((name) => `npm publish --workspace ${name}`),
     "cd clients/python && python3 -m build && python3 -m twine upload dist/*",
     `git subtree split --prefix clients/php  # push it to the repository of topupd/client, with the tag v${version}`,
   ];
@@ -65,14 +63,14 @@ export function warningsIn(text) {
 }
 
 function dryRun(name) {
-  const told = output("npm", ["publish", BUILT, "--dry-run", "--workspace", name]);
+  const told = output("npm", ["publish", "--dry-run", "--workspace", name]);
   const warnings = warningsIn(told);
   if (warnings.length > 0) throw new Error(`npm publish of ${name} warns:\n${warnings.join("\n")}`);
 }
 
 /** As a stranger does it: the packed server in an empty folder, with its dependencies from the registry. */
 async function installAndRun(folder, version) {
-  output("npm", ["pack", BUILT, "--workspace", "topupd", "--pack-destination", folder]);
+  output("npm", ["pack", "--workspace", "topupd", "--pack-destination", folder]);
   output("npm", ["install", `./topupd-${version}.tgz`], { cwd: folder });
   const told = output("npx", ["--no", "--", "topupd", "--version"], { cwd: folder }).trim();
   if (told !== version) throw new Error(`topupd --version says ${told}`);

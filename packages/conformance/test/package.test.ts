@@ -34,7 +34,7 @@ describe("the README", () => {
     const { stdout } = await run(["--help"]);
     const options = (text: string) => [...new Set(text.match(/(?<=[\s`])--[a-z][a-z-]+/g))].toSorted();
     const elsewhere = ["--help", "--version"];
-    const ofNpm = ["--ignore-scripts", "--workspace"];
+    const ofNpm = ["--workspace"];
     expect(options(readme).filter((option) => !ofNpm.includes(option))).toEqual(
       options(stdout).filter((option) => !elsewhere.includes(option)),
     );
