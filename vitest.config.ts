@@ -24,7 +24,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts"],
-    globalSetup: ["packages/server/test/support/postgres-set-up.ts"],
+    globalSetup: ["packages/server/test/support/set-up.ts"],
     reporters: ["default", "./scripts/vitest-summary.ts"],
     // Four at a time, also where there are two processors: many tests wait for a program that starts, or for a time limit.
     maxWorkers: 4,

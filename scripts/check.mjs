@@ -1,5 +1,5 @@
 // All checks before a change lands: the tests, and beside them, with what time they leave, all that writes nothing.
-// `npm test -- NAME` builds, and passes its arguments to the test runner.
+// `npm test -- NAME` passes its arguments to the test runner, which installs and builds what the chosen tests need.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { delimiter, resolve } from "node:path";
@@ -16,11 +16,17 @@ const looks = [
 ];
 const tests = ["tests", "vitest", ["run", ...patterns]];
 
+// Titles follow their option.
+process.env.TEST_FILES = patterns.filter((word, at) => !word.startsWith("-") && patterns[at - 1] !== "-t").join(" ");
 process.env.PATH = [resolve("tools/node_modules/.bin"), process.env.PATH].join(delimiter);
 const running = new Set();
-await run(tools);
-await run(build);
-await Promise.all([run(tests), ...(patterns.length === 0 ? looks.map((look) => run(look, "beside")) : [])]);
+if (patterns.length > 0) {
+  await run(tests);
+} else {
+  await run(tools);
+  await run(build);
+  await Promise.all([run(tests), ...looks.map((look) => run(look, "beside"))]);
+}
 
 /** @param how `beside`: with lower priority, and what it says is shown together, once it has ended. */
 async function run([title, command, args], how = "first") {

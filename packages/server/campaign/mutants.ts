@@ -156,7 +156,7 @@ interface Ended {
 /** Runs a program of the copy. Tests fail only if some of them ran and failed. */
 async function run(cwd: string, [program = "", ...words]: readonly string[]): Promise<Ended> {
   const path = [join(cwd, "node_modules", ".bin"), join(cwd, "tools", "node_modules", ".bin"), process.env["PATH"]];
-  const env = { ...process.env, PATH: path.join(delimiter) };
+  const env = { ...process.env, PATH: path.join(delimiter), ...(program === "vitest" && { TEST_FILES: words[1] }) };
   const limit = { timeout: LONGEST_MS, killSignal: "SIGKILL" } as const;
   const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"], ...limit });
   const [[code, signal], out, errors] = await Promise.all([

@@ -13,7 +13,7 @@ declare module "vitest" {
 }
 
 /** One server for the whole run, unless `TEST_POSTGRES` names one. */
-export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+export async function startForAll(project: TestProject): Promise<() => Promise<void>> {
   const setting = process.env["TEST_POSTGRES"] ?? "";
   const isGiven = /^postgres(ql)?:\/\//.test(setting);
   if (!isGiven && !["", "embedded"].includes(setting)) {
