@@ -3,6 +3,7 @@ import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useId
 import { Link, useLocation } from "wouter";
 import { formatShort } from "../format.ts";
 import { texts } from "../texts/index.ts";
+import { unbroken } from "./display.tsx";
 import { EmptyState } from "./states.tsx";
 
 export interface Bar {
@@ -179,7 +180,8 @@ export function ShareBars({ title, labelHeader, valueHeader, bars }: ChartProps)
 }
 
 function Label({ href, children }: { href: string | undefined; children: string }) {
-  return href === undefined ? children : <Link href={href}>{children}</Link>;
+  const text = unbroken(children);
+  return href === undefined ? text : <Link href={href}>{text}</Link>;
 }
 
 /** A tooltip at its bar that stays inside the chart. `place`: 0 (left) to 1 (right). */

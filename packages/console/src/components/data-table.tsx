@@ -6,7 +6,7 @@ import {
   type SortingState,
   useReactTable,
 } from "@tanstack/react-table";
-import { type KeyboardEvent, type ReactNode, type SyntheticEvent, useMemo, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, type ReactNode, type SyntheticEvent, useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { Pages } from "../api/hooks.ts";
 import type { ApiProblem } from "../api/problem.ts";
@@ -27,7 +27,7 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Whether the cells are amounts: the header names the currency. */
   readonly isAmount?: boolean;
-  /** Whether the cell gets the remaining width. Its text is cut off at the end. */
+  /** Whether the cell gets the remaining width, for sentences and lists. */
   readonly isWide?: boolean;
   /** On a telephone: the cell that begins a row (usually the first), ends its first line (the last amount), or is hidden. */
   readonly place?: "name" | "amount" | "hidden";
@@ -48,8 +48,8 @@ export interface DataTableProps<Row> {
 }
 
 /**
- * A table whose head stays visible, with one line for each row; on a narrow page two: name and amount, then the rest. The
- * address keeps the sorted column; tables of one page that share a header are sorted together.
+ * A table whose head stays visible, with one line for each row if its texts are not long; on a narrow page two: name and
+ * amount, then the rest. The address keeps the sorted column; tables of one page that share a header are sorted together.
  */
 export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }: DataTableProps<Row>) {
   const { currency } = useMe().provider;
@@ -72,7 +72,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
   const classOf = classesOf(columns);
   return (
     <div className="table-frame">
-      <table className="table" aria-label={label}>
+      <table className="table" aria-label={label} style={{ "--columns": columns.length } as CSSProperties}>
         <thead>
           <tr>
             {table.getFlatHeaders().map(({ id, column }) => {
@@ -107,13 +107,15 @@ export function DataTable<Row>({ label, columns, rows, rowKey, rowHref, empty }:
                 const content = flexRender(column.columnDef.cell, getContext());
                 return (
                   <td key={id} className={classOf(of)} data-label={of.hideHeader ? undefined : of.header}>
-                    {rowHref !== undefined && index === 0 ? (
-                      <Link href={rowHref(row.original)} className="row-link">
-                        {content}
-                      </Link>
-                    ) : (
-                      content
-                    )}
+                    <div className="cell">
+                      {rowHref !== undefined && index === 0 ? (
+                        <Link href={rowHref(row.original)} className="row-link">
+                          {content}
+                        </Link>
+                      ) : (
+                        content
+                      )}
+                    </div>
                   </td>
                 );
               })}

@@ -239,9 +239,12 @@ export interface HistoryItem {
   readonly actions?: ReactNode;
 }
 
-/** Keeps each time and amount of a text in one line. */
+/** An amount, a time, or a short word with a hyphen, such as the code of a bouquet. */
+const UNBROKEN = /([A-Z]{3} [\d,]+|\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2})?|(?<!\S)(?=\S{1,24}(?!\S))\S+-\S+)/;
+
+/** Keeps each amount, time and short word of a text in one line. */
 export function unbroken(text: string): ReactNode {
-  const parts = text.split(/([A-Z]{3} [\d,]+|\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2})?)/);
+  const parts = text.split(UNBROKEN);
   return parts.map((part, index) =>
     index % 2 === 0 ? (
       part

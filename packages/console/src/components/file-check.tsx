@@ -33,6 +33,7 @@ export function RejectedLines({ lines }: { lines: readonly RejectedLine[] }) {
         { header: t.line, cell: ({ line }) => formatCount(line) },
         {
           header: t.problems,
+          isWide: true,
           cell: ({ problems }) => (
             <ul className="changes">
               {problems.map(({ field, problem }) => (

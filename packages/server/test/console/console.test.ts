@@ -1153,7 +1153,7 @@ describe("the console", () => {
       ])
         await main.getByText(text).waitFor();
     }
-    await main.getByText("Refused today by balance or limit").waitFor();
+    await main.getByText("by balance or limit", { exact: true }).waitFor();
     await main.getByRole("link", { name: /3,390\.00$/ }).waitFor();
     const limit = main.getByText(
       /^Blue Wallet: limit reached. The limit of the amount of a .* Refused on this day: 1, of NPR 1,130.00/,

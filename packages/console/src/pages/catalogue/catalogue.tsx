@@ -206,6 +206,7 @@ const COLUMNS: readonly Column<Bouquet>[] = [
   { header: t.code, cell: ({ code }) => <Code>{code}</Code>, sort: ({ code }) => code },
   {
     header: t.name,
+    isWide: true,
     place: "name",
     cell: ({ name, addOn }) => (
       <span>

@@ -83,7 +83,7 @@ const COLUMNS: readonly Column<ListedConnection>[] = [
     header: t.connection,
     cell: ({ service, reqId }) => (service === null || reqId === null ? "–" : connectionName({ service, reqId })),
   },
-  { header: t.planColumn, cell: ({ bouquetName }) => bouquetName ?? "–" },
+  { header: t.planColumn, isWide: true, cell: ({ bouquetName }) => bouquetName ?? "–" },
   { header: t.area, cell: ({ area }) => area ?? "–" },
   { header: t.segmentFilter, cell: ({ segment }) => segment ?? "–" },
   { header: t.end, place: "amount", cell: ({ end }) => <Time of={end} /> },

@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import type { Upload } from "../../api/staff-api.d.ts";
 import { Select } from "../../components/controls.tsx";
 import { type Column, LongTable } from "../../components/data-table.tsx";
-import { Badge, Code, Time } from "../../components/display.tsx";
+import { Badge, Code, Time, unbroken } from "../../components/display.tsx";
 import { FieldChanges, RejectedLines } from "../../components/file-check.tsx";
 import { Field } from "../../components/form.tsx";
 import { EmptyState } from "../../components/states.tsx";
@@ -113,7 +113,7 @@ const WARNING: Column<Upload["warnings"][number]> = { header: t.warning, isWide:
 
 const CHANGE_COLUMNS: readonly Column<ChangedCustomer>[] = [
   { header: t.change, cell: ({ kind }) => <Badge tone={kind === "added" ? "success" : "info"}>{t[kind]}</Badge> },
-  { header: t.values, cell: ({ changes }) => <FieldChanges changes={changes} /> },
+  { header: t.values, isWide: true, cell: ({ changes }) => <FieldChanges changes={changes} /> },
 ];
 
 export const BOUQUET: Column<HeldBackLine> = {
@@ -130,10 +130,11 @@ export const KEPT_BY: Column<HeldBackLine> = {
   cell: ({ txnId, rowEnd, goodwillDays, goodwill }) =>
     rowEnd !== null ? (
       <>
-        {txnId !== null && <Link href={transactionHref({ txnId })}>{t.topUp}</Link>} {t.neitherBook(minuteOf(rowEnd))}
+        {txnId !== null && <Link href={transactionHref({ txnId })}>{t.topUp}</Link>}{" "}
+        {unbroken(t.neitherBook(minuteOf(rowEnd)))}
       </>
     ) : goodwill !== null ? (
-      t.goodwillUnclear(formatCount(goodwill.days), goodwill.at.slice(0, 10))
+      unbroken(t.goodwillUnclear(formatCount(goodwill.days), goodwill.at.slice(0, 10)))
     ) : goodwillDays !== null ? (
       t.goodwillDays(formatCount(goodwillDays))
     ) : txnId === null ? (
@@ -142,7 +143,11 @@ export const KEPT_BY: Column<HeldBackLine> = {
       <Link href={transactionHref({ txnId })}>{t.topUp}</Link>
     ),
 };
-export const STATED_END: Column<HeldBackLine> = { header: t.statedEnd, cell: (held) => <StatedEnd of={held} /> };
+export const STATED_END: Column<HeldBackLine> = {
+  header: t.statedEnd,
+  isWide: true,
+  cell: (held) => <StatedEnd of={held} />,
+};
 
 const HELD_BACK: readonly Column<HeldBackLine>[] = [LINE, CUSTOMER, CONNECTION, BOUQUET, KEPT_END, KEPT_BY, STATED_END];
 

@@ -66,7 +66,7 @@ function Runs() {
 
 const COLUMNS: readonly Column<ImportRun>[] = [
   { header: t.startedAt, cell: ({ startedAt }) => <Time of={startedAt} exact />, sort: (run) => run.startedAt },
-  { header: t.file, place: "name", cell: ({ file }) => file, sort: ({ file }) => file },
+  { header: t.file, place: "name", isWide: true, cell: ({ file }) => file, sort: ({ file }) => file },
   { header: t.kind, place: "hidden", cell: ({ kind }) => t.kinds[kind], sort: ({ kind }) => kind },
   {
     header: t.environment,

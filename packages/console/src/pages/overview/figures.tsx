@@ -1,7 +1,6 @@
-import { useMe } from "../../api/session.tsx";
 import type { Statistics, Sum } from "../../api/staff-api.d.ts";
 import { Amount, Badge, Grid, Stat } from "../../components/display.tsx";
-import { countOf, formatChange, formatCount, formatMoney } from "../../format.ts";
+import { countOf, formatChange, formatCount } from "../../format.ts";
 import { listHref } from "../../links.ts";
 import { texts } from "../../texts/index.ts";
 
@@ -42,20 +41,26 @@ export function KeyFigures({ statistics, measure }: { statistics: Statistics; me
         label={t.refusedToday}
         href={listHref("/refused-calls", { from: today.day, to: today.day })}
         value={<Amount of={refusedToday.amount} />}
-        note={countOf(refusedToday.topUps, "top-up")}
+        note={
+          <>
+            <span>{countOf(refusedToday.topUps, "top-up")}</span>
+            <span>{t.refusedBy}</span>
+          </>
+        }
       />
     </Grid>
   );
 }
 
 function Change({ now, before, measure }: { now: Sum; before: Sum; measure: Measure }) {
-  const { currency } = useMe().provider;
   const change = formatChange(Number(now[measure]), Number(before[measure]));
   if (change === undefined) return t.noneWeekAgo;
   return (
-    <span className="number">
-      <Badge>{change}</Badge>{" "}
-      {t.from(measure === "amount" ? formatMoney(before.amount, currency) : formatCount(before.topUps))}
-    </span>
+    <>
+      <Badge>{change}</Badge>
+      <span>
+        {t.from} {measure === "amount" ? <Amount of={before.amount} /> : formatCount(before.topUps)}
+      </span>
+    </>
   );
 }
