@@ -39,6 +39,7 @@ const pages: readonly Page[] = [
     "bench",
     "packages/client",
     "packages/conformance",
+    "packages/console",
     "packages/server/test",
     "contract/collections",
     "clients/php",
@@ -197,6 +198,38 @@ describe("the links in the documentation", () => {
     };
     follow("README.md");
     expect(pages.filter(({ path }) => !reached.has(path)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("packages/console/README.md", () => {
+  const folder = join(ROOT, "packages/console");
+  const files = readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" }).map((path) => `src/${path}`);
+  const source = files
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => readFileSync(join(folder, path), "utf8"))
+    .join("\n");
+  const { text } = page("packages/console/README.md");
+  const named = quoted(outsideFences(text));
+
+  test("names files that exist, and every file of components", () => {
+    const paths = named.filter((each) => /^[\w.-]+(\/[\w.-]+)*(\/|\.(ts|tsx|css))$/.test(each));
+    expect(paths.length).toBeGreaterThan(20);
+    expect(paths.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+    const components = files.filter((path) => path.startsWith("src/components/"));
+    expect(components.filter((path) => !paths.includes(path))).toEqual([]);
+  });
+
+  test("names components, hooks and functions that are exported, and properties that are in the source", () => {
+    const examples = readFences(text).flatMap(({ lines }) => lines);
+    const used = [...named, ...examples].flatMap(
+      (each) => each.match(/\buse[A-Z]\w*|(?<=<)[A-Z]\w*|^[A-Z]\w*$|^\w+(?=\()/g) ?? [],
+    );
+    const declared = /^export (?:default )?(?:async )?(?:function|const|class|interface|type) (\w+)/gm;
+    const exported = [...source.matchAll(declared)].map(([, name]) => name);
+    expect(used.length).toBeGreaterThan(70);
+    expect(used.filter((name) => !exported.includes(name))).toEqual([]);
+    const words = named.filter((each) => /^[A-Za-z]\w*$/.test(each));
+    expect(words.filter((word) => !new RegExp(`\\b${word}\\b`).test(source))).toEqual([]);
   });
 });
 
