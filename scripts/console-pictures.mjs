@@ -11,10 +11,10 @@ const MOST_BYTES = 250_000;
 const DESK = { width: 1280, height: 800 };
 const TELEPHONE = { width: 390, height: 844 };
 
-/** Customer id of a customer with goodwill. */
+/** CUID is a customer with goodwill. `opensLedger`: the ledger of the connection with the goodwill is open. */
 const SHOTS = [
   { name: "overview", path: "/", viewport: DESK },
-  { name: "customer", path: "/customers/CUID", viewport: DESK },
+  { name: "customer", path: "/customers/CUID", viewport: DESK, opensLedger: true },
   { name: "customer-telephone", path: "/customers/CUID", viewport: TELEPHONE },
   { name: "transactions", path: "/transactions", viewport: DESK },
   { name: "partner", path: "/partners/City%20Kiosks?tab=account", viewport: DESK },
@@ -38,8 +38,13 @@ try {
   try {
     mkdirSync(PICTURES, { recursive: true });
     const state = await logIn(browser, url, name, password);
-    const cuid = await findCustomer(browser, url, state);
-    for (const shot of SHOTS) await take(browser, url, state, { ...shot, path: shot.path.replace("CUID", cuid) });
+    const { cuid, reqId } = await findGoodwill(browser, url, state);
+    for (const { opensLedger, path, ...shot } of SHOTS)
+      await take(browser, url, state, {
+        ...shot,
+        path: path.replace("CUID", cuid),
+        connection: opensLedger ? reqId : undefined,
+      });
   } finally {
     await browser.close();
   }
@@ -78,20 +83,27 @@ async function logIn(browser, url, name, password) {
   return state;
 }
 
-async function findCustomer(browser, url, storageState) {
+/** The customer and the connection of the last goodwill. */
+async function findGoodwill(browser, url, storageState) {
   const context = await browser.newContext({ storageState });
   const answer = await context.request.get(`${url}/api/v1/audit?action=subscription.goodwill&limit=1`);
   const [{ subject }] = (await answer.json()).items;
   await context.close();
-  return /\d+/.exec(subject)[0];
+  const [, cuid, reqId] = /(\d+) \w+ (\S+)/.exec(subject);
+  return { cuid, reqId };
 }
 
-async function take(browser, url, storageState, { name, path, viewport, colorScheme = "light" }) {
-  const context = await browser.newContext({ storageState, viewport, colorScheme, reducedMotion: "reduce" });
+async function take(browser, url, storageState, { name, path, viewport, connection }) {
+  const context = await browser.newContext({ storageState, viewport, colorScheme: "light", reducedMotion: "reduce" });
   const page = await context.newPage();
   await page.goto(url + path);
   await page.getByRole("heading", { level: 1 }).waitFor();
   await page.waitForLoadState("networkidle");
+  if (connection !== undefined) {
+    await page.locator(".connection-line .link-button", { hasText: connection }).click();
+    await page.waitForLoadState("networkidle");
+    await page.mouse.move(0, 0);
+  }
   const file = join(PICTURES, `${name}.png`);
   await page.screenshot({ path: file });
   await context.close();
