@@ -103,7 +103,7 @@ async function holdBack(api: StaffApi, asOf: string): Promise<void> {
   const headers = { "content-type": "application/x-ndjson" };
   const { json } = await api.call(`POST /imports?name=billing.ndjson&run=true&asOf=${asOf}`, { body, headers });
   const read = async () => (await api.call(`GET /imports/${json.id}`)).json.state;
-  await vi.waitFor(async () => expect(await read()).toBe("done"));
+  await vi.waitFor(async () => expect(await read()).toBe("done"), 30_000);
   const kinds = (await api.call("GET /held-back")).json.totals.map(({ kind }: { kind: string }) => kind);
   expect(kinds).toEqual(["goodwill", "goodwill_unclear", "reversed", "top_up"]);
 }
