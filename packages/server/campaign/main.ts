@@ -12,6 +12,7 @@ import { clocks } from "./clocks.ts";
 import { counter } from "./counter.ts";
 import { deliver } from "./deliver.ts";
 import { doors } from "./doors.ts";
+import { engines } from "./engines.ts";
 import { facts } from "./facts.ts";
 import { KILL, restartOf } from "./faults/blows.ts";
 import { commands, sqliteGround } from "./faults/commands.ts";
@@ -79,6 +80,11 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   commands: (size) => commands({ ...size, ...sqliteGround(size.cwd) }),
   prepaid: (size) => prepaid({ ...size, processes: 1, workers: 4 }),
   statement,
+  engines: ({ seed, rounds, cwd }) =>
+    withServer(async ({ url }) => {
+      const openPostgres = openIn(createDatabase(url));
+      return engines({ seed, rounds, path: join(cwd, "engines.db"), openPostgres });
+    }),
   all: ({ seed, minutes }) => all({ seed, minutes }),
   mutants,
   counter: ({ rounds, events, workers, ...size }) => counter({ ...size, sales: events, kills: rounds, workers }),
@@ -231,7 +237,7 @@ const { seed, ...sizes } = {
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|faults|failover|commands|lossy|doors|flood|deliver|sessions|facts|model|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH] [--postgres URL]\n" +
+    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|faults|failover|commands|lossy|doors|flood|deliver|sessions|facts|model|engines|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH] [--postgres URL]\n" +
       "(lossy, doors, flood, paid-time, statement, power and mutants: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes; power makes --images, of a database in --folder, or makes --rounds of faults on the server of --postgres)\n",
   );
   process.exit(2);

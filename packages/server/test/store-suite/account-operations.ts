@@ -10,52 +10,6 @@ const NET = 113_000n;
 
 /** Accounts of partners as staff keep them. */
 export function testAccountOperations(makeDatabase: MakeDatabase): void {
-  test("one reference makes one entry, also by two stores at once", async () => {
-    const opened = await openAccountDesk(makeDatabase);
-    await opened.account({ creditLimit: "0" });
-    const audited = await countRows(opened, "audit_entry");
-    const stores = [opened.store, await opened.another()];
-    const made = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => opened.enter(deposit("500", "bank 1"), stores[index % 2])),
-    );
-    expect(made.filter(({ before, after }) => before !== after)).toMatchObject([{ before: "0.00", after: "500.00" }]);
-    expect(new Set(made.map(({ at }) => at)).size).toBe(1);
-    expect(await countRows(opened, "account_entry")).toBe(1);
-    expect(await countRows(opened, "audit_entry")).toBe(audited + 1);
-    opened.now += 1_000;
-    const again = await opened.enter(deposit("500.00", "bank 1", { reason: "another" }));
-    expect(again).toMatchObject({ at: "2026-11-20T09:00:00.000Z", reason: null, before: "500.00", after: "500.00" });
-    for (const other of [deposit("500.01", "bank 1"), deposit("500", "bank 1", { kind: "adjustment" })])
-      expect(await refusal(opened.enter(other))).toMatchObject({
-        code: "conflict",
-        words: expect.stringContaining("was used for a deposit of 500.00 at 2026-11-20 09:00:00"),
-      });
-    await opened.enter(deposit("500", "bank 1", { environment: "trial" }));
-    expect(await opened.balances()).toEqual([50_000n, 50_000n]);
-  });
-
-  test("deposits at once each have the balance before and after them, also without a credit limit", async () => {
-    const opened = await openAccountDesk(makeDatabase);
-    const stores = [opened.store, await opened.another()];
-    const made = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => opened.enter(deposit("1", `bank ${index}`), stores[index % 2])),
-    );
-    const sorted = made.map(({ before, after }) => [Number(before), Number(after)] as const).sort(([a], [b]) => a - b);
-    expect(sorted).toEqual(Array.from({ length: 8 }, (_, index) => [index, index + 1]));
-  });
-
-  test("a preview writes nothing", async () => {
-    const opened = await openAccountDesk(makeDatabase);
-    await opened.account({ creditLimit: "0" });
-    const tables = ["account_entry", "audit_entry", "account WHERE balance = 0"];
-    const count = () => Promise.all(tables.map((table) => countRows(opened, table)));
-    const before = await count();
-    const entry = deposit("500", "bank 1", { preview: true });
-    expect(await opened.enter(entry)).toMatchObject({ at: null, before: "0.00", after: "500.00" });
-    expect(await refusal(opened.enter({ ...entry, kind: "withdrawal" }))).toMatchObject({ code: "conflict" });
-    expect(await count()).toEqual(before);
-  });
-
   test("a wrong amount, name or reference is refused", async () => {
     const opened = await openAccountDesk(makeDatabase);
     const amounts = ["0", "0.00", "-1", "1e3", "1.005", " 1", "", "1,00", "1000000000000000"];
@@ -71,45 +25,6 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     for (const amount of ["-9999999999999.99", "-0.01"])
       await opened.enter(deposit(amount, amount, { kind: "adjustment" }));
     expect(await opened.show()).toMatchObject({ balance: "-0.01", creditLimit: null, available: null });
-  });
-
-  test("a withdrawal and top-ups at once never take more than is available; an adjustment can", async () => {
-    const opened = await openAccountDesk(makeDatabase);
-    await opened.enter(deposit("3390", "bank 1"));
-    await opened.account({ creditLimit: "1130" });
-    const other = await opened.another();
-    const work = [SITA_NET, RAM_NET, SITA_NET, RAM_NET].map((of) => opened.settle(opened.command(of, "NET-1M")));
-    const taken = [1, 2, 3, 4].map((count) =>
-      opened.enter({ kind: "withdrawal", amount: "1130", reference: `V-${count}` }, other).then(
-        () => "recorded",
-        (error) => (error as { code: string }).code,
-      ),
-    );
-    const outcomes = await Promise.all([...work, ...taken]);
-    expect(outcomes.filter((outcome) => outcome === "recorded")).toHaveLength(4);
-    expect(outcomes.filter((each) => each === "insufficient_balance" || each === "conflict")).toHaveLength(4);
-    expect(await opened.balances()).toEqual([-NET, -NET]);
-    expect(await opened.show()).toMatchObject({ balance: "-1130.00", available: "0.00" });
-    await opened.enter({ kind: "adjustment", amount: "-0.01", reference: "C-1" });
-    expect(await opened.show()).toMatchObject({ available: "-0.01" });
-    expect(await findWrong(opened.store)).toEqual([]);
-  });
-
-  test("an account becomes guarded while top-ups run through another store", async () => {
-    const opened = await openAccountDesk(makeDatabase);
-    await opened.enter(deposit("100000", "bank 1"));
-    const other = await opened.another();
-    const commands = Array.from({ length: 32 }, (_, index) =>
-      opened.command([SITA_NET, RAM_NET, RAM_TV][index % 3] ?? SITA_NET, index % 3 === 2 ? "TV-1M" : "NET-1M"),
-    );
-    const first = commands.slice(0, 16).map((command) => opened.settle(command, other));
-    const guarded = opened.account({ creditLimit: "0" });
-    const rest = commands.slice(16).map((command) => opened.settle(command, other));
-    expect(new Set(await Promise.all([...first, ...rest]))).toEqual(new Set(["recorded"]));
-    await guarded;
-    const [stored, summed] = await opened.balances();
-    expect([stored, summed]).toEqual([10_000_000n - 22n * NET - 10n * 45_000n, stored]);
-    expect(await findWrong(opened.store)).toEqual([]);
   });
 
   test("a limit a day counts from the provider's midnight, in both environments, until it ends", async () => {
@@ -203,5 +118,93 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     expect((await opened.commission({ percent: "2", from: "2026-12-01" })).items).toHaveLength(100);
     opened.now += 2 * DAY_MS;
     expect((await opened.commission({ fixed: "1", service: "tv" })).items).toHaveLength(99);
+  });
+}
+
+/** What happens at once. */
+export function testAccountOperationsAtOnce(makeDatabase: MakeDatabase): void {
+  test("one reference makes one entry, also by two stores at once", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    await opened.account({ creditLimit: "0" });
+    const audited = await countRows(opened, "audit_entry");
+    const stores = [opened.store, await opened.another()];
+    const made = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => opened.enter(deposit("500", "bank 1"), stores[index % 2])),
+    );
+    expect(made.filter(({ before, after }) => before !== after)).toMatchObject([{ before: "0.00", after: "500.00" }]);
+    expect(new Set(made.map(({ at }) => at)).size).toBe(1);
+    expect(await countRows(opened, "account_entry")).toBe(1);
+    expect(await countRows(opened, "audit_entry")).toBe(audited + 1);
+    opened.now += 1_000;
+    const again = await opened.enter(deposit("500.00", "bank 1", { reason: "another" }));
+    expect(again).toMatchObject({ at: "2026-11-20T09:00:00.000Z", reason: null, before: "500.00", after: "500.00" });
+    for (const other of [deposit("500.01", "bank 1"), deposit("500", "bank 1", { kind: "adjustment" })])
+      expect(await refusal(opened.enter(other))).toMatchObject({
+        code: "conflict",
+        words: expect.stringContaining("was used for a deposit of 500.00 at 2026-11-20 09:00:00"),
+      });
+    await opened.enter(deposit("500", "bank 1", { environment: "trial" }));
+    expect(await opened.balances()).toEqual([50_000n, 50_000n]);
+  });
+
+  test("deposits at once each have the balance before and after them, also without a credit limit", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    const stores = [opened.store, await opened.another()];
+    const made = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => opened.enter(deposit("1", `bank ${index}`), stores[index % 2])),
+    );
+    const sorted = made.map(({ before, after }) => [Number(before), Number(after)] as const).sort(([a], [b]) => a - b);
+    expect(sorted).toEqual(Array.from({ length: 8 }, (_, index) => [index, index + 1]));
+  });
+
+  test("a preview writes nothing", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    await opened.account({ creditLimit: "0" });
+    const tables = ["account_entry", "audit_entry", "account WHERE balance = 0"];
+    const count = () => Promise.all(tables.map((table) => countRows(opened, table)));
+    const before = await count();
+    const entry = deposit("500", "bank 1", { preview: true });
+    expect(await opened.enter(entry)).toMatchObject({ at: null, before: "0.00", after: "500.00" });
+    expect(await refusal(opened.enter({ ...entry, kind: "withdrawal" }))).toMatchObject({ code: "conflict" });
+    expect(await count()).toEqual(before);
+  });
+
+  test("a withdrawal and top-ups at once never take more than is available; an adjustment can", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    await opened.enter(deposit("3390", "bank 1"));
+    await opened.account({ creditLimit: "1130" });
+    const other = await opened.another();
+    const work = [SITA_NET, RAM_NET, SITA_NET, RAM_NET].map((of) => opened.settle(opened.command(of, "NET-1M")));
+    const taken = [1, 2, 3, 4].map((count) =>
+      opened.enter({ kind: "withdrawal", amount: "1130", reference: `V-${count}` }, other).then(
+        () => "recorded",
+        (error) => (error as { code: string }).code,
+      ),
+    );
+    const outcomes = await Promise.all([...work, ...taken]);
+    expect(outcomes.filter((outcome) => outcome === "recorded")).toHaveLength(4);
+    expect(outcomes.filter((each) => each === "insufficient_balance" || each === "conflict")).toHaveLength(4);
+    expect(await opened.balances()).toEqual([-NET, -NET]);
+    expect(await opened.show()).toMatchObject({ balance: "-1130.00", available: "0.00" });
+    await opened.enter({ kind: "adjustment", amount: "-0.01", reference: "C-1" });
+    expect(await opened.show()).toMatchObject({ available: "-0.01" });
+    expect(await findWrong(opened.store)).toEqual([]);
+  });
+
+  test("an account becomes guarded while top-ups run through another store", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    await opened.enter(deposit("100000", "bank 1"));
+    const other = await opened.another();
+    const commands = Array.from({ length: 32 }, (_, index) =>
+      opened.command([SITA_NET, RAM_NET, RAM_TV][index % 3] ?? SITA_NET, index % 3 === 2 ? "TV-1M" : "NET-1M"),
+    );
+    const first = commands.slice(0, 16).map((command) => opened.settle(command, other));
+    const guarded = opened.account({ creditLimit: "0" });
+    const rest = commands.slice(16).map((command) => opened.settle(command, other));
+    expect(new Set(await Promise.all([...first, ...rest]))).toEqual(new Set(["recorded"]));
+    await guarded;
+    const [stored, summed] = await opened.balances();
+    expect([stored, summed]).toEqual([10_000_000n - 22n * NET - 10n * 45_000n, stored]);
+    expect(await findWrong(opened.store)).toEqual([]);
   });
 }

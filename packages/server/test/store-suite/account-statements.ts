@@ -16,60 +16,6 @@ import { RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "./provider.ts";
 
 /** The entries that a partner sees. */
 export function testAccountStatements(makeDatabase: MakeDatabase): void {
-  test("statement, settlement and exported transactions of a month agree, also when its days are stored", async () => {
-    const opened = await openAccountDesk(makeDatabase);
-    const { store } = opened;
-    await opened.commission({ percent: "2.55" });
-    await opened.enter(deposit("10000", "opening"));
-    const bought: string[] = [];
-    for (const [of, code] of [
-      [SITA_NET, "NET-1M"],
-      [SITA_TV, "TV-1M"],
-      [RAM_NET, "NET-3M"],
-      [RAM_TV, "TV-3M"],
-    ] as const) {
-      bought.push((await opened.buy(of, code))[1]);
-      opened.now += 2 * DAY_MS;
-    }
-    await opened.reverse(bought[1] as string);
-    opened.now = Date.parse("2026-12-01T00:00:00Z");
-    await opened.buy();
-    await opened.reverse(bought[0] as string);
-    await opened.enter({ kind: "withdrawal", amount: "7", reference: "V-1" });
-    const months = ["2026-10", "2026-11", "2026-12"];
-    const statements = () =>
-      Promise.all(months.map((month) => run(opened.desk(), showStatement, { ...ACCOUNT, month })));
-    const before = await statements();
-    const [october, november, december] = before;
-    expect([october?.closing, november?.opening, november?.closing]).toEqual(["0.00", "0.00", december?.opening]);
-    expect(december).toMatchObject({ number: "2026-12-P1", open: true, closing: (await opened.show()).balance });
-    const minor = (text: string | null | undefined) => BigInt((text ?? "0").replace(".", ""));
-    const netOf = (of: typeof november) =>
-      (of?.lines ?? []).reduce((sum, { txnDate, amount }) => sum - (txnDate === null ? minor(amount) : 0n), 0n);
-    const days = { from: "2026-11-01", to: "2026-11-30" };
-    const settlement = await run(opened.desk(), reportSettlement, { ...ACCOUNT, ...days, partner: "wallet" });
-    expect(settlement.number).toBe(november?.number);
-    expect(netOf(november)).toBe(minor(settlement.total.net));
-    expect(settlement).toMatchObject({ settledBy: "account", byPartner: [{ partner: "wallet", ...settlement.total }] });
-    let exported = 0n;
-    for await (const rows of await run(opened.desk(), exportTransactions, { environment: "production" }))
-      for (const { amount, commission, txnDate, reversedAt } of rows) {
-        const charge = minor(amount) - minor(commission);
-        exported += txnDate.startsWith("2026-11") ? charge : 0n;
-        exported -= reversedAt?.startsWith("2026-11") ? charge : 0n;
-      }
-    expect(netOf(november)).toBe(exported);
-    const file = await statementRows(opened, "2026-11");
-    expect(file.map(({ kind }) => kind)).toEqual(["deposit", ...Array(4).fill("top_up"), "reversal"]);
-    expect(file.at(-1)?.balance).toBe(november?.closing);
-    expect(file.reduce((sum, { amount }) => sum + minor(amount), 0n)).toBe(minor(november?.closing));
-    opened.now += 5 * DAY_MS;
-    expect((await statements()).map((each) => ({ ...each, open: null }))).toEqual(
-      before.map((each) => ({ ...each, open: null })),
-    );
-    expect(await findWrong(store)).toEqual([]);
-  });
-
   test("a statement is one paper: sales, entries with references, and who owes whom", async () => {
     const opened = await openAccountDesk(makeDatabase);
     const days = { environment: "production", from: "2026-11-01", to: "2026-11-30" } as const;
@@ -168,6 +114,63 @@ export function testAccountStatements(makeDatabase: MakeDatabase): void {
       expect(await refusal(run(opened.desk(), listAccountEntries, { ...ACCOUNT, ...bad }))).toMatchObject({
         code: "invalid",
       });
+  });
+}
+
+/** What happens at once. */
+export function testAccountStatementsAtOnce(makeDatabase: MakeDatabase): void {
+  test("statement, settlement and exported transactions of a month agree, also when its days are stored", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    const { store } = opened;
+    await opened.commission({ percent: "2.55" });
+    await opened.enter(deposit("10000", "opening"));
+    const bought: string[] = [];
+    for (const [of, code] of [
+      [SITA_NET, "NET-1M"],
+      [SITA_TV, "TV-1M"],
+      [RAM_NET, "NET-3M"],
+      [RAM_TV, "TV-3M"],
+    ] as const) {
+      bought.push((await opened.buy(of, code))[1]);
+      opened.now += 2 * DAY_MS;
+    }
+    await opened.reverse(bought[1] as string);
+    opened.now = Date.parse("2026-12-01T00:00:00Z");
+    await opened.buy();
+    await opened.reverse(bought[0] as string);
+    await opened.enter({ kind: "withdrawal", amount: "7", reference: "V-1" });
+    const months = ["2026-10", "2026-11", "2026-12"];
+    const statements = () =>
+      Promise.all(months.map((month) => run(opened.desk(), showStatement, { ...ACCOUNT, month })));
+    const before = await statements();
+    const [october, november, december] = before;
+    expect([october?.closing, november?.opening, november?.closing]).toEqual(["0.00", "0.00", december?.opening]);
+    expect(december).toMatchObject({ number: "2026-12-P1", open: true, closing: (await opened.show()).balance });
+    const minor = (text: string | null | undefined) => BigInt((text ?? "0").replace(".", ""));
+    const netOf = (of: typeof november) =>
+      (of?.lines ?? []).reduce((sum, { txnDate, amount }) => sum - (txnDate === null ? minor(amount) : 0n), 0n);
+    const days = { from: "2026-11-01", to: "2026-11-30" };
+    const settlement = await run(opened.desk(), reportSettlement, { ...ACCOUNT, ...days, partner: "wallet" });
+    expect(settlement.number).toBe(november?.number);
+    expect(netOf(november)).toBe(minor(settlement.total.net));
+    expect(settlement).toMatchObject({ settledBy: "account", byPartner: [{ partner: "wallet", ...settlement.total }] });
+    let exported = 0n;
+    for await (const rows of await run(opened.desk(), exportTransactions, { environment: "production" }))
+      for (const { amount, commission, txnDate, reversedAt } of rows) {
+        const charge = minor(amount) - minor(commission);
+        exported += txnDate.startsWith("2026-11") ? charge : 0n;
+        exported -= reversedAt?.startsWith("2026-11") ? charge : 0n;
+      }
+    expect(netOf(november)).toBe(exported);
+    const file = await statementRows(opened, "2026-11");
+    expect(file.map(({ kind }) => kind)).toEqual(["deposit", ...Array(4).fill("top_up"), "reversal"]);
+    expect(file.at(-1)?.balance).toBe(november?.closing);
+    expect(file.reduce((sum, { amount }) => sum + minor(amount), 0n)).toBe(minor(november?.closing));
+    opened.now += 5 * DAY_MS;
+    expect((await statements()).map((each) => ({ ...each, open: null }))).toEqual(
+      before.map((each) => ({ ...each, open: null })),
+    );
+    expect(await findWrong(store)).toEqual([]);
   });
 }
 

@@ -87,6 +87,34 @@ function mailServer() {
 
 /** Alerts about partners. */
 export function testAlerts(makeDatabase: MakeDatabase): void {
+  test("the next day of the provider has its own alert, also for a call from before midnight that was written after", async () => {
+    const scene = await openAlerts(makeDatabase);
+    const { opened, store, wallet, open, events } = scene;
+    const refused = refusalsOf(wallet);
+    const round = scene.watch(store);
+    await round();
+    const midnight = Date.parse("2026-11-20T18:15:00Z");
+    opened.now = midnight;
+    await store.recordRefusedCalls([refused("look-ups", { at: midnight - 1 })]);
+    await round();
+    expect(await open()).toEqual([]);
+    expect(await events()).toHaveLength(1);
+    await store.recordRefusedCalls([refused("look-ups", { at: midnight })]);
+    await round();
+    expect(await open()).toEqual([["look_ups_refused", expect.stringContaining("Refused on this day: 1.")]]);
+    expect(await events()).toHaveLength(2);
+    // A new process reads the calls of today again.
+    opened.now += 60_000;
+    await scene.watch(store)();
+    expect(await events()).toHaveLength(2);
+    opened.now = midnight + 40 * DAY_MS;
+    await round();
+    expect(await countRows(opened, "alert WHERE subject = 'wallet'")).toBe(0);
+  });
+}
+
+/** What happens at once. */
+export function testAlertsAtOnce(makeDatabase: MakeDatabase): void {
   test("each limit that refuses has one alert and one event on a provider's day, however many processes look", async () => {
     const scene = await openAlerts(makeDatabase);
     const { opened, store, wallet, open, events } = scene;
@@ -118,31 +146,6 @@ export function testAlerts(makeDatabase: MakeDatabase): void {
         { type: "limit.reached", environment: "production", partner: "wallet", limit: "paid_ahead" },
       ]),
     );
-  });
-
-  test("the next day of the provider has its own alert, also for a call from before midnight that was written after", async () => {
-    const scene = await openAlerts(makeDatabase);
-    const { opened, store, wallet, open, events } = scene;
-    const refused = refusalsOf(wallet);
-    const round = scene.watch(store);
-    await round();
-    const midnight = Date.parse("2026-11-20T18:15:00Z");
-    opened.now = midnight;
-    await store.recordRefusedCalls([refused("look-ups", { at: midnight - 1 })]);
-    await round();
-    expect(await open()).toEqual([]);
-    expect(await events()).toHaveLength(1);
-    await store.recordRefusedCalls([refused("look-ups", { at: midnight })]);
-    await round();
-    expect(await open()).toEqual([["look_ups_refused", expect.stringContaining("Refused on this day: 1.")]]);
-    expect(await events()).toHaveLength(2);
-    // A new process reads the calls of today again.
-    opened.now += 60_000;
-    await scene.watch(store)();
-    expect(await events()).toHaveLength(2);
-    opened.now = midnight + 40 * DAY_MS;
-    await round();
-    expect(await countRows(opened, "alert WHERE subject = 'wallet'")).toBe(0);
   });
 
   describe("a balance below its bound", () => {

@@ -160,28 +160,6 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
     expect(await end()).toBe(REVERSED);
   });
 
-  test("of parallel requests one is kept, and of parallel decisions, through two stores, one counts", async () => {
-    const { opened, store, person, maya, ravi, ask, confirm, refuse, list } = await openApprovals(makeDatabase);
-    const [asha, other] = [await person("asha", "admin"), await opened.another()];
-    const asked = await Promise.all([ask(maya), ask(ravi, {}, other), ask(maya, {}, other)]);
-    const [id = "", another] = [...new Set(asked.map(({ approval }) => approval?.id))];
-    expect(another).toBeUndefined();
-    const requester = (await list())[0]?.requestedBy;
-    const second = requester === "maya" ? ravi : maya;
-    const decided = await Promise.allSettled([
-      ...[confirm(asha, id), confirm(second, id, other), refuse(asha, id, other), refuse(second, id)],
-    ]);
-    expect(decided.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const outcome of decided)
-      if (outcome.status === "rejected")
-        expect(await refusal(Promise.reject(outcome.reason))).toMatchObject({
-          ...{ code: "conflict", words: expect.stringMatching(/^this request was \w+ already, by \w+$/) },
-        });
-    const [approval] = await list();
-    expect(await countRows(opened, "reversal")).toBe(approval?.state === "confirmed" ? 1 : 0);
-    expect(await findWrong(store)).toEqual([]);
-  });
-
   test("a large bulk change waits until a second person confirms it, and the audit trail names both", async () => {
     const { opened, store, maya, ravi, deskFor, confirm, list } = await openApprovals(makeDatabase);
     const small = await preview(deskFor(maya), ["2000002"]);
@@ -258,6 +236,31 @@ export function testApprovals(makeDatabase: MakeDatabase): void {
     for (const { id } of [refused, cancelled, expired])
       expect(await run(deskFor(maya), showBulk, { id })).toMatchObject({ state: "cancelled", done: 0 });
     expect(await countRows(opened, "connection WHERE blocked = 1 AND cuid = '2000001'")).toBe(0);
+  });
+}
+
+/** What happens at once. */
+export function testApprovalsAtOnce(makeDatabase: MakeDatabase): void {
+  test("of parallel requests one is kept, and of parallel decisions, through two stores, one counts", async () => {
+    const { opened, store, person, maya, ravi, ask, confirm, refuse, list } = await openApprovals(makeDatabase);
+    const [asha, other] = [await person("asha", "admin"), await opened.another()];
+    const asked = await Promise.all([ask(maya), ask(ravi, {}, other), ask(maya, {}, other)]);
+    const [id = "", another] = [...new Set(asked.map(({ approval }) => approval?.id))];
+    expect(another).toBeUndefined();
+    const requester = (await list())[0]?.requestedBy;
+    const second = requester === "maya" ? ravi : maya;
+    const decided = await Promise.allSettled([
+      ...[confirm(asha, id), confirm(second, id, other), refuse(asha, id, other), refuse(second, id)],
+    ]);
+    expect(decided.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of decided)
+      if (outcome.status === "rejected")
+        expect(await refusal(Promise.reject(outcome.reason))).toMatchObject({
+          ...{ code: "conflict", words: expect.stringMatching(/^this request was \w+ already, by \w+$/) },
+        });
+    const [approval] = await list();
+    expect(await countRows(opened, "reversal")).toBe(approval?.state === "confirmed" ? 1 : 0);
+    expect(await findWrong(store)).toEqual([]);
   });
 
   test("of parallel decisions on a bulk change, through two stores, one counts", async () => {

@@ -397,6 +397,72 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     expect(await endOf(store, SITA_NET, FIBER)).toBe(LATER);
   });
 
+  test("it pauses after its portion and continues; if it is cancelled, corrections that were made stay", async () => {
+    const { names, desk, deskFor, waiting, start, goOn, show, daysGiven } = await openBulk(
+      makeDatabase,
+      2 * PORTION + 1,
+    );
+    const { id } = await start(names);
+    const step = (operation: typeof pauseBulk) => run(desk, operation, { id });
+    const work = waiting.shift();
+    const pausing = deskFor({ sleep: async () => void (await step(pauseBulk)) });
+    await correctRun(pausing, id, new AbortController().signal);
+    await work?.(new AbortController().signal);
+    expect(await show(id)).toMatchObject({ state: "paused", done: PORTION });
+    expect(await refusal(step(pauseBulk))).toMatchObject({ words: "this bulk change is paused" });
+    waiting.splice(0);
+    expect(await step(continueBulk)).toMatchObject({ state: "running" });
+    await correctRun(deskFor({ sleep: async () => void (await step(cancelBulk)) }), id, new AbortController().signal);
+    expect(await goOn()).toBeUndefined();
+    expect(await show(id)).toMatchObject({ state: "cancelled", done: 2 * PORTION });
+    expect((await daysGiven()).filter((days) => days === 3)).toHaveLength(2 * PORTION);
+    for (const operation of [startBulk, pauseBulk, continueBulk, cancelBulk])
+      expect(await refusal(step(operation))).toMatchObject({ code: "conflict" });
+    expect(await refusal(run(desk, cancelBulk, { id: 99 }))).toMatchObject({ code: "not_found" });
+  });
+
+  test("it continues after its author's log-in has ended, and not without the author's role", async () => {
+    const { opened, store, desk, deskFor, start, goOn, show, waiting } = await openBulk(makeDatabase);
+    const member = await staffOf(store).add("maya", "support", by(opened.now));
+    const times = { createdAt: opened.now, lastUsedAt: opened.now };
+    const session = { id: "s", ...times, address: undefined, userAgent: undefined, authenticatedAt: undefined };
+    await openSession(store.engine, Buffer.from("s"), member.id, STORED_PASSWORD, session);
+    const authority = { staffId: member.id, role: "support", sessionId: "s" } as const;
+    const maya = deskFor({ actor: { name: "maya", authority } });
+    const [first, second] = [await start(["sita"], {}, maya), await start([SITA_TV.reqId], {}, maya)].map(
+      ({ id }) => id,
+    );
+    await endSession(store.engine, member.id, "s");
+    expect(waiting).toHaveLength(2);
+    expect(await goOn()).toBeUndefined();
+    expect(await show(first as number)).toMatchObject({ state: "done" });
+    await staffOf(store).change("maya", ["staff.role", { role: "finance" }], by(opened.now));
+    expect(await goOn()).toBeUndefined();
+    const problem = "the log-in or the key has ended, or the role has changed";
+    expect(await show(second as number)).toMatchObject({ state: "failed", done: 0, problem });
+    expect(await endOf(store, SITA_TV, FAMILY)).toBe(END);
+    // Another person takes over.
+    expect(await run(desk, continueBulk, { id: second as number })).toMatchObject({ author: "tester", problem: null });
+    await goOn();
+    expect(await endOf(store, SITA_TV, FAMILY)).not.toBe(END);
+  });
+
+  test("a portion that took longer than the deadline is not made", async () => {
+    const { opened, store, deskFor, start, show } = await openBulk(makeDatabase);
+    const { id } = await start(["sita"]);
+    let asked = 0;
+    const clock = () => opened.now + (asked++ > 0 ? RECORDING_DEADLINE_MS + 1 : 0);
+    const desk = deskFor({ clock });
+    asked = 0;
+    const slow = correctRun(desk, id, new AbortController().signal);
+    await expect(slow).rejects.toThrow(StoreUnavailable);
+    expect(await endOf(store, SITA_NET, FIBER)).toBe(END);
+    expect(await show(id)).toMatchObject({ state: "running", done: 0 });
+  });
+}
+
+/** What happens at once. */
+export function testBulkAtOnce(makeDatabase: MakeDatabase): void {
   test.each(["before", "after"] as const)(
     "a process killed %s a commit: another continues, and corrects nothing twice",
     async (when) => {
@@ -437,30 +503,6 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     expect(new Set(await daysGiven())).toEqual(new Set([3]));
   });
 
-  test("it pauses after its portion and continues; if it is cancelled, corrections that were made stay", async () => {
-    const { names, desk, deskFor, waiting, start, goOn, show, daysGiven } = await openBulk(
-      makeDatabase,
-      2 * PORTION + 1,
-    );
-    const { id } = await start(names);
-    const step = (operation: typeof pauseBulk) => run(desk, operation, { id });
-    const work = waiting.shift();
-    const pausing = deskFor({ sleep: async () => void (await step(pauseBulk)) });
-    await correctRun(pausing, id, new AbortController().signal);
-    await work?.(new AbortController().signal);
-    expect(await show(id)).toMatchObject({ state: "paused", done: PORTION });
-    expect(await refusal(step(pauseBulk))).toMatchObject({ words: "this bulk change is paused" });
-    waiting.splice(0);
-    expect(await step(continueBulk)).toMatchObject({ state: "running" });
-    await correctRun(deskFor({ sleep: async () => void (await step(cancelBulk)) }), id, new AbortController().signal);
-    expect(await goOn()).toBeUndefined();
-    expect(await show(id)).toMatchObject({ state: "cancelled", done: 2 * PORTION });
-    expect((await daysGiven()).filter((days) => days === 3)).toHaveLength(2 * PORTION);
-    for (const operation of [startBulk, pauseBulk, continueBulk, cancelBulk])
-      expect(await refusal(step(operation))).toMatchObject({ code: "conflict" });
-    expect(await refusal(run(desk, cancelBulk, { id: 99 }))).toMatchObject({ code: "not_found" });
-  });
-
   test("only its author can start a preview, once, and within an hour", async () => {
     const { opened, store, desk, deskFor, preview, goOn, show, start } = await openBulk(makeDatabase);
     const { id } = await preview(["sita"]);
@@ -498,44 +540,5 @@ export function testBulk(makeDatabase: MakeDatabase): void {
     opened.now += 60 * MINUTE_MS + 1;
     await keep();
     expect(await countRows(opened, "bulk_line")).toBe(0);
-  });
-
-  test("it continues after its author's log-in has ended, and not without the author's role", async () => {
-    const { opened, store, desk, deskFor, start, goOn, show, waiting } = await openBulk(makeDatabase);
-    const member = await staffOf(store).add("maya", "support", by(opened.now));
-    const times = { createdAt: opened.now, lastUsedAt: opened.now };
-    const session = { id: "s", ...times, address: undefined, userAgent: undefined, authenticatedAt: undefined };
-    await openSession(store.engine, Buffer.from("s"), member.id, STORED_PASSWORD, session);
-    const authority = { staffId: member.id, role: "support", sessionId: "s" } as const;
-    const maya = deskFor({ actor: { name: "maya", authority } });
-    const [first, second] = [await start(["sita"], {}, maya), await start([SITA_TV.reqId], {}, maya)].map(
-      ({ id }) => id,
-    );
-    await endSession(store.engine, member.id, "s");
-    expect(waiting).toHaveLength(2);
-    expect(await goOn()).toBeUndefined();
-    expect(await show(first as number)).toMatchObject({ state: "done" });
-    await staffOf(store).change("maya", ["staff.role", { role: "finance" }], by(opened.now));
-    expect(await goOn()).toBeUndefined();
-    const problem = "the log-in or the key has ended, or the role has changed";
-    expect(await show(second as number)).toMatchObject({ state: "failed", done: 0, problem });
-    expect(await endOf(store, SITA_TV, FAMILY)).toBe(END);
-    // Another person takes over.
-    expect(await run(desk, continueBulk, { id: second as number })).toMatchObject({ author: "tester", problem: null });
-    await goOn();
-    expect(await endOf(store, SITA_TV, FAMILY)).not.toBe(END);
-  });
-
-  test("a portion that took longer than the deadline is not made", async () => {
-    const { opened, store, deskFor, start, show } = await openBulk(makeDatabase);
-    const { id } = await start(["sita"]);
-    let asked = 0;
-    const clock = () => opened.now + (asked++ > 0 ? RECORDING_DEADLINE_MS + 1 : 0);
-    const desk = deskFor({ clock });
-    asked = 0;
-    const slow = correctRun(desk, id, new AbortController().signal);
-    await expect(slow).rejects.toThrow(StoreUnavailable);
-    expect(await endOf(store, SITA_NET, FIBER)).toBe(END);
-    expect(await show(id)).toMatchObject({ state: "running", done: 0 });
   });
 }

@@ -50,23 +50,6 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual([]);
   });
 
-  test("a top-up is reversed once, and one that is not there never", async () => {
-    const opened = await openProvider(makeDatabase);
-    const other = await opened.another();
-    const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
-    const stores = [opened.store, other, opened.store];
-    const outcomes = await Promise.allSettled(stores.map((store) => opened.reverse(checkoutId, "twice", store)));
-    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect(await refusal(opened.reverse(checkoutId))).toMatchObject({
-      code: "conflict",
-      words: "this top-up of 1130.00 of wallet was reversed already, 2026-11-20 09:00:00 by tester: twice",
-    });
-    const { checkoutId: unused } = opened.command(SITA_NET, "NET-1M");
-    expect(await refusal(opened.reverse(unused))).toMatchObject({ code: "not_found" });
-    expect(await countRows(opened, "reversal")).toBe(1);
-    expect(await findWrong(other)).toEqual([]);
-  });
-
   test("only the top-up that is meant is reversed", async () => {
     const opened = await openProvider(makeDatabase);
     const { txnId: id } = await opened.topUp(SITA_NET, "NET-1M");
@@ -123,33 +106,6 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     ]);
   });
 
-  test("a correction starts no second base plan, unless the service may have many", async () => {
-    const opened = await openProvider(makeDatabase, { basePlans: { tv: "one", internet: "one", iptv: "one" } });
-    const [lapsed = {}] = RAM.connections.tv[0]?.subscriptions ?? [];
-    const dates = { startdate: "2026-11-10 09:00:00", enddate: "2026-12-10 09:00:00" };
-    const subscriptions = [lapsed, { code: "SPORT-1M", ...dates }];
-    await opened.restate({ ...RAM, connections: { tv: [{ stb: RAM_TV.reqId, status: "active", subscriptions }] } });
-    const family = { ...RAM_TV, plan: FAMILY };
-    expect(await refusal(opened.grant(family, 3))).toMatchObject({
-      ...{ code: "conflict" },
-      words: "a second base plan would start beside Sports TV: the provider allows one base plan of tv",
-    });
-    expect(await opened.grant({ ...RAM_TV, plan: "Sports TV" }, 3)).toMatchObject({ before: { end: dates.enddate } });
-    expect(await opened.grant(RAM_TV, 3)).toMatchObject({ plan: "Sports TV" });
-    const outage = {
-      action: "goodwill",
-      days: 3,
-      runningAt: "2026-10-20",
-      reason: "outage",
-      file: listOf([RAM_TV.reqId]),
-    };
-    const { id } = await run(opened.desk(), previewBulk, outage as never);
-    const { items } = await run(opened.desk(), listBulkLines, { id, problems: true });
-    expect(items).toMatchObject([{ problem: expect.stringContaining("a second base plan would start beside") }]);
-    const many = await opened.another({ basePlans: { tv: "many", internet: "one", iptv: "one" } });
-    expect(await opened.grant(family, 3, many)).toMatchObject({ plan: FAMILY, after: { end: "2026-11-23 09:00:01" } });
-  });
-
   test("a block by staff refuses top-ups until staff lift it, even if the records differ", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
@@ -201,19 +157,6 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     });
   });
 
-  test("corrections and top-ups of one subscription at once, through two stores, lose nothing", async () => {
-    const opened = await openProvider(makeDatabase);
-    const other = await opened.another();
-    const first = await Promise.all(Array.from({ length: 5 }, () => opened.topUp(SITA_NET, "NET-1M")));
-    await Promise.all([
-      ...first.map(({ checkoutId }) => opened.reverse(checkoutId, "paid twice", other)),
-      ...first.map(() => opened.topUp(SITA_NET, "NET-1M")),
-      ...first.map(() => opened.grant({ ...SITA_NET, plan: FIBER }, 1, other)),
-    ]);
-    expect(await endOf(other, SITA_NET, FIBER)).toBe("2027-05-15 09:00:00");
-    expect(await findWrong(other)).toEqual([]);
-  });
-
   test("a preview says what each correction would do, and writes nothing", async () => {
     const opened = await openProvider(makeDatabase);
     const { store } = opened;
@@ -236,5 +179,65 @@ export function testCorrections(makeDatabase: MakeDatabase): void {
     expect((await store.findTransaction(id))?.status).toBe("success");
     expect((await store.findConnection(SITA_TV))?.connection?.blocked).toBe(false);
     expect(await opened.database.read("SELECT count(*) AS entries, max(seq) AS last FROM audit_entry")).toEqual(before);
+  });
+}
+
+/** What happens at once. */
+export function testCorrectionsAtOnce(makeDatabase: MakeDatabase): void {
+  test("a top-up is reversed once, and one that is not there never", async () => {
+    const opened = await openProvider(makeDatabase);
+    const other = await opened.another();
+    const { checkoutId } = await opened.topUp(SITA_NET, "NET-1M");
+    const stores = [opened.store, other, opened.store];
+    const outcomes = await Promise.allSettled(stores.map((store) => opened.reverse(checkoutId, "twice", store)));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await refusal(opened.reverse(checkoutId))).toMatchObject({
+      code: "conflict",
+      words: "this top-up of 1130.00 of wallet was reversed already, 2026-11-20 09:00:00 by tester: twice",
+    });
+    const { checkoutId: unused } = opened.command(SITA_NET, "NET-1M");
+    expect(await refusal(opened.reverse(unused))).toMatchObject({ code: "not_found" });
+    expect(await countRows(opened, "reversal")).toBe(1);
+    expect(await findWrong(other)).toEqual([]);
+  });
+
+  test("a correction starts no second base plan, unless the service may have many", async () => {
+    const opened = await openProvider(makeDatabase, { basePlans: { tv: "one", internet: "one", iptv: "one" } });
+    const [lapsed = {}] = RAM.connections.tv[0]?.subscriptions ?? [];
+    const dates = { startdate: "2026-11-10 09:00:00", enddate: "2026-12-10 09:00:00" };
+    const subscriptions = [lapsed, { code: "SPORT-1M", ...dates }];
+    await opened.restate({ ...RAM, connections: { tv: [{ stb: RAM_TV.reqId, status: "active", subscriptions }] } });
+    const family = { ...RAM_TV, plan: FAMILY };
+    expect(await refusal(opened.grant(family, 3))).toMatchObject({
+      ...{ code: "conflict" },
+      words: "a second base plan would start beside Sports TV: the provider allows one base plan of tv",
+    });
+    expect(await opened.grant({ ...RAM_TV, plan: "Sports TV" }, 3)).toMatchObject({ before: { end: dates.enddate } });
+    expect(await opened.grant(RAM_TV, 3)).toMatchObject({ plan: "Sports TV" });
+    const outage = {
+      action: "goodwill",
+      days: 3,
+      runningAt: "2026-10-20",
+      reason: "outage",
+      file: listOf([RAM_TV.reqId]),
+    };
+    const { id } = await run(opened.desk(), previewBulk, outage as never);
+    const { items } = await run(opened.desk(), listBulkLines, { id, problems: true });
+    expect(items).toMatchObject([{ problem: expect.stringContaining("a second base plan would start beside") }]);
+    const many = await opened.another({ basePlans: { tv: "many", internet: "one", iptv: "one" } });
+    expect(await opened.grant(family, 3, many)).toMatchObject({ plan: FAMILY, after: { end: "2026-11-23 09:00:01" } });
+  });
+
+  test("corrections and top-ups of one subscription at once, through two stores, lose nothing", async () => {
+    const opened = await openProvider(makeDatabase);
+    const other = await opened.another();
+    const first = await Promise.all(Array.from({ length: 5 }, () => opened.topUp(SITA_NET, "NET-1M")));
+    await Promise.all([
+      ...first.map(({ checkoutId }) => opened.reverse(checkoutId, "paid twice", other)),
+      ...first.map(() => opened.topUp(SITA_NET, "NET-1M")),
+      ...first.map(() => opened.grant({ ...SITA_NET, plan: FIBER }, 1, other)),
+    ]);
+    expect(await endOf(other, SITA_NET, FIBER)).toBe("2027-05-15 09:00:00");
+    expect(await findWrong(other)).toEqual([]);
   });
 }

@@ -129,17 +129,6 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
     expect((await search("7001")).map(([cuid]) => cuid)).toEqual(["7001"]);
   });
 
-  test("a search follows changes of names, numbers and connections, and a check compares its terms", async () => {
-    const { store, now, desk } = await openProvider(makeDatabase, { defaultCountry: "NP" });
-    const search = async (q: string) => (await run(desk(), searchCustomers, { q })).items.length;
-    const internet = [{ username: "maya.net", status: "active" }];
-    await importRows(store, now, plain("9", { first_name: "Maya", mobile: "9841234567", connections: { internet } }));
-    expect(await Promise.all(["maya", "9841", "maya.net"].map(search))).toEqual([1, 1, 1]);
-    await importRows(store, now + 1_000, plain("9", { first_name: "Mina", mobile: "9851234567", connections: {} }));
-    expect(await Promise.all(["maya", "9841", "maya.net", "mina", "9851"].map(search))).toEqual([0, 0, 0, 1, 1]);
-    expect(await findWrong(store)).toEqual([]);
-  });
-
   test("a code, or else a name, means one customer or is refused", async () => {
     const { store, now } = await openProvider(makeDatabase);
     await importRows(store, now, plain("5", { first_name: "Sita", last_name: "KC" }));
@@ -364,5 +353,19 @@ export function testCustomerOperations(makeDatabase: MakeDatabase): void {
       cursor: null,
     });
     expect(await refusal(ofCustomer("nobody"))).toMatchObject({ code: "not_found" });
+  });
+}
+
+/** What happens at once. */
+export function testCustomerOperationsAtOnce(makeDatabase: MakeDatabase): void {
+  test("a search follows changes of names, numbers and connections, and a check compares its terms", async () => {
+    const { store, now, desk } = await openProvider(makeDatabase, { defaultCountry: "NP" });
+    const search = async (q: string) => (await run(desk(), searchCustomers, { q })).items.length;
+    const internet = [{ username: "maya.net", status: "active" }];
+    await importRows(store, now, plain("9", { first_name: "Maya", mobile: "9841234567", connections: { internet } }));
+    expect(await Promise.all(["maya", "9841", "maya.net"].map(search))).toEqual([1, 1, 1]);
+    await importRows(store, now + 1_000, plain("9", { first_name: "Mina", mobile: "9851234567", connections: {} }));
+    expect(await Promise.all(["maya", "9841", "maya.net", "mina", "9851"].map(search))).toEqual([0, 0, 0, 1, 1]);
+    expect(await findWrong(store)).toEqual([]);
   });
 }

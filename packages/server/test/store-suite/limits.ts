@@ -89,41 +89,6 @@ export function testLimits(makeDatabase: MakeDatabase): void {
     expect(await refusal(grant(maya, 1))).toMatchObject({ words: words(1, 0) });
   });
 
-  test("20 parallel corrections, through two stores, do not exceed the limit", async () => {
-    const { opened, store, names, person, deskFor } = await openLimited(makeDatabase, 20);
-    const maya = await person("maya", "support");
-    const stores = [store, await opened.another()];
-    const given = await Promise.allSettled(
-      names.map((reqId, index) =>
-        run(deskFor(maya, stores[index % 2]), grantGoodwill, { service: "internet", reqId, ...GOODWILL }),
-      ),
-    );
-    expect(given.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
-    expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(10);
-    expect(await countRows(opened, "staff_day WHERE goodwill_days = 10")).toBe(1);
-  });
-
-  test("the role support corrects connections in bulk up to its limit of the day", async () => {
-    const { opened, store, names, person, deskFor, grant, bulk } = await openLimited(makeDatabase, 12);
-    const [maya, asha] = [await person("maya", "support"), await person("asha", "admin")];
-    const left = (needed: number, count: number) => words(needed, count, "connections in bulk changes");
-    expect(await bulk(maya, names.slice(0, 7))).toMatchObject({ state: "done" });
-    expect(await bulk(maya, names.slice(7, 11))).toMatchObject({ state: "refused", problem: left(4, 3) });
-    const stores = [store, await opened.another()];
-    const ready = [];
-    for (const name of names.slice(7)) ready.push(await bulk(maya, ["m0", name], "checked"));
-    const started = await Promise.allSettled(
-      ready.map(({ id }, index) => run(deskFor(maya, stores[index % 2]), startBulk, { id })),
-    );
-    expect(started.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const outcome of started)
-      if (outcome.status === "rejected")
-        expect(await refusal(Promise.reject(outcome.reason))).toMatchObject({ code: "forbidden", words: left(2, 1) });
-    await grant(maya, 1);
-    expect(await bulk(asha, names)).toMatchObject({ state: "done", count: 12 });
-    expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(22);
-  });
-
   test("a preview of the role support counts all lines, and only those that would change toward its limit", async () => {
     const { names, person, bulk } = await openLimited(makeDatabase, 12);
     const maya = await person("maya", "support");
@@ -162,5 +127,43 @@ export function testLimits(makeDatabase: MakeDatabase): void {
     });
     expect(await bulk(maya, names, "done", 4)).toMatchObject({ state: "done" });
     expect(await refusal(grant(maya, 2))).toMatchObject({ words: words(2, 1) });
+  });
+}
+
+/** What happens at once. */
+export function testLimitsAtOnce(makeDatabase: MakeDatabase): void {
+  test("20 parallel corrections, through two stores, do not exceed the limit", async () => {
+    const { opened, store, names, person, deskFor } = await openLimited(makeDatabase, 20);
+    const maya = await person("maya", "support");
+    const stores = [store, await opened.another()];
+    const given = await Promise.allSettled(
+      names.map((reqId, index) =>
+        run(deskFor(maya, stores[index % 2]), grantGoodwill, { service: "internet", reqId, ...GOODWILL }),
+      ),
+    );
+    expect(given.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+    expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(10);
+    expect(await countRows(opened, "staff_day WHERE goodwill_days = 10")).toBe(1);
+  });
+
+  test("the role support corrects connections in bulk up to its limit of the day", async () => {
+    const { opened, store, names, person, deskFor, grant, bulk } = await openLimited(makeDatabase, 12);
+    const [maya, asha] = [await person("maya", "support"), await person("asha", "admin")];
+    const left = (needed: number, count: number) => words(needed, count, "connections in bulk changes");
+    expect(await bulk(maya, names.slice(0, 7))).toMatchObject({ state: "done" });
+    expect(await bulk(maya, names.slice(7, 11))).toMatchObject({ state: "refused", problem: left(4, 3) });
+    const stores = [store, await opened.another()];
+    const ready = [];
+    for (const name of names.slice(7)) ready.push(await bulk(maya, ["m0", name], "checked"));
+    const started = await Promise.allSettled(
+      ready.map(({ id }, index) => run(deskFor(maya, stores[index % 2]), startBulk, { id })),
+    );
+    expect(started.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of started)
+      if (outcome.status === "rejected")
+        expect(await refusal(Promise.reject(outcome.reason))).toMatchObject({ code: "forbidden", words: left(2, 1) });
+    await grant(maya, 1);
+    expect(await bulk(asha, names)).toMatchObject({ state: "done", count: 12 });
+    expect(await countRows(opened, "ledger_entry WHERE kind = 'goodwill'")).toBe(22);
   });
 }

@@ -198,86 +198,6 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
     expect((await factsOf(1)).messages).toEqual([]);
   });
 
-  test("every fact arrives, in order for its checkoutId, however often the process is killed", async () => {
-    const failing = seededRandom(8);
-    /** Whether each request was accepted. */
-    const isTaken: boolean[] = [];
-    const flaky = await startReceiver((response) => {
-      isTaken.push((failing(1)[0] ?? 0) >= 40);
-      answerWith(isTaken.at(-1) === true ? 204 : 500)(response);
-    });
-    const receivers = [flaky, await startReceiver()] as const;
-    const two = await openWithTwo(makeDatabase, [receivers[0].url, receivers[1].url]);
-    const { opened, below, topUp, enter } = two;
-    let [aheadMs, killed] = [0, 0];
-    const clock = () => Date.now() + aheadMs;
-    const outbox = outboxOf(opened.store.engine);
-    /** After the kill, nothing that the process does has an effect. */
-    const start = (holder: string) => {
-      let isDead = false;
-      const never = new Promise<never>(() => {});
-      const mortal = new Proxy(outbox, {
-        get:
-          (all, name: keyof typeof outbox) =>
-          async (...given: never[]) => {
-            const result = isDead ? never : await (all[name] as (...all: never[]) => unknown)(...given);
-            return isDead ? never : result;
-          },
-      });
-      const random = seededRandom(3);
-      const tools = targetTools({ clock, random }, OWN_NETWORKS);
-      const worker = startDelivering({
-        ...{ store: { outbox: mortal, provider: opened.store.provider }, clock, random, holder, log: () => {} },
-        sleep: async (ms, signal) => {
-          await pause(ms > 5_000 ? ms : 2, undefined, { signal }).catch(() => {});
-          if (isDead) await never;
-        },
-        createSender: (target) => tools.createSender(target, opened.store),
-      });
-      return {
-        stop: worker.stop,
-        kill: () => {
-          isDead = true;
-        },
-      };
-    };
-    let process = start("p0");
-    const restart = () => {
-      process.kill();
-      killed += 1;
-      // Its lease ends, and another process continues.
-      aheadMs += 20_001;
-      process = start(`p${killed}`);
-    };
-    const sell = async (of: number) => {
-      const own: string[] = [];
-      for (let step = 0; step < 100; step += 1) {
-        if (of === 0 && step % 16 === 15) restart();
-        if (step % 4 === 3) await opened.reverse(own.splice(below(own.length), 1)[0] ?? "");
-        else if (step % 9 === 8) await enter(of, `R${step}`);
-        else own.push((await topUp(of)).checkoutId);
-      }
-    };
-    await Promise.all([sell(0), sell(1)]);
-    const wanted = [await two.factsOf(0), await two.factsOf(1)].map(({ messages }) => messages);
-    const idsAt = (of: number) => (receivers[of]?.deliveries ?? []).map(({ headers }) => String(headers["webhook-id"]));
-    // Failed facts are retried after seconds.
-    await expect
-      .poll(
-        async () => {
-          aheadMs += 1_000;
-          return [await countRows(opened, "delivery"), ...[0, 1].map((of) => new Set(idsAt(of)).size)];
-        },
-        { timeout: 20_000, interval: 20 },
-      )
-      .toEqual([0, ...wanted.map(({ length }) => length)]);
-    await process.stop();
-    for (const of of [0, 1]) {
-      const arrived = idsAt(of).map((id, index) => ({ id, isTaken: of === 1 || isTaken[index] === true }));
-      expect(brokenPromises(arrived, new Set((wanted[of] ?? []).map(({ id }) => id)))).toEqual([]);
-    }
-  }, 60_000);
-
   test("a webhook is set, moved, rotated and removed on record, and is none of the provider's targets", async () => {
     const { opened, secrets } = await openWithTwo(makeDatabase);
     const desk = opened.desk();
@@ -401,4 +321,87 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
     await outboxOf(opened.store.engine).forget(opened.now + EVENTS_KEPT_MS + 1);
     expect((await events()).map(({ seq }) => seq)).toEqual([5]);
   });
+}
+
+/** What happens at once. */
+export function testPartnerWebhooksAtOnce(makeDatabase: MakeDatabase): void {
+  test("every fact arrives, in order for its checkoutId, however often the process is killed", async () => {
+    const failing = seededRandom(8);
+    /** Whether each request was accepted. */
+    const isTaken: boolean[] = [];
+    const flaky = await startReceiver((response) => {
+      isTaken.push((failing(1)[0] ?? 0) >= 40);
+      answerWith(isTaken.at(-1) === true ? 204 : 500)(response);
+    });
+    const receivers = [flaky, await startReceiver()] as const;
+    const two = await openWithTwo(makeDatabase, [receivers[0].url, receivers[1].url]);
+    const { opened, below, topUp, enter } = two;
+    let [aheadMs, killed] = [0, 0];
+    const clock = () => Date.now() + aheadMs;
+    const outbox = outboxOf(opened.store.engine);
+    /** After the kill, nothing that the process does has an effect. */
+    const start = (holder: string) => {
+      let isDead = false;
+      const never = new Promise<never>(() => {});
+      const mortal = new Proxy(outbox, {
+        get:
+          (all, name: keyof typeof outbox) =>
+          async (...given: never[]) => {
+            const result = isDead ? never : await (all[name] as (...all: never[]) => unknown)(...given);
+            return isDead ? never : result;
+          },
+      });
+      const random = seededRandom(3);
+      const tools = targetTools({ clock, random }, OWN_NETWORKS);
+      const worker = startDelivering({
+        ...{ store: { outbox: mortal, provider: opened.store.provider }, clock, random, holder, log: () => {} },
+        sleep: async (ms, signal) => {
+          await pause(ms > 5_000 ? ms : 2, undefined, { signal }).catch(() => {});
+          if (isDead) await never;
+        },
+        createSender: (target) => tools.createSender(target, opened.store),
+      });
+      return {
+        stop: worker.stop,
+        kill: () => {
+          isDead = true;
+        },
+      };
+    };
+    let process = start("p0");
+    const restart = () => {
+      process.kill();
+      killed += 1;
+      // Its lease ends, and another process continues.
+      aheadMs += 20_001;
+      process = start(`p${killed}`);
+    };
+    const sell = async (of: number) => {
+      const own: string[] = [];
+      for (let step = 0; step < 100; step += 1) {
+        if (of === 0 && step % 16 === 15) restart();
+        if (step % 4 === 3) await opened.reverse(own.splice(below(own.length), 1)[0] ?? "");
+        else if (step % 9 === 8) await enter(of, `R${step}`);
+        else own.push((await topUp(of)).checkoutId);
+      }
+    };
+    await Promise.all([sell(0), sell(1)]);
+    const wanted = [await two.factsOf(0), await two.factsOf(1)].map(({ messages }) => messages);
+    const idsAt = (of: number) => (receivers[of]?.deliveries ?? []).map(({ headers }) => String(headers["webhook-id"]));
+    // Failed facts are retried after seconds.
+    await expect
+      .poll(
+        async () => {
+          aheadMs += 1_000;
+          return [await countRows(opened, "delivery"), ...[0, 1].map((of) => new Set(idsAt(of)).size)];
+        },
+        { timeout: 20_000, interval: 20 },
+      )
+      .toEqual([0, ...wanted.map(({ length }) => length)]);
+    await process.stop();
+    for (const of of [0, 1]) {
+      const arrived = idsAt(of).map((id, index) => ({ id, isTaken: of === 1 || isTaken[index] === true }));
+      expect(brokenPromises(arrived, new Set((wanted[of] ?? []).map(({ id }) => id)))).toEqual([]);
+    }
+  }, 60_000);
 }

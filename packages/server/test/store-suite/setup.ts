@@ -56,7 +56,10 @@ export function testSetup(makeDatabase: MakeDatabase): void {
     await run(desk(store), issueToken, { partner: "Blue Wallet", environment: "trial" });
     expect(await undone()).toEqual([]);
   });
+}
 
+/** What happens at once. */
+export function testSetupAtOnce(makeDatabase: MakeDatabase): void {
   test("of several first admins at the same time, one is added, also by two processes", async () => {
     const { store, another } = await openStore(makeDatabase);
     const other = await another();

@@ -148,41 +148,6 @@ export function testShifts(makeDatabase: MakeDatabase): void {
     expect(await open()).toMatchObject({ expected: "450.00", cash: { count: 1 } });
   });
 
-  test("no sale is lost between shifts that close while it is recorded", async () => {
-    const { opened, store, mina, deskFor, saleOf, open, close } = await openCounter(makeDatabase);
-    const another = await opened.another();
-    const stores = [store, another];
-    for (let round = 0; round < 4; round += 1) {
-      await open();
-      const connections = [SITA_NET, SITA_IPTV, RAM_NET];
-      const selling = connections.flatMap((connection, index) => {
-        const code = connection === SITA_IPTV ? "ITV-1M" : "NET-1M";
-        return [0, 1, 2].map((more) => (stores[(index + more) % 2] ?? store).settleTopUp(saleOf(connection, code)));
-      });
-      const closing = close("0", mina, stores[round % 2]);
-      for (const outcome of await Promise.all(selling)) expectRecorded(outcome);
-      await closing;
-      expect(await findWrong(store)).toEqual([]);
-    }
-    await open();
-    await close("0");
-    expect(await countRows(opened, "sale WHERE shift_id IS NULL")).toBe(0);
-    expect(await findWrong(store)).toEqual([]);
-    const { items } = await run(deskFor(mina), listOwnShifts, {});
-    const expected = items.reduce((sum, shift) => sum + Number(shift.expected), 0);
-    expect(expected).toBe(4 * 3 * (1130 + 300 + 1130));
-  });
-
-  test("a shift is opened and closed once, also twice at once", async () => {
-    const { opened, mina, deskFor, close } = await openCounter(makeDatabase);
-    const stores = [opened.store, await opened.another()];
-    const bothOf = async (work: (on: Store) => Promise<unknown>) =>
-      (await Promise.allSettled(stores.map(work))).map(({ status }) => status).sort();
-    expect(await bothOf((on) => run(deskFor(mina, on), openShift, {}))).toEqual(["fulfilled", "rejected"]);
-    expect(await bothOf((on) => close("0", mina, on))).toEqual(["fulfilled", "rejected"]);
-    expect(await countRows(opened, "shift")).toBe(1);
-  });
-
   test("a closed shift and its sales cannot be changed by SQL, and check finds what is forged", async () => {
     const { opened, store, mina, sell, open, close, reverse, giveBack, maya } = await openCounter(makeDatabase);
     const { db } = store.engine;
@@ -213,67 +178,6 @@ export function testShifts(makeDatabase: MakeDatabase): void {
     expect(await findWrong(store)).toEqual(wrong);
     await opened.database.tamper("UPDATE sale SET partner_id = 2, shift_id = NULL, returned_shift = NULL");
     expect(await findWrong(store)).toHaveLength(3);
-  });
-
-  test("staff confirm a seller's request, and the cash is returned once", async () => {
-    const scene = await openCounter(makeDatabase);
-    const { opened, store, mina, bina, maya, sell, request, requests, confirm, open, close, giveBack, sales } = scene;
-    const { txnId: id } = await sell(SITA_NET, "NET-1M");
-    const stores = [store, await opened.another()];
-    const asked = await Promise.all(stores.map((on, index) => request(index === 0 ? mina : bina, id, on)));
-    expect(asked[0]).toEqual(asked[1]);
-    expect(asked[0]).toMatchObject({
-      state: "reversal_requested",
-      status: "success",
-      request: { reason: "wrong box" },
-    });
-    const [approval, ...others] = await requests();
-    expect(others).toEqual([]);
-    expect(approval).toMatchObject({ kind: "reversal", subject: id, state: "waiting", reason: "wrong box" });
-    await open();
-    const early = "this sale is not reversed: ask for its reversal first";
-    expect(await refusal(giveBack(mina, id))).toMatchObject({ code: "conflict", words: early });
-    expect(await confirm(maya, approval?.id ?? "")).toMatchObject({ state: "confirmed", decidedBy: "maya" });
-    expect(await sales()).toMatchObject([{ txnId: id, state: "reversed", status: "reversed", cashReturned: false }]);
-    const subject = `${id} production 2000001 internet sita`;
-    expect(await listEntries(store.engine.db, { subject }, 2)).toMatchObject([
-      {
-        action: "transaction.reverse",
-        author: "maya",
-        reason: "wrong box",
-        after: expect.stringContaining("requestedBy"),
-      },
-      { action: "approval.request", after: '{"amount":"1130.00"}' },
-    ]);
-    const reversed = { code: "conflict", words: "this sale is reversed already" };
-    expect(await refusal(request(mina, id))).toMatchObject(reversed);
-    expect(await refusal(giveBack(bina, id))).toMatchObject({ words: "you have no open shift: open one first" });
-    await open(bina);
-    const returned = await Promise.allSettled(stores.map((on, index) => giveBack(index === 0 ? mina : bina, id, on)));
-    expect(returned.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    for (const seller of [mina, bina])
-      expect(await refusal(giveBack(seller, id))).toMatchObject({
-        ...{ code: "conflict", words: "the cash of this sale was returned already" },
-      });
-    expect(await listEntries(store.engine.db, { subject }, 1)).toMatchObject([
-      { action: "sale.cash_returned", after: '{"amount":"1130.00"}' },
-    ]);
-    expect(await sales()).toMatchObject([{ cashReturned: true }]);
-    const sums = [await close("0"), await close("0", bina)].map(({ cash, returned: back, expected }) => {
-      return [cash.count, back.count, expected];
-    });
-    expect(sums).toEqual(
-      sums[0]?.[1] === 1
-        ? [
-            [1, 1, "0.00"],
-            [0, 0, "0.00"],
-          ]
-        : [
-            [1, 0, "1130.00"],
-            [0, 1, "-1130.00"],
-          ],
-    );
-    expect(await findWrong(store)).toEqual([]);
   });
 
   test("a sale by card has no cash to return", async () => {
@@ -408,6 +312,105 @@ export function testShifts(makeDatabase: MakeDatabase): void {
     await pruneHistory(opened, horizon);
     expect(await countRows(opened, "sale")).toBe(0);
     expect(await countRows(opened, "shift")).toBe(1);
+    expect(await findWrong(store)).toEqual([]);
+  });
+}
+
+/** What happens at once. */
+export function testShiftsAtOnce(makeDatabase: MakeDatabase): void {
+  test("no sale is lost between shifts that close while it is recorded", async () => {
+    const { opened, store, mina, deskFor, saleOf, open, close } = await openCounter(makeDatabase);
+    const another = await opened.another();
+    const stores = [store, another];
+    for (let round = 0; round < 4; round += 1) {
+      await open();
+      const connections = [SITA_NET, SITA_IPTV, RAM_NET];
+      const selling = connections.flatMap((connection, index) => {
+        const code = connection === SITA_IPTV ? "ITV-1M" : "NET-1M";
+        return [0, 1, 2].map((more) => (stores[(index + more) % 2] ?? store).settleTopUp(saleOf(connection, code)));
+      });
+      const closing = close("0", mina, stores[round % 2]);
+      for (const outcome of await Promise.all(selling)) expectRecorded(outcome);
+      await closing;
+      expect(await findWrong(store)).toEqual([]);
+    }
+    await open();
+    await close("0");
+    expect(await countRows(opened, "sale WHERE shift_id IS NULL")).toBe(0);
+    expect(await findWrong(store)).toEqual([]);
+    const { items } = await run(deskFor(mina), listOwnShifts, {});
+    const expected = items.reduce((sum, shift) => sum + Number(shift.expected), 0);
+    expect(expected).toBe(4 * 3 * (1130 + 300 + 1130));
+  });
+
+  test("a shift is opened and closed once, also twice at once", async () => {
+    const { opened, mina, deskFor, close } = await openCounter(makeDatabase);
+    const stores = [opened.store, await opened.another()];
+    const bothOf = async (work: (on: Store) => Promise<unknown>) =>
+      (await Promise.allSettled(stores.map(work))).map(({ status }) => status).sort();
+    expect(await bothOf((on) => run(deskFor(mina, on), openShift, {}))).toEqual(["fulfilled", "rejected"]);
+    expect(await bothOf((on) => close("0", mina, on))).toEqual(["fulfilled", "rejected"]);
+    expect(await countRows(opened, "shift")).toBe(1);
+  });
+
+  test("staff confirm a seller's request, and the cash is returned once", async () => {
+    const scene = await openCounter(makeDatabase);
+    const { opened, store, mina, bina, maya, sell, request, requests, confirm, open, close, giveBack, sales } = scene;
+    const { txnId: id } = await sell(SITA_NET, "NET-1M");
+    const stores = [store, await opened.another()];
+    const asked = await Promise.all(stores.map((on, index) => request(index === 0 ? mina : bina, id, on)));
+    expect(asked[0]).toEqual(asked[1]);
+    expect(asked[0]).toMatchObject({
+      state: "reversal_requested",
+      status: "success",
+      request: { reason: "wrong box" },
+    });
+    const [approval, ...others] = await requests();
+    expect(others).toEqual([]);
+    expect(approval).toMatchObject({ kind: "reversal", subject: id, state: "waiting", reason: "wrong box" });
+    await open();
+    const early = "this sale is not reversed: ask for its reversal first";
+    expect(await refusal(giveBack(mina, id))).toMatchObject({ code: "conflict", words: early });
+    expect(await confirm(maya, approval?.id ?? "")).toMatchObject({ state: "confirmed", decidedBy: "maya" });
+    expect(await sales()).toMatchObject([{ txnId: id, state: "reversed", status: "reversed", cashReturned: false }]);
+    const subject = `${id} production 2000001 internet sita`;
+    expect(await listEntries(store.engine.db, { subject }, 2)).toMatchObject([
+      {
+        action: "transaction.reverse",
+        author: "maya",
+        reason: "wrong box",
+        after: expect.stringContaining("requestedBy"),
+      },
+      { action: "approval.request", after: '{"amount":"1130.00"}' },
+    ]);
+    const reversed = { code: "conflict", words: "this sale is reversed already" };
+    expect(await refusal(request(mina, id))).toMatchObject(reversed);
+    expect(await refusal(giveBack(bina, id))).toMatchObject({ words: "you have no open shift: open one first" });
+    await open(bina);
+    const returned = await Promise.allSettled(stores.map((on, index) => giveBack(index === 0 ? mina : bina, id, on)));
+    expect(returned.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    for (const seller of [mina, bina])
+      expect(await refusal(giveBack(seller, id))).toMatchObject({
+        ...{ code: "conflict", words: "the cash of this sale was returned already" },
+      });
+    expect(await listEntries(store.engine.db, { subject }, 1)).toMatchObject([
+      { action: "sale.cash_returned", after: '{"amount":"1130.00"}' },
+    ]);
+    expect(await sales()).toMatchObject([{ cashReturned: true }]);
+    const sums = [await close("0"), await close("0", bina)].map(({ cash, returned: back, expected }) => {
+      return [cash.count, back.count, expected];
+    });
+    expect(sums).toEqual(
+      sums[0]?.[1] === 1
+        ? [
+            [1, 1, "0.00"],
+            [0, 0, "0.00"],
+          ]
+        : [
+            [1, 0, "1130.00"],
+            [0, 1, "-1130.00"],
+          ],
+    );
     expect(await findWrong(store)).toEqual([]);
   });
 }

@@ -72,26 +72,6 @@ async function actionsOf(store: Store) {
 
 /** Accounts, sessions and keys of the provider's staff, and what they were answered. */
 export function testStaff(makeDatabase: MakeDatabase): void {
-  test("an account is found with its secrets, and each name is given once, also by two processes", async () => {
-    const { store, another } = await openStore(makeDatabase);
-    const other = await another();
-    const added = await Promise.allSettled([store, other, store].map((each) => add(each, "maya")));
-    expect(added.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    const ravi = await add(store, "ravi", "viewer");
-    expect(ravi).toMatchObject({ name: "ravi", role: "viewer", createdAt: START, hasTotp: false });
-    expect(ravi).toMatchObject({ lastLogInAt: undefined, mustChangePassword: true });
-    expect((await staffOf(store).list()).map(({ name }) => name)).toEqual(["maya", "ravi"]);
-    const secrets = {
-      password: STORED_PASSWORD,
-      totpSecret: undefined,
-      totpStep: undefined,
-      recoveryCodes: [],
-      places: [],
-    };
-    expect(await findStaff(other.engine.db, "ravi")).toEqual({ ...ravi, secrets });
-    expect(await findStaff(store.engine.db, "Ravi")).toBeUndefined();
-  });
-
   test("a change ends the sessions but the one that is kept, and the audit trail tells it without a secret", async () => {
     const { store } = await openStore(makeDatabase);
     const maya = await add(store, "maya");
@@ -130,53 +110,6 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       ["staff.password", "maya", undefined, undefined],
       ["staff.totp_off", "maya", undefined, undefined],
       ["staff.role", "ravi", '{"role":"viewer"}', '{"role":"finance"}'],
-    ]);
-  });
-
-  test("a person of an issuer gets one account, also by two processes, whose role follows and whose name is its own", async () => {
-    const { store, another } = await openStore(makeDatabase);
-    const other = await another();
-    await add(store, "maya");
-    const random = seededRandom(3);
-    const logIn = (each: Store, person: Partial<IssuerPerson>) => {
-      const ports = {
-        store: each,
-        clock: () => START,
-        random,
-        totpRoles: new Set(["admin"] as const),
-        isCounter: false,
-      };
-      const described = { subject: "https://issuer ravi", name: "ravi", role: "viewer", ...person } as const;
-      const device = { address: "203.0.113.7", userAgent: undefined, secrets: new Map<number, string>() };
-      const logInWays = new Set<LogInWay>(["oidc"]);
-      const by = { issuer: "issuer", asked: { at: START, maxAgeMs: 300_000 }, device };
-      return logInFromIssuer({ ...ports, logInWays }, { authTime: START / 1000 + 1, ...described }, by);
-    };
-    const sessions = await Promise.all([store, other, store].map((each) => logIn(each, {})));
-    const [first] = sessions.map((each) => (each.kind === "logged_in" ? each : undefined));
-    expect(sessions.map(({ kind }) => kind)).toEqual(Array(3).fill("logged_in"));
-    expect((await staffOf(store).list()).map(({ name, logsInWith }) => [name, logsInWith])).toEqual([
-      ["maya", "password"],
-      ["ravi", "oidc"],
-    ]);
-    const hash = hashSecret(first?.token ?? "");
-    expect((await findSession(store.engine.db, hash))?.session).toMatchObject({ authenticatedAt: START });
-    expect(await logIn(store, { role: "admin", name: "renamed" })).toMatchObject({
-      identity: { name: "ravi", role: "admin", person: { mustSetUp: undefined } },
-    });
-    expect(await findSession(store.engine.db, hash)).toBeUndefined();
-    for (const name of ["maya", "ravi"])
-      expect(await logIn(store, { subject: "https://issuer other", name })).toEqual({ kind: "name_taken" });
-    expect(await logIn(store, { subject: "https://issuer other", name: undefined })).toEqual({ kind: "no_name" });
-    expect(await logIn(store, { role: undefined })).toEqual({ kind: "no_role" });
-    const set = staffOf(store).change("ravi", ["staff.password", { password: "new" }], by(START));
-    expect(await refusal(set)).toMatchObject({ code: "conflict" });
-    await staffOf(store).remove("ravi", by(START));
-    expect((await actionsOf(store)).slice(1)).toEqual([
-      ["staff.add", "ravi", undefined, '{"role":"viewer"}'],
-      ["staff.role", "ravi", '{"role":"viewer"}', '{"role":"admin"}'],
-      ["staff.role", "ravi", '{"role":"admin"}', '{"role":null}'],
-      ["staff.remove", "ravi", '{"role":null}', undefined],
     ]);
   });
 
@@ -246,21 +179,6 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(await refusal(run(desk, addStaffKey, key))).toMatchObject({ code: "conflict", words: taken });
   });
 
-  test("a one-time code is taken once, and none before it; a recovery code is taken once", async () => {
-    const { store, another } = await openStore(makeDatabase);
-    const [maya, other] = [await add(store, "maya"), await another()];
-    const to = { totpSecret: "BASE32", recoveryCodes: ["a", "b"] };
-    await staffOf(store).change("maya", ["staff.totp_on", to], by(START));
-    const all = [store, other, store, other];
-    const steps = await Promise.all(all.map((each) => useCode(each.engine, maya.id, { totpStep: 7 })));
-    expect(steps.filter(Boolean)).toHaveLength(1);
-    expect(await useCode(store.engine, maya.id, { totpStep: 6 })).toBe(false);
-    expect(await useCode(store.engine, maya.id, { totpStep: 8 })).toBe(true);
-    const codes = await Promise.all(all.map((each) => useCode(each.engine, maya.id, { recoveryCode: "a" })));
-    expect(codes.filter(Boolean)).toHaveLength(1);
-    expect((await findStaff(store.engine.db, "maya"))?.secrets).toMatchObject({ totpStep: 8, recoveryCodes: ["b"] });
-  });
-
   test("a session is found, noted as used, listed and ended by its owner, and goes when it is old", async () => {
     const { store } = await openStore(makeDatabase);
     const [maya, ravi] = [await add(store, "maya"), await add(store, "ravi")];
@@ -316,25 +234,6 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     expect(await findKnownDevices(store.engine.db, new Map([[maya.id, "device 1"]]))).toEqual([]);
   });
 
-  test("log-ins that come at once are counted one after the other, by their source, until they are forgotten or old", async () => {
-    const { store, another } = await openStore(makeDatabase);
-    const other = await another();
-    const seen: number[] = [];
-    const begin = (each: Store, id: string, { at = START, since = 0, source = "10.0.0.1", waitMs = 0 } = {}) =>
-      beginLogIn(each.engine, { id, name: "maya", source, at }, since, (failures) => {
-        seen.push(failures.length);
-        return waitMs;
-      });
-    await Promise.all([store, other, store, other].map((each, index) => begin(each, `${index}`)));
-    expect(seen).toEqual([0, 1, 2, 3]);
-    expect(await begin(other, "refused", { waitMs: 7 })).toBe(7);
-    await begin(store, "elsewhere", { source: "10.0.0.2" });
-    await forgetLogIn(other.engine, "0");
-    await begin(store, "later", { at: START + 1 });
-    await begin(store, "last", { at: START + 2, since: START });
-    expect(seen.slice(4)).toEqual([4, 0, 3, 1]);
-  });
-
   test("a key is found by its hash until it is removed, and says when it was used", async () => {
     const { store } = await openStore(makeDatabase);
     const keys = staffOf(store);
@@ -354,26 +253,6 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       ["staff_key.add", "billing", undefined, '{"role":"admin"}'],
       ["staff_key.remove", "billing", '{"role":"admin"}', undefined],
     ]);
-  });
-
-  test("of simultaneous requests with one key, one is done, and the others get the recorded answer", async () => {
-    const { store, another } = await openStore(makeDatabase);
-    const request = hashSecret("what is asked");
-    const asked = { hash: HASH, owner: "person 1", request, at: START };
-    const begin = async (each: Store) => (await beginAnswer(each.engine, asked, 9)) as KeptAnswer | undefined;
-    const begun = await Promise.all([store, await another(), store].map(begin));
-    expect(begun.filter((each) => each === undefined)).toHaveLength(1);
-    const open = await begin(store);
-    expect(open).toMatchObject({ status: undefined, body: undefined });
-    expect(Buffer.from(open?.request ?? [])).toEqual(request);
-    await keepAnswer(store.engine, HASH, 201, '{"a":1}');
-    expect(await begin(store)).toMatchObject({ status: 201, body: '{"a":1}' });
-    await keepAnswer(store.engine, HASH, 201, undefined);
-    expect(await begin(store)).toMatchObject({ status: 201, body: undefined });
-    await pruneAnswers(store.engine, START);
-    expect(await begin(store)).toBeDefined();
-    await pruneAnswers(store.engine, START + 1);
-    expect(await begin(store)).toBeUndefined();
   });
 
   test("the number of kept answers for each owner is limited, and recorded ones are still answered", async () => {
@@ -458,5 +337,129 @@ export function testStaff(makeDatabase: MakeDatabase): void {
       await staff.remove("maya", by(START), true);
       await expectRefused(opened, authority);
     });
+  });
+}
+
+/** What happens at once. */
+export function testStaffAtOnce(makeDatabase: MakeDatabase): void {
+  test("an account is found with its secrets, and each name is given once, also by two processes", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const other = await another();
+    const added = await Promise.allSettled([store, other, store].map((each) => add(each, "maya")));
+    expect(added.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const ravi = await add(store, "ravi", "viewer");
+    expect(ravi).toMatchObject({ name: "ravi", role: "viewer", createdAt: START, hasTotp: false });
+    expect(ravi).toMatchObject({ lastLogInAt: undefined, mustChangePassword: true });
+    expect((await staffOf(store).list()).map(({ name }) => name)).toEqual(["maya", "ravi"]);
+    const secrets = {
+      password: STORED_PASSWORD,
+      totpSecret: undefined,
+      totpStep: undefined,
+      recoveryCodes: [],
+      places: [],
+    };
+    expect(await findStaff(other.engine.db, "ravi")).toEqual({ ...ravi, secrets });
+    expect(await findStaff(store.engine.db, "Ravi")).toBeUndefined();
+  });
+
+  test("a person of an issuer gets one account, also by two processes, whose role follows and whose name is its own", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const other = await another();
+    await add(store, "maya");
+    const random = seededRandom(3);
+    const logIn = (each: Store, person: Partial<IssuerPerson>) => {
+      const ports = {
+        store: each,
+        clock: () => START,
+        random,
+        totpRoles: new Set(["admin"] as const),
+        isCounter: false,
+      };
+      const described = { subject: "https://issuer ravi", name: "ravi", role: "viewer", ...person } as const;
+      const device = { address: "203.0.113.7", userAgent: undefined, secrets: new Map<number, string>() };
+      const logInWays = new Set<LogInWay>(["oidc"]);
+      const by = { issuer: "issuer", asked: { at: START, maxAgeMs: 300_000 }, device };
+      return logInFromIssuer({ ...ports, logInWays }, { authTime: START / 1000 + 1, ...described }, by);
+    };
+    const sessions = await Promise.all([store, other, store].map((each) => logIn(each, {})));
+    const [first] = sessions.map((each) => (each.kind === "logged_in" ? each : undefined));
+    expect(sessions.map(({ kind }) => kind)).toEqual(Array(3).fill("logged_in"));
+    expect((await staffOf(store).list()).map(({ name, logsInWith }) => [name, logsInWith])).toEqual([
+      ["maya", "password"],
+      ["ravi", "oidc"],
+    ]);
+    const hash = hashSecret(first?.token ?? "");
+    expect((await findSession(store.engine.db, hash))?.session).toMatchObject({ authenticatedAt: START });
+    expect(await logIn(store, { role: "admin", name: "renamed" })).toMatchObject({
+      identity: { name: "ravi", role: "admin", person: { mustSetUp: undefined } },
+    });
+    expect(await findSession(store.engine.db, hash)).toBeUndefined();
+    for (const name of ["maya", "ravi"])
+      expect(await logIn(store, { subject: "https://issuer other", name })).toEqual({ kind: "name_taken" });
+    expect(await logIn(store, { subject: "https://issuer other", name: undefined })).toEqual({ kind: "no_name" });
+    expect(await logIn(store, { role: undefined })).toEqual({ kind: "no_role" });
+    const set = staffOf(store).change("ravi", ["staff.password", { password: "new" }], by(START));
+    expect(await refusal(set)).toMatchObject({ code: "conflict" });
+    await staffOf(store).remove("ravi", by(START));
+    expect((await actionsOf(store)).slice(1)).toEqual([
+      ["staff.add", "ravi", undefined, '{"role":"viewer"}'],
+      ["staff.role", "ravi", '{"role":"viewer"}', '{"role":"admin"}'],
+      ["staff.role", "ravi", '{"role":"admin"}', '{"role":null}'],
+      ["staff.remove", "ravi", '{"role":null}', undefined],
+    ]);
+  });
+
+  test("a one-time code is taken once, and none before it; a recovery code is taken once", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const [maya, other] = [await add(store, "maya"), await another()];
+    const to = { totpSecret: "BASE32", recoveryCodes: ["a", "b"] };
+    await staffOf(store).change("maya", ["staff.totp_on", to], by(START));
+    const all = [store, other, store, other];
+    const steps = await Promise.all(all.map((each) => useCode(each.engine, maya.id, { totpStep: 7 })));
+    expect(steps.filter(Boolean)).toHaveLength(1);
+    expect(await useCode(store.engine, maya.id, { totpStep: 6 })).toBe(false);
+    expect(await useCode(store.engine, maya.id, { totpStep: 8 })).toBe(true);
+    const codes = await Promise.all(all.map((each) => useCode(each.engine, maya.id, { recoveryCode: "a" })));
+    expect(codes.filter(Boolean)).toHaveLength(1);
+    expect((await findStaff(store.engine.db, "maya"))?.secrets).toMatchObject({ totpStep: 8, recoveryCodes: ["b"] });
+  });
+
+  test("log-ins that come at once are counted one after the other, by their source, until they are forgotten or old", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const other = await another();
+    const seen: number[] = [];
+    const begin = (each: Store, id: string, { at = START, since = 0, source = "10.0.0.1", waitMs = 0 } = {}) =>
+      beginLogIn(each.engine, { id, name: "maya", source, at }, since, (failures) => {
+        seen.push(failures.length);
+        return waitMs;
+      });
+    await Promise.all([store, other, store, other].map((each, index) => begin(each, `${index}`)));
+    expect(seen).toEqual([0, 1, 2, 3]);
+    expect(await begin(other, "refused", { waitMs: 7 })).toBe(7);
+    await begin(store, "elsewhere", { source: "10.0.0.2" });
+    await forgetLogIn(other.engine, "0");
+    await begin(store, "later", { at: START + 1 });
+    await begin(store, "last", { at: START + 2, since: START });
+    expect(seen.slice(4)).toEqual([4, 0, 3, 1]);
+  });
+
+  test("of simultaneous requests with one key, one is done, and the others get the recorded answer", async () => {
+    const { store, another } = await openStore(makeDatabase);
+    const request = hashSecret("what is asked");
+    const asked = { hash: HASH, owner: "person 1", request, at: START };
+    const begin = async (each: Store) => (await beginAnswer(each.engine, asked, 9)) as KeptAnswer | undefined;
+    const begun = await Promise.all([store, await another(), store].map(begin));
+    expect(begun.filter((each) => each === undefined)).toHaveLength(1);
+    const open = await begin(store);
+    expect(open).toMatchObject({ status: undefined, body: undefined });
+    expect(Buffer.from(open?.request ?? [])).toEqual(request);
+    await keepAnswer(store.engine, HASH, 201, '{"a":1}');
+    expect(await begin(store)).toMatchObject({ status: 201, body: '{"a":1}' });
+    await keepAnswer(store.engine, HASH, 201, undefined);
+    expect(await begin(store)).toMatchObject({ status: 201, body: undefined });
+    await pruneAnswers(store.engine, START);
+    expect(await begin(store)).toBeDefined();
+    await pruneAnswers(store.engine, START + 1);
+    expect(await begin(store)).toBeUndefined();
   });
 }
