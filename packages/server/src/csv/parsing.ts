@@ -41,37 +41,73 @@ const TOO_LONG: TakenRow = { lines: 1, cells: [], problem: `is longer than ${ROW
 
 /** Takes the row that begins with a line; undefined if its quote is still open at the end of the lines. */
 function takeRow(lines: readonly string[], from: number, delimiter: string): TakenRow | undefined {
-  let [quotes, length] = [0, 0];
+  const first = lines[from] as string;
+  if (first.length + 1 > ROW_MAX_CHARACTERS) return TOO_LONG;
+  if (!first.includes('"')) return { lines: 1, cells: first.split(delimiter) };
+  return takeQuotedRow(lines, from, delimiter);
+}
+
+/** Takes a row with quotes, which can contain line ends. */
+function takeQuotedRow(lines: readonly string[], from: number, delimiter: string): TakenRow | undefined {
+  let quotes = 0;
+  let length = 0;
   for (let to = from; to < lines.length; to += 1) {
     const line = lines[to] as string;
     length += line.length + 1;
+    if (length > ROW_MAX_CHARACTERS) return NO_ROW;
     quotes += line.split('"').length - 1;
-    if (length > ROW_MAX_CHARACTERS) return to === from ? TOO_LONG : NO_ROW;
-    if (quotes === 0) return { lines: 1, cells: line.split(delimiter) };
-    // A row whose quote is open has an odd number of quotes.
+    // A row whose quote is open has an odd number of quotes. The first line is always read: it may be no CSV.
     if (quotes % 2 === 1 && to > from) continue;
     const cells = cellsOf(lines.slice(from, to + 1).join("\n"), delimiter);
-    if (cells !== "open") return cells === undefined ? NO_ROW : { lines: to - from + 1, cells };
+    if (cells === undefined) return NO_ROW;
+    if (cells !== "open") return { lines: to - from + 1, cells };
   }
   return undefined;
 }
 
-/** The cells of a row; undefined if a quote is at a wrong place. A spreadsheet's `="00123"` is a cell without quotes. */
+/** The cells of a row; `open` if a quote is not closed, undefined if a quote is at a wrong place. */
 function cellsOf(row: string, delimiter: string): string[] | "open" | undefined {
   const cells: string[] = [];
   for (let at = 0; ; at += delimiter.length) {
-    const isQuoted = row.startsWith('"', at);
-    const end = isQuoted ? closingQuote(row, at) : row.startsWith('="', at) ? row.indexOf('"', at + 2) : undefined;
-    if (end === -1) return isQuoted ? "open" : undefined;
-    const next = end === undefined ? row.indexOf(delimiter, at) : end + 1;
-    const after = next === -1 ? row.length : next;
-    const cell = row.slice(at, after);
-    if (end === undefined && cell.includes('"')) return undefined;
-    cells.push(isQuoted ? cell.slice(1, -1).replaceAll('""', '"') : cell);
-    if (after === row.length) return cells;
-    if (!row.startsWith(delimiter, after)) return undefined;
-    at = after;
+    const cell = cellAt(row, at, delimiter);
+    if (cell === undefined || cell === "open") return cell;
+    cells.push(cell.text);
+    if (cell.end === row.length) return cells;
+    if (!row.startsWith(delimiter, cell.end)) return undefined;
+    at = cell.end;
   }
+}
+
+interface Cell {
+  readonly text: string;
+  /** The place after its last character in the row. */
+  readonly end: number;
+}
+
+function cellAt(row: string, at: number, delimiter: string): Cell | "open" | undefined {
+  if (row.startsWith('"', at)) return quotedCell(row, at);
+  if (row.startsWith('="', at)) return guardedCell(row, at);
+  return plainCell(row, at, delimiter);
+}
+
+function quotedCell(row: string, at: number): Cell | "open" {
+  const closing = closingQuote(row, at);
+  if (closing === -1) return "open";
+  return { text: row.slice(at + 1, closing).replaceAll('""', '"'), end: closing + 1 };
+}
+
+/** A spreadsheet's `="00123"` is a cell without quotes. */
+function guardedCell(row: string, at: number): Cell | undefined {
+  const closing = row.indexOf('"', at + 2);
+  if (closing === -1) return undefined;
+  return { text: row.slice(at, closing + 1), end: closing + 1 };
+}
+
+function plainCell(row: string, at: number, delimiter: string): Cell | undefined {
+  const next = row.indexOf(delimiter, at);
+  const end = next === -1 ? row.length : next;
+  const text = row.slice(at, end);
+  return text.includes('"') ? undefined : { text, end };
 }
 
 /** The place of the quote that closes a cell; -1 if there is none. Two quotes are one of the cell's text. */

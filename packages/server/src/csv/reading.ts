@@ -193,7 +193,7 @@ export async function* readPartnerFile(
 
 /** @param names of the columns. */
 function rowReader(names: readonly string[], format: PartnerFileFormat): (row: ParsedRow) => Theirs {
-  const { keyColumn, amountColumn, statusColumn, statuses, currencyExponent } = format;
+  const { keyColumn, amountColumn, statusColumn } = format;
   const indexOf = (field: string, name: string) => {
     const index = names.indexOf(name);
     if (index !== -1 && names.lastIndexOf(name) === index) return index;
@@ -212,25 +212,36 @@ function rowReader(names: readonly string[], format: PartnerFileFormat): (row: P
     if (cells.slice(names.length).some((text) => text.trim() !== ""))
       return { line, key: undefined, problem: `it has ${cells.length} cells, and the header has ${names.length}` };
     const key = cell(keyIndex);
-    if (key === "") return { line, key: undefined, problem: `${keyColumn} is empty` };
-    if (/[\ufffd\0]/.test(key)) return { line, key: undefined, problem: `${keyColumn} is not UTF-8, or holds a NUL` };
-    const wrongKey = identifierProblem(key);
+    const wrongKey = keyProblem(key);
     if (wrongKey !== undefined) return { line, key: undefined, problem: `${keyColumn} ${wrongKey}` };
-    const [amountText, statusText] = [cell(amountIndex), statusIndex === undefined ? "" : cell(statusIndex)];
-    const status = statusIndex === undefined ? "success" : statuses.get(statusText.toLowerCase());
-    const isTakenBack = amountText.startsWith("-");
-    const amount = parseMoney(isTakenBack ? amountText.slice(1) : amountText, currencyExponent);
-    // A failed attempt owes nothing, so its amount is ignored.
-    if (status === "failed") return { line, key, amount: amount ?? 0n, status };
-    if (amount === undefined)
-      return { line, key, problem: `${amountColumn} is ${quote(amountText)}, and no amount such as 1130 or 1130.50` };
-    if (status !== undefined) return { line, key, amount, status: isTakenBack ? "reversed" : status };
-    return {
-      line,
-      key,
-      problem: `${statusColumn} is ${quote(statusText)}, a word with no known meaning`,
-    };
+    const statusText = statusIndex === undefined ? undefined : cell(statusIndex);
+    return readTheirs({ line, key }, cell(amountIndex), statusText, format);
   };
+}
+
+function keyProblem(key: string): string | undefined {
+  if (key === "") return "is empty";
+  if (/[\ufffd\0]/.test(key)) return "is not UTF-8, or holds a NUL";
+  return identifierProblem(key);
+}
+
+/** @param statusText undefined if the file has no such column. */
+function readTheirs(
+  row: Pick<TheirRow, "line" | "key">,
+  amountText: string,
+  statusText: string | undefined,
+  { amountColumn, statusColumn, statuses, currencyExponent }: PartnerFileFormat,
+): Theirs {
+  const status = statusText === undefined ? "success" : statuses.get(statusText.toLowerCase());
+  const isTakenBack = amountText.startsWith("-");
+  const amount = parseMoney(isTakenBack ? amountText.slice(1) : amountText, currencyExponent);
+  // A failed attempt owes nothing, so its amount is ignored.
+  if (status === "failed") return { ...row, amount: amount ?? 0n, status };
+  if (amount === undefined)
+    return { ...row, problem: `${amountColumn} is ${quote(amountText)}, and no amount such as 1130 or 1130.50` };
+  if (status === undefined)
+    return { ...row, problem: `${statusColumn} is ${quote(statusText ?? "")}, a word with no known meaning` };
+  return { ...row, amount, status: isTakenBack ? "reversed" : status };
 }
 
 /** Shortens long texts: a cell may contain anything. */
