@@ -14,7 +14,7 @@ import { type Entry, headOf, type Ledger } from "./ledger.ts";
 import { decideImport, type ImportDecision, type ImportRules, resetLedger } from "./ledger-import.ts";
 import type { NormaliseMobile } from "./names.ts";
 import { endsRunning, isRunning, type StatedSubscription, type Subscription } from "./subscription.ts";
-import type { Instant } from "./wall-time.ts";
+import type { Instant, WallTime } from "./wall-time.ts";
 
 /** A ledger and its connection. */
 export interface ConnectionLedger extends Ledger, ConnectionName {}
@@ -72,11 +72,14 @@ export type CustomerImportRules = ImportRules & {
   readonly allowShorter: ReadonlySet<string>;
 };
 
+/** The rules of the whole file; the row has the others. */
+type FileImportRules = Omit<CustomerImportRules, "allowsShorter" | "goodwill">;
+
 /** Computes the change that a row makes to its stored customer (docs/ledger.md#imports). */
 export function changeCustomer(
   stored: StoredCustomer,
   stated: StatedCustomer,
-  rules: Omit<CustomerImportRules, "allowsShorter" | "goodwill">,
+  rules: FileImportRules,
   normaliseMobile: NormaliseMobile,
 ): CustomerChange {
   const { cuid, firstName, lastName, mobile, status } = stated;
@@ -85,52 +88,12 @@ export function changeCustomer(
   const area = (stated.area ?? former?.area) || undefined;
   const profile = { cuid, firstName, lastName, mobile, status, area };
   const before = former?.connections ?? [];
-  const { asOf, now, toleranceDays } = rules;
-  const isReset = rules.mode === "reset";
-  if (!isReset && stored.asOf !== undefined && rules.asOf.instant < stored.asOf) return staleChange(former, profile);
+  const isStale = stored.asOf !== undefined && rules.asOf.instant < stored.asOf;
+  if (isStale && rules.mode !== "reset") return staleChange(former, profile);
 
-  const entries: PlanEntry[] = [];
-  const heldBack: HeldBack[] = [];
-  const decide = (name: ConnectionName, ledger: Ledger, subscription: StatedSubscription | undefined) => {
-    const { plan } = ledger;
-    const allowsShorter = rules.allowShorter.has(cuid);
-    const decision = isReset
-      ? resetLedger(ledger, subscription, rules.now)
-      : decideImport(ledger, subscription, { asOf, now, toleranceDays, goodwill: stated.goodwill, allowsShorter });
-    const { service, reqId } = name;
-    if (decision.kind === "changed")
-      entries.push({ service, reqId, plan, before: headOf(ledger).subscription, entry: decision.entry });
-    if (decision.kind === "held_back") {
-      const { kind: _, ...held } = decision;
-      heldBack.push({ service, reqId, plan, ...held });
-    }
-  };
-  for (const ledger of ledgers) {
-    const connection = findConnection(stated.connections, ledger);
-    if (connection !== undefined && connection.subscriptions === undefined && !isReset) continue;
-    // A connection that was removed before and has no running subscription is not recorded again.
-    const isGone = connection === undefined && findConnection(before, ledger) === undefined;
-    if (isGone && !isRunning(headOf(ledger).subscription, rules.now.wall) && !isReset) continue;
-    decide(
-      ledger,
-      ledger,
-      connection?.subscriptions?.find(({ plan }) => plan === ledger.plan),
-    );
-  }
-  for (const connection of stated.connections)
-    for (const subscription of connection.subscriptions ?? [])
-      if (!ledgers.some((ledger) => ledger.plan === subscription.plan && isSameConnection(ledger, connection)))
-        decide(connection, { plan: subscription.plan, entries: [] }, subscription);
-
-  const runs = runsAfter(ledgers, entries);
-  const isStated = (connection: ConnectionName) => findConnection(stated.connections, connection) !== undefined;
-  const hasRun = (name: ConnectionName) =>
-    runs.some((run) => isSameConnection(run, name) && isRunning(run.subscription, rules.now.wall));
-  // Keep paid runs and staff blocks even if the file omits the connection.
-  const kept = before.filter((each) => !isStated(each) && !isReset && (each.blocked || hasRun(each)));
-  const unsorted = [...stated.connections.map((each) => bareConnection(each, before, isReset)), ...kept.map(bare)];
-  // Connections are sorted by service as in rows, so that importing an export does not change their order.
-  const connections = SERVICES.flatMap((service) => unsorted.filter((each) => each.service === service));
+  const { entries, heldBack } = decideLedgers(stored, stated, rules);
+  const running = runningAfter(ledgers, entries, rules.now.wall);
+  const connections = connectionsAfter(before, stated.connections, running, rules.mode);
   const codesAfter = codesOf(profile, connections, normaliseMobile);
   const codesBefore = former === undefined ? [] : codesOf(former, before, () => stored.mobileForm);
   const mobileForm = mobile === undefined ? undefined : normaliseMobile(mobile);
@@ -148,18 +111,102 @@ export function changeCustomer(
     heldBack,
     endsRunning: entries.filter((each) => endsRunning(each.before, each.entry.after, rules.now.wall)).length,
     deactivates: former?.status === "active" && status === "inactive",
-    runningThoughInactive: stated.connections.filter(
-      (each) =>
-        each.status === "inactive" &&
-        findConnection(before, each)?.status !== "inactive" &&
-        runs.some(
-          (run) =>
-            isSameConnection(run, each) &&
-            isRunning(run.subscription, rules.now.wall) &&
-            !run.subscription.bouquet.addOn,
-        ),
-    ),
+    runningThoughInactive: stated.connections.filter((each) => {
+      const becomesInactive = each.status === "inactive" && findConnection(before, each)?.status !== "inactive";
+      return becomesInactive && running.some((run) => isSameConnection(run, each) && !run.subscription.bouquet.addOn);
+    }),
   };
+}
+
+/** The decision about each ledger that the row states or leaves out. */
+function decideLedgers(
+  stored: StoredCustomer,
+  stated: StatedCustomer,
+  rules: FileImportRules,
+): Pick<CustomerChange, "entries" | "heldBack"> {
+  const entries: PlanEntry[] = [];
+  const heldBack: HeldBack[] = [];
+  for (const { connection, ledger, subscription } of ledgersOf(stored, stated, rules)) {
+    const { service, reqId } = connection;
+    const of = { service, reqId, plan: ledger.plan };
+    const decision = decideLedger(ledger, subscription, stated, rules);
+    if (decision.kind === "changed")
+      entries.push({ ...of, before: headOf(ledger).subscription, entry: decision.entry });
+    if (decision.kind === "held_back") {
+      const { kind: _, ...held } = decision;
+      heldBack.push({ ...of, ...held });
+    }
+  }
+  return { entries, heldBack };
+}
+
+/** A ledger, and the subscription that the row states for it. */
+interface LedgerOfRow {
+  readonly connection: ConnectionName;
+  readonly ledger: Ledger;
+  readonly subscription: StatedSubscription | undefined;
+}
+
+/** The ledgers that a row decides about: the stored ones, then the new ones. */
+function ledgersOf(stored: StoredCustomer, stated: StatedCustomer, rules: FileImportRules): LedgerOfRow[] {
+  const { ledgers } = stored;
+  const known = ledgers
+    .filter((ledger) => isDecided(ledger, stored, stated, rules))
+    .map((ledger) => {
+      const subscriptions = findConnection(stated.connections, ledger)?.subscriptions;
+      return { connection: ledger, ledger, subscription: subscriptions?.find(({ plan }) => plan === ledger.plan) };
+    });
+  const isKnown = (connection: ConnectionName, plan: string) =>
+    ledgers.some((ledger) => ledger.plan === plan && isSameConnection(ledger, connection));
+  const added = stated.connections.flatMap((connection) =>
+    (connection.subscriptions ?? [])
+      .filter(({ plan }) => !isKnown(connection, plan))
+      .map((subscription) => ({ connection, ledger: { plan: subscription.plan, entries: [] }, subscription })),
+  );
+  return [...known, ...added];
+}
+
+/** Whether the row decides about a stored ledger. */
+function isDecided(
+  ledger: ConnectionLedger,
+  { customer }: StoredCustomer,
+  { connections }: StatedCustomer,
+  { mode, now }: FileImportRules,
+): boolean {
+  if (mode === "reset") return true;
+  const connection = findConnection(connections, ledger);
+  if (connection !== undefined) return connection.subscriptions !== undefined;
+  // A connection that was removed before and has no running subscription is not recorded again.
+  const isStored = findConnection(customer?.connections ?? [], ledger) !== undefined;
+  return isStored || isRunning(headOf(ledger).subscription, now.wall);
+}
+
+function decideLedger(
+  ledger: Ledger,
+  subscription: StatedSubscription | undefined,
+  { cuid, goodwill }: StatedCustomer,
+  { mode, asOf, now, toleranceDays, allowShorter }: FileImportRules,
+): ImportDecision {
+  if (mode === "reset") return resetLedger(ledger, subscription, now);
+  const allowsShorter = allowShorter.has(cuid);
+  return decideImport(ledger, subscription, { asOf, now, toleranceDays, goodwill, allowsShorter });
+}
+
+/** The stated connections, and those that the file must not remove. @param running subscriptions after the import. */
+function connectionsAfter(
+  before: readonly Connection[],
+  stated: readonly StatedConnection[],
+  running: readonly ConnectionName[],
+  mode: FileImportRules["mode"],
+): BareConnection[] {
+  const isReset = mode === "reset";
+  // Keep paid runs and staff blocks even if the file omits the connection.
+  const mustStay = (each: Connection) => each.blocked || running.some((run) => isSameConnection(run, each));
+  const omitted = before.filter((each) => findConnection(stated, each) === undefined);
+  const kept = isReset ? [] : omitted.filter(mustStay).map(bare);
+  const unsorted = [...stated.map((each) => bareConnection(each, before, isReset)), ...kept];
+  // Connections are sorted by service as in rows, so that importing an export does not change their order.
+  return SERVICES.flatMap((service) => unsorted.filter((each) => each.service === service));
 }
 
 /** Whether anything of the customer must be written. */
@@ -186,19 +233,19 @@ function staleChange(former: Customer | undefined, profile: CustomerProfile): Cu
   };
 }
 
-/** The subscription of each ledger once the entries are appended. */
-function runsAfter(ledgers: readonly ConnectionLedger[], entries: readonly PlanEntry[]) {
+/** The running subscriptions once the entries are appended. */
+function runningAfter(ledgers: readonly ConnectionLedger[], entries: readonly PlanEntry[], now: WallTime) {
   const unchanged = ledgers.filter(
     (ledger) => !entries.some((entry) => isSameConnection(entry, ledger) && entry.plan === ledger.plan),
   );
   return [
-    ...unchanged.map((ledger) => runOf(ledger, headOf(ledger).subscription)),
-    ...entries.map((each) => runOf(each, each.entry.after)),
+    ...unchanged.flatMap((ledger) => runOf(ledger, headOf(ledger).subscription, now)),
+    ...entries.flatMap((each) => runOf(each, each.entry.after, now)),
   ];
 }
 
-function runOf({ service, reqId }: ConnectionName, subscription: Subscription | undefined) {
-  return { service, reqId, subscription };
+function runOf({ service, reqId }: ConnectionName, subscription: Subscription | undefined, now: WallTime) {
+  return isRunning(subscription, now) ? [{ service, reqId, subscription }] : [];
 }
 
 /** A block by staff stays: only staff can remove it. */

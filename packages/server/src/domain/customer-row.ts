@@ -114,26 +114,37 @@ function readConnections(
 
 function readSubscriptions(connection: FieldReader, service: Service, context: CustomerContext): StatedSubscription[] {
   const plans = new Set<string>();
-  const read = connection.objects("subscriptions", (fields) => {
-    const code = fields.statedIdentifier("code");
-    const start = readTimestamp(fields, "startdate");
-    const end = readTimestamp(fields, "enddate");
-    // Exports have this field; the ledger already knows its value.
-    fields.has("goodwillDays");
-    const bouquet = code === "" ? undefined : context.findBouquet(service, code);
-    if (code !== "" && bouquet === undefined) {
-      const whose = context.cuid === "" ? "" : `, of customer ${context.cuid}`;
-      fields.problem("code", `is not the code of any ${service} bouquet imported so far: ${code}${whose}`);
-    }
-    if (bouquet === undefined || start === undefined || end === undefined) return undefined;
-    if (end <= start) return fields.problem("enddate", "must be later than startdate");
-    const { plan, name, addOn, period } = bouquet;
-    if (plans.has(plan)) return fields.problem("code", "belongs to a plan that this connection has twice");
-    plans.add(plan);
-    const unit: StatedSubscription["unit"] = period.months > 0 ? "month" : "day";
-    return { plan, bouquet: { code, name, addOn }, start, end, unit };
-  });
+  const read = connection.objects("subscriptions", (fields) => readSubscription(fields, service, context, plans));
   return read.filter((subscription) => subscription !== undefined);
+}
+
+/** @param plans of the connection's subscriptions before this one. Its plan is added. */
+function readSubscription(
+  fields: FieldReader,
+  service: Service,
+  context: CustomerContext,
+  plans: Set<string>,
+): StatedSubscription | undefined {
+  const code = fields.statedIdentifier("code");
+  const start = readTimestamp(fields, "startdate");
+  const end = readTimestamp(fields, "enddate");
+  // Exports have this field; the ledger already knows its value.
+  fields.has("goodwillDays");
+  const bouquet = code === "" ? undefined : readBouquet(fields, service, code, context);
+  if (bouquet === undefined || start === undefined || end === undefined) return undefined;
+  if (end <= start) return fields.problem("enddate", "must be later than startdate");
+  const { plan, name, addOn, period } = bouquet;
+  if (plans.has(plan)) return fields.problem("code", "belongs to a plan that this connection has twice");
+  plans.add(plan);
+  const unit: StatedSubscription["unit"] = period.months > 0 ? "month" : "day";
+  return { plan, bouquet: { code, name, addOn }, start, end, unit };
+}
+
+function readBouquet(fields: FieldReader, service: Service, code: string, { findBouquet, cuid }: CustomerContext) {
+  const bouquet = findBouquet(service, code);
+  if (bouquet !== undefined) return bouquet;
+  const whose = cuid === "" ? "" : `, of customer ${cuid}`;
+  return fields.problem("code", `is not the code of any ${service} bouquet imported so far: ${code}${whose}`);
 }
 
 function readTimestamp(fields: FieldReader, name: string): WallTime | undefined {

@@ -128,8 +128,9 @@ const UNCHANGED: ImportDecision = { kind: "unchanged" };
 export function decideImport(
   ledger: Ledger,
   stated: StatedSubscription | undefined,
-  { asOf, now, goodwill, toleranceDays, allowsShorter }: ImportRules,
+  rules: ImportRules,
 ): ImportDecision {
+  const { asOf, now, goodwill, allowsShorter } = rules;
   // Records that repeat the state of their own time change nothing, even if entries were added later.
   if (goodwill !== "lacking" && isSameSubscription(headAsOf(ledger, asOf.instant).subscription, stated))
     return UNCHANGED;
@@ -144,24 +145,56 @@ export function decideImport(
     appendImport(ledger, { kind: "import", asOf, stated, since, goodwill: each }, now),
   );
   const entry = rightReading(read, before);
-  const bouquetCode = (before?.bouquet ?? stated?.bouquet)?.code ?? "";
   if (entry === undefined) {
-    const days = given.reduce((sum, { period }) => sum + period.days, 0);
-    const [lackingEnd, statedEnd] = read.map(({ after }) => after?.end);
-    const unclear = { days, at: given.at(-1)?.at.wall ?? "", lackingEnd };
-    const ends = { keptEnd: before?.end, statedEnd };
-    const none = { txnId: undefined, rowEnd: undefined, goodwillDays: undefined };
-    return { kind: "held_back", bouquetCode, ...ends, ...none, goodwill: unclear };
+    const bouquetCode = (before?.bouquet ?? stated?.bouquet)?.code ?? "";
+    return goodwillUnclear(bouquetCode, before, given, read);
   }
-  const { after } = entry;
-  if (isSameSubscription(before, after)) return UNCHANGED;
-  const lostMs = before === undefined ? 0 : wallMsBetween(after?.end ?? now.wall, before.end);
+  if (isSameSubscription(before, entry.after)) return UNCHANGED;
+  const lostMs = before === undefined ? 0 : wallMsBetween(entry.after?.end ?? now.wall, before.end);
   if (allowsShorter || lostMs <= 0 || !isRunning(before, now.wall)) return { kind: "changed", entry };
+  return decideShorter({ ledger, stated, before, entry, lostMs, since, included }, rules);
+}
+
+/** The records give different ends with the readings `lacking` and `held` of goodwill, and neither is the present one. */
+function goodwillUnclear(
+  bouquetCode: string,
+  before: Subscription | undefined,
+  given: readonly GrantEntry[],
+  [lacking, held]: readonly Entry[],
+): ImportDecision {
+  const days = given.reduce((sum, { period }) => sum + period.days, 0);
+  const goodwill = { days, at: given.at(-1)?.at.wall ?? "", lackingEnd: lacking?.after?.end };
+  const ends = { keptEnd: before?.end, statedEnd: held?.after?.end };
+  const none = { txnId: undefined, rowEnd: undefined, goodwillDays: undefined };
+  return { kind: "held_back", bouquetCode, ...ends, ...none, goodwill };
+}
+
+/** An entry that would end a running subscription earlier. */
+interface ShorterRun {
+  readonly ledger: Ledger;
+  readonly stated: StatedSubscription | undefined;
+  readonly before: Subscription;
+  readonly entry: Entry;
+  /** Time that the subscription would lose. */
+  readonly lostMs: number;
+  /** First entry of the run at the time of the records. */
+  readonly since: number;
+  /** Grants that the records contain. */
+  readonly included: readonly GrantEntry[];
+}
+
+/** Holds the entry back if the run was paid, or if the row itself states a later end. */
+function decideShorter(
+  { ledger, stated, before, entry, lostMs, since, included }: ShorterRun,
+  { goodwill, toleranceDays }: ImportRules,
+): ImportDecision {
+  const { after } = entry;
   const grants = grantsOfRun(ledger, before.since);
   // The row counts what it lacks: its end, minus later reversals, is in neither book (docs/ledger.md#held-back).
   const rowEnd = stated !== undefined && (after?.end ?? "") < stated.end ? stated.end : undefined;
   if (grants.length === 0 && rowEnd === undefined) return { kind: "changed", entry };
   if (after !== undefined && lostMs < toleranceDays * DAY_MS) return UNCHANGED;
+  const bouquetCode = before.bouquet.code;
   const ends = { keptEnd: before.end, statedEnd: stated && after?.end, rowEnd };
   const held = { kind: "held_back", bouquetCode, ...ends, goodwillDays: undefined, goodwill: undefined } as const;
   if (rowEnd !== undefined) {
@@ -173,10 +206,11 @@ export function decideImport(
     after !== undefined &&
     before.goodwillDays > 0 &&
     lostMs < (before.goodwillDays + toleranceDays) * DAY_MS;
-  return isGoodwill
-    ? { ...held, txnId: undefined, goodwillDays: before.goodwillDays }
-    : { ...held, txnId: newestTopUp(grants) };
+  if (isGoodwill) return { ...held, txnId: undefined, goodwillDays: before.goodwillDays };
+  return { ...held, txnId: newestTopUp(grants) };
 }
+
+type GrantEntry = ReturnType<typeof grantsOfRun>[number];
 
 function newestTopUp(grants: readonly Grant[]): string | undefined {
   return grants.findLast((grant) => grant.kind === "top_up")?.txnId;

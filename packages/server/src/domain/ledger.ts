@@ -209,33 +209,62 @@ interface Earlier {
  * lack (docs/ledger.md#imports).
  */
 function restated(plan: string, records: Uncounted<Import>, earlier: Earlier): Subscription | undefined {
-  const { since, asOf, stated, goodwill } = records;
-  const { reversedAt } = earlier;
-  let now = stated && importedSubscription(stated, since);
-  // An endless subscription in the records cannot be extended.
-  const lengthen = (longer: Subscription) => {
-    if (longer.end <= LAST_WALL_TIME) now = longer;
-  };
-  const grants = earlier.entries.filter((entry) => isGrant(entry)).filter(({ seq }) => seq >= since);
-  const isHeld = ({ kind, at }: Uncounted<Grant>) =>
-    at.instant <= asOf.instant && (kind === "top_up" || goodwill === "held");
-  for (const grant of grants) {
-    if (now === undefined || !isHeld(grant)) continue;
+  const { entries, reversedAt } = earlier;
+  const grants = entries.filter((entry) => isGrant(entry)).filter(({ seq }) => seq >= records.since);
+  const kept = withoutReversed(records, grants, reversedAt);
+  const known = kept && withEarlierGoodwill(plan, kept, records, earlier);
+  const start = known?.start ?? "";
+  let now = known;
+  for (const grant of grants)
+    if (isNews(grant, records, start) && !reversedAt.has(grant.seq))
+      now = unlessEndless(granted(plan, now, grant), now);
+  return now;
+}
+
+/** Whether the records contain a grant. */
+function isHeld({ kind, at }: Uncounted<Grant>, { asOf, goodwill }: Import): boolean {
+  return at.instant <= asOf.instant && (kind === "top_up" || goodwill === "held");
+}
+
+/** Whether the records lack a grant. {@link goodwillBeyond} counts the goodwill that was given before their start. */
+function isNews(grant: Uncounted<Grant>, records: Import, start: WallTime): boolean {
+  if (isHeld(grant, records)) return false;
+  return grant.at.instant > records.asOf.instant || grant.at.wall >= start;
+}
+
+/** The stated subscription without grants that were reversed after the records; undefined if nothing is left. */
+function withoutReversed(
+  records: Uncounted<Import>,
+  grants: readonly Uncounted<Grant>[],
+  reversedAt: Earlier["reversedAt"],
+): Subscription | undefined {
+  const { stated, since, asOf } = records;
+  if (stated === undefined) return undefined;
+  let now = importedSubscription(stated, since);
+  for (const grant of grants.filter((each) => isHeld(each, records))) {
     const reversed = reversedAt.get(grant.seq);
     if (reversed !== undefined && reversed > asOf.instant) now = shortened(now, grant.period);
     if (reversed === undefined && grant.kind === "goodwill")
       now = { ...now, goodwillDays: now.goodwillDays + grant.period.days };
   }
-  // Everything was reversed. An export must not show an end before the start.
-  if (now !== undefined && now.end <= now.start) now = undefined;
-  if (now !== undefined && goodwill === "lacking")
-    lengthen(lengthenedByGoodwill(now, goodwillBeyond(plan, now.start, records, earlier)));
-  const start = now?.start ?? "";
-  for (const grant of grants) {
-    const isNews = !isHeld(grant) && (grant.at.instant > asOf.instant || grant.at.wall >= start);
-    if (isNews && !reversedAt.has(grant.seq)) lengthen(granted(plan, now, grant));
-  }
-  return now;
+  // An export must not show an end before the start.
+  return now.end <= now.start ? undefined : now;
+}
+
+/** Adds the goodwill before the stated start, if the records lack it. */
+function withEarlierGoodwill(
+  plan: string,
+  run: Subscription,
+  records: Uncounted<Import>,
+  earlier: Earlier,
+): Subscription {
+  if (records.goodwill !== "lacking") return run;
+  return unlessEndless(lengthenedByGoodwill(run, goodwillBeyond(plan, run.start, records, earlier)), run);
+}
+
+/** The longer run, unless it would be endless: an endless subscription in the records cannot be extended. */
+function unlessEndless<Run extends Subscription | undefined>(longer: Subscription, before: Run): Subscription | Run {
+  return longer.end <= LAST_WALL_TIME ? longer : before;
 }
 
 /** Whole days that goodwill, given before the stated start, reaches beyond that start. */

@@ -22,17 +22,29 @@ const LINKED_MS = 7 * DAY_MS;
  * controls the machine.
  */
 export function namesOfPerson(changes: readonly AccessChange[], author: string, now: Instant): string[] {
-  const makers = new Map<string, string>();
-  const links: (readonly [string, string])[] = [];
-  for (const { action, author: changer, byStaff, subject, at } of changes) {
-    if (action === "staff_key.add") makers.set(`key ${subject}`, byStaff ? changer : "");
-    else if (byStaff && at >= now - LINKED_MS) links.push([changer, subject]);
-  }
-  for (const [key, maker] of makers) if (maker !== "") links.push([maker, key]);
+  const links = [...linksByChanges(changes, now), ...linksByKeys(changes)];
   const names = new Set([author]);
-  for (let before = 0; before < names.size; ) {
-    before = names.size;
-    for (const link of links) if (link.some((name) => names.has(name))) for (const name of link) names.add(name);
+  // The loop also reaches the names that it adds.
+  for (const name of names) {
+    const linked = links.filter((link) => link.includes(name)).flat();
+    for (const each of linked) names.add(each);
   }
   return [...names].sort();
+}
+
+/** Two names of one person. */
+type Link = readonly [string, string];
+
+/** The changer of an account can log in with it. */
+function linksByChanges(changes: readonly AccessChange[], now: Instant): Link[] {
+  return changes
+    .filter(({ action, byStaff, at }) => action !== "staff_key.add" && byStaff && at >= now - LINKED_MS)
+    .map(({ author, subject }) => [author, subject]);
+}
+
+/** The maker of a key knows it. Only the newest key of a name gives access. */
+function linksByKeys(changes: readonly AccessChange[]): Link[] {
+  const made = changes.filter(({ action }) => action === "staff_key.add");
+  const newest = new Map(made.map((change) => [change.subject, change]));
+  return [...newest.values()].filter(({ byStaff }) => byStaff).map(({ author, subject }) => [author, `key ${subject}`]);
 }

@@ -161,16 +161,34 @@ function* answersOf({ theirs, ours, outside }: Rows): Generator<Answer> {
   const owed = ours.filter((row) => isOwed(row, true));
   const reversed = ours.filter((row) => !isOwed(row, true));
   for (const row of aside) yield asideOf(row);
-  if (compared.length > 1 || owed.length > 1) {
-    for (const row of compared)
-      yield compared.length > 1 || !owesNothing(row) ? duplicate(row, undefined) : asideOf(row);
-    for (const row of owed) yield duplicate(undefined, row);
-    for (const row of reversed) yield compareRows(undefined, row);
-    return;
+  if (compared.length > 1 || owed.length > 1) yield* duplicatesOf(compared, owed, reversed);
+  else yield* comparisonOf(compared[0], owed, reversed, outside);
+}
+
+function* duplicatesOf(
+  compared: Rows["theirs"],
+  owed: readonly OurRow[],
+  reversed: readonly OurRow[],
+): Generator<Answer> {
+  for (const row of compared) {
+    const isAside = compared.length === 1 && owesNothing(row);
+    yield isAside ? asideOf(row) : duplicate(row, undefined);
   }
-  const [row] = compared;
-  const [topUp, ...others] = row !== undefined && owesNothing(row) ? [...reversed, ...owed] : [...owed, ...reversed];
-  if (row !== undefined || topUp !== undefined) yield compareRows(row, topUp ?? (row && outside));
+  for (const row of owed) yield duplicate(undefined, row);
+  for (const row of reversed) yield compareRows(undefined, row);
+}
+
+/** Compares the only row, if there is one, with the top-up that fits best. */
+function* comparisonOf(
+  row: TheirRow | UnreadableRow | undefined,
+  owed: readonly OurRow[],
+  reversed: readonly OurRow[],
+  outside: OurRow | undefined,
+): Generator<Answer> {
+  const isReversedThere = row !== undefined && owesNothing(row);
+  const [topUp, ...others] = isReversedThere ? [...reversed, ...owed] : [...owed, ...reversed];
+  if (row !== undefined) yield compareRows(row, topUp ?? outside);
+  else if (topUp !== undefined) yield compareRows(undefined, topUp);
   for (const other of others) yield compareRows(undefined, other);
 }
 
@@ -180,27 +198,51 @@ function* answersOf({ theirs, ours, outside }: Rows): Generator<Answer> {
  */
 function divideTheirs(rows: Rows["theirs"]): { readonly compared: Rows["theirs"]; readonly aside: Rows["theirs"] } {
   if (rows.length < 2) return { compared: rows, aside: [] };
-  const paid = new Map<Money, TheirRow[]>();
-  const [unread, reversed, failed, refunds]: [UnreadableRow[], TheirRow[], TheirRow[], TheirRow[]] = [[], [], [], []];
-  for (const row of rows)
-    if (isUnreadable(row)) unread.push(row);
-    else if (row.status === "failed") failed.push(row);
-    else if (row.status === "reversed") refunds.push(row);
-    else if (paid.get(row.amount)?.push(row) === undefined) paid.set(row.amount, [row]);
-  const aside: TheirRow[] = [];
-  const undone: TheirRow[] = [];
-  for (const refund of refunds) {
-    const success = paid.get(refund.amount)?.shift();
-    if (success === undefined) reversed.push(refund);
+  const unread = rows.filter((row) => isUnreadable(row));
+  const read = rows.filter((row): row is TheirRow => !isUnreadable(row));
+  const withStatus = (status: TheirStatus) => read.filter((row) => row.status === status);
+  const failed = withStatus("failed");
+  const { paid, undone, refunds, reversed } = pairRefunds(withStatus("success"), withStatus("reversed"));
+  const owing = [...unread, ...paid];
+  if (owing.length > 0) return { compared: [...owing, ...reversed], aside: [...refunds, ...undone, ...failed] };
+  const [first, ...others] = [...reversed, ...undone, ...failed];
+  return { compared: first === undefined ? [] : [first], aside: [...refunds, ...others] };
+}
+
+/** Rows after each refund met a success of its amount. */
+interface PairedRows {
+  /** Successes without a refund, those of one amount together. */
+  readonly paid: readonly TheirRow[];
+  /** Successes with a refund, as reversed. */
+  readonly undone: readonly TheirRow[];
+  /** The refunds of these. */
+  readonly refunds: readonly TheirRow[];
+  /** Reversed rows without a success. */
+  readonly reversed: readonly TheirRow[];
+}
+
+function pairRefunds(successes: readonly TheirRow[], reversals: readonly TheirRow[]): PairedRows {
+  const paid = byAmount(successes);
+  const [undone, refunds, reversed]: [TheirRow[], TheirRow[], TheirRow[]] = [[], [], []];
+  for (const reversal of reversals) {
+    const success = paid.get(reversal.amount)?.shift();
+    if (success === undefined) reversed.push(reversal);
     else {
       undone.push({ ...success, status: "reversed" });
-      aside.push(refund);
+      refunds.push(reversal);
     }
   }
-  const owing = [...unread, ...[...paid.values()].flat()];
-  if (owing.length > 0) return { compared: [...owing, ...reversed], aside: [...aside, ...undone, ...failed] };
-  const [first, ...others] = [...reversed, ...undone, ...failed];
-  return { compared: first === undefined ? [] : [first], aside: [...aside, ...others] };
+  return { paid: [...paid.values()].flat(), undone, refunds, reversed };
+}
+
+function byAmount(rows: readonly TheirRow[]): ReadonlyMap<Money, TheirRow[]> {
+  const groups = new Map<Money, TheirRow[]>();
+  for (const row of rows) {
+    const group = groups.get(row.amount);
+    if (group === undefined) groups.set(row.amount, [row]);
+    else group.push(row);
+  }
+  return groups;
 }
 
 function owesNothing(row: TheirRow | UnreadableRow): boolean {

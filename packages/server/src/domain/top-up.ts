@@ -1,5 +1,13 @@
 import { refusalOfToken, type TokenState } from "./access-token.ts";
-import { charge, type GuardedAccount, limitReached, NO_TERMS, type RefusedCharge, type SaleSums } from "./account.ts";
+import {
+  charge,
+  type GuardedAccount,
+  limitReached,
+  NO_TERMS,
+  type PartnerTerms,
+  type RefusedCharge,
+  type SaleSums,
+} from "./account.ts";
 import type { Bouquet } from "./bouquet.ts";
 import { type BasePlans, type Catalogue, findPurchasable } from "./catalogue.ts";
 import {
@@ -105,31 +113,48 @@ export function decideTopUp(
   snapshot: TopUpSnapshot,
   command: TopUpCommand,
   now: Moment,
-  { basePlans, latestEnd }: SaleRules,
+  rules: SaleRules,
 ): TopUpOutcome {
-  const { recorded, token, retired, prunedBefore, customerStatus, connection: found, catalogue } = snapshot;
+  const { recorded, retired } = snapshot;
   if (recorded !== undefined) return decideAgain(recorded, command);
   if (retired?.refused !== undefined) return refuseAgain(retired);
   const { tokenId } = command;
-  const state = tokenId === undefined ? undefined : token(tokenId);
-  const lost = tokenId === undefined ? undefined : refusalOfToken(state, now.instant);
+  const token = tokenId === undefined ? undefined : snapshot.token(tokenId);
+  const lost = tokenId === undefined ? undefined : refusalOfToken(token, now.instant);
   if (lost !== undefined) return refuse(lost);
-  const hasExpired = isCheckoutExpired(command.checkout, now.instant);
-  if (retired !== undefined || hasExpired) {
-    // The history of that time was deleted, so it is unknown whether the checkout was used.
-    if (command.checkout.issuedAt < (prunedBefore() ?? 0)) return refuse("checkout_unknown");
-    return { ...refuse("checkout_expired"), retired: retired ?? { retiredAt: now.instant, refused: undefined } };
-  }
+  if (retired !== undefined || isCheckoutExpired(command.checkout, now.instant))
+    return refuseExpired(snapshot, command, now.instant);
   if (!isCheckoutFor(command.checkoutId, command)) return refuse("checkout_mismatch");
-  const open = openToSales(customerStatus && { status: customerStatus }, found);
+  return decideSale(snapshot, command, now, rules, token?.partner.terms ?? NO_TERMS);
+}
+
+function refuseExpired(
+  { retired, prunedBefore }: TopUpSnapshot,
+  { checkout }: TopUpCommand,
+  now: Instant,
+): RefusedTopUp {
+  // The history of that time was deleted, so it is unknown whether the checkout was used.
+  if (checkout.issuedAt < (prunedBefore() ?? 0)) return refuse("checkout_unknown");
+  return { ...refuse("checkout_expired"), retired: retired ?? { retiredAt: now, refused: undefined } };
+}
+
+/** Checks the business rules, the limits and the balance. */
+function decideSale(
+  snapshot: TopUpSnapshot,
+  command: TopUpCommand,
+  now: Moment,
+  { basePlans, latestEnd }: SaleRules,
+  { limits, commission }: PartnerTerms,
+): TopUpOutcome {
+  const { customerStatus } = snapshot;
+  const open = openToSales(customerStatus && { status: customerStatus }, snapshot.connection);
   if (!open.ok) return refuse(open.refusal);
   const { connection } = open.value;
-  const quoted = catalogue();
+  const quoted = snapshot.catalogue();
   const bouquet = quoted && findPurchasable(quoted, connection, command.bouquetCode, now.wall, basePlans);
   if (bouquet === undefined) return refuse("bouquet_unavailable");
   if (bouquet.price !== command.amount) return refuse("amount_mismatch");
 
-  const { limits, commission } = state?.partner.terms ?? NO_TERMS;
   const today = now.wall.slice(0, "YYYY-MM-DD".length);
   const transaction = transactionOf(command, now, commissionOf(commission, command, today));
   const entry = entryOfTopUp(connection, bouquet, transaction.txnId, now);

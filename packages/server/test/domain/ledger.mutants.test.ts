@@ -39,7 +39,7 @@ const MUTANTS: readonly (readonly [rule: string, file: File, from: string, to: s
     "at.instant < asOf.instant && (kind",
   ],
   ["a top-up before the records is held", "ledger", '(kind === "top_up" || goodwill', "(goodwill"],
-  ["records bring back nothing reversed", "ledger", "isNews && !reversedAt.has(grant.seq)", "isNews"],
+  ["records bring back nothing reversed", "ledger", "start) && !reversedAt.has(grant.seq)", "start)"],
   [
     "what was reversed after the records is left out",
     "ledger",
@@ -49,7 +49,7 @@ const MUTANTS: readonly (readonly [rule: string, file: File, from: string, to: s
   ["a reversal that they hold is not subtracted again", "ledger", "reversed > asOf.instant) now", "reversed > 0) now"],
   ["records that lack goodwill get it", "ledger", '|| goodwill === "held")', "|| true)"],
   ["records that hold goodwill do not get it again", "ledger", '|| goodwill === "held")', "|| false)"],
-  ["goodwill before the stated start is not added whole", "ledger", "|| grant.at.wall >= start)", "|| true)"],
+  ["goodwill before the stated start is not added whole", "ledger", "|| grant.at.wall >= start;", "|| true;"],
   ["goodwill beyond the stated start is added", "ledger", "return Math.max(0, Math.floor(", "return Math.min(0, ("],
   ["goodwill that bridged a lapse is used up", "ledger", "paid > start ? paid : start", "paid"],
   ["time that was paid for is no goodwill", "ledger", "paid > start ? paid : start", "start"],
@@ -84,8 +84,8 @@ const MUTANTS: readonly (readonly [rule: string, file: File, from: string, to: s
   [
     "a file that changes nothing makes no entry",
     "ledger-import",
-    "isSameSubscription(before, after)",
-    "before === after",
+    "isSameSubscription(before, entry.after)",
+    "before === entry.after",
   ],
   ["a file that ends a paid run is held back", "ledger-import", "if (allowsShorter || lostMs <= 0", "if (lostMs !== 0"],
   [
