@@ -236,17 +236,23 @@ export async function countChunks(chunks: AsyncIterable<ArchiveChunk>): Promise<
   const partners = new Map<number, string>();
   const [id, name] = [columnsOf("partner").indexOf("id"), columnsOf("partner").indexOf("name")];
   for await (const chunk of chunks) {
-    if (chunk.kind === "totals") totals = chunk.totals;
-    else {
-      counts.set(chunk.table, (counts.get(chunk.table) ?? 0) + chunk.rows.length);
-      if (chunk.table === "partner") for (const row of chunk.rows) partners.set(Number(row[id]), String(row[name]));
+    if (chunk.kind === "totals") {
+      totals = chunk.totals;
+      continue;
     }
+    counts.set(chunk.table, (counts.get(chunk.table) ?? 0) + chunk.rows.length);
+    if (chunk.table !== "partner") continue;
+    for (const row of chunk.rows) partners.set(Number(row[id]), String(row[name]));
   }
   if (totals === undefined) throw notUnderstood();
+  refuseOtherCounts(counts, totals);
+  return { totals, partners };
+}
+
+function refuseOtherCounts(counts: ReadonlyMap<string, number>, { rows }: ArchiveTotals): void {
   for (const table of TABLE_NAMES) {
-    const [count = 0, expected = 0] = [counts.get(table), totals.rows[table]];
+    const [count = 0, expected = 0] = [counts.get(table), rows[table]];
     if (count !== expected)
       throw new BackupRefused(`is altered: ${table} should have ${expected} rows, and has ${count}`);
   }
-  return { totals, partners };
 }
