@@ -122,11 +122,12 @@ export function noteRefusedCalls(
 /** Stores every call of the trial environment, for the practice report. */
 export function noteTrialCalls(clock: () => Instant, trialCalls: Pick<CallNotes<TrialCall>, "note">): RequestObserver {
   return {
-    ended: ({ id: requestId, outcome, caller, body, route, answer, failure, isReplay }, ending, ms) => {
+    ended: (call, ending, ms) => {
+      const { id: requestId, caller, body, route, answer, failure } = call;
       if (caller?.environment !== "trial" || route?.operation === undefined) return;
       // Otherwise a partner that calls too fast would push out the practice of others.
       if (failure?.policy?.name === CALLS) return;
-      const sent = answer?.status === 502 ? "proxy_error" : (outcome ?? (isReplay ? "replayed" : "success"));
+      const gaveUp = ending === "gave_up";
       const { cuid, service, reqId, checkoutId, bouquetId, amt } = (body ?? {}) as Readonly<Record<string, unknown>>;
       trialCalls.note({
         at: Math.round(clock() - ms),
@@ -140,13 +141,18 @@ export function noteTrialCalls(clock: () => Instant, trialCalls: Pick<CallNotes<
         checkoutId: textOf(checkoutId),
         bouquetId: textOf(bouquetId),
         amount: textOf(amt),
-        outcome: ending === "gave_up" ? "no_answer" : sent,
-        retryAfter: ending === "gave_up" ? undefined : retryAfterOf(answer),
+        outcome: gaveUp ? "no_answer" : sentOutcome(call),
+        retryAfter: gaveUp ? undefined : retryAfterOf(answer),
         requestId,
       });
     },
     refusedBare: () => {},
   };
+}
+
+function sentOutcome({ answer, outcome, isReplay }: Call): TrialCall["outcome"] {
+  if (answer?.status === 502) return "proxy_error";
+  return outcome ?? (isReplay ? "replayed" : "success");
 }
 
 function retryAfterOf(answer: Answer | undefined): number | undefined {

@@ -42,7 +42,7 @@ export async function* checkRows(engine: Engine, db: Db, zone: Zone): AsyncGener
 }
 
 async function* checkLedgers(engine: Engine, db: Db, zone: Zone): AsyncGenerator<CheckEvent> {
-  const seen = { ledger_entry: 0, top_up: 0, reversal: 0 };
+  const seen: SeenCounts = { ledger_entry: 0, top_up: 0, reversal: 0 };
   let [ledgers, wrong] = [0, 0];
   for await (const some of allLedgers(engine, db)) {
     const subscriptions = await readSubscriptions(db, some);
@@ -131,13 +131,19 @@ function readSubscriptions(db: Db, { environment, cuids }: LedgersOfSome): Promi
   return all.where("environment", "=", environment).where("cuid", "in", cuids).execute();
 }
 
+interface SeenCounts {
+  ledger_entry: number;
+  top_up: number;
+  reversal: number;
+}
+
 /** @param seen counts the entries, top-ups and reversals. */
 function* problemsOf(
   { environment, ledgers }: LedgersOfSome,
   subscriptions: readonly RawRow<"subscription">[],
   recorded: ReadonlyMap<string, Recorded>,
   zone: Zone,
-  seen: { ledger_entry: number; top_up: number; reversal: number },
+  seen: SeenCounts,
 ): Generator<string> {
   const byName = new Map(ledgers.map((ledger) => [nameOf(ledger), ledger]));
   const txnIds = new Set<string>();
@@ -148,19 +154,33 @@ function* problemsOf(
       yield `${where}: no entry leads to the stored subscription`;
       continue;
     }
-    const fault = findFault(ledger);
-    if (fault !== undefined) yield `${where}: ${fault}`;
-    if (!isDeepStrictEqual(toHead(row), headOf(ledger)))
-      yield `${where}: the last entry differs from the stored subscription`;
+    const topUps = recordedBy(ledger);
+    for (const problem of problemsOfSubscription(row, ledger)) yield `${where}: ${problem}`;
+    for (const problem of problemsOfTopUps(topUps, recorded, zone, txnIds)) yield `${where}: ${problem}`;
     seen.ledger_entry += ledger.entries.length;
-    for (const topUp of recordedBy(ledger)) {
-      const isTwice = txnIds.has(topUp.txn_id);
-      const problem = isTwice ? "is there twice" : findDifference(topUp, recorded.get(topUp.txn_id), zone);
-      if (problem !== undefined) yield `${where}: the top-up ${topUp.txn_id} ${problem}`;
-      txnIds.add(topUp.txn_id);
-      seen.top_up += 1;
-      seen.reversal += topUp.reversed_at === null ? 0 : 1;
-    }
+    seen.top_up += topUps.length;
+    seen.reversal += topUps.filter(({ reversed_at }) => reversed_at !== null).length;
+  }
+}
+
+function* problemsOfSubscription(row: RawRow<"subscription">, ledger: CustomerLedger): Generator<string> {
+  const fault = findFault(ledger);
+  if (fault !== undefined) yield fault;
+  if (!isDeepStrictEqual(toHead(row), headOf(ledger))) yield "the last entry differs from the stored subscription";
+}
+
+/** @param txnIds of all ledgers before this one. Those of its top-ups are added. */
+function* problemsOfTopUps(
+  topUps: readonly Recorded[],
+  recorded: ReadonlyMap<string, Recorded>,
+  zone: Zone,
+  txnIds: Set<string>,
+): Generator<string> {
+  for (const topUp of topUps) {
+    const isTwice = txnIds.has(topUp.txn_id);
+    const problem = isTwice ? "is there twice" : findDifference(topUp, recorded.get(topUp.txn_id), zone);
+    if (problem !== undefined) yield `the top-up ${topUp.txn_id} ${problem}`;
+    txnIds.add(topUp.txn_id);
   }
 }
 

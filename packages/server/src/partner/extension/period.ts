@@ -56,14 +56,11 @@ export async function readPeriod<Place, Of extends OwnDays | OwnReference = OwnD
   owner: CursorOwner,
   query: JsonObject,
 ): Promise<Reading<Asked<Of, Place>>> {
-  const { zone } = ports.store.provider;
   const fields = new FieldReader(query);
   const read = (name: string, maxLength = CURSOR_MAX_LENGTH) =>
     Array.isArray(query[name]) ? fields.problem(name, "must be sent once") : fields.optionalText(name, { maxLength });
   const cursor = read("cursor");
-  const opened = cursor === undefined ? undefined : openCursor(await ports.store.checkoutSecrets(), owner, cursor);
-  const continued = opened as Asked<Partial<OwnDays & OwnReference>, Place> | undefined;
-  if (cursor !== undefined && continued === undefined) fields.problem("cursor", "must be next of a page of this list");
+  const continued = cursor === undefined ? undefined : await openPage<Place>(ports, owner, fields, cursor);
   const readSame = (name: "from" | "to" | "udf1", maxLength?: number) => {
     const given = read(name, maxLength);
     if (continued === undefined) return given;
@@ -73,26 +70,39 @@ export async function readPeriod<Place, Of extends OwnDays | OwnReference = OwnD
   const udf1 = readSame("udf1", FREE_FIELD_MAX_LENGTH);
   const days = { to: readSame("to"), from: readSame("from") };
   const asked = (of: OwnDays | OwnReference) => fields.finish({ of: of as Of, place: continued?.place });
-  if (udf1 !== undefined) {
-    if (days.from !== undefined || days.to !== undefined) fields.problem("udf1", "must be sent without from and to");
-    return asked({ udf1 });
-  }
+  if (udf1 === undefined) return asked(await readDays(ports, fields, days));
+  if (days.from !== undefined || days.to !== undefined) fields.problem("udf1", "must be sent without from and to");
+  return asked({ udf1 });
+}
 
+/** What the previous page of a list was of, and the place where this one begins. */
+async function openPage<Place>({ store }: Ports, owner: CursorOwner, fields: FieldReader, cursor: string) {
+  const opened = openCursor(await store.checkoutSecrets(), owner, cursor);
+  if (opened === undefined) return fields.problem("cursor", "must be next of a page of this list");
+  return opened as Asked<Partial<OwnDays & OwnReference>, Place>;
+}
+
+/** Reads the days of a list: one day if `from` is missing, today if both are. */
+async function readDays(
+  ports: Ports,
+  fields: FieldReader,
+  given: { readonly from: string | undefined; readonly to: string | undefined },
+): Promise<OwnDays> {
+  const { zone } = ports.store.provider;
   const readRange = (name: "from" | "to", text: string) => {
     const range = settledRange(text, zone);
     if (range === undefined) fields.problem(name, "must be a day such as 2026-11-20");
     return range;
   };
   const today = momentOf(ports).wall.slice(0, 10);
-  const to = days.to ?? today;
+  const to = given.to ?? today;
   const end = readRange("to", to);
-  const from = days.from ?? (end === undefined ? today : to);
+  const from = given.from ?? (end === undefined ? today : to);
   const begin = readRange("from", from);
-  if (begin !== undefined && end !== undefined) {
-    if (from > to) fields.problem("to", "must not be before from");
-    const horizon = await readHorizon(ports.store.engine.db);
-    const deleted = horizon === undefined ? "" : zone.wallTime(horizon - 1).slice(0, 10);
-    if (from <= deleted) fields.problem("from", `must be after ${deleted}: older history was deleted`);
-  }
-  return asked({ from, to });
+  if (begin === undefined || end === undefined) return { from, to };
+  if (from > to) fields.problem("to", "must not be before from");
+  const horizon = await readHorizon(ports.store.engine.db);
+  const deleted = horizon === undefined ? "" : zone.wallTime(horizon - 1).slice(0, 10);
+  if (from <= deleted) fields.problem("from", `must be after ${deleted}: older history was deleted`);
+  return { from, to };
 }
