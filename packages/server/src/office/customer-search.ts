@@ -129,16 +129,30 @@ async function* placesOf(
 ): AsyncGenerator<MatchPlace[]> {
   for (const [index, range] of ranges.entries()) {
     if (after !== undefined && index < after.range) continue;
-    const atOnce = range.others.length > 0 ? NAMES_AT_ONCE : limit;
-    let beyond: FoundTerm | undefined = after?.range === index ? after : undefined;
-    do {
-      const found: readonly FoundTerm[] = await readTerms(db, environment, range, beyond, atOnce);
-      const cuids = await withOtherWords(db, environment, range, found);
-      const fitting = found.filter(({ cuid }) => cuids.has(cuid)).map((each) => ({ range: index, ...each }));
-      for (let start = 0; start < fitting.length; start += limit) yield fitting.slice(start, start + limit);
-      beyond = found.length < atOnce ? undefined : found.at(-1);
-    } while (beyond !== undefined);
+    const begin = after?.range === index ? after : undefined;
+    for await (const terms of termsOf(db, environment, range, begin, limit)) {
+      const places = terms.map((term) => ({ range: index, ...term }));
+      yield* portionsOf(places, limit);
+    }
   }
+}
+
+/** Yields the terms of one range whose customers have its other words too. */
+async function* termsOf(
+  db: Db,
+  environment: Environment,
+  range: TermRange,
+  after: FoundTerm | undefined,
+  limit: number,
+): AsyncGenerator<FoundTerm[]> {
+  const atOnce = range.others.length > 0 ? NAMES_AT_ONCE : limit;
+  let last = after;
+  do {
+    const found: readonly FoundTerm[] = await readTerms(db, environment, range, last, atOnce);
+    const cuids = await withOtherWords(db, environment, range, found);
+    yield found.filter(({ cuid }) => cuids.has(cuid));
+    last = found.length < atOnce ? undefined : found.at(-1);
+  } while (last !== undefined);
 }
 
 interface FoundTerm {

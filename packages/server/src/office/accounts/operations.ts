@@ -176,16 +176,10 @@ export const enterIntoAccount = operation({
         secondPerson: false,
       });
       if (first !== undefined) {
-        if (first.kind === kind && first.amount === amount) return { answer: answerOf(before, true) };
-        const words = `a ${first.kind} of ${inFull(first.amount)} at ${first.wall}`;
-        throw new Refused("conflict", `the reference ${reference} was used for ${words}: choose another one`);
+        refuseOtherEntry(first, kind, amount, inFull);
+        return { answer: answerOf(before, true) };
       }
-      const available = availableOf(before, account.creditLimit);
-      if (kind === "withdrawal" && available !== undefined && available + amount < 0n)
-        throw new Refused(
-          "conflict",
-          `only ${inFull(available)} is available: withdraw less, or raise the credit limit`,
-        );
+      if (kind === "withdrawal") refuseOverdraft(availableOf(before, account.creditLimit), amount, inFull);
       const subject = `${key.partnerId} ${key.environment} ${reference}`;
       const write = async () => {
         await addToBalance(tx, key, amount);
@@ -197,8 +191,7 @@ export const enterIntoAccount = operation({
         );
       };
       const after = before + amount;
-      if (after <= -MONEY_LIMIT || after >= MONEY_LIMIT)
-        throw new Refused("conflict", `the balance would have more than ${MONEY_DIGITS} digits`);
+      refuseLongBalance(after);
       const [former, now] = [{ balance: inFull(before) }, { balance: inFull(after) }];
       const entered = { environment: key.environment, amount: inFull(amount), reference };
       const requested = await requestIfNeeded(office, tx, {
@@ -234,6 +227,24 @@ async function raiseNeedsAnother(
   if (office.limits?.secondPersonMoney === undefined || before === undefined) return false;
   if (wished === undefined) return true;
   return wished > before && (isWaiting || (await countToday(office, tx, "entered", wished - before)));
+}
+
+/** @param first the entry that has the reference. */
+function refuseOtherEntry(first: StaffEntry, kind: StaffEntryKind, amount: Money, inFull: (of: Money) => string): void {
+  if (first.kind === kind && first.amount === amount) return;
+  const words = `a ${first.kind} of ${inFull(first.amount)} at ${first.wall}`;
+  throw new Refused("conflict", `the reference ${first.reference} was used for ${words}: choose another one`);
+}
+
+/** @param available undefined without a credit limit. @param amount negative, as it changes the balance. */
+function refuseOverdraft(available: Money | undefined, amount: Money, inFull: (of: Money) => string): void {
+  if (available === undefined || available + amount >= 0n) return;
+  throw new Refused("conflict", `only ${inFull(available)} is available: withdraw less, or raise the credit limit`);
+}
+
+function refuseLongBalance(balance: Money): void {
+  if (-MONEY_LIMIT < balance && balance < MONEY_LIMIT) return;
+  throw new Refused("conflict", `the balance would have more than ${MONEY_DIGITS} digits`);
 }
 
 /** The effect on the balance. @throws Refused */

@@ -1,4 +1,4 @@
-import { type Mailer, MailFailed } from "../../domain/mail.ts";
+import { type Mail, type Mailer, MailFailed } from "../../domain/mail.ts";
 import { keyOf, type MailWords, type Problem, type ProblemKey, problemMail } from "../../domain/problem.ts";
 import { dayAt } from "../../domain/wall-time.ts";
 import type { AlertRow } from "../../store/tables.ts";
@@ -52,6 +52,7 @@ function nameOfRow({ kind, environment, subject, limitName, endsAt }: ProblemKey
 
 /** Sends each mail until the server accepts it, for a day. */
 function mailing({ store, clock, mailer, words, lease, log }: AlertPorts) {
+  if (mailer === undefined) return async () => {};
   const { engine, provider } = store;
   const { zone, currencyExponent: exponent } = provider;
   /** The last failure that was logged. */
@@ -65,21 +66,25 @@ function mailing({ store, clock, mailer, words, lease, log }: AlertPorts) {
     const problem = known.find((each) => nameOf(each) === nameOfRow(alert)) ?? problemOf(alert);
     return problemMail(problem, { beganAt, endedAt: isOver ? endsAt : undefined, zone, exponent, words });
   };
+  /** @returns whether the server has accepted the mail. */
+  const send = async (mail: Mail, stopping: AbortSignal): Promise<boolean> => {
+    try {
+      const refused = await mailer.send(mail, stopping);
+      if (refused.length > 0) log("warn", { count: refused.length }, "the mail server refused recipients of alerts");
+      failure = undefined;
+      return true;
+    } catch (error) {
+      if (!(error instanceof MailFailed)) throw error;
+      if (error.message !== failure && !stopping.aborted)
+        log("warn", { cause: error.message }, "mails about alerts are late: run topupd check mail");
+      failure = error.message;
+      return false;
+    }
+  };
   return async (stopping: AbortSignal, problems: readonly Problem[]): Promise<void> => {
-    if (mailer === undefined) return;
     for (const alert of await alertsToMail(engine.db, clock())) {
       if (stopping.aborted || !(await lease.take())) return;
-      try {
-        const refused = await mailer.send(await mailOf(alert, problems), stopping);
-        if (refused.length > 0) log("warn", { count: refused.length }, "the mail server refused recipients of alerts");
-      } catch (error) {
-        if (!(error instanceof MailFailed)) throw error;
-        if (error.message !== failure && !stopping.aborted)
-          log("warn", { cause: error.message }, "mails about alerts are late: run topupd check mail");
-        failure = error.message;
-        return;
-      }
-      failure = undefined;
+      if (!(await send(await mailOf(alert, problems), stopping))) return;
       await noteMailed(engine, alert, clock());
     }
   };

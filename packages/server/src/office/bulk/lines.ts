@@ -9,7 +9,15 @@ import type { Store } from "../../store/store.ts";
 import type { BulkRunRow } from "../../store/tables.ts";
 import { type Line, readLines } from "../imports/file.ts";
 import { keyOf, PORTION } from "./plan.ts";
-import { connectionsOfCustomers, countGroup, findHolders, type Group, linesAfter, pagesOfGroup } from "./sql.ts";
+import {
+  connectionsOfCustomers,
+  countGroup,
+  findHolders,
+  type Group,
+  linesAfter,
+  type OwnConnections,
+  pagesOfGroup,
+} from "./sql.ts";
 
 /* The connections that the lines of a list mean. Nothing is guessed. */
 
@@ -43,12 +51,7 @@ export async function* readMeant(
       const texts = some.map(textOf);
       const codes = texts.filter(({ text }) => !GROUP.test(text));
       yield await meaningOf(store, environment, codes);
-      for (const { line, text } of texts) {
-        const [, kind, name] = GROUP.exec(text) ?? [];
-        if (kind !== undefined && name !== undefined)
-          for await (const meanings of meaningOfGroup(store, environment, { kind: kind as Group["kind"], name }))
-            yield meanings.map((meaning) => ({ line, text, ...meaning }));
-      }
+      for (const line of texts) yield* meaningOfGroup(store, environment, line);
     }
 }
 
@@ -84,30 +87,52 @@ function textOf(line: Line): TextLine {
   return { line: line.number, text: text.replace(/[^\s,]+/g, unguardCell) };
 }
 
+/** The meaning of lines that name no group. */
 async function meaningOf(store: Place, environment: Environment, lines: readonly TextLine[]): Promise<MeantLine[]> {
-  const { db } = store.engine;
   const codes = lines.filter(({ text, problem }) => problem === undefined && readKey(text, environment) === undefined);
-  const codesOf = new Map(codes.map(({ text }) => [text, codesToFind(text, store.provider)]));
+  const found = await findByCodes(
+    store,
+    environment,
+    codes.map(({ text }) => text),
+  );
+  return lines.flatMap(({ line, text, problem }) => {
+    const meanings = problem === undefined ? meaningOfText(text, environment, found) : [{ meant: { problem } }];
+    return meanings.map((meaning) => ({ line, text, ...meaning }));
+  });
+}
+
+/** The customers that some texts find. */
+interface FoundByCodes {
+  /** The codes that a text is looked up with. */
+  readonly codesOf: ReadonlyMap<string, readonly string[]>;
+  readonly cuidsOf: (text: string) => readonly string[];
+  /** Customers that are the only ones with a code. */
+  readonly customers: ReadonlyMap<string, OwnConnections>;
+}
+
+async function findByCodes(
+  { engine: { db }, provider }: Place,
+  environment: Environment,
+  texts: readonly string[],
+): Promise<FoundByCodes> {
+  const codesOf = new Map(texts.map((text) => [text, codesToFind(text, provider)]));
   const holders = await findHolders(db, environment, [...new Set([...codesOf.values()].flat())]);
   const cuidsOf = (text: string) => [...new Set((codesOf.get(text) ?? []).flatMap((code) => holders.get(code) ?? []))];
   const cuids = new Set([...codesOf.keys()].map(cuidsOf).flatMap((fitting) => (fitting.length === 1 ? fitting : [])));
-  const customers = await connectionsOfCustomers(db, environment, [...cuids]);
-  return lines.flatMap(({ line, text, problem }) => {
-    const meanings = (): readonly Meaning[] => {
-      if (problem !== undefined) return [{ meant: { problem } }];
-      const key = readKey(text, environment);
-      const wrong = identifierProblem(key?.cuid ?? text) ?? identifierProblem(key?.reqId ?? text);
-      if (wrong !== undefined) return [{ meant: { problem: `the id ${wrong}` } }];
-      if (key !== undefined) return [{ meant: key }];
-      const [cuid = "", ...others] = cuidsOf(text);
-      if (cuid === "") return [{ meant: { problem: `no ${environment} customer has the code ${text}` } }];
-      if (others.length > 0) return [{ meant: { problem: severalFit([cuid, ...others]) } }];
-      const { codes: own = [], connections = [] } = customers.get(cuid) ?? {};
-      const isWhole = codesOf.get(text)?.some((code) => own.includes(code)) === true;
-      return meaningOfCode(text, cuid, connections, isWhole);
-    };
-    return meanings().map((meaning) => ({ line, text, ...meaning }));
-  });
+  return { codesOf, cuidsOf, customers: await connectionsOfCustomers(db, environment, [...cuids]) };
+}
+
+function meaningOfText(text: string, environment: Environment, found: FoundByCodes): readonly Meaning[] {
+  const key = readKey(text, environment);
+  const wrong = identifierProblem(key?.cuid ?? text) ?? identifierProblem(key?.reqId ?? text);
+  if (wrong !== undefined) return [{ meant: { problem: `the id ${wrong}` } }];
+  if (key !== undefined) return [{ meant: key }];
+  const [cuid = "", ...others] = found.cuidsOf(text);
+  if (cuid === "") return [{ meant: { problem: `no ${environment} customer has the code ${text}` } }];
+  if (others.length > 0) return [{ meant: { problem: severalFit([cuid, ...others]) } }];
+  const { codes: own = [], connections = [] } = found.customers.get(cuid) ?? {};
+  const isWhole = found.codesOf.get(text)?.some((code) => own.includes(code)) === true;
+  return meaningOfCode(text, cuid, connections, isWhole);
 }
 
 function severalFit(cuids: readonly string[]): string {
@@ -133,11 +158,19 @@ function meaningOfCode(
   return connections.map((meant) => ({ whole: connections.length, meant }));
 }
 
-async function* meaningOfGroup({ engine: { db } }: Place, environment: Environment, group: Group) {
+/** The connections of the segment or area that a line names. Yields nothing for other lines. */
+async function* meaningOfGroup(
+  { engine: { db } }: Place,
+  environment: Environment,
+  { line, text }: TextLine,
+): AsyncGenerator<readonly MeantLine[]> {
+  const [, kind, name] = GROUP.exec(text) ?? [];
+  if (kind === undefined || name === undefined) return;
+  const group = { kind: kind as Group["kind"], name };
   const whole = await countGroup(db, environment, group);
-  if (whole === 0) yield [{ meant: { problem: `no ${environment} connection has the ${group.kind} ${group.name}` } }];
+  if (whole === 0) yield [{ line, text, meant: { problem: `no ${environment} connection has the ${kind} ${name}` } }];
   for await (const keys of pagesOfGroup(db, environment, group, PORTION))
-    yield keys.map((meant): Meaning => ({ whole, meant }));
+    yield keys.map((meant) => ({ line, text, whole, meant }));
 }
 
 function lineOf({ cuid, service, reqId }: ConnectionKey): string {

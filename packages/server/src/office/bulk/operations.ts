@@ -6,7 +6,7 @@ import type { Db } from "../../store/engine.ts";
 import type { BulkLineRow, BulkRunRow } from "../../store/tables.ts";
 import { numberCursor, PAGE, pageOf, readPage, runOf } from "../common.ts";
 import { readNames } from "../customer-search.ts";
-import { correctingBy, decide } from "../decide.ts";
+import { correctingBy, type Decision, decide } from "../decide.ts";
 import { type Rows, rowsOf } from "../fields.ts";
 import { countBulk } from "../limits.ts";
 import type { Office } from "../office.ts";
@@ -38,6 +38,8 @@ const STEPS = {
   },
 } as const;
 
+type Step = keyof typeof STEPS;
+
 /** Ctrl-C ends the command, but not the run. */
 function shownAfter(run: Static<typeof BulkRunSchema>) {
   const note = `A service with a console continues it: topupd bulk pause ${run.id} stops it.\n`;
@@ -45,53 +47,61 @@ function shownAfter(run: Static<typeof BulkRunSchema>) {
 }
 
 /** An operation that changes the state of a run. A run that is running by then is corrected after the answer. */
-function stepOf(step: keyof typeof STEPS) {
-  const { to, summary } = STEPS[step];
-  const from: readonly BulkRunRow["state"][] = STEPS[step].from;
+function stepOf(step: Step) {
   return operation({
     ...CHANGE,
     http: `POST /bulk/:id/${step}`,
     refuses: ["not_found", "conflict"],
-    summary,
+    summary: STEPS[step].summary,
     input: Type.Object(OF_RUN),
     answer: BulkRunSchema,
     cli: [{ words: `bulk ${step}`, arguments: ["id"], show: shownAfter, examples: [`topupd bulk ${step} 7`] }],
     async run(office, { id }) {
       const { db } = office.store.engine;
-      await decide(office, [], async (tx) => {
-        const run = await theRun(tx, id);
-        const { state, startedAt, count } = run;
-        if (!from.includes(state)) throw new Refused("conflict", `this bulk change is ${state}`);
-        if (step === "start" && count === 0)
-          throw new Refused("conflict", "there is nothing to do: a preview shows why");
-        if (step === "start" && run.author !== office.by.author)
-          throw new Refused("conflict", `this is the preview of ${run.author}: make your own`);
-        const { at: now, author } = office.by;
-        const rights = step === "continue" ? rightsOf(office) : {};
-        // The rest of a run that had other rights counts for its new author.
-        if (step === "continue" && !isOfAuthor(office, run))
-          await countBulk(office, tx, { ...run, count: count - run.done });
-        const request = step === "start" ? await requestStart(office, tx, run) : undefined;
-        const next = request === undefined ? to : ("waiting" as const);
-        const changes = { state: next, startedAt: startedAt ?? now, changedAt: now, problem: null, ...rights };
-        const write = async () => {
-          if (state === "waiting") {
-            const decision = { state: "refused", decidedBy: author, decidedAt: now } as const;
-            await endRequest(tx, { kind: "bulk", subject: String(id) }, decision);
-          }
-          if (!(await sql.updateRun(tx, { id, state }, changes)))
-            throw new Refused("conflict", "this bulk change has changed meanwhile: look again");
-          await request?.write(tx);
-        };
-        return {
-          answer: undefined,
-          change: { write, audit: request?.audit ?? [bulkSteered(step, run, orderOf(run))] },
-        };
-      });
+      await decide(office, [], (tx) => decideStep(office, tx, id, step));
       await office.goOn((ending) => correctRun(office, id, ending));
       return runData(office, await theRun(db, id));
     },
   });
+}
+
+async function decideStep(office: Office, tx: Db, id: number, step: Step): Promise<Decision<undefined>> {
+  const from: readonly BulkRunRow["state"][] = STEPS[step].from;
+  const run = await theRun(tx, id);
+  const { state, startedAt } = run;
+  if (!from.includes(state)) throw new Refused("conflict", `this bulk change is ${state}`);
+  if (step === "start") refuseStart(run, office.by.author);
+  if (step === "continue") await countRest(office, tx, run);
+  const rights = step === "continue" ? rightsOf(office) : {};
+  const request = step === "start" ? await requestStart(office, tx, run) : undefined;
+  const next = request === undefined ? STEPS[step].to : ("waiting" as const);
+  const { at: now } = office.by;
+  const changes = { state: next, startedAt: startedAt ?? now, changedAt: now, problem: null, ...rights };
+  const write = async () => {
+    if (state === "waiting") await refuseRequest(office, tx, id);
+    if (!(await sql.updateRun(tx, { id, state }, changes)))
+      throw new Refused("conflict", "this bulk change has changed meanwhile: look again");
+    await request?.write(tx);
+  };
+  const audit = request?.audit ?? [bulkSteered(step, run, orderOf(run))];
+  return { answer: undefined, change: { write, audit } };
+}
+
+function refuseStart(run: BulkRunRow, author: string): void {
+  if (run.count === 0) throw new Refused("conflict", "there is nothing to do: a preview shows why");
+  if (run.author !== author) throw new Refused("conflict", `this is the preview of ${run.author}: make your own`);
+}
+
+/** Counts the rest of a run that had other rights for its new author. */
+async function countRest(office: Office, tx: Db, run: BulkRunRow): Promise<void> {
+  if (isOfAuthor(office, run)) return;
+  await countBulk(office, tx, { ...run, count: run.count - run.done });
+}
+
+/** Refuses the request to start a run that is cancelled. */
+async function refuseRequest({ by }: Office, tx: Db, id: number): Promise<void> {
+  const decision = { state: "refused", decidedBy: by.author, decidedAt: by.at } as const;
+  await endRequest(tx, { kind: "bulk", subject: String(id) }, decision);
 }
 
 export const startBulk = stepOf("start");

@@ -28,7 +28,7 @@ export async function findHolders(
   return holders;
 }
 
-interface OwnConnections {
+export interface OwnConnections {
   /** The customer id and the mobile number. */
   readonly codes: readonly (string | null)[];
   readonly connections: readonly ConnectionKey[];

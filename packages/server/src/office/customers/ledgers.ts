@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { findConnection, isBlocked } from "../../domain/customer.ts";
-import { explainEntries, type Ledger } from "../../domain/ledger.ts";
+import { type Entry, explainEntries, type Ledger } from "../../domain/ledger.ts";
 import { planView } from "../../domain/plan-view.ts";
 import { portionsOf } from "../../domain/portions.ts";
-import type { Subscription } from "../../domain/subscription.ts";
+import type { BouquetLabel, Subscription } from "../../domain/subscription.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import { isoTime, plus } from "../../domain/wall-time.ts";
 import { findCustomer } from "../../store/customers.ts";
@@ -59,18 +59,16 @@ async function topUpsOf(db: Db, { entries }: Ledger): Promise<ReadonlyMap<string
   return new Map(found);
 }
 
+type EntryData = Static<typeof LedgerEntrySchema>;
+
 function entryData(
   { entry, before, reversedBy, isOpening }: ReturnType<typeof explainEntries>[number],
   topUps: ReadonlyMap<string, Transaction>,
   presenter: Presenter,
-): Static<typeof LedgerEntrySchema> {
+): EntryData {
   const { seq, kind, at, after } = entry;
-  const granted = entry.kind === "top_up" || entry.kind === "goodwill" ? entry : undefined;
-  const reasoned = entry.kind === "goodwill" || entry.kind === "reversal" ? entry : undefined;
-  const imported = entry.kind === "import" ? entry : undefined;
-  const bouquet = imported?.stated?.bouquet ?? granted?.bouquet;
-  const txnId = entry.kind === "top_up" ? entry.txnId : null;
-  const topUp = topUps.get(txnId ?? "");
+  const topUp = entry.kind === "top_up" ? topUps.get(entry.txnId) : undefined;
+  const { period, bouquetId, bouquetName, txnId, reverses, author, reason, asOf, stated, goodwill } = fieldsOf(entry);
   return {
     seq,
     kind,
@@ -79,21 +77,60 @@ function entryData(
     before: runOf(before),
     after: runOf(after),
     counted: after === undefined ? null : countedOf(after),
-    period: granted === undefined ? null : { ...granted.period },
-    bouquetId: bouquet?.code ?? null,
-    bouquetName: bouquet?.name ?? null,
+    period,
+    bouquetId,
+    bouquetName,
     txnId,
     partner: topUp === undefined ? null : partnerName(topUp, presenter),
     amount: topUp === undefined ? null : presenter.formatAmount(topUp.amount),
-    reverses: entry.kind === "reversal" ? entry.of : null,
+    reverses,
     reversedBy: reversedBy ?? null,
-    author: reasoned?.author ?? null,
-    reason: reasoned?.reason ?? null,
-    asOf: imported?.asOf.wall ?? null,
-    stated: runOf(imported?.stated),
+    author,
+    reason,
+    asOf,
+    stated,
     isOpening,
-    goodwill: imported?.goodwill ?? null,
+    goodwill,
   };
+}
+
+/** Fields that only some kinds of entries have. */
+const NOTHING = {
+  period: null,
+  bouquetId: null,
+  bouquetName: null,
+  txnId: null,
+  reverses: null,
+  author: null,
+  reason: null,
+  asOf: null,
+  stated: null,
+  goodwill: null,
+} as const satisfies Partial<EntryData>;
+
+/** The fields that an entry has by its kind. */
+function fieldsOf(entry: Entry): Pick<EntryData, keyof typeof NOTHING> {
+  switch (entry.kind) {
+    case "top_up":
+      return { ...NOTHING, ...bouquetOf(entry.bouquet), period: { ...entry.period }, txnId: entry.txnId };
+    case "goodwill": {
+      const { author, reason } = entry;
+      return { ...NOTHING, ...bouquetOf(entry.bouquet), period: { ...entry.period }, author, reason };
+    }
+    case "reversal": {
+      const { of: reverses, author, reason } = entry;
+      return { ...NOTHING, reverses, author, reason };
+    }
+    case "import": {
+      const { stated, asOf, goodwill } = entry;
+      const bouquet = stated && bouquetOf(stated.bouquet);
+      return { ...NOTHING, ...bouquet, asOf: asOf.wall, stated: runOf(stated), goodwill };
+    }
+  }
+}
+
+function bouquetOf({ code, name }: BouquetLabel) {
+  return { bouquetId: code, bouquetName: name };
 }
 
 function countedOf({ anchor: from, months, days, goodwillDays }: Subscription) {

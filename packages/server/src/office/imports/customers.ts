@@ -4,6 +4,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { GoodwillReading } from "../../domain/ledger.ts";
 import { Refused } from "../../domain/refused.ts";
 import { isRunning } from "../../domain/subscription.ts";
+import type { WallTime } from "../../domain/wall-time.ts";
 import { listCustomers } from "../../store/customers.ts";
 import { momentOf } from "../../store/ports.ts";
 import type { AlsoImported, ConfirmedCustomer, CustomerRowOfFile, FileRules } from "../../store/store.ts";
@@ -19,6 +20,7 @@ import {
   type Chunk,
   CUSTOMERS_AT_ONCE,
   customerRowReader,
+  type RowReader,
   type RowsRequest,
   readChunks,
 } from "./rows.ts";
@@ -85,75 +87,129 @@ async function layOver(
   hooks: CustomersHooks,
   named = new Set<string>(),
 ): Promise<CustomersImported> {
-  const { store, by, isPreview } = of;
-  const { environment, file, skipInvalid, allowLargeChange } = request;
-  const { onRejected, onProgress } = hooks;
-  const reader = await customerRowReader(of, request);
-  const rulesNow = (): FileRules => {
-    const { toleranceDays = 1, allowShorter = [] } = request;
-    return { now: momentOf(of), mode: "import", toleranceDays, allowShorter: new Set(allowShorter) };
-  };
-  const preview = (rows: readonly CustomerRowOfFile[]) => store.previewCustomers(environment, rows, rulesNow());
-  const write = (rows: readonly CustomerRowOfFile[]) => {
-    const rules = rulesNow();
-    return store.importCustomers(environment, rows, { ...by, at: rules.now.instant }, rules);
-  };
-  const confirm = (customers: readonly ConfirmedCustomer[]) => store.confirmCustomers(environment, customers);
+  const { environment, skipInvalid, allowLargeChange } = request;
+  const importing = { of, request, hooks, reader: await customerRowReader(of, request) };
+  const checked = await checkRows(importing, named);
+  const { good, bad, counted, weighed } = checked;
+  if (good === 0 || (bad > 0 && skipInvalid !== true)) throw badLines(bad, good > 0);
+  if (of.isPreview) weighed.rejectShared(hooks.onRejected);
+  const largeChanges = await findLargeChanges(of, environment, weighed, good);
+  if (largeChanges.length > 0 && allowLargeChange !== true) throw tooLarge(largeChanges);
+  if (of.isPreview) return doneWith({ ...weighed.report(bad), ...counted }, largeChanges);
+  const written = await writeRows(importing, checked);
+  return doneWith({ ...written.report(bad), ...counted }, []);
+}
 
+/** The parts that checking and writing a file need. */
+interface Importing {
+  readonly of: Decider;
+  readonly request: CustomersImport;
+  readonly hooks: CustomersHooks;
+  readonly reader: RowReader;
+}
+
+/** A customers file that was read to its end. */
+interface CheckedFile {
+  /** Number of rows that can be taken. */
+  readonly good: number;
+  readonly bad: number;
+  readonly counted: Pick<CustomersReport, "mobilePlaceholders" | "mobilesUnreadable" | "running">;
+  /** Effects of the good rows, if they were measured. */
+  readonly weighed: CustomersTally;
+  /** The rows to write. */
+  readonly kept: CheckedRows;
+  /** Divides a portion that is read again. */
+  readonly divide: (chunk: Chunk) => CheckedPart;
+}
+
+/** Reads the whole file, and measures the change if that is needed. @param named gets the cuids of the good rows. */
+async function checkRows({ of, request, hooks, reader }: Importing, named: Set<string>): Promise<CheckedFile> {
+  const { store, isPreview } = of;
+  const { environment, file, allowLargeChange } = request;
   const isWeighed = isPreview || (allowLargeChange !== true && (await hasCustomers(of, environment)));
   const weighed = new CustomersTally(isPreview ? hooks : undefined);
   const values = new FileValues(hooks.onWarning, isPreview, store.provider.normaliseMobile);
-  const checked = new CheckedRows();
-  const divide = ({ rows, lines }: Chunk): CheckedPart => {
-    const isUnchanged = ({ row }: NumberedRow) => isWeighed && weighed.isUnchanged(row.stated.cuid);
-    const changing = rows.filter((row) => !isUnchanged(row));
-    const unchanged = rows.filter(isUnchanged).map(({ row: { stated, asOf } }) => ({ cuid: stated.cuid, asOf }));
-    return { changing, unchanged, lines };
-  };
+  const kept = new CheckedRows();
+  const divide = (chunk: Chunk) => dividePart(chunk, isWeighed ? weighed : undefined);
+  const preview = (rows: readonly CustomerRowOfFile[]) =>
+    store.previewCustomers(environment, rows, fileRules(of, request));
   const now = momentOf(of).wall;
   let [good, bad, running] = [0, 0, 0];
   for await (const chunk of readChunks(sourceRows(file, "readCustomersCsv"), reader)) {
     const { rows, rejected, lines } = chunk;
-    for (const { row, problems } of rejected) {
-      if (problems === AS_OF_REQUIRED) throw asOfRefused("required");
-      onRejected({ line: row.line, problems });
-    }
-    [good, bad] = [good + rows.length, bad + rejected.length];
-    for (const { row } of rows) {
-      named.add(row.stated.cuid);
-      for (const { subscriptions } of row.stated.connections)
-        running += (subscriptions ?? []).filter((each) => isRunning(each, now)).length;
-    }
+    reportRejected(chunk, hooks);
+    good += rows.length;
+    bad += rejected.length;
+    running += countRunningRows(rows, now);
+    for (const { row } of rows) named.add(row.stated.cuid);
     if (isWeighed) await weighed.take(rows, preview);
     values.take(rows);
-    if (!isPreview) checked.add(divide(chunk));
-    onProgress({ step: "checking", lines });
+    if (!isPreview) kept.add(divide(chunk));
+    hooks.onProgress({ step: "checking", lines });
   }
-  const counted = { ...values.report(), running };
-  if (good === 0 || (bad > 0 && skipInvalid !== true)) throw badLines(bad, good > 0);
-  if (isPreview) weighed.rejectShared(onRejected);
-  const largeChanges = await findLargeChanges(of, environment, weighed, good);
-  if (largeChanges.length > 0 && allowLargeChange !== true) throw tooLarge(largeChanges);
-  if (isPreview) return doneWith({ ...weighed.report(bad), ...counted }, largeChanges);
+  return { good, bad, counted: { ...values.report(), running }, weighed, kept, divide };
+}
 
-  const readAgain = async function* (): AsyncGenerator<CheckedPart> {
-    let [goodAgain, badAgain] = [0, 0];
-    for await (const chunk of readChunks(sourceRows(file, "readCustomersCsv"), reader)) {
-      [goodAgain, badAgain] = [goodAgain + chunk.rows.length, badAgain + chunk.rejected.length];
-      if (goodAgain > good || badAgain > bad) throw fileChanged();
-      yield divide(chunk);
-    }
-    if (goodAgain !== good) throw fileChanged();
+/** @throws Refused if a row needs an `asOf` that the file lacks. */
+function reportRejected({ rejected }: Chunk, { onRejected }: CustomersHooks): void {
+  for (const { row, problems } of rejected) {
+    if (problems === AS_OF_REQUIRED) throw asOfRefused("required");
+    onRejected({ line: row.line, problems });
+  }
+}
+
+/** The number of subscriptions that run by the rows. */
+function countRunningRows(rows: readonly NumberedRow[], now: WallTime): number {
+  const connections = rows.flatMap(({ row }) => row.stated.connections);
+  const subscriptions = connections.flatMap((connection) => connection.subscriptions ?? []);
+  return subscriptions.filter((each) => isRunning(each, now)).length;
+}
+
+/** @param weighed undefined if the change was not measured: then all rows may change something. */
+function dividePart({ rows, lines }: Chunk, weighed: CustomersTally | undefined): CheckedPart {
+  const isUnchanged = ({ row }: NumberedRow) => weighed?.isUnchanged(row.stated.cuid) === true;
+  const changing = rows.filter((row) => !isUnchanged(row));
+  const unchanged = rows.filter(isUnchanged).map(({ row: { stated, asOf } }) => ({ cuid: stated.cuid, asOf }));
+  return { changing, unchanged, lines };
+}
+
+function fileRules(of: Decider, { toleranceDays = 1, allowShorter = [] }: CustomersImport): FileRules {
+  return { now: momentOf(of), mode: "import", toleranceDays, allowShorter: new Set(allowShorter) };
+}
+
+async function writeRows(importing: Importing, checked: CheckedFile): Promise<CustomersTally> {
+  const { of, request, hooks } = importing;
+  const { store, by } = of;
+  const { environment } = request;
+  const write = (rows: readonly CustomerRowOfFile[]) => {
+    const rules = fileRules(of, request);
+    return store.importCustomers(environment, rows, { ...by, at: rules.now.instant }, rules);
   };
+  const confirm = (customers: readonly ConfirmedCustomer[]) => store.confirmCustomers(environment, customers);
   const written = new CustomersTally(hooks);
-  for await (const { changing, unchanged, lines } of checked.parts() ?? readAgain()) {
+  for await (const { changing, unchanged, lines } of checked.kept.parts() ?? readAgain(importing, checked)) {
     await written.confirm(unchanged, confirm);
     await written.take(changing, write);
-    onProgress({ step: "writing", lines });
+    hooks.onProgress({ step: "writing", lines });
   }
   await written.retryShared(write, CUSTOMERS_AT_ONCE);
-  written.rejectShared(onRejected);
-  return doneWith({ ...written.report(bad), ...counted }, []);
+  written.rejectShared(hooks.onRejected);
+  return written;
+}
+
+/** Reads a file that is too large to be kept in memory. @throws Refused if it has changed meanwhile. */
+async function* readAgain(
+  { request, reader }: Importing,
+  { good, bad, divide }: CheckedFile,
+): AsyncGenerator<CheckedPart> {
+  let [goodAgain, badAgain] = [0, 0];
+  for await (const chunk of readChunks(sourceRows(request.file, "readCustomersCsv"), reader)) {
+    goodAgain += chunk.rows.length;
+    badAgain += chunk.rejected.length;
+    if (goodAgain > good || badAgain > bad) throw fileChanged();
+    yield divide(chunk);
+  }
+  if (goodAgain !== good) throw fileChanged();
 }
 
 /** @throws Refused if all rows were rejected because of other customers' connections. */

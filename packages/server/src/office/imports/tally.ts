@@ -106,15 +106,18 @@ export class CustomersTally {
   }
 
   #add(numbered: NumberedRow, effect: CustomerEffect): void {
-    const { line } = numbered;
-    const { cuid, kind, changes, heldBack, runningThoughInactive, shared } = effect;
-    const isPlain = kind === "unchanged" && !effect.isStale && heldBack.length + runningThoughInactive.length === 0;
-    if (!isPlain) this.#touched.add(cuid);
-    if (kind === "refused") {
-      if (shared !== undefined) this.#shared.push({ ...numbered, shared, endsRunning: effect.endsRunning });
-      return;
-    }
-    this.#counts[kind] += 1;
+    const { cuid, kind, shared, endsRunning } = effect;
+    if (!isPlain(effect)) this.#touched.add(cuid);
+    if (kind !== "refused") {
+      this.#counts[kind] += 1;
+      this.#count(effect);
+      this.#noteFreed(effect);
+      this.#show(numbered, effect);
+    } else if (shared !== undefined) this.#shared.push({ ...numbered, shared, endsRunning });
+  }
+
+  #count(effect: CustomerEffect): void {
+    const { heldBack } = effect;
     this.#heldBack += heldBack.length;
     this.#goodwillUnclear += heldBack.filter(({ goodwill }) => goodwill !== undefined).length;
     if (effect.isStale) this.#stale += 1;
@@ -122,15 +125,27 @@ export class CustomersTally {
     if (effect.deactivates) this.deactivates += 1;
     if (losesValue(effect, ["mobile"])) this.losesMobile += 1;
     if (losesValue(effect, ["first_name", "last_name"])) this.losesName += 1;
-    // A field of a connection is named by service and reqId.
-    for (const { field, to } of changes)
-      if (to === undefined) this.#freed.add(`${cuid} ${field.slice(field.indexOf(" ") + 1)}`);
+  }
+
+  /** A field of a connection is named by service and reqId. */
+  #noteFreed({ cuid, changes }: CustomerEffect): void {
+    const removed = changes.filter(({ to }) => to === undefined);
+    for (const { field } of removed) this.#freed.add(`${cuid} ${field.slice(field.indexOf(" ") + 1)}`);
+  }
+
+  #show(numbered: NumberedRow, { cuid, kind, changes, heldBack, runningThoughInactive }: CustomerEffect): void {
     if (this.#hooks === undefined) return;
-    if (kind !== "unchanged") this.#hooks.onChange?.({ line, cuid, kind, changes });
+    const { line } = numbered;
+    if (kind === "added" || kind === "changed") this.#hooks.onChange?.({ line, cuid, kind, changes });
     for (const held of heldBack) this.#hooks.onHeldBack({ line, cuid, ...held }, numbered);
     for (const { service, reqId } of runningThoughInactive)
       this.#hooks.onWarning({ line, cuid, problem: `${service} ${reqId} ${RUNS_ON}` });
   }
+}
+
+/** Whether a row equals the stored data, and nothing is to be shown of it. */
+function isPlain({ kind, isStale, heldBack, runningThoughInactive }: CustomerEffect): boolean {
+  return kind === "unchanged" && !isStale && heldBack.length === 0 && runningThoughInactive.length === 0;
 }
 
 /** Largest part of the file's running subscriptions that is held back without doubt about the file's `asOf`. */

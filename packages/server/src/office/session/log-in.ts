@@ -97,45 +97,68 @@ export interface OpenedSession {
   readonly identity: StaffIdentity;
 }
 
-export type LoggedIn =
-  | OpenedSession
-  | { readonly kind: "code_required" }
-  /** The answer does not say which of them was wrong. */
-  | { readonly kind: "wrong_credentials" }
-  | TooManyAttempts;
+/** The answer does not say which of them was wrong. */
+interface WrongCredentials {
+  readonly kind: "wrong_credentials";
+}
+
+export type LoggedIn = OpenedSession | { readonly kind: "code_required" } | WrongCredentials | TooManyAttempts;
 
 export async function logIn(ports: LogInPorts, request: LogIn): Promise<LoggedIn> {
   const { code, address } = request;
   const name = STAFF_NAME.test(request.name) ? request.name : "";
-  const named = name === "" ? undefined : await findStaff(ports.store.engine.db, name);
-  const found = named && logsInAt(named, ports) ? named : undefined;
-  const places = found?.secrets.places ?? [];
-  const device = deviceOf(request.secrets.get(found?.id ?? 0));
-  const source = places.find((place) => place === device) ?? networkOf(address);
-  const isKnown = places.includes(source);
-  const failed = (outcome: FailedLogIn["outcome"]) => ports.logInFailed({ outcome, staff: found?.name, address });
-  const wrong = (): LoggedIn => {
-    failed("wrong_credentials");
-    return { kind: "wrong_credentials" };
-  };
-  const locked = (wait: { readonly waitMs: number }): LoggedIn => {
-    failed("too_many_attempts");
-    return { kind: "too_many_attempts", ...wait };
+  const found = name === "" ? undefined : await findPerson(ports, name);
+  const { source, isKnown, isDevice } = sourceOfPerson(request, found);
+  const failed = (failure: FailedAttempt): FailedAttempt => {
+    ports.logInFailed({ outcome: failure.kind, staff: found?.name, address });
+    return failure;
   };
   const attempt = await beginAttempt(ports, { name, source, isKnown });
-  if ("waitMs" in attempt) return locked(attempt);
+  if ("waitMs" in attempt) return failed({ kind: "too_many_attempts", ...attempt });
   const isRight = await attempt.check(request.password, found?.secrets.password);
-  if (found === undefined || !isRight) return wrong();
-  const { secrets, ...member } = found;
+  if (found === undefined || !isRight) return failed(WRONG_CREDENTIALS);
   await attempt.succeeded();
+  const { secrets, ...member } = found;
   if (member.hasTotp) {
     if (code === undefined) return { kind: "code_required" };
-    const second = await beginAttempt(ports, { name, source: source === device ? source : CODES, isKnown: true });
-    if ("waitMs" in second) return locked(second);
-    if (!(await takeCode(ports, member.id, secrets, code))) return wrong();
-    await second.succeeded();
+    const failure = await checkCode(ports, found, isDevice ? source : CODES, code);
+    if (failure !== undefined) return failed(failure);
   }
-  return (await beginSession(ports, member, secrets.password, request, undefined)) ?? { kind: "wrong_credentials" };
+  return (await beginSession(ports, member, secrets.password, request, undefined)) ?? WRONG_CREDENTIALS;
+}
+
+type Person = NonNullable<Awaited<ReturnType<typeof findStaff>>>;
+
+/** The person with a name, if it is one who logs in here. */
+async function findPerson(ports: LogInPorts, name: string): Promise<Person | undefined> {
+  const person = await findStaff(ports.store.engine.db, name);
+  return person !== undefined && logsInAt(person, ports) ? person : undefined;
+}
+
+/** The source of a log-in: a device that the person has used before, or else the network. */
+function sourceOfPerson({ address, secrets }: Device, person: Person | undefined) {
+  const places = person?.secrets.places ?? [];
+  const device = deviceOf(secrets.get(person?.id ?? 0));
+  const isDevice = device !== undefined && places.includes(device);
+  const source = isDevice ? device : networkOf(address);
+  return { source, isKnown: places.includes(source), isDevice };
+}
+
+type FailedAttempt = WrongCredentials | TooManyAttempts;
+const WRONG_CREDENTIALS: WrongCredentials = { kind: "wrong_credentials" };
+
+/** Checks and uses a code. @returns undefined if it is right. */
+async function checkCode(
+  ports: LogInPorts,
+  { id, name, secrets }: Person,
+  source: string,
+  code: string,
+): Promise<FailedAttempt | undefined> {
+  const attempt = await beginAttempt(ports, { name, source, isKnown: true });
+  if ("waitMs" in attempt) return { kind: "too_many_attempts", ...attempt };
+  if (!(await takeCode(ports, id, secrets, code))) return WRONG_CREDENTIALS;
+  await attempt.succeeded();
+  return undefined;
 }
 
 /** The source of all one-time codes, but those from a known device. */

@@ -1,6 +1,6 @@
 import { Refused } from "../../domain/refused.ts";
 import { isTransactionId } from "../../domain/transaction.ts";
-import { dayAt } from "../../domain/wall-time.ts";
+import { dayAt, type Instant } from "../../domain/wall-time.ts";
 import type { ReadingPorts } from "../../store/ports.ts";
 import { type Days, sumSales } from "../../store/sales.ts";
 import { readHorizon } from "../../store/settings.ts";
@@ -28,31 +28,49 @@ export async function sumUp(
   soFar: SumSoFar | undefined,
 ): Promise<SumSoFar> {
   const { engine, provider } = store;
-  const { environment, partnerId, service, bouquetCode, from, until, ...others } = filter;
-  if (Object.values(others).some((value) => value !== undefined)) {
+  if (!hasStoredSums(filter)) {
     const { sum, rest } = await addTransactions(engine, filter, soFar?.rest, MOST_ADDED);
     return { sum: plusSum(soFar?.sum ?? NO_TOP_UPS, sum), rest };
   }
+  const { from, until } = filter;
   const horizon = await readHorizon(engine.db);
   const isWhole = horizon === undefined && from === undefined && until === undefined;
   // Stored sums contain what was deleted: up to the end of the horizon's day, the top-ups that are left are added up.
   const end = horizon === undefined ? undefined : dayAt(horizon, provider.zone).end;
-  let sum = soFar?.sum;
-  if (sum === undefined) {
-    const firstDay = end === undefined ? "" : provider.zone.wallTime(end).slice(0, 10);
-    const from = days.from !== undefined && days.from > firstDay ? days.from : firstDay;
-    const stored = await sumSales(engine.db, { environment, partnerId, service, bouquetCode, from, to: days.to });
-    sum = { ...NO_TOP_UPS, count: BigInt(stored.topUps), amount: stored.gross };
-    if (isWhole) sum = { ...sum, reversed: BigInt(stored.reversals), reversedAmount: stored.reversed };
-  }
+  const sum = soFar?.sum ?? (await readStoredSum(store, filter, days, end, isWhole));
   if (isWhole) return { sum, rest: undefined };
-  const kept: TransactionFilter = { ...filter, status: "reversed", from: Math.max(from ?? 0, end ?? 0) };
-  const reversed = await addTransactions(engine, kept, soFar?.rest, MOST_ADDED);
-  sum = plusSum(sum, { ...reversed.sum, count: 0n, amount: 0n });
-  if (reversed.rest !== undefined || end === undefined) return { sum, rest: reversed.rest };
+  const ofReversed: TransactionFilter = { ...filter, status: "reversed", from: Math.max(from ?? 0, end ?? 0) };
+  const reversed = await addTransactions(engine, ofReversed, soFar?.rest, MOST_ADDED);
+  const withReversed = plusSum(sum, { ...reversed.sum, count: 0n, amount: 0n });
+  if (reversed.rest !== undefined || end === undefined) return { sum: withReversed, rest: reversed.rest };
   const old = { ...filter, until: Math.min(until ?? end, end) };
-  const { sum: left, rest } = await addTransactions(engine, old, soFar?.rest, MOST_ADDED);
-  return { sum: plusSum(sum, left), rest };
+  const left = await addTransactions(engine, old, soFar?.rest, MOST_ADDED);
+  return { sum: plusSum(withReversed, left.sum), rest: left.rest };
+}
+
+/** Conditions for which sums are stored. */
+const STORED_BY: readonly string[] = ["environment", "partnerId", "service", "bouquetCode", "from", "until"];
+
+function hasStoredSums(filter: TransactionFilter): boolean {
+  return Object.entries(filter).every(([name, value]) => value === undefined || STORED_BY.includes(name));
+}
+
+/**
+ * @param end of the horizon's day: sums of earlier days are not used.
+ * @param isWhole whether the stored sums of reversals are those that are asked.
+ */
+async function readStoredSum(
+  { engine, provider }: ReadingPorts["store"],
+  { environment, partnerId, service, bouquetCode }: TransactionFilter,
+  days: Days,
+  end: Instant | undefined,
+  isWhole: boolean,
+): Promise<TransactionSum> {
+  const firstDay = end === undefined ? "" : provider.zone.wallTime(end).slice(0, 10);
+  const from = days.from !== undefined && days.from > firstDay ? days.from : firstDay;
+  const stored = await sumSales(engine.db, { environment, partnerId, service, bouquetCode, from, to: days.to });
+  const sum = { ...NO_TOP_UPS, count: BigInt(stored.topUps), amount: stored.gross };
+  return isWhole ? { ...sum, reversed: BigInt(stored.reversals), reversedAmount: stored.reversed } : sum;
 }
 
 export function writeCursor({ sum, rest }: SumSoFar): string | null {
