@@ -62,21 +62,36 @@ async function answerTo(
   isNeeded: boolean,
   before: GivenSettings,
 ): Promise<string | undefined> {
-  const { ask, runtime } = asking;
-  const usual = asking.env[SETTINGS[name].env] ?? defaultOf(asking, name, before);
-  if (ask === undefined) {
-    if (usual === undefined && isNeeded) throw new WrongUsage(`--${SETTINGS[name].flag} is needed: it has no default`);
-    return usual;
-  }
+  const { ask, runtime, env } = asking;
+  const usual = env[SETTINGS[name].env] ?? defaultOf(asking, name, before);
+  if (ask !== undefined) return askUntilValid(ask, runtime, { name, title, isNeeded, usual });
+  if (usual === undefined && isNeeded) throw new WrongUsage(`--${SETTINGS[name].flag} is needed: it has no default`);
+  return usual;
+}
+
+interface Question {
+  readonly name: FirstSettingName;
+  readonly title: string;
+  readonly isNeeded: boolean;
+  /** The answer of an empty line. */
+  readonly usual: string | undefined;
+}
+
+async function askUntilValid(
+  ask: NonNullable<Asking["ask"]>,
+  { stderr }: Asking["runtime"],
+  { name, title, isNeeded, usual }: Question,
+): Promise<string | undefined> {
+  const hint = usual ?? (isNeeded ? undefined : "none");
+  const question = `${title}${hint === undefined ? "" : ` [${hint}]`}: `;
   for (;;) {
-    const hint = usual ?? (isNeeded ? undefined : "none");
-    const answer = (await ask(`${title}${hint === undefined ? "" : ` [${hint}]`}: `)).trim() || usual;
+    const answer = (await ask(question)).trim() || usual;
     if (answer === undefined && !isNeeded) return undefined;
     try {
       SETTINGS[name].read(answer ?? "");
       return answer;
     } catch (error) {
-      runtime.stderr(`It ${(error as Error).message}.\n`);
+      stderr(`It ${(error as Error).message}.\n`);
     }
   }
 }

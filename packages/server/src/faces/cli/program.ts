@@ -72,13 +72,15 @@ const targets = () => import("../../office/targets/operations.ts");
 const webhooks = () => import("../../office/targets/webhook.ts");
 const steps = () => import("../../office/steps/operations.ts");
 
+type LoadOperations = () => Promise<{ readonly operations: readonly Operation[] }>;
+
 /** The commands behind each first word: written by hand, or rendered from operations. Each is loaded only when it is used. */
 const SUBJECTS: Readonly<
   Record<
     string,
     {
       readonly byHand?: () => Promise<Add>;
-      readonly office?: readonly (() => Promise<{ readonly operations: readonly Operation[] }>)[];
+      readonly office?: readonly LoadOperations[];
     }
   >
 > = {
@@ -184,14 +186,25 @@ async function addCommands(program: Command, runtime: Runtime, word: string, isN
   if (!isNeeded) return;
   const { office = [], byHand } = SUBJECTS[word] ?? {};
   (await byHand?.())?.(program, runtime);
-  if (office.length === 0) return;
+  if (office.length > 0) await addOperations(program, runtime, word, office);
+}
+
+/** Adds the commands of operations that begin with a word. */
+async function addOperations(
+  program: Command,
+  runtime: Runtime,
+  word: string,
+  subjects: readonly LoadOperations[],
+): Promise<void> {
   const { addOperation } = await import("./operation-command.ts");
-  for (const load of office)
-    for (const operation of (await load()).operations)
-      for (const cli of operation.cli ?? []) {
-        const words = cli.words.split(" ");
-        if (words[0] === word) addOperation(groupOf(program, words.slice(0, -1)), runtime, operation, cli);
-      }
+  for (const load of subjects) {
+    const { operations } = await load();
+    const commands = operations.flatMap((operation) => (operation.cli ?? []).map((cli) => ({ operation, cli })));
+    for (const { operation, cli } of commands) {
+      const words = cli.words.split(" ");
+      if (words[0] === word) addOperation(groupOf(program, words.slice(0, -1)), runtime, operation, cli);
+    }
+  }
 }
 
 /** The group of these words. It is added if it is missing. */

@@ -54,51 +54,55 @@ const INTRODUCTION = [
 
 /** Problems that any request can have. */
 const ALWAYS: readonly ProblemCode[] = ["cross_site", "invalid", "internal_error", "unavailable"];
-const LOGGED_IN: readonly ProblemCode[] = ["not_logged_in"];
+const OF_ROLES: readonly ProblemCode[] = ["not_logged_in", "set_up_first", "forbidden"];
+/** Problems of the person or key that sends a request. */
+const OF_CALLER: Readonly<Record<Route["permission"], readonly ProblemCode[]>> = {
+  public: [],
+  target: ["not_logged_in"],
+  person: ["not_logged_in", "sessions_only"],
+  read: ["not_logged_in", "set_up_first"],
+  caller: OF_ROLES,
+  correct: OF_ROLES,
+  settle: OF_ROLES,
+  administer: OF_ROLES,
+  sell: OF_ROLES,
+};
 const CHANGING: readonly ProblemCode[] = ["answer_unknown", "already_answered", "key_reused", "too_many_keys"];
 
 function describe(route: Route, components: Components): Json {
   const { method, path, tag, summary, permission, params, query, body, answer } = route;
   const status = String(route.status ?? (answer === undefined ? 204 : 200));
-  const takesKey = takesIdempotencyKey(route);
-  const isOpen = permission === "public";
   const content = answer !== undefined && { content: answerContent(answer, components) };
   const others = (route.otherStatuses ?? []).map(({ code }) => [code, { description: OTHERS[code], ...content }]);
   const parameters = [...parametersOf("path", params), ...parametersOf("query", query)];
-  if (takesKey) parameters.push(IDEMPOTENCY_KEY);
+  if (takesIdempotencyKey(route)) parameters.push(IDEMPOTENCY_KEY);
   return {
     operationId: operationId(method, path),
     summary,
     description: WHO[permission] + (route.asksPassword === true ? ASKS_PASSWORD : ""),
     tags: [tag],
-    ...(isOpen && { security: [{}] }),
+    ...(permission === "public" && { security: [{}] }),
     ...(permission === "target" && { security: [{ target: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: { required: true, content: requestContent(body, components) } }),
     responses: {
       [status]: { description: "Success.", ...content },
       ...(Object.fromEntries(others) as object),
-      ...failures(
-        [
-          ...ALWAYS,
-          ...(isOpen ? [] : LOGGED_IN),
-          ...(isOpen || permission === "person" || permission === "target" ? [] : (["set_up_first"] as const)),
-          ...(isOpen || permission === "read" || permission === "target"
-            ? []
-            : ([permission === "person" ? "sessions_only" : "forbidden"] as const)),
-          ...(takesKey ? CHANGING : []),
-          ...(path.includes("/:") ? (["not_found"] as const) : []),
-          ...(body === undefined
-            ? []
-            : body === "file"
-              ? (["too_large"] as const)
-              : (["too_large", "too_slow"] as const)),
-          ...(route.problems ?? []),
-        ],
-        components,
-      ),
+      ...failures(problemsOf(route), components),
     },
   };
+}
+
+function problemsOf(route: Route): ProblemCode[] {
+  const { path, permission, body, problems = [] } = route;
+  const ofKey = takesIdempotencyKey(route) ? CHANGING : [];
+  const ofPath: readonly ProblemCode[] = path.includes("/:") ? ["not_found"] : [];
+  return [...ALWAYS, ...OF_CALLER[permission], ...ofKey, ...ofPath, ...problemsOfBody(body), ...problems];
+}
+
+function problemsOfBody(body: Route["body"]): readonly ProblemCode[] {
+  if (body === undefined) return [];
+  return body === "file" ? ["too_large"] : ["too_large", "too_slow"];
 }
 
 const OTHERS = {
