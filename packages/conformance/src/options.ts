@@ -63,9 +63,12 @@ export function checkOptions(options: ConformanceOptions): void {
     throw new WrongOption("--expiry needs --top-up: a service that takes the expired checkoutId sells");
   }
   checkWebhook(options);
-  const { purchase } = options;
+  checkPurchase(options);
+}
+
+function checkPurchase({ purchase, topUp }: ConformanceOptions): void {
   if (purchase === undefined || Object.values(purchase).every((value) => value === undefined)) return;
-  if (options.topUp !== true) throw new WrongOption("what to buy can be chosen with --top-up only");
+  if (topUp !== true) throw new WrongOption("what to buy can be chosen with --top-up only");
   if (purchase.service !== undefined && !SERVICES.includes(purchase.service)) {
     throw new WrongOption("the service must be tv, internet or iptv");
   }

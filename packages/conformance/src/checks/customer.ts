@@ -1,5 +1,5 @@
 import { bodyOf, describeAnswer, type Exchange, isSuccess, unjudgeable } from "../exchange.ts";
-import type { CodeKind, Service, Version, VersionFacts } from "../facts.ts";
+import type { CodeKind, LookUp, Service, Version, VersionFacts } from "../facts.ts";
 import { findConnections } from "../read.ts";
 import { asArray, asObject, asText, describe, type JsonObject, member } from "../shape.ts";
 import { every, fails, HOLDS, must, skipped, type Verdict, type VersionCheck } from "./check.ts";
@@ -134,19 +134,19 @@ function lookUpCheck(id: string, kind: CodeKind, sentence: string): VersionCheck
 export function judgeLookUp(kind: CodeKind, isDecided = false): VersionCheck["judge"] {
   return ({ otherLookUps, cuid }) => {
     const lookUps = otherLookUps.filter((lookUp) => lookUp.kind === kind);
-    return every(lookUps, `the look-up showed no ${kind}`, ({ exchange, isCertain }) => {
-      const found = asText(member(member(bodyOf(exchange), "customer"), "cuid"));
-      const open = unjudgeable(exchange);
-      if (open !== undefined) return skipped(open);
-      if (found === cuid) return HOLDS;
-      if (isAmbiguous(exchange)) return skipped("the service finds more than one customer by it");
-      if (!isCertain && !isDecided && !isSuccess(exchange)) return skipped("Digital TV came with v1.0.1 (§9)");
-      return fails(
-        "the customer with the same cuid",
-        isSuccess(exchange) ? "another one, or none" : describeAnswer(exchange),
-      );
-    });
+    return every(lookUps, `the look-up showed no ${kind}`, (lookUp) => judgeOtherLookUp(lookUp, cuid, isDecided));
   };
+}
+
+function judgeOtherLookUp({ exchange, isCertain }: LookUp, cuid: string | undefined, isDecided: boolean): Verdict {
+  const found = asText(member(member(bodyOf(exchange), "customer"), "cuid"));
+  const open = unjudgeable(exchange);
+  if (open !== undefined) return skipped(open);
+  if (found === cuid) return HOLDS;
+  if (isAmbiguous(exchange)) return skipped("the service finds more than one customer by it");
+  if (isSuccess(exchange)) return fails("the customer with the same cuid", "another one, or none");
+  if (!isCertain && !isDecided) return skipped("Digital TV came with v1.0.1 (§9)");
+  return fails("the customer with the same cuid", describeAnswer(exchange));
 }
 
 /** A code of several customers may be refused: the interface promises no unique codes. */
