@@ -45,53 +45,84 @@ export function BulkState({ id }: { id: number }) {
 }
 
 function Shown({ run }: { run: BulkRun }) {
-  const { id, action, author, reason, environment, plan, runningAt, reverses, state, startedAt, problem } = run;
-  const isPreview = state === "checked" || state === "waiting";
-  const count = countOf(run.count, "connection");
+  const { id, action, reverses, state, startedAt } = run;
   const isGoodwill = action === "goodwill";
   return (
     <>
       <Card title={startedAt === null ? t.preview : t.run} actions={<Steps run={run} />}>
-        <KeyValue>
-          <Fact label={t.state} value={<Badge tone={TONES[state]}>{t.states[state]}</Badge>} />
-          <Fact label={t.action} value={bulkWords(run)} />
-          {plan !== null && <Fact label={t.plan} value={plan} />}
-          {runningAt !== null && <Fact label={t.runningAt} value={runningAt} />}
-          {reverses !== null && (
-            <Fact label={t.reverses} value={<Link href={`/bulk/${reverses}`}>{`${t.run} ${reverses}`}</Link>} />
-          )}
-          <Fact label={t.reason} value={reason} />
-          <Fact label={t.environment} value={texts.common.environments[environment]} />
-          <Fact label={t.author} value={author} />
-          <Fact
-            label={startedAt === null ? t.createdAt : t.startedAt}
-            value={<Time of={startedAt ?? run.createdAt} exact />}
-          />
-        </KeyValue>
+        <Facts run={run} />
         {state === "checking" && <p role="status">{t.reading(countOf(run.lines, "line"))}</p>}
         {startedAt !== null && (
-          <Progress label={t.progress(formatCount(run.done), count)} done={run.done} of={run.count} />
+          <Progress
+            label={t.progress(formatCount(run.done), countOf(run.count, "connection"))}
+            done={run.done}
+            of={run.count}
+          />
         )}
-        <Grid>
-          <Stat label={startedAt === null ? t.count : t.connections} value={formatCount(run.count)} />
-          <Stat label={t.unclear} value={formatCount(run.problems)} />
-          <Stat label={t.duplicates} value={formatCount(run.duplicates)} />
-          {isGoodwill && <Stat label={t.repeated} value={formatCount(run.repeated)} />}
-          {isGoodwill && <Stat label={t.startsAgain} value={formatCount(run.startsAgain)} />}
-        </Grid>
-        {state === "running" && <p className="muted">{t.runLeave}</p>}
-        {state === "checked" && run.secondPerson && <Note>{t.secondPerson}</Note>}
-        {state === "waiting" && <Waiting run={run} />}
-        {isPreview && run.repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
-        {(state === "refused" || state === "failed") && <Note tone="danger">{problem}</Note>}
-        {state === "cancelled" && <Note tone="warning">{startedAt === null ? t.expired : t.cancelled}</Note>}
+        <Counts run={run} />
+        <Notes run={run} />
       </Card>
-      {isPreview && (
+      {isPreview(run) && (
         <Lines title={t.effects} id={id} columns={isGoodwill || reverses !== null ? [...WHOM, ...ENDS] : WHOM} />
       )}
       {run.problems > 0 && state !== "checking" && (
         <Lines key={run.problems} title={t.problems} id={id} problems columns={PROBLEMS} />
       )}
+    </>
+  );
+}
+
+function isPreview({ state }: BulkRun): boolean {
+  return state === "checked" || state === "waiting";
+}
+
+/** The order: what is changed, by whom and why. */
+function Facts({ run }: { run: BulkRun }) {
+  const { author, reason, environment, plan, runningAt, reverses, state, startedAt } = run;
+  return (
+    <KeyValue>
+      <Fact label={t.state} value={<Badge tone={TONES[state]}>{t.states[state]}</Badge>} />
+      <Fact label={t.action} value={bulkWords(run)} />
+      {plan !== null && <Fact label={t.plan} value={plan} />}
+      {runningAt !== null && <Fact label={t.runningAt} value={runningAt} />}
+      {reverses !== null && (
+        <Fact label={t.reverses} value={<Link href={`/bulk/${reverses}`}>{`${t.run} ${reverses}`}</Link>} />
+      )}
+      <Fact label={t.reason} value={reason} />
+      <Fact label={t.environment} value={texts.common.environments[environment]} />
+      <Fact label={t.author} value={author} />
+      <Fact
+        label={startedAt === null ? t.createdAt : t.startedAt}
+        value={<Time of={startedAt ?? run.createdAt} exact />}
+      />
+    </KeyValue>
+  );
+}
+
+function Counts({ run }: { run: BulkRun }) {
+  const isGoodwill = run.action === "goodwill";
+  return (
+    <Grid>
+      <Stat label={run.startedAt === null ? t.count : t.connections} value={formatCount(run.count)} />
+      <Stat label={t.unclear} value={formatCount(run.problems)} />
+      <Stat label={t.duplicates} value={formatCount(run.duplicates)} />
+      {isGoodwill && <Stat label={t.repeated} value={formatCount(run.repeated)} />}
+      {isGoodwill && <Stat label={t.startsAgain} value={formatCount(run.startsAgain)} />}
+    </Grid>
+  );
+}
+
+/** What the state of the run means. */
+function Notes({ run }: { run: BulkRun }) {
+  const { state, startedAt, problem } = run;
+  return (
+    <>
+      {state === "running" && <p className="muted">{t.runLeave}</p>}
+      {state === "checked" && run.secondPerson && <Note>{t.secondPerson}</Note>}
+      {state === "waiting" && <Waiting run={run} />}
+      {isPreview(run) && run.repeated > 0 && <Note tone="warning">{t.repeatedNote}</Note>}
+      {(state === "refused" || state === "failed") && <Note tone="danger">{problem}</Note>}
+      {state === "cancelled" && <Note tone="warning">{startedAt === null ? t.expired : t.cancelled}</Note>}
     </>
   );
 }
