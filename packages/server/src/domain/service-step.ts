@@ -115,6 +115,7 @@ export interface StepFacts {
 }
 
 /** @returns undefined if the target was added after the change, or does not take the connection. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: its returns are states in the order of their rank
 export function stepView(
   key: Pick<ConnectionKey, "environment" | "service">,
   { target, step, changed, unreadAt, session }: StepFacts,

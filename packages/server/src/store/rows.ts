@@ -104,6 +104,7 @@ export const TOP_UP_ENTRY = omit(TABLES.ledger_entry.columns, [
 ]);
 
 /** The row of an entry. It is one literal because top-ups wait for it: an assembled object takes ten times as long. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: its branches are the defaults of columns
 export function entryRow({ key, plan, entry }: NewEntry): RawRow<"ledger_entry"> {
   const { seq, kind, at, after } = entry;
   const granted = isGrant(entry) ? entry : undefined;

@@ -41,6 +41,7 @@ export function createSessionTools(config: RadiusConfig, { clock, guard, waitsMs
       refusePrivate();
       return read.states(ids);
     },
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: its steps are one request and its answer
     async end(username, session) {
       const { device: name } = session;
       const device = sessions && deviceOf(sessions, name);

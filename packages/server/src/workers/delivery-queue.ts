@@ -118,6 +118,7 @@ export class DeliveryQueue {
   }
 
   /** @returns the numbers of due events, as many as may be retried now. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: its steps share the state of one pass
   due(now: Instant): number[] {
     const room = now < this.#heldUntil ? 0 : Math.min(MOST_RETRIES - this.#retries, MOST_UNDER_WAY - this.#underWay);
     const found: number[] = [];
@@ -168,6 +169,7 @@ export class DeliveryQueue {
   }
 
   /** @returns the consequence, if it must be logged. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: its steps change the state of one attempt together
   failed(attempt: Attempt, failure: Failure, now: Instant): "gone" | "unavailable" | "set_aside" | undefined {
     const { message: problem, isAnswer, retryAt = 0 } = failure;
     const { event, connection, isRetry } = attempt;

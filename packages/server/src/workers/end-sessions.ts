@@ -53,6 +53,7 @@ export function startEndingSessions(ports: SessionPorts): Worker {
   return startRepeating(ports, {
     everyMs: TAKEN_EVERY_MS,
     failure: "sessions end late",
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: its steps share the targets of one lease
     async work(stopping) {
       const lease = new Lease(ports.store.outbox, ports, "sessions");
       if (!(await lease.take())) return;
