@@ -85,6 +85,15 @@ describe("a settlement", () => {
     expect(await days({ to: "2026-10-07" })).toEqual(["2026-10-01", "2026-10-07"]);
   });
 
+  test("of a leap year is one report, and a day more is refused", async () => {
+    const { desk } = await openWorld();
+    const report = (to: string) => run(desk, reportSettlement, { from: "2028-01-01", to });
+    expect(await report("2028-12-31")).toMatchObject({ from: "2028-01-01", to: "2028-12-31", lines: [] });
+    expect((await refusal(report("2029-01-01"))).problems).toEqual([
+      { field: "to", problem: "may be 365 days after from at most: ask for each year by itself" },
+    ]);
+  });
+
   test.each([
     [{ from: "2026-02-30", to: "2026-03-01" }, "from"],
     [{ from: "2026-02-11", to: "2026-02-10" }, "to"],

@@ -183,7 +183,7 @@ type SettledPeriod = Static<typeof SettlementInputSchema> & OwnDays;
 async function settledDays(office: Office, input: SettledPeriod): Promise<Days> {
   const { from, to } = input;
   if (wallMsBetween(`${from} 00:00:00`, `${to} 00:00:00`) / DAY_MS + 1 > MOST_DAYS)
-    throw Refused.field("to", `may be ${MOST_DAYS} days after from at most: ask for each year by itself`);
+    throw Refused.field("to", `may be ${MOST_DAYS - 1} days after from at most: ask for each year by itself`);
   const of = { environment: await environmentOf(office, input), partnerId: await partnerIdOf(office, input) };
   return settleDays(office.store, of, input);
 }
