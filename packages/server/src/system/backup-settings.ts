@@ -11,7 +11,7 @@ export const BACKUP_SETTINGS = {
     placeholder: "NUMBER",
     fallback: "48",
     description: "number of hours whose newest backup is kept",
-    read: integer(1, 100_000),
+    read: integer(1, 99_999),
   },
   backupDays: {
     placeholder: "NUMBER",

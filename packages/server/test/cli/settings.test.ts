@@ -88,6 +88,35 @@ describe("settings", () => {
     expect(readdirSync(line.folder)).toEqual([]);
   });
 
+  test("take their lowest and highest values, and none beyond", () => {
+    const BOUNDS = {
+      port: [0, 65_535],
+      workers: [1, 64],
+      databaseConnections: [1, 1_000],
+      currencyExponent: [0, 4],
+      monthsAhead: [1, 12_000],
+      lapsedDays: [0, 3_650],
+      drainSeconds: [0, 300],
+      shutdownSeconds: [1, 300],
+      backupHours: [1, 99_999],
+      backupDays: [0, 10_000],
+      supportGoodwillDays: [0, 99_999],
+      secondPersonBulk: [0, 99_999],
+    } as const;
+    for (const [name, [least, most]] of Object.entries(BOUNDS)) {
+      for (const value of [least, most])
+        expect(readConfig({}, { [name]: String(value) }), name).toMatchObject({ [name]: value });
+      for (const beyond of [least - 1, most + 1])
+        expect(() => readConfig({}, { [name]: String(beyond) })).toThrow(
+          `a whole number from ${least} to ${most}, but`,
+        );
+    }
+    for (const name of ["secondPersonReversal", "secondPersonMoney"] as const) {
+      expect(readConfig({}, { [name]: "9".repeat(11) })).toMatchObject({ [name]: 99_999_999_999n });
+      expect(() => readConfig({}, { [name]: "1".padEnd(12, "0") })).toThrow("must be none, or a whole number");
+    }
+  });
+
   test("never repeat a password that stands in a bad address", async () => {
     const bad = [
       "postgres:/topupd:secret1@db/topupd",
