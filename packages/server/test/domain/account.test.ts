@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  balanceState,
   charge,
   endOfLimit,
   type GuardedAccount,
   LIMIT_NAMES,
   NO_SALE_LIMITS,
   NO_TERMS,
+  owingOf,
   type PartnerTerms,
 } from "../../src/domain/account.ts";
 import { type CommissionRule, commissionOf } from "../../src/domain/commission.ts";
@@ -186,4 +188,28 @@ describe("a top-up", () => {
       transaction,
     });
   });
+});
+
+test.each([
+  [-10_001n, 10_000n, undefined, "spent"],
+  [-10_000n, 10_000n, undefined, "spent"],
+  [-9_999n, 10_000n, undefined, "good"],
+  [0n, 0n, 500n, "spent"],
+  [1n, 0n, 500n, "low"],
+  [499n, undefined, 500n, "low"],
+  [500n, undefined, 500n, "good"],
+  [-(10n ** 14n), undefined, undefined, "good"],
+] as const)("the state of a balance of %s with a credit limit of %s and an alert below %s is %s", (...each) => {
+  const [balance, creditLimit, alertBelow, state] = each;
+  expect(balanceState(balance, { creditLimit, alertBelow })).toBe(state);
+});
+
+test.each([
+  [-1n, "production", "partner"],
+  [0n, "production", "nobody"],
+  [1n, "production", "provider"],
+  [-1n, "trial", "nobody"],
+  [1n, "trial", "nobody"],
+] as const)("who owes a balance of %s in %s: %s", (balance, environment, owing) => {
+  expect(owingOf({ environment }, balance)).toBe(owing);
 });

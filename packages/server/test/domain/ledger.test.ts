@@ -141,6 +141,14 @@ describe("when history goes,", () => {
         3 Mar | reversal of the top-up of 10 Jan | nothing, already_reversed`,
     ],
     [
+      "what was made at the horizon stays, with what it took back",
+      `10 Jan | top-up of 1 month | 10 Feb
+        1 Mar | reversal of the top-up of 10 Jan | nothing
+        2 Mar | top-up of 1 month | 2 Mar to 2 Apr
+        3 Mar | history before 1 Mar goes | 2 Mar to 2 Apr
+        4 Mar | reversal of the top-up of 10 Jan | 2 Mar to 2 Apr, already_reversed`,
+    ],
+    [
       "what is counted first cannot be reversed, though something older is left",
       `10 Jan | top-up of 1 month | 10 Feb
         1 Mar | top-up of 1 month | 1 Apr

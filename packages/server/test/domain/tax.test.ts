@@ -18,6 +18,8 @@ describe("a price", () => {
     [113_000n, [], [113_000n]],
     [1n, ["100"], [1n, 0n]],
     [3n, ["100"], [2n, 1n]],
+    // Each part is rounded down, and the last one gets what is left.
+    [3n, ["10", "14.3"], [2n, 0n, 1n]],
     [10n ** 15n - 1n, ["0.0001"], [999_999_000_000_999n, 999_999_000n]],
     // The exact parts are halves: no part is negative.
     [2n, ["100", "100", "100"], [1n, 1n, 0n, 0n]],
