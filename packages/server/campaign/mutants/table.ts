@@ -1,6 +1,17 @@
 import { FOUND_BY_CAMPAIGNS } from "./campaigns.ts";
+import { IN_COUNTER } from "./counter.ts";
 import { IN_DOMAIN } from "./domain.ts";
+import { IN_MACHINE } from "./machine.ts";
 import type { Mutant } from "./mutant.ts";
+import { IN_PARTNER } from "./partner.ts";
+import { IN_STORE } from "./store.ts";
 
 /** All planted faults. A test may be deleted only if the faults are still found without it. */
-export const MUTANTS: readonly Mutant[] = [...FOUND_BY_CAMPAIGNS, ...IN_DOMAIN];
+export const MUTANTS: readonly Mutant[] = [
+  ...FOUND_BY_CAMPAIGNS,
+  ...IN_DOMAIN,
+  ...IN_PARTNER,
+  ...IN_STORE,
+  ...IN_COUNTER,
+  ...IN_MACHINE,
+];

@@ -2,19 +2,28 @@ import { expect, test } from "vitest";
 import { counterRoutesWith } from "../../src/faces/counter/app.ts";
 import { ROUTES } from "../../src/faces/staff-api/routes.ts";
 import { changeAccount, enterIntoAccount } from "../../src/office/accounts/operations.ts";
+import { blockConnection } from "../../src/office/corrections/operations.ts";
+import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { changePartner, limitPartner } from "../../src/office/partners/operations.ts";
 import { listTokens, revokeToken, rotateToken } from "../../src/office/partners/tokens.ts";
 import { addStaff, listStaff, removeStaff } from "../../src/office/staff/operations.ts";
+import { addTarget } from "../../src/office/targets/operations.ts";
+import { addTax } from "../../src/office/taxes/operations.ts";
 import { type CallCounter, startCounter } from "../support/counter.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
-import { startStaffApi } from "../support/staff-api.ts";
+import { type StaffApiOptions, startStaffApi } from "../support/staff-api.ts";
 
 const SHOP = "Counter Lalitpur";
 const BOX = { cuid: "1000001", service: "tv", reqId: "000100000000001" };
+/** A set-top box whose subscription is over. */
+const LAPSED_BOX = { ...BOX, reqId: "000100000000002" };
+const NET = { cuid: "1000001", service: "internet", reqId: "trial1" };
 const START = "2026-11-20 09:00:00";
+const MINUTE = 60_000;
+const DAY = 86_400_000;
 
-async function openShop() {
-  const api = await startStaffApi();
+async function openShop(options: StaffApiOptions = {}) {
+  const api = await startStaffApi(options);
   const { service, world } = api;
   for (const name of [SHOP, "Other shop"]) await service.addPartner(name);
   const counter = await startCounter(api);
@@ -193,4 +202,146 @@ test("a removed seller is out within a second, and the token is revoked", async 
   const input = { name: "x", password: "kettle orbit fjord" };
   await expect(run(desk, addStaff, input)).rejects.toMatchObject({ code: "invalid" });
   expect(await refusal(run(desk, addStaff, { ...input, sellerOf: "Nobody" }))).toMatchObject({ code: "not_found" });
+});
+
+test("a suspended shop sells nothing, and learns what became of its sales", async () => {
+  const { mina, desk } = await openShop();
+  const [sale, open] = [await saleOf(mina), await saleOf(mina, {}, NET)];
+  const sold = (await mina("POST /sales", sale)).json;
+  await run(desk, changePartner, { name: SHOP, status: "suspended" } as never);
+  const forbidden = { status: 403, code: "forbidden", detail: expect.stringContaining("has suspended your shop") };
+  for (const [asked, body] of [["POST /offers", NET] as const, ["POST /sales", open] as const])
+    expect((await mina(asked, body)).json, asked).toMatchObject(forbidden);
+  expect((await mina("GET /customers?code=1000001")).json).toMatchObject(forbidden);
+  expect((await mina(`GET /offers/${sale.checkoutId}`)).json).toEqual({ state: "sold", receipt: sold });
+  expect((await mina(`GET /offers/${open.checkoutId}`)).json).toEqual({ state: "open", receipt: null });
+  expect((await mina(`GET /sales/${sold.txnId}/receipt`)).json).toEqual(sold);
+});
+
+test("a receipt shows who is told of its own change alone, and nothing of another shop's later sale", async () => {
+  const { mina, counter, desk, service } = await openShop();
+  await run(desk, addTarget, { name: "billing" });
+  const ravi = await counter.seller("ravi", "Other shop");
+  const mine = (await mina("POST /sales", await saleOf(mina))).json;
+  expect(mine.chain).toMatchObject({ steps: [{ target: "billing" }] });
+  service.now += 1_000;
+  const theirs = (await ravi("POST /sales", await saleOf(ravi))).json;
+  expect(theirs.chain).toMatchObject({ steps: [{ target: "billing" }] });
+  const receipt = async (seller: CallCounter, { txnId }: { txnId: string }) =>
+    (await seller(`GET /sales/${txnId}/receipt`)).json;
+  expect(await receipt(mina, mine)).toEqual({ ...mine, chain: null });
+  expect(await receipt(ravi, theirs)).toEqual(theirs);
+  service.now += 1_000;
+  await run(desk, reverseTransaction, { id: theirs.txnId, reason: "paid twice" });
+  expect(await receipt(ravi, theirs)).toEqual({ ...theirs, status: "reversed", chain: null });
+});
+
+test("a receipt has the papers of shop and provider, and base and taxes of its own day whenever it is printed", async () => {
+  const { mina, counter, desk, service, api } = await openShop();
+  const papers = { legalName: "Counter Pvt. Ltd.", address: "Patan 3", taxNumber: "PAN 601", contact: "9841000000" };
+  await run(desk, changePartner, { name: SHOP, ...papers } as never);
+  await run(desk, addTax, { name: "VAT", share: "13", service: "tv", from: "2026-11-21" });
+  const untaxed = (await mina("POST /sales", await saleOf(mina, {}, LAPSED_BOX))).json;
+  expect(untaxed).toMatchObject({
+    ...{ number: untaxed.txnId, partner: { name: SHOP, ...papers }, provider: api.world.letterhead, currency: "NPR" },
+    ...{ price: "450.00", base: "450.00", taxes: [] },
+    why: `Nothing was running, 1 month from ${START}, end now 2026-12-20 09:00:00.`,
+  });
+  service.now += DAY;
+  const later = await counter.logIn("mina");
+  const taxed = (await later("POST /sales", await saleOf(later, {}, BOX))).json;
+  expect(taxed).toMatchObject({ price: "450.00", base: "398.23", taxes: [{ name: "VAT", amount: "51.77" }] });
+  expect((await later(`GET /sales/${untaxed.txnId}/receipt`)).json).toEqual(untaxed);
+});
+
+test("a shop's sellers in both environments know nothing of each other's sales", async () => {
+  const { mina, counter } = await openShop();
+  const live = await counter.seller("live", SHOP, "production");
+  const sold = (await mina("POST /sales", await saleOf(mina))).json;
+  for (const asked of [`GET /sales/${sold.txnId}/receipt`, `GET /offers/${sold.checkoutId}`])
+    expect([(await mina(asked)).status, (await live(asked)).status], asked).toEqual([200, 404]);
+  expect((await live("GET /account")).json).toMatchObject({ environment: "production", balance: "0.00" });
+  expect((await live("GET /customers?code=1000001")).status).toBe(404);
+});
+
+test("a sale that was reversed is no reason to ask before the next one", async () => {
+  const { mina, desk } = await openShop();
+  const { txnId: id } = (await mina("POST /sales", await saleOf(mina))).json;
+  await run(desk, reverseTransaction, { id, reason: "wrong box" });
+  expect((await mina("POST /sales", await saleOf(mina))).status).toBe(201);
+  expect((await mina("POST /sales", await saleOf(mina))).status).toBe(409);
+});
+
+test("a sale is refused at once while too many top-ups wait, and can be sent again", async () => {
+  let isOverloaded = false;
+  const wrapStore: NonNullable<StaffApiOptions["wrapStore"]> = (store) => {
+    return { ...store, isOverloaded: () => isOverloaded };
+  };
+  const { mina } = await openShop({ wrapStore });
+  const sale = await saleOf(mina);
+  isOverloaded = true;
+  const refused = await mina("POST /sales", sale);
+  expect([refused.status, refused.json.code, refused.headers["retry-after"]]).toEqual([503, "unavailable", "1"]);
+  expect((await mina(`GET /offers/${sale.checkoutId}`)).json.state).toBe("open");
+  isOverloaded = false;
+  expect((await mina("POST /sales", sale)).status).toBe(201);
+});
+
+test("offers count as look-ups, a customer once by whatever code, and a refusal says how long to wait", async () => {
+  const { mina, desk } = await openShop();
+  await run(desk, limitPartner, { name: SHOP, newLookUps: 4 } as never);
+  const codes = ["1000001", "9800000001", BOX.reqId, NET.reqId];
+  const statuses = [];
+  for (const code of codes) statuses.push((await mina(`GET /customers?code=${code}`)).status);
+  for (const connection of [BOX, NET, { cuid: "1000002", service: "internet", reqId: "trial2" }])
+    statuses.push((await mina("POST /offers", connection)).status);
+  expect(statuses).toEqual(Array(7).fill(200));
+  const refused = await mina("POST /offers", { cuid: "1000004", service: "internet", reqId: "trial4" });
+  expect([refused.status, refused.json.code, refused.headers["retry-after"]]).toEqual([
+    ...[429, "too_many_look_ups", "3600"],
+  ]);
+  expect((await mina("GET /customers?code=nobody")).status).toBe(429);
+});
+
+test("an offer is good until its time, begins with what was bought last, and is then never sold", async () => {
+  const { mina, service } = await openShop();
+  const [{ json: offer }, { json: unused }] = [await mina("POST /offers", NET), await mina("POST /offers", NET)];
+  expect(offer.validUntil).toBe("2026-11-20T09:05:00.000Z");
+  const quarter = offer.bouquets.find(({ bouquetId }: { bouquetId: string }) => bouquetId === "TRIAL-NET-3M");
+  expect([offer.bouquets[0].bouquetId, quarter.price]).toEqual(["TRIAL-NET-1M", "3220.00"]);
+  const sale = (from: { checkoutId: string }) => {
+    return { checkoutId: from.checkoutId, ...NET, bouquetId: quarter.bouquetId, price: quarter.price, method: "card" };
+  };
+  service.now += 5 * MINUTE;
+  expect((await mina("POST /sales", sale(offer))).status).toBe(201);
+  service.now += 1;
+  expect((await mina("POST /sales", { ...sale(unused), again: true })).json).toMatchObject({
+    ...{ status: 409, detail: expect.stringContaining("more than five minutes ago, and nothing was sold") },
+  });
+  const outcome = async () => (await mina(`GET /offers/${unused.checkoutId}`)).json;
+  service.now += MINUTE - 1;
+  expect(await outcome()).toEqual({ state: "open", receipt: null });
+  service.now += 1;
+  expect(await outcome()).toEqual({ state: "never", receipt: null });
+  expect((await mina("POST /offers", NET)).json.bouquets[0].bouquetId).toBe("TRIAL-NET-3M");
+});
+
+test("a connection that nothing can be sold for says why", async () => {
+  const { mina, desk } = await openShop();
+  const reason = "box was stolen";
+  await run(desk, blockConnection, { ...BOX, environment: "trial", blocked: true, reason } as never);
+  const problems = async (code: string) =>
+    (await mina(`GET /customers?code=${code}`)).json.connections.map(({ problem }: { problem: unknown }) => problem);
+  expect(await problems("1000001")).toEqual([expect.stringContaining("has blocked this connection"), null, null]);
+  expect(await problems("1000005")).toEqual([expect.stringContaining("The customer is inactive")]);
+});
+
+test("a shop lists its account by whole months, and no more than 31 days at once", async () => {
+  const { mina } = await openShop();
+  const list = (from: string, to: string) => mina(`GET /account/entries?from=${from}&to=${to}`);
+  expect((await list("2026-10-01", "2026-10-31")).json).toMatchObject({ items: [], opening: "0.00" });
+  const refused = await list("2026-10-01", "2026-11-01");
+  expect([refused.status, refused.json.fields]).toEqual([
+    ...[422, [{ field: "to", problem: "may be 30 days after from at most" }]],
+  ]);
 });

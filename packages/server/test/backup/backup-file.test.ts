@@ -1,4 +1,4 @@
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -93,6 +93,18 @@ describe("a backup", () => {
     await expect(readHeader(inPieces(Buffer.concat([backup, backup])), HEADER.topupd)).rejects.toBeInstanceOf(
       BackupRefused,
     );
+  });
+
+  test("whose seal is of other lines is refused", async () => {
+    const lines = linesIn(await makeBackup());
+    expect(lines.at(-1)).toMatch(/^\{"sha256":"[0-9a-f]{64}"\}$/);
+    const zipped = (some: readonly string[]) => inPieces(gzipSync(`${some.join("\n")}\n`));
+    expect(await chunksOf(zipped(lines))).toEqual(smallArchive());
+    const altered = lines.map((line) => line.replace("9000000000090000", "9000000000090001"));
+    for (const some of [altered, lines.toSpliced(2, 1), lines.slice(0, -1), lines.toSpliced(2, 0, lines[2] ?? "")]) {
+      await expect(readHeader(zipped(some), HEADER.topupd)).rejects.toBeInstanceOf(BackupRefused);
+      await expect(chunksOf(zipped(some))).rejects.toBeInstanceOf(BackupRefused);
+    }
   });
 
   test("is recognised by its first line", async () => {

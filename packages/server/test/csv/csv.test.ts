@@ -103,6 +103,19 @@ describe("customers in CSV", () => {
     expect(csvText(customerLines(row))).toBe('1,A,B,,active,,T,tv,7,active,,"X\nY","s\ns","e\ne","0\n0"\r\n');
   });
 
+  test("without columns of subscriptions say nothing of them, and with empty cells that there are none", async () => {
+    const boxOf = async (...lines: string[]) => {
+      const [customer] = valuesOf(await rowsOf(readCustomersCsv(pieces(lines.join("\n")))));
+      return customer.connections.tv[0];
+    };
+    const header = "cuid,last_name,status,service,connection,connection_status";
+    const line = "1,A,active,tv,7,active";
+    expect(await boxOf(header, line)).toEqual({ stb: "7", status: "active" });
+    const full = `${header},code,startdate,enddate`;
+    expect(await boxOf(full, `${line},,,`)).toEqual({ stb: "7", status: "active", subscriptions: [] });
+    expect(await boxOf(`${header},code`, `${line},TV-1M`)).toMatchObject({ subscriptions: [{ code: "TV-1M" }] });
+  });
+
   test("whose lines contradict each other are refused", async () => {
     const text = ["cuid,last_name,service,connection", "1,A,tv,a", "1,B,tv,b", "2,A,radio,c", "3,A,,,"];
     const rows = await rowsOf(readCustomersCsv(pieces(text.join("\n"))));

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { by } from "../support/by.ts";
 import { type Instead, interposed } from "../support/interposed-store.ts";
 import { partnersOf } from "../support/partners.ts";
+import { openSocket, requestText } from "../support/raw-socket.ts";
 import { PREFIX, prepareTopUp, shareTestService, startTestService, type TestService } from "../support/service.ts";
 
 const FIBER = { cuid: "1000001", service: "internet", reqId: "trial1" };
@@ -35,6 +36,18 @@ describe("an access token", () => {
       payload: "x".repeat(10_000),
     });
     expect(response.json().body.reason).toBe("missing_token");
+  });
+
+  test("is missing in two headers, because a proxy may have checked the other one", async () => {
+    const service = await startTestService();
+    for (const other of [service.trialToken, service.liveToken, "x"]) {
+      const { socket, received, closed } = await openSocket(service);
+      socket.write(
+        requestText(service, "get-customer-information", LOOK_UP, { headers: `Authorization: Bearer ${other}\r\n` }),
+      );
+      await closed;
+      expect(received()).toMatch(/^HTTP\/1\.1 401 .*"code":"400ac001"/s);
+    }
   });
 
   test("is taken with its scheme in any case", async () => {

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { enterIntoAccount } from "../../src/office/accounts/operations.ts";
+import { readBalance } from "../../src/store/accounts.ts";
+import { by } from "../support/by.ts";
 import { refusal, run } from "../support/desk.ts";
+import { partnersOf, setAccount } from "../support/partners.ts";
 import { deposit, openAccountDesk } from "./account-desk.ts";
 import { countRows, findWrong, type MakeDatabase } from "./database.ts";
 import { RAM_NET, RAM_TV, SITA_NET, SITA_TV } from "./provider.ts";
@@ -25,6 +28,25 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     for (const amount of ["-9999999999999.99", "-0.01"])
       await opened.enter(deposit(amount, amount, { kind: "adjustment" }));
     expect(await opened.show()).toMatchObject({ balance: "-0.01", creditLimit: null, available: null });
+  });
+
+  test("an entry changes the balance of its own environment and partner alone", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    const { store, partner } = opened;
+    const bank = await partnersOf(store).add("bank", by(opened.now));
+    const keys = [partner.id, bank.id].flatMap((partnerId) =>
+      (["production", "trial"] as const).map((environment) => ({ partnerId, environment })),
+    );
+    for (const key of keys) await setAccount(store, key, { creditLimit: 0n });
+    await opened.enter(deposit("1130", "bank 1"));
+    const balances = () => Promise.all(keys.map((key) => readBalance(store.engine.db, key)));
+    expect(await balances()).toEqual([NET, 0n, 0n, 0n]);
+    const [outcome, checkoutId] = await opened.buy();
+    expect(outcome).toBe("recorded");
+    expect(await balances()).toEqual([0n, 0n, 0n, 0n]);
+    await opened.reverse(checkoutId);
+    expect(await balances()).toEqual([NET, 0n, 0n, 0n]);
+    expect(await findWrong(store)).toEqual([]);
   });
 
   test("a limit a day counts from the provider's midnight, in both environments, until it ends", async () => {
@@ -123,6 +145,20 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
 
 /** What happens at once. */
 export function testAccountOperationsAtOnce(makeDatabase: MakeDatabase): void {
+  test("top-ups of one batch count together against a limit a day", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    const inOneBatch = async (count: number) => {
+      const commands = Array.from({ length: count }, () => opened.command(SITA_NET, "NET-1M"));
+      return (await Promise.all(commands.map((each) => opened.settle(each)))).filter((kind) => kind === "recorded");
+    };
+    await opened.limit({ dayTopUps: "3" });
+    expect(await inOneBatch(2)).toHaveLength(2);
+    expect(await inOneBatch(3)).toHaveLength(1);
+    await opened.limit({ dayTopUps: "none", dayAmount: "5650" });
+    expect(await inOneBatch(4)).toHaveLength(2);
+    expect(await findWrong(opened.store)).toEqual([]);
+  });
+
   test("one reference makes one entry, also by two stores at once", async () => {
     const opened = await openAccountDesk(makeDatabase);
     await opened.account({ creditLimit: "0" });

@@ -176,6 +176,45 @@ export function testAccounts(makeDatabase: MakeDatabase): void {
       expect(await pageThrough(store, of, days)).toEqual([]);
   });
 
+  test("pages of top-ups alone, and of reversals alone, lead to the next one", async () => {
+    const opened = await openAccount(makeDatabase);
+    const day = { from: "2026-11-20", to: "2026-11-20" };
+    const made: string[] = [];
+    for (let count = 0; count < 7; count += 1) {
+      opened.now += 1_000;
+      made.push((await opened.topUp(SITA_NET, "NET-1M")).checkoutId);
+    }
+    const listed = async (order?: "desc") =>
+      (await opened.entries(day, undefined, order)).map((entry) => [entry.kind, "of" in entry && entry.of.checkoutId]);
+    const topUps = made.map((checkoutId) => ["top_up", checkoutId]);
+    expect([await listed(), await listed("desc")]).toEqual([topUps, topUps.toReversed()]);
+    for (const checkoutId of made) {
+      opened.now += 1_000;
+      await opened.reverse(checkoutId);
+    }
+    const all = [...topUps, ...made.map((checkoutId) => ["reversal", checkoutId])];
+    expect([await listed(), await listed("desc")]).toEqual([all, all.toReversed()]);
+  });
+
+  test("the sums of days hold all of their first and last day, and nothing else", async () => {
+    const opened = await openAccount(makeDatabase);
+    const { store, key } = opened;
+    for (const [time, amount] of [
+      ["2026-11-19T23:59:59.999Z", 1n],
+      ["2026-11-20T00:00:00Z", 10n],
+      ["2026-11-21T23:59:59.999Z", 100n],
+      ["2026-11-22T00:00:00Z", 1_000n],
+    ] as const) {
+      opened.now = Date.parse(time);
+      await opened.enter("deposit", amount);
+    }
+    const sum = (from?: string, to?: string) => sumBalance(store.engine.db, key, { from, to });
+    const [first, last] = ["2026-11-20", "2026-11-21"];
+    expect([await sum(first, last), await sum(first, first), await sum(last, last)]).toEqual([110n, 10n, 100n]);
+    expect([await sum(undefined, last), await sum(first), await sum()]).toEqual([111n, 1_110n, 1_111n]);
+    expect((await opened.entries({ from: first, to: last })).map(({ amount }) => amount)).toEqual([10n, 100n]);
+  });
+
   test("a stored balance or sum that is not that of its entries is found", async () => {
     const opened = await openAccount(makeDatabase, 10n * NET);
     await opened.buy();

@@ -49,6 +49,22 @@ export function testCustomers(makeDatabase: MakeDatabase): void {
     ]);
   });
 
+  test("an add-on does not make a connection active: its base subscriptions say until when it is", async () => {
+    const { store, now } = await openProvider(makeDatabase);
+    const box = (stb: string, ...codes: [code: string, enddate: string][]) => ({
+      ...{ stb, status: "active" },
+      subscriptions: codes.map(([code, enddate]) => ({ code, startdate: "2026-10-01 09:00:00", enddate })),
+    });
+    const [soon, late] = ["2026-11-01 09:00:00", "2026-12-01 09:00:00"];
+    const tv = [box("b1", ["TV-1M", soon], ["KIDS-1M", late]), box("b2", ["KIDS-1M", late])];
+    await importRows(store, now, plain("1", { connections: { tv } }));
+    const [customer] = await store.lookUpCustomers("production", "b1");
+    expect(customer?.connections.map(({ reqId, baseEnd }) => [reqId, baseEnd])).toEqual([
+      ["b1", soon],
+      ["b2", undefined],
+    ]);
+  });
+
   test("a mobile number that several share finds two: enough to know that it is ambiguous", async () => {
     const { store, now } = await openStore(makeDatabase);
     await importRows(store, now, ...["1", "2", "3"].map((cuid) => plain(cuid, { mobile: "98" })));

@@ -6,9 +6,10 @@ import type { DaySales } from "../../src/domain/settlement.ts";
 import { readSales, type SalesFilter, sumSales } from "../../src/store/sales.ts";
 import type { Store } from "../../src/store/store.ts";
 import { by } from "../support/by.ts";
+import { publish } from "../support/catalogue.ts";
 import { partnersOf } from "../support/partners.ts";
 import { findWrong, type MakeDatabase } from "./database.ts";
-import { expectRecorded, type OpenedProvider, openProvider, SITA_NET, SITA_TV } from "./provider.ts";
+import { BOUQUETS, expectRecorded, type OpenedProvider, openProvider, SITA_NET, SITA_TV } from "./provider.ts";
 
 const salesOf = ({ engine }: Store, day: string, of: SalesFilter = PRODUCTION) => {
   return readSales(engine.db, { ...of, from: day, to: day });
@@ -41,6 +42,23 @@ export function testSettlements(makeDatabase: MakeDatabase): void {
     expect(await salesOf(store, day, { ...PRODUCTION, partnerId: bank.id })).toEqual(sums.slice(3));
     for (const none of ["2026-11-19", "2026-11-21", "2026-02-30"]) expect(await salesOf(store, none)).toEqual([]);
     expect(await salesOf(store, day, { environment: "trial" })).toEqual([]);
+  });
+
+  test("top-ups of one bouquet at two prices add up by their prices, also in one batch", async () => {
+    const opened = await openProvider(makeDatabase);
+    const { store } = opened;
+    const dear = BOUQUETS.map((each) => (each.code === "NET-1M" ? { ...each, price: 200_000n } : each));
+    const { revision } = await publish(store, "production", dear, by(opened.now));
+    const later = () => ({ ...opened.quote(SITA_NET, { revision }), amount: 200_000n });
+    const commands = [{}, later(), {}, later(), later()].map((terms) => opened.command(SITA_NET, "NET-1M", terms));
+    for (const outcome of await Promise.all(commands.map((each) => store.settleTopUp(each)))) expectRecorded(outcome);
+    const sales = await salesOf(store, "2026-11-20");
+    const sums = sales.map(({ amount, topUps, gross }) => [amount, topUps, gross]);
+    expect(sums.toSorted(([a], [b]) => Number(a) - Number(b))).toEqual([
+      [113_000n, 2, 226_000n],
+      [200_000n, 3, 600_000n],
+    ]);
+    expect(await findWrong(store)).toEqual([]);
   });
 
   test("a day is that of the provider's clock, also where clocks are changed", async () => {

@@ -313,6 +313,12 @@ export function testShifts(makeDatabase: MakeDatabase): void {
     expect(await countRows(opened, "sale")).toBe(0);
     expect(await countRows(opened, "shift")).toBe(1);
     expect(await findWrong(store)).toEqual([]);
+    // A shift whose sales are all there is checked as before.
+    await open();
+    await sell(RAM_NET, "NET-1M");
+    await close("1130");
+    await opened.database.tamper("UPDATE shift SET expected = 7 WHERE id = 2");
+    expect(await findWrong(store)).toEqual(["shift 2 of mina: the expected cash is not that of its sales"]);
   });
 }
 
