@@ -113,6 +113,19 @@ export function testStaff(makeDatabase: MakeDatabase): void {
     ]);
   });
 
+  test("the id of a removed person is not used again, so that nobody gets a log-in or the rights of another", async () => {
+    const { store } = await openStore(makeDatabase);
+    await add(store, "maya");
+    const ravi = await add(store, "ravi");
+    const authority = { staffId: ravi.id, role: "admin", sessionId: undefined } as const;
+    await staffOf(store).remove("ravi", by(START));
+    const dipa = await staffOf(store).add("dipa", "admin", by(START + 60_000));
+    expect(dipa.id).not.toBe(ravi.id);
+    // Ravi's password was right when this log-in was checked, and Dipa has the same.
+    expect(await openSession(store.engine, HASH, ravi.id, STORED_PASSWORD, session("late"))).toBe(false);
+    expect(await hasRights(store.engine.db, authority)).toBe(false);
+  });
+
   test("of the admins, one always stays", async () => {
     const { store } = await openStore(makeDatabase);
     const [staff, maya] = [staffOf(store), await add(store, "maya")];
