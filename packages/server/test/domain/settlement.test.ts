@@ -9,8 +9,9 @@ import {
   type SettledSums,
   settleDay,
   settlementNumber,
+  splitSales,
 } from "../../src/domain/settlement.ts";
-import { NO_SPLIT } from "../../src/domain/tax.ts";
+import { NO_SPLIT, readShare } from "../../src/domain/tax.ts";
 import { RUNS } from "./builders.ts";
 
 const DAY = "2026-11-20";
@@ -81,6 +82,20 @@ describe("the settlement of a day", () => {
       RUNS,
     );
   });
+});
+
+test("a reversal returns the taxes of the day on which its top-up was sold", () => {
+  const vat = (percent: string, from: string) => {
+    return { service: "internet", name: "VAT", share: readShare(percent) ?? Number.NaN, from } as const;
+  };
+  const taxes = [vat("13", "2026-11-20"), vat("25", "2026-11-21")];
+  const sales = { ...NOTHING, partnerId: 1, service: "internet", bouquetCode: "NET-1M", amount: 113_000n } as const;
+  const splitOn = (more: Partial<DaySales>) => splitSales({ ...sales, ...more }, taxes);
+  expect(splitOn({ topUps: 2 })).toEqual({ base: 200_000n, taxes: [{ name: "VAT", amount: 26_000n }] });
+  const later = { day: "2026-11-21", reversals: 1 };
+  expect(splitOn(later)).toEqual({ base: -100_000n, taxes: [{ name: "VAT", amount: -13_000n }] });
+  const sameDay = { ...later, soldOn: "2026-11-21" };
+  expect(splitOn(sameDay)).toEqual({ base: -90_400n, taxes: [{ name: "VAT", amount: -22_600n }] });
 });
 
 test.each([

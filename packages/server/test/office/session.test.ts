@@ -366,6 +366,18 @@ describe("one's own account", () => {
     expect((await authorsOf(world)).at(-1)).toEqual(["maya", "staff.password", "maya"]);
   });
 
+  test("of the issuer has logged in there within five minutes, to the millisecond, or does it again", async () => {
+    const { world, ports, person } = await withStaff();
+    const maya = await person("maya");
+    const confirmedAfter = async (ms: number) => {
+      const authenticatedAt = world.now - ms;
+      const ofIssuer: Person = { ...maya, person: { ...maya.person, logsInWith: "oidc", authenticatedAt } };
+      return (await confirmPassword(ports, ofIssuer, { password: "" })).kind;
+    };
+    expect(await confirmedAfter(5 * MINUTE_MS)).toBe("confirmed");
+    expect(await confirmedAfter(5 * MINUTE_MS + 1)).toBe("log_in_again");
+  });
+
   test("is asked for the password, and wrong ones lock the session's person out of nothing else", async () => {
     const { ports, person, tryLogIn } = await withStaff();
     const maya = await person("maya");

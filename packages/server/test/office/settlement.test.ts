@@ -137,6 +137,20 @@ describe("reconciling", () => {
     expect(await answersAt(await withCustomer(), offset, "udf1")).toEqual(new Set(["theirs_only", verdict]));
   });
 
+  test.each([
+    ["first moment after the period is of another period, so that both books agree", DAY_MS, "matched"],
+    ["last moment of the period is of the period, so that the partner must know it", DAY_MS - 1, "status_differs"],
+  ] as const)("a reversal at the %s", async (_, offset, verdict) => {
+    const world = await withCustomer();
+    const from = world.now;
+    const { txnId, amount } = await world.topUp("1");
+    world.now = from + offset;
+    await run(world.desk, reverseTransaction, { id: txnId, reason: "charged back" });
+    const request = { ...PRODUCTION, partnerId: world.partner.id, from, until: from + DAY_MS, key: "txnId" } as const;
+    const row = { line: 2, key: txnId, amount, status: "success" } as const;
+    expect([...(await reconcile(world.ports, request, each(row))).verdicts.keys()]).toEqual([verdict]);
+  });
+
   test.each(["txnId", "checkoutId"] as const)("by %s finds a top-up of any time", async (key) => {
     expect(await answersAt(await withCustomer(), 90 * DAY_MS, key)).toEqual(new Set(["theirs_only", "other_period"]));
   });

@@ -30,6 +30,17 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     expect(await opened.show()).toMatchObject({ balance: "-0.01", creditLimit: null, available: null });
   });
 
+  test("a withdrawal of all that is available is made, and of one unit more refused", async () => {
+    const opened = await openAccountDesk(makeDatabase);
+    await opened.enter(deposit("100", "bank 1"));
+    await opened.account({ creditLimit: "50" });
+    const withdraw = (amount: string) => opened.enter({ kind: "withdrawal", amount, reference: "V-1" });
+    const words = "only 150.00 is available: withdraw less, or raise the credit limit";
+    expect(await refusal(withdraw("150.01"))).toMatchObject({ code: "conflict", words });
+    expect(await withdraw("150")).toMatchObject({ before: "100.00", after: "-50.00" });
+    expect(await opened.show()).toMatchObject({ balance: "-50.00", available: "0.00" });
+  });
+
   test("an entry changes the balance of its own environment and partner alone", async () => {
     const opened = await openAccountDesk(makeDatabase);
     const { store, partner } = opened;
@@ -128,6 +139,9 @@ export function testAccountOperations(makeDatabase: MakeDatabase): void {
     for (const [field, rule] of bad)
       expect(await refusal(opened.commission(rule))).toMatchObject({ problems: [{ field }] });
     expect((await opened.commission({})).items.map(({ percent }) => percent)).toEqual(["1.25", null, "0.00"]);
+    expect((await opened.commission({ percent: "100", service: "iptv" })).items).toContainEqual(
+      expect.objectContaining({ percent: "100.00", service: "iptv" }),
+    );
   });
 
   test("a partner has at most 100 rules", async () => {
