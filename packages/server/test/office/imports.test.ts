@@ -196,6 +196,28 @@ describe("what was held back", () => {
     expect(await world.ends("1")).toEqual({ "Fiber 100": STATED, "Fiber 300": later });
   });
 
+  test("is not decided if a newer file comes meanwhile, which holds back other ends", async () => {
+    const { world, records } = await heldBack("1", "2");
+    const { engine } = world.desk.store;
+    let isNew = false;
+    const transact: typeof engine.transact = async (work) => {
+      if (!isNew) {
+        isNew = true;
+        world.now += 1_000;
+        const end = "2026-12-20 10:00:00";
+        await world.importCustomers([customer("2", { end })], { name: "day.ndjson", asOf: asOfNow(world) });
+      }
+      return engine.transact(work);
+    };
+    const store = { ...world.desk.store, engine: { ...engine, transact } };
+    const ids = records.map(({ id }) => id);
+    const input = { environment: PRODUCTION, ids, decision: "keep", reason } as const;
+    expect(await run({ ...world.desk, store }, settleHeldBack, input)).toMatchObject({
+      ...{ customers: 1, failures: [{ cuid: "2", problem: "this is not held back any more" }] },
+    });
+    expect(await heldBackOf(world)).toMatchObject([{ cuid: "2", statedEnd: "2026-12-20 10:00:00" }]);
+  });
+
   test("is not taken where records of a later moment were", async () => {
     const { world, records } = await heldBack("1");
     world.now += MINUTE_MS;
