@@ -53,6 +53,65 @@ test("every route lets in those whose role may, and nobody else", async () => {
   }
 });
 
+/** The routes that need more than the permission to read, by the permission. */
+const NEEDED: Readonly<Partial<Record<Route["permission"], readonly string[]>>> = {
+  correct: [
+    "POST /customers/:cuid/notes",
+    "POST /customers/:cuid/goodwill",
+    "POST /customers/:cuid/goodwill-reversal",
+    "POST /customers/:cuid/block",
+    "POST /transactions/:id/reversal",
+    "GET /bulk/limits",
+    "POST /bulk",
+    "POST /bulk/:id/reversal",
+    "POST /bulk/:id/start",
+    "POST /bulk/:id/pause",
+    "POST /bulk/:id/continue",
+    "POST /bulk/:id/cancel",
+    "POST /customers/:cuid/resend",
+  ],
+  settle: [
+    "POST /partners/:name/account/entries",
+    "GET /partners/:name/account/entries",
+    "GET /partners/:name/statement",
+    "GET /partners/:name/statement.csv",
+    "GET /settlement",
+    "GET /settlement.csv",
+    "POST /reconciliations",
+    "GET /shifts",
+    "GET /shifts.csv",
+  ],
+  person: [
+    "DELETE /session",
+    "GET /session/all",
+    "DELETE /session/all/:id",
+    "PUT /session/password",
+    "POST /session/totp",
+    "PUT /session/totp",
+    "DELETE /session/totp",
+  ],
+  caller: ["GET /session"],
+  public: ["GET /session/ways", "POST /session", "POST /setup/admin"],
+  target: ["POST /confirmations"],
+};
+/** What admins alone may read: the first settings, who works here, and the keys of systems. */
+const READ_BY_ADMINS = ["GET /setup", "GET /staff", "GET /roles", "GET /staff-keys"];
+/** Each of these asks for the permission of what it decides, or changes nothing. */
+const SENT_BY_READERS = ["POST /approvals/:id/confirm", "POST /approvals/:id/refuse", "POST /audit/verification"];
+
+test("every route needs the permission for its work: only admins change what is not named here", () => {
+  const named = new Map(
+    Object.entries(NEEDED).flatMap(([permission, routes]) => routes.map((each) => [each, permission])),
+  );
+  for (const { method, path, permission } of ROUTES) {
+    const asked = `${method} ${path}`;
+    const isRead = method === "GET" ? !READ_BY_ADMINS.includes(asked) : SENT_BY_READERS.includes(asked);
+    expect(permission, asked).toBe(named.get(asked) ?? (isRead ? "read" : "administer"));
+    named.delete(asked);
+  }
+  expect([...named.keys()]).toEqual([]);
+});
+
 test("each role may what is said of it", () => {
   expect(PERMISSIONS).toEqual({
     viewer: ["read"],
