@@ -31,3 +31,17 @@ test("each export has an entry in the audit trail, with its filter but no person
   const { text } = await api.call("GET /audit.csv");
   expect(text.trimEnd().split("\r\n").at(-1)).toContain("data.export,audit.csv");
 });
+
+test("a spreadsheet takes no cell of an export for a formula", async () => {
+  const api = await startStaffApi();
+  const body = {
+    ...{ cuid: "204117", first_name: '=HYPERLINK("http://evil.example")', last_name: "-1+1", area: "@SUM(A1)" },
+    ...{ status: "active", connections: { internet: [{ username: "sita", status: "active" }] } },
+  };
+  expect((await api.call("PUT /customers/204117?environment=production", { body })).status).toBe(200);
+  for (const path of ["/customers.csv", "/connections.csv"]) {
+    const { text } = await api.call(`GET ${path}?environment=production`);
+    expect(text, path).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+    for (const guarded of ["'-1+1", "'@SUM(A1)"]) expect(text, path).toContain(`,${guarded}`);
+  }
+});

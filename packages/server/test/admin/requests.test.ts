@@ -106,6 +106,22 @@ describe("a session", () => {
     expect(await asks(other)).toBe(401);
   });
 
+  test("is not kept open by a page that reads again by itself", async () => {
+    const api = shared();
+    await api.addPerson("Lila", "viewer");
+    const as = { session: await api.logIn("Lila") };
+    const ask = async (headers: Record<string, string> = {}) =>
+      (await api.call("GET /partners", { as, headers })).status;
+    api.service.now += 29 * MINUTE;
+    expect(await ask()).toBe(200);
+    for (let times = 0; times < 2; times += 1) {
+      api.service.now += 14 * MINUTE;
+      expect(await ask({ "topupd-poll": "1" })).toBe(200);
+    }
+    api.service.now += 2 * MINUTE;
+    expect(await ask({ "topupd-poll": "1" })).toBe(401);
+  });
+
   test("is refused to who guesses, and after ten times from there for a while, as log and metrics say", async () => {
     const api = shared();
     const from = "::ffff:203.0.113.7";
@@ -158,6 +174,7 @@ describe("a request by cookie", () => {
     ["of another port of this host", { origin: "http://console.example" }, "cross_site"],
     ["of a page without an origin", { origin: "null" }, "cross_site"],
     ["of another site, as a browser says in another header", { "sec-fetch-site": "cross-site" }, "cross_site"],
+    ["of another host of this domain", { "sec-fetch-site": "same-site" }, "cross_site"],
   ])("%s is let in or not", async (which, headers: Record<string, string>, code) => {
     await logInAs("Maya");
     const as = { session: await shared().logIn("Maya") };
@@ -418,6 +435,13 @@ test("a file is there while its request is answered, and is gone then", async ()
   const published = await call(`${asked}&name=c.csv`, { body: csv, headers: NDJSON_TYPE });
   expect(published.json).toMatchObject({ revision: 2, accepted: 1 });
   await vi.waitFor(() => expect(onDisk.size).toBe(0));
+});
+
+test("a file with as many bytes or lines as allowed is read", async () => {
+  const read = async (path: string, body: string) =>
+    (await shared().call(path, { body, headers: NDJSON_TYPE })).json.status;
+  // What is read is no catalogue and no book.
+  expect([await read("POST /catalogue", "x".repeat(1_000)), await read(BOOK, "1\n".repeat(5))]).toEqual([422, 422]);
 });
 
 describe("files of one person", () => {
