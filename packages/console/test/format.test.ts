@@ -4,6 +4,7 @@ import {
   formatAge,
   formatAmount,
   formatBytes,
+  formatChange,
   formatCount,
   formatShort,
   formatTime,
@@ -67,6 +68,17 @@ describe("what the console shows", () => {
     const now = Date.parse("2026-11-23T12:00:00Z");
     const ages = ["2026-11-23T12:00:00Z", "2026-11-23T11:58:01Z", "2026-11-23T09:00:00Z", "2026-11-26T12:00:00Z"];
     expect(ages.map((of) => formatAge(of, now))).toEqual(["now", "1 minute ago", "3 hours ago", "in 3 days"]);
+  });
+
+  test("says how much more or less a figure is than before, if there was any", () => {
+    const pairs = [
+      [150, 100],
+      [50, 100],
+      [1_000, 999],
+      [0, 7],
+      [3, 0],
+    ] as const;
+    expect(pairs.map((pair) => formatChange(...pair))).toEqual(["+50 %", "−50 %", "0 %", "−100 %", undefined]);
   });
 
   test("says a size in its largest unit", () => {
