@@ -298,6 +298,9 @@ test("a seller opens a shift, asks for a reversal, returns the cash, and closes 
   await main.getByRole("link", { name: "Sales" }).click();
   await page.reload();
   await row("A-17").getByText("Return the cash").waitFor();
+  await main.getByRole("link", { name: "A-17" }).click();
+  await main.getByRole("article", { name: "Receipt" }).getByText("REVERSED", { exact: true }).waitFor();
+  await main.getByRole("link", { name: "Sales" }).click();
   await row("A-17").getByRole("button").click();
   await page.getByRole("menuitem", { name: "Record cash returned…" }).click();
   await visit.press("Record", dialog);
