@@ -6,6 +6,7 @@ import type { Transaction } from "../../src/domain/transaction.ts";
 import { countRunning } from "../../src/office/imports/runs.ts";
 import {
   addTransactions,
+  type FoundTransactions,
   readTransactions,
   type TransactionFilter,
   type TransactionPage,
@@ -82,32 +83,32 @@ export function testSearches(makeDatabase: MakeDatabase): void {
   });
 
   test("the pages of a list join without a gap or a repetition, though top-ups come in between", async () => {
-    const { list, opened } = await openHistory(makeDatabase);
+    const { list, read, opened } = await openHistory(makeDatabase);
     for (const filter of [{}, { cuids: [SITA.cuid] }, { from: 0 }]) {
       const expected = (await list(filter)).map(({ txnId }) => txnId);
       const seen: string[] = [];
-      for (let before: string | undefined; ; ) {
-        const page = await list(filter, { before, limit: 2 });
-        if (page.length === 0) break;
-        seen.push(...page.map(({ txnId }) => txnId));
-        before = page.at(-1)?.txnId;
+      let before: string | undefined;
+      do {
+        const { items, rest } = await read(filter, { before, limit: 2 });
+        seen.push(...items.map(({ txnId }) => txnId));
+        before = rest;
         opened.now += HOUR;
         await opened.topUp(SITA_NET, "NET-1M");
-      }
+      } while (before !== undefined);
       expect(seen).toEqual(expected);
     }
   });
 
   test("pages that read forward join without a gap or a repetition, the oldest first", async () => {
-    const { list, transactions, opened } = await openHistory(makeDatabase);
+    const { list, read, transactions, opened } = await openHistory(makeDatabase);
     for (const filter of [{}, { cuids: [SITA.cuid] }, { from: 0 }]) {
       const seen: Transaction[] = [];
-      for (let after = "0"; ; ) {
-        const page = await list(filter, { after, limit: 2 });
-        if (page.length === 0) break;
-        seen.push(...page);
-        after = page.at(-1)?.txnId as string;
-      }
+      let after: string | undefined = "0";
+      do {
+        const page: FoundTransactions = await read(filter, { after, limit: 2 });
+        seen.push(...page.items);
+        after = page.rest;
+      } while (after !== undefined);
       expect(seen).toEqual((await list(filter)).toReversed());
       const last = seen.at(-1)?.txnId as string;
       opened.now += HOUR;
@@ -229,9 +230,10 @@ async function openHistory(makeDatabase: MakeDatabase) {
   const last = transactions.at(-1) as Transaction;
   await opened.reverse(last.checkoutId, "paid twice");
   transactions[5] = { ...last, status: "reversed" };
-  const list = (filter: Partial<TransactionFilter>, page = FIRST_PAGE) =>
-    readTransactions(store.engine, { environment: "production", ...filter }, page).then(({ items }) => items);
-  return { ...opened, opened, bank, transactions, list };
+  const read = (filter: Partial<TransactionFilter>, page = FIRST_PAGE) =>
+    readTransactions(store.engine, { environment: "production", ...filter }, page);
+  const list = async (filter: Partial<TransactionFilter>, page = FIRST_PAGE) => (await read(filter, page)).items;
+  return { ...opened, opened, bank, transactions, read, list };
 }
 
 function sumOf(transactions: readonly Transaction[]) {
