@@ -1,8 +1,13 @@
 import { FOUND_BY_CAMPAIGNS } from "./campaigns.ts";
+import { IN_CLIENTS } from "./clients.ts";
+import { IN_CONSOLE } from "./console.ts";
 import { IN_COUNTER } from "./counter.ts";
 import { IN_DOMAIN } from "./domain.ts";
+import { BETWEEN_ENGINES } from "./engines.ts";
+import { IN_FACES } from "./faces.ts";
 import { IN_MACHINE } from "./machine.ts";
 import type { Mutant } from "./mutant.ts";
+import { IN_OFFICE } from "./office.ts";
 import { IN_PARTNER } from "./partner.ts";
 import { IN_STORE } from "./store.ts";
 
@@ -12,6 +17,11 @@ export const MUTANTS: readonly Mutant[] = [
   ...IN_DOMAIN,
   ...IN_PARTNER,
   ...IN_STORE,
+  ...BETWEEN_ENGINES,
   ...IN_COUNTER,
+  ...IN_OFFICE,
+  ...IN_FACES,
+  ...IN_CONSOLE,
+  ...IN_CLIENTS,
   ...IN_MACHINE,
 ];

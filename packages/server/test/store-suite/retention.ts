@@ -126,11 +126,17 @@ export function testRetention(makeDatabase: MakeDatabase): void {
     const old = opened.command(SITA_NET, "NET-1M").checkoutId;
     await store.concludeCheckout(old);
     opened.now = YEAR_LATER;
+    const ahead = opened.command(SITA_NET, "NET-1M").checkoutId;
+    opened.now = START + 1;
+    await store.concludeCheckout(ahead);
+    opened.now = YEAR_LATER;
     const young = opened.command(SITA_NET, "NET-1M").checkoutId;
     await store.concludeCheckout(young);
     await moveHorizon(opened, HORIZON);
     expect(await pruneHistory(opened, HORIZON)).toMatchObject({ retiredCheckouts: 1 });
     expect(await store.findOutcome(young)).toEqual({ retiredAt: YEAR_LATER });
+    // It was issued while the clock was ahead, so that it could still be used.
+    expect(await store.findOutcome(ahead)).toEqual({ retiredAt: START + 1 });
     expect(await store.findOutcome(old)).toBeUndefined();
     expect(await store.concludeCheckout(old)).toBe("pruned");
   });
