@@ -55,6 +55,8 @@ export async function entriesOf(
     .where("action", "in", CATALOGUE_ACTIONS)
     .where("subject", "=", environment)
     .where("at", "in", times)
+    // Of entries of one moment the first counts: it is that of the revision itself.
+    .orderBy("seq", "desc")
     .execute();
   return new Map(entries.map((entry) => [entry.at, entry]));
 }
