@@ -78,7 +78,13 @@ describe("what the console shows", () => {
       [0, 7],
       [3, 0],
     ] as const;
-    expect(pairs.map((pair) => formatChange(...pair))).toEqual(["+50 %", "−50 %", "0 %", "−100 %", undefined]);
+    expect(pairs.map(([now, before]) => formatChange(now, before))).toEqual([
+      "+50 %",
+      "−50 %",
+      "0 %",
+      "−100 %",
+      undefined,
+    ]);
   });
 
   test("says a size in its largest unit", () => {

@@ -16,6 +16,7 @@ async function sell(answers: readonly (Receipt | SaleOutcome | number)[]) {
   const answer = (what: string) => async (): Promise<never> => {
     asked.push(what);
     const next = rest.shift();
+    if (next === undefined) throw new Error("nothing more is to be asked");
     if (typeof next === "number") throw problemOf(next);
     return next as never;
   };

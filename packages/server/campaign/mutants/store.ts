@@ -171,10 +171,10 @@ export const IN_STORE: readonly Mutant[] = [
     title: "does not retry if it is unknown whether the batch was recorded",
   },
   {
-    fault: "refused calls are deleted a moment too early",
+    fault: "refused calls, with the codes of customers, are kept for ever",
     file: "packages/server/src/store/calls.ts",
-    from: "if (oldest.at >= from && oldest.id > beyond) return;",
-    to: "if (oldest.at > from && oldest.id > beyond) return;",
+    from: 'eb.or([eb("at", "<", from), eb("id", "<=", beyond)])',
+    to: 'eb.or([eb("id", "<=", beyond)])',
     test: "packages/server/test/store/sqlite.test.ts",
     title: "refused calls go when they are too old or too many",
   },

@@ -239,7 +239,8 @@ export async function approvalsOf(db: Db, kind: ApprovalRow["kind"], subjects: r
 /** Lists the waiting requests, newest first, then the others. */
 export function readApprovals(db: Db, environment: Environment): Promise<ApprovalRow[]> {
   const query = db.selectFrom("approval").selectAll().where("environment", "=", environment);
-  return query.orderBy("state", "desc").orderBy("requestedAt", "desc").limit(MOST_LISTED).execute();
+  const inOrder = query.orderBy("state", "desc").orderBy("requestedAt", "desc").orderBy("id");
+  return inOrder.limit(MOST_LISTED).execute();
 }
 
 export async function countWaiting(db: Db, environment: Environment, now: Instant): Promise<number> {
