@@ -467,7 +467,7 @@ describe("files of one person", () => {
     });
     const underWay = [send("a"), send("b")];
     const before = [...onDisk];
-    await vi.waitFor(() => expect([...onDisk].filter((file) => !before.includes(file))).toHaveLength(2));
+    await expect.poll(() => [...onDisk].filter((file) => !before.includes(file)).length).toBe(2);
     const third = await send("c");
     expect([third.status, third.json.code]).toEqual([409, "conflict"]);
     expect(onDisk.size).toBe(2);
