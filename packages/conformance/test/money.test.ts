@@ -198,6 +198,20 @@ describe("the price that is sent", () => {
     expect([report.ok, provider.charged()]).toEqual([true, 2]);
   });
 
+  test("is the announced one: nothing is bought at another", async () => {
+    let listed = 0;
+    const { report, provider } = await check(
+      onPackages(({ bouquets }) => {
+        listed += 1;
+        for (const bouquet of bouquets) bouquet.price += listed;
+      }),
+      { ...PLAIN, versions: ["v1.0.1"] },
+    );
+    expect([topUpsIn(provider)["v1.0.1"], provider.charged()]).toEqual([0, 0]);
+    const { reason } = report.results.find(({ id }) => id === "topup-success") ?? {};
+    expect(reason).toBe("the bouquet or its price has changed meanwhile");
+  });
+
   test.each([" ", "", "free", "-5", -5, 0, "0.00", 1e21, "1e2", "5,00", null])("is never %j", async (price) => {
     const { provider } = await check(
       onPackages(({ bouquets }, { version }) => {
