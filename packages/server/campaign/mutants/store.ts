@@ -278,8 +278,8 @@ export const IN_STORE: readonly Mutant[] = [
     file: "packages/server/src/store/postgres/top-ups.ts",
     from: "commands.length === batch.length ? SHARE_RECORDING : LOCK_RECORDING,",
     to: "SHARE_RECORDING,",
-    test: "packages/server/test/store/postgres.test.ts",
-    title: "a conclusive answer waits for a top-up that another store is recording",
+    test: "packages/server/test/store/postgres-faults/unsettled-commit.test.ts",
+    title: "no checkout is concluded whose top-up it may have recorded",
   },
   {
     fault: "on PostgreSQL, two stores correct and top up one customer at once",
@@ -294,7 +294,7 @@ export const IN_STORE: readonly Mutant[] = [
     file: "packages/server/src/store/postgres/locks.ts",
     from: "ORDER BY a.partner_id, a.environment FOR NO KEY UPDATE OF a",
     to: "ORDER BY a.partner_id, a.environment",
-    test: "packages/server/test/store/postgres.test.ts",
-    title: "stores on one database share the balance",
+    test: "packages/server/test/store/postgres-accounts.test.ts",
+    title: "a batch sees what another batch is just charging",
   },
 ];
