@@ -55,8 +55,8 @@ export async function entriesOf(
     .where("action", "in", CATALOGUE_ACTIONS)
     .where("subject", "=", environment)
     .where("at", "in", times)
-    // Of entries of one moment the first counts: it is that of the revision itself.
-    .orderBy("seq", "desc")
+    // Of the revisions of one moment only the last is listed: the last entry is its own.
+    .orderBy("seq")
     .execute();
   return new Map(entries.map((entry) => [entry.at, entry]));
 }
