@@ -16,17 +16,17 @@ const looks = [
 ];
 const tests = ["tests", "vitest", ["run", ...patterns]];
 
-// Titles follow their option.
-process.env.TEST_FILES = patterns.filter((word, at) => !word.startsWith("-") && patterns[at - 1] !== "-t").join(" ");
+// Words of paths come first, then options. Without such words, any file may run.
+const firstOption = patterns.findIndex((word) => word.startsWith("-"));
+const files = firstOption === -1 ? patterns : patterns.slice(0, firstOption);
+process.env.TEST_FILES = files.join(" ");
 process.env.PATH = [resolve("tools/node_modules/.bin"), process.env.PATH].join(delimiter);
 const running = new Set();
-if (patterns.length > 0) {
-  await run(tests);
-} else {
+if (files.length === 0) {
   await run(tools);
   await run(build);
-  await Promise.all([run(tests), ...looks.map((look) => run(look, "beside"))]);
 }
+await Promise.all([run(tests), ...(patterns.length === 0 ? looks.map((look) => run(look, "beside")) : [])]);
 
 /** @param how `beside`: with lower priority, and what it says is shown together, once it has ended. */
 async function run([title, command, args], how = "first") {

@@ -54,3 +54,16 @@ test("a withdrawal sees what a batch is just charging", async () => {
   expect(await refusal(began)).toMatchObject({ code: "conflict", words: expect.stringContaining("only 300.00") });
   expect(await show(other)).toMatchObject({ balance: "300.00" });
 });
+
+test("a batch sees what another batch is just charging", async () => {
+  const { account, buy, enter, other, during, show } = await openWaiting();
+  await enter(deposit("1130", "bank 1"));
+  await account({ creditLimit: "0" });
+  const { began, hasWaited } = await during(
+    async (tx) => void (await tx.updateTable("account").set({ balance: 30_000 }).execute()),
+    () => buy(),
+  );
+  expect(hasWaited).toBe(true);
+  expect((await began)[0]).toBe("insufficient_balance");
+  expect(await show(other)).toMatchObject({ balance: "300.00" });
+});

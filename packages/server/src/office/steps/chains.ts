@@ -6,7 +6,7 @@ import { type Instant, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { findConnectionsWithHeads, ledgersOfConnection, readLedgers } from "../../store/customers.ts";
 import { momentOf, type Ports } from "../../store/ports.ts";
 import { EnvironmentSchema, InstantSchema, oneOf, orNull, ServiceSchema } from "../common.ts";
-import { MOST_SUSPECTS, readFacts, suspects } from "./sql.ts";
+import { readFacts, suspects } from "./sql.ts";
 
 export const ChainSchema = Type.Object(
   {
@@ -88,8 +88,7 @@ export async function lateServices(
   environment: Environment,
 ): Promise<LateServices> {
   const { engine } = ports.store;
-  const found = await suspects(engine.db, environment, ports.clock());
-  const isCut = found.length >= MOST_SUSPECTS;
+  const { keys: found, isCut } = await suspects(engine.db, environment, ports.clock());
   if (found.length === 0) return { services: [], isCut };
   const cuids = [...new Set(found.map(({ cuid }) => cuid))];
   const ledgers = await readLedgers(engine, engine.db, environment, cuids);

@@ -68,20 +68,26 @@ async function firstUnread(db: Db, { id }: Target): Promise<Instant | undefined>
 }
 
 /** Connections that are looked at for the list of late services: the unpaid among them are left out. */
-export const MOST_SUSPECTS = 1_000;
+const MOST_SUSPECTS = 1_000;
 /** Events that a target lacks of which the oldest are read. */
 const MOST_UNSENT = 1_000;
 
 /** Kinds of events after which the service of a connection that is paid must be on. */
 const GIVES: readonly ServiceStep["kind"][] = ["topup.recorded", "subscription.changed", "connection.unblocked"];
 
+interface Suspects {
+  readonly keys: ConnectionKey[];
+  /** Whether there may be more: a list was as long as it may be. */
+  readonly isCut: boolean;
+}
+
 /** Connections with a step that may have failed or be late at a running target, the newest steps first. */
-export async function suspects(db: Db, environment: Environment, now: Instant): Promise<ConnectionKey[]> {
+export async function suspects(db: Db, environment: Environment, now: Instant): Promise<Suspects> {
   const before = now - LATE_MS;
   const running = (await listTargets(db)).filter(
     ({ paused, partner, config }) => !paused && partner === undefined && config.kind !== "feed",
   );
-  if (running.length === 0) return [];
+  if (running.length === 0) return { keys: [], isCut: false };
   const ids = running.map(({ id }) => id);
   const steps = await db
     .selectFrom("serviceStep")
@@ -112,9 +118,11 @@ export async function suspects(db: Db, environment: Environment, now: Instant): 
     .limit(MOST_SUSPECTS)
     .execute();
   const keys = [...steps, ...users].map((row) => toStep(row).key);
+  let isCut = steps.length === MOST_SUSPECTS || users.length === MOST_SUSPECTS;
   for (const target of running) {
     const unsent = await eventsAfter(db, await placeOf(db, target.id), MOST_UNSENT);
     const waiting = await failedDeliveries(db, target, MOST_SUSPECTS);
+    isCut ||= unsent.length === MOST_UNSENT || waiting.length === MOST_SUSPECTS;
     for (const event of [...unsent, ...waiting.map((each) => each.event)])
       if (
         !("alert" in event) &&
@@ -125,5 +133,6 @@ export async function suspects(db: Db, environment: Environment, now: Instant): 
         keys.push(event.key);
   }
   const byName = new Map(keys.map((key) => [JSON.stringify([key.cuid, key.service, key.reqId]), key]));
-  return [...byName.values()].slice(0, MOST_SUSPECTS);
+  const found = [...byName.values()];
+  return { keys: found.slice(0, MOST_SUSPECTS), isCut: isCut || found.length > MOST_SUSPECTS };
 }
