@@ -287,15 +287,22 @@ function plain(answer: unknown): unknown {
 /** All rows of each table, in an order of their own. Each session of PostgreSQL adds to sums of its own. */
 async function rowsOf({ engine }: Store): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, readonly string[]>();
-  for (const name of Object.keys(TABLES)) {
-    const key = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  for (const [name, table] of Object.entries(TABLES)) {
+    const key = camelCased(name);
     const rows = (await engine.db
       .selectFrom(key as "partner")
       .selectAll()
       .execute()) as Record<string, unknown>[];
-    found.set(name, name === "sales_day" ? summed(rows) : rows.map(textOf).sort());
+    // SQLite has columns of its own, which link the entries of a ledger.
+    const columns = Object.keys(table.columns).map(camelCased);
+    const shared = rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]])));
+    found.set(name, name === "sales_day" ? summed(shared) : shared.map(textOf).sort());
   }
   return found;
+}
+
+function camelCased(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function textOf(row: Record<string, unknown>): string {

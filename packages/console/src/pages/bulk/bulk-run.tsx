@@ -112,7 +112,7 @@ function Counts({ run }: { run: BulkRun }) {
   );
 }
 
-/** What the state of the run means. */
+/** Notes about the state of the run. */
 function Notes({ run }: { run: BulkRun }) {
   const { state, startedAt, problem } = run;
   return (

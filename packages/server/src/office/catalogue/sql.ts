@@ -55,7 +55,7 @@ export async function entriesOf(
     .where("action", "in", CATALOGUE_ACTIONS)
     .where("subject", "=", environment)
     .where("at", "in", times)
-    // Of the revisions of one moment only the last is listed: the last entry is its own.
+    // Only the last revision of one moment is listed: the last entry is its own.
     .orderBy("seq")
     .execute();
   return new Map(entries.map((entry) => [entry.at, entry]));
