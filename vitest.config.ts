@@ -25,6 +25,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts"],
     globalSetup: ["packages/server/test/support/set-up.ts"],
+    setupFiles: process.env["TEST_CPU"] === undefined ? [] : ["packages/server/test/support/cpu-seconds.ts"],
     reporters: ["default", "./scripts/vitest-summary.ts"],
     // Four at a time, also where there are two processors: many tests wait for a program that starts, or for a time limit.
     maxWorkers: 4,

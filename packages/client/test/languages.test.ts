@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { isInstalled } from "../../server/test/support/installed.ts";
 import { readFences } from "../../server/test/support/markdown.ts";
 import { PREFIX, startTestService, temporaryFolder } from "../../server/test/support/service.ts";
 import { KNOWN_FAILURES } from "../src/index.ts";
-import { isInstalled } from "./support/drivers.ts";
 
 /* The clients in other languages, as they are published. */
 

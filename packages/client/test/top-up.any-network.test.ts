@@ -5,7 +5,7 @@ import { fate, type World, world } from "./support/model-world.ts";
 import { type VirtualClock, virtualClock } from "./support/virtual-clock.ts";
 import { BASE, PURCHASE, START, TOKEN } from "./support/wire.ts";
 
-const RUNS = 400;
+const RUNS = 120;
 const purchase = { ...PURCHASE, amt: "1290" };
 
 const story = fc.record({

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readRadiusAddress } from "../../server/src/domain/radius.ts";
-import { isInstalled } from "../../server/test/support/debian-programs.ts";
+import { isInstalled } from "../../server/test/support/installed.ts";
 import {
   emptyTables,
   mariaDbForRadius,
@@ -11,7 +11,7 @@ import { RadiusSessions } from "../src/index.ts";
 
 const SERVERS = [
   { name: "PostgreSQL", start: postgresForRadius },
-  ...(isInstalled("mariadb") ? [{ name: "MariaDB", start: mariaDbForRadius }] : []),
+  ...(isInstalled("MariaDB") ? [{ name: "MariaDB", start: mariaDbForRadius }] : []),
 ];
 
 describe.each(SERVERS)("sessions in radacct on $name", ({ start }) => {

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { foldName } from "../../server/src/domain/names.ts";
 import { readRadiusAddress } from "../../server/src/domain/radius.ts";
-import { isInstalled } from "../../server/test/support/debian-programs.ts";
+import { isInstalled } from "../../server/test/support/installed.ts";
 import {
   emptyTables,
   mariaDbForRadius,
@@ -36,7 +36,7 @@ function userWith(changes: Partial<RadiusUser> & { readonly end?: number } = {})
 
 const SERVERS = [
   { name: "PostgreSQL", start: postgresForRadius },
-  ...(isInstalled("mariadb") ? [{ name: "MariaDB", start: mariaDbForRadius }] : []),
+  ...(isInstalled("MariaDB") ? [{ name: "MariaDB", start: mariaDbForRadius }] : []),
 ];
 
 describe.each(SERVERS)("users of FreeRADIUS on $name", ({ name, start }) => {

@@ -244,14 +244,32 @@ if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).ev
 }
 
 const cwd = mkdtempSync(join(tmpdir(), "topupd-campaign-"));
+/** The last line of each run, however it ends. */
+let verdict = "FAILED: the run ended although it waited for something";
+// Exit codes of a failure, unless Node has set its own.
+process.exitCode = 1;
+process.once("exit", () => {
+  rmSync(cwd, { recursive: true, force: true });
+  process.stdout.write(`${name}: ${verdict}\n`);
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.once(signal, () => fail(new Error(`the run was ended by ${signal}`)));
+process.once("uncaughtException", fail);
+process.once("unhandledRejection", fail);
 try {
   const { only, folder, postgres } = values;
   process.stdout.write(`${await run({ seed, ...sizes, only, folder, postgres, cwd })}\n`);
+  verdict = "passed";
+  process.exitCode = 0;
 } catch (error) {
+  fail(error);
+}
+
+/** Ends the run, and with it what it started. */
+function fail(error: unknown): never {
+  const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   // A page about a disk or a server is for operators, whom a stack would not help.
-  if (values.folder === undefined && values.postgres === undefined) throw error;
-  process.stdout.write(`${(error as Error).message}\n`);
-  process.exitCode = 1;
-} finally {
-  rmSync(cwd, { recursive: true, force: true });
+  process.stdout.write(`${values.folder === undefined && values.postgres === undefined ? stack : message}\n`);
+  verdict = `FAILED with seed ${seed}`;
+  process.exit(1);
 }

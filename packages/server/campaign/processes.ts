@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -6,6 +6,12 @@ import { fileURLToPath } from "node:url";
 
 const TOPUPD = fileURLToPath(new URL("../bin/topupd.js", import.meta.url));
 const START_TIMEOUT_MS = 30_000;
+
+/** However a run ends, no process of it is left. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
 
 /** The place of a campaign. */
 export interface Ground {
@@ -82,11 +88,17 @@ export async function startServing(ground: Ground, workers = 1, flags: readonly 
       reject(new Error(`ended instead of listening: ${stderr()}`));
     });
   });
+  let isAsked = false;
+  // Rejects, and nobody waits for it: a service that ends by itself ends the run. Campaigns kill with SIGKILL.
+  void ended.then((end) => {
+    if (!isAsked && end !== "SIGKILL") throw new Error(`the service ended by itself with ${end}: ${stderr()}`);
+  });
   return {
     pid: child.pid as number,
     url,
     stderr,
     end: (signal) => {
+      isAsked = true;
       child.kill(signal);
       return ended;
     },
@@ -129,7 +141,10 @@ function start(words: readonly string[], { cwd, database, program = TOPUPD, env:
   const env: Record<string, string | undefined> = { ...Object.fromEntries(inherited), ...added };
   env["TOPUPD_PRIVATE_TARGETS"] = "127.0.0.1";
   if (database !== undefined) env["TOPUPD_DATABASE"] = database;
-  return spawn(process.execPath, [program, ...words], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [program, ...words], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  child.once("close", () => running.delete(child));
+  return child;
 }
 
 function collect(stream: NodeJS.ReadableStream): () => string {

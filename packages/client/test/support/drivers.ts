@@ -1,7 +1,8 @@
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
+import { isInstalled } from "../../../server/test/support/installed.ts";
 import {
   type Client,
   type ClientOptions,
@@ -39,25 +40,6 @@ export const OTHERS = {
   Python: { command: ["python3", `${CLIENTS}python/tests/driver.py`] },
   PHP: { command: ["php", `${CLIENTS}php/tests/driver.php`] },
 } as const;
-
-/** Whether a program of the tests is there: a command that succeeds if it is, and how to install it. */
-const PROGRAMS = {
-  Python: [["python3", "--version"], "apt-get install python3"],
-  PHP: [["php", "--version"], "apt-get install php-cli"],
-  "Python's build": [
-    ["python3", "-c", "import build, wheel, setuptools; assert int(setuptools.__version__.split('.')[0]) >= 77"],
-    "pip install build wheel 'setuptools>=77'",
-  ],
-  Composer: [["composer", "--version", "--no-interaction"], "apt-get install composer"],
-} as const;
-
-/** Says what to install if the program is missing. */
-export function isInstalled(name: keyof typeof PROGRAMS): boolean {
-  const [[program, ...args], install] = PROGRAMS[name];
-  if (spawnSync(program, args).status === 0) return true;
-  process.stderr.write(`SKIPPED: no ${name}: tests of a client need ${install}\n`);
-  return false;
-}
 
 /** One process for all calls. @param words of its command line; by default, those of the client. */
 export function childDriver(

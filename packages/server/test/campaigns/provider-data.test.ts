@@ -1,18 +1,17 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { by } from "../support/by.ts";
 import { partnersOf, UNLIMITED } from "../support/partners.ts";
 import { makePostgresDatabase } from "../support/postgres-database.ts";
 import { startTestService } from "../support/service.ts";
 
-/** A provider's real catalogue and customers, where they lie beside the repository. */
-const DATA = fileURLToPath(new URL("../../../../../shared/data/", import.meta.url));
-const isThere = existsSync(DATA);
-if (!isThere) process.stderr.write(`SKIPPED: no provider's data at ${DATA}\n`);
+/** A folder with the catalogue and the customers of a real provider. */
+const DATA = process.env["PROVIDER_DATA"];
+if (DATA === undefined) process.stderr.write("SKIPPED: a provider's data, since PROVIDER_DATA names no folder\n");
 
 const readRows = (name: string): Row[] =>
-  readFileSync(`${DATA}${name}`, "utf8")
+  readFileSync(join(DATA ?? "", name), "utf8")
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Row);
@@ -35,7 +34,7 @@ const STORES = [
   { name: "PostgreSQL", opening: () => ({ openStore: makePostgresDatabase().open }), everyNth: 80 },
 ];
 
-test.skipIf(!isThere).each(STORES)(
+test.skipIf(DATA === undefined).each(STORES)(
   "a provider's real data work on $name",
   async ({ opening, everyNth }) => {
     const service = await startTestService({ ...opening(), timeZone: "Asia/Kathmandu", basePlans: MANY });

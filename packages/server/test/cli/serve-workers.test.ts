@@ -94,8 +94,8 @@ describe("topupd serve --workers 2", () => {
     const [worker] = childrenOf(service).filter((each) => !isSettler(each));
     process.kill(worker?.pid as number, "SIGKILL");
     // The other one serves meanwhile.
-    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 10_000 });
-    await vi.waitFor(() => expect(childrenOf(service)).toHaveLength(3), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 30_000 });
+    await vi.waitFor(() => expect(childrenOf(service)).toHaveLength(3), { timeout: 30_000 });
     const { value } = await scrape();
     expect(before).toBe(1);
     const after = value("topupd_top_ups_total", { service: "internet", environment: "production" });
@@ -108,9 +108,9 @@ describe("topupd serve --workers 2", () => {
     // While it is away, top-ups are unavailable, and nothing else.
     const settler = childrenOf(service).find(isSettler);
     process.kill(settler?.pid as number, "SIGKILL");
-    await vi.waitFor(async () => expect(await ready()).toMatchObject(TOP_UPS_FAIL), { interval: 5, timeout: 10_000 });
-    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 10_000 });
-    await vi.waitFor(async () => expect(await ready()).toEqual(READY), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await ready()).toMatchObject(TOP_UPS_FAIL), { interval: 5, timeout: 30_000 });
+    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await ready()).toEqual(READY), { timeout: 30_000 });
     const { json } = await call("txn-status", { checkoutId: acknowledged.checkoutId });
     expect(json).toMatchObject({ success: true });
   });
@@ -120,8 +120,8 @@ describe("topupd serve --workers 2", () => {
     await service.untilSaid(/serving the console/);
     const { url } = logLines(service.stderr()).find(({ msg }) => msg === "serving the console") as { url: string };
     for (const { pid } of childrenOf(service).filter((each) => !isSettler(each))) process.kill(pid, "SIGKILL");
-    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 10_000 });
-    await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 30_000 });
+    await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200), { timeout: 30_000 });
   });
 
   test("shows at /readyz that its settler hangs, and replaces it", async () => {
@@ -131,13 +131,13 @@ describe("topupd serve --workers 2", () => {
     expect(await failsSince()).toBe(0);
     process.kill(settler, "SIGSTOP");
     const pending = topUp();
-    await vi.waitFor(async () => expect(await ready()).toMatchObject(TOP_UPS_FAIL), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await ready()).toMatchObject(TOP_UPS_FAIL), { timeout: 30_000 });
     expect(await failsSince()).toBeGreaterThan(0);
     expect((await call("get-customer-information", { code: "sita" })).status).toBe(200);
     expect((await pending).status).toBe(503);
     await service.untilSaid(/"cause":"it did not answer for 10 seconds","msg":"a settler has ended/);
-    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 10_000 });
-    await vi.waitFor(async () => expect(await ready()).toEqual(READY), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await topUp()).status).toBe(200), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await ready()).toEqual(READY), { timeout: 30_000 });
     expect(isRunning(settler)).toBe(false);
   });
 
@@ -154,7 +154,7 @@ describe("topupd serve --workers 2", () => {
     const { line, service } = await startWorkers();
     const children = childrenOf(service);
     service.signal("SIGKILL");
-    await vi.waitFor(() => expect(children.filter(({ pid }) => isRunning(pid))).toEqual([]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(children.filter(({ pid }) => isRunning(pid))).toEqual([]), { timeout: 30_000 });
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
     expect((await line.run("check")).code).toBe(0);
     const socket = /"socketPath":"([^"]+)"/.exec(children.find(isSettler)?.command ?? "")?.[1] ?? "";
@@ -170,6 +170,6 @@ describe("topupd serve --workers 2", () => {
     await sleep(50);
     service.signal("SIGTERM");
     await service.ended;
-    await vi.waitFor(() => expect(children.filter(({ pid }) => isRunning(pid))).toEqual([]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(children.filter(({ pid }) => isRunning(pid))).toEqual([]), { timeout: 30_000 });
   });
 });

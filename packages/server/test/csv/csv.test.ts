@@ -190,7 +190,7 @@ describe("a line that is no CSV", () => {
     ["with a marker that does not end", '="x,y', [`2 ${noCsv}`]],
     ["that is too long", `${"x".repeat(300_000)},y`, ["2 (line) is longer than 262144 characters"]],
   ])("%s costs only itself", async (_, line, problems) => {
-    for (const size of [7, 100_000]) {
+    for (const size of [line.length > 1_000 ? 7_000 : 7, 100_000]) {
       const bytes = Buffer.from(`code,name\n${line}\nB,"b, c"\n`);
       const some = Array.from({ length: Math.ceil(bytes.length / size) }, (_each, at) =>
         bytes.subarray(at * size, (at + 1) * size),
@@ -202,9 +202,9 @@ describe("a line that is no CSV", () => {
   });
 
   test("because a quote stays open hides no row behind it, however many there are", async () => {
-    const rows = await rowsOf(readCatalogueCsv(pieces(`code\n"A\n${"x\r\n".repeat(200_000)}`)));
+    const rows = await rowsOf(readCatalogueCsv(pieces(`code\n"A\n${"x\r\n".repeat(20_000)}`)));
     expect(problemsOf(rows)).toEqual([`2 ${noCsv}`]);
-    expect(rows).toHaveLength(200_001);
+    expect(rows).toHaveLength(20_001);
   });
 });
 

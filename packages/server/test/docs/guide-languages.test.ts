@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { childDriver, type Driver, isInstalled } from "../../../client/test/support/drivers.ts";
+import { childDriver, type Driver } from "../../../client/test/support/drivers.ts";
 import { type ScriptedServer, scriptedServer } from "../../../client/test/support/scripted-server.ts";
 import { requestOf, scripted, VECTORS, type Vector } from "../../../client/test/support/vectors.ts";
+import { isInstalled } from "../support/installed.ts";
 import { readFences } from "../support/markdown.ts";
 import { PREFIX } from "../support/service.ts";
 

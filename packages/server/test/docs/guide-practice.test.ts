@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { isInstalled } from "../../../client/test/support/drivers.ts";
 import { FAULTS, type TrialCall } from "../../src/domain/practice.ts";
 import { reversePractised } from "../../src/office/practice/reversals.ts";
 import { CallNotes } from "../../src/partner/gathering.ts";
+import { isInstalled } from "../support/installed.ts";
 import { readFences } from "../support/markdown.ts";
 import { startTestService, temporaryFolder } from "../support/service.ts";
 

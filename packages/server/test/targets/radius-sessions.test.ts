@@ -13,9 +13,9 @@ import { createSessionTools } from "../../src/targets/radius-sessions.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
 import { startEndingSessions } from "../../src/workers/end-sessions.ts";
 import { asJson } from "../domain/builders.ts";
-import { isInstalled } from "../support/debian-programs.ts";
 import { OWN_NETWORKS, run } from "../support/desk.ts";
 import { startFreeRadius } from "../support/freeradius.ts";
+import { isInstalled } from "../support/installed.ts";
 import { emptyTables, postgresForRadius, type RadiusServer } from "../support/radius-databases.ts";
 import { customer, openWorld, type World } from "../support/world.ts";
 
@@ -91,7 +91,7 @@ describe("sessions of RADIUS", () => {
     expect(requests).toEqual([]);
   });
 
-  test.skipIf(!isInstalled("freeradius"))(
+  test.skipIf(!isInstalled("FreeRADIUS"))(
     "are opened and ended by FreeRADIUS, which also plays the device",
     async () => {
       const missing = ["realm", "nasporttype", "acctauthentic", "connectinfo_start", "connectinfo_stop", "servicetype"];

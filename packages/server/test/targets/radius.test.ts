@@ -9,14 +9,14 @@ import type { OpenExchange, Sender } from "../../src/domain/target.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { addressGuard, type Resolve } from "../../src/targets/address-guard.ts";
 import { createRadiusSender } from "../../src/targets/radius.ts";
-import { isInstalled } from "../support/debian-programs.ts";
 import { OWN_NETWORKS } from "../support/desk.ts";
 import { PASSWORD, startFreeRadius } from "../support/freeradius.ts";
+import { isInstalled } from "../support/installed.ts";
 import { emptyTables, postgresForRadius, type RadiusServer } from "../support/radius-databases.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { alertEvent } from "./receivers.ts";
 
-const hasFreeRadius = isInstalled("freeradius");
+const hasFreeRadius = isInstalled("FreeRADIUS");
 
 const never = new AbortController().signal;
 
