@@ -65,7 +65,7 @@ export async function findConnectionWithHeads(tx: Kysely<Tables>, key: Connectio
   return its.find((each) => each.service === service && each.reqId === reqId);
 }
 
-/** All connections of some customers with the states of their ledgers. */
+/** All connections of some customers with the states of their ledgers, in the order of their keys. */
 export async function findConnectionsWithHeads(
   tx: Kysely<Tables>,
   environment: Environment,
@@ -76,7 +76,8 @@ export async function findConnectionsWithHeads(
   const connections = db.selectFrom("connection").selectAll().where("environment", "=", environment);
   const subscriptions = db.selectFrom("subscription").selectAll().where("environment", "=", environment);
   const heads = await subscriptions.where("cuid", "in", cuids).execute();
-  return (await connections.where("cuid", "in", cuids).execute()).map((row) => {
+  const rows = connections.where("cuid", "in", cuids).orderBy("cuid").orderBy("service").orderBy("req_id");
+  return (await rows.execute()).map((row) => {
     const its = heads.filter((head) => RAW_CONNECTION_KEY.every((column) => head[column] === row[column]));
     return { ...toBareConnection(row), cuid: row.cuid, ledgers: its.map(toHead) };
   });
