@@ -58,9 +58,8 @@ export async function mutants({ cwd, seed, only, folder }: MutantRun): Promise<s
       const began = performance.now();
       const problem = (await plain) ?? (await plant(copy, mutant, seed));
       const seconds = Math.round((performance.now() - began) / 1_000);
-      process.stdout.write(
-        `${problem === undefined ? "found" : "SURVIVED"}: ${mutant.fault} (${finder}, ${seconds} s)\n`,
-      );
+      const verdict = problem === undefined ? "found" : `SURVIVED, since ${problem}`;
+      process.stdout.write(`${verdict}: ${mutant.fault} (${finder}, ${seconds} s)\n`);
       if (problem === undefined) kept.add(mutant, seconds);
       else survivors.push(`${mutant.fault}: ${problem}`);
     }

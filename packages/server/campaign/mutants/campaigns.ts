@@ -36,8 +36,8 @@ export const FOUND_BY_CAMPAIGNS: readonly Mutant[] = [
   {
     fault: "a retired checkout can be used",
     file: "packages/server/src/domain/top-up.ts",
-    from: "if (retired !== undefined || hasExpired) {",
-    to: "if (hasExpired) {",
+    from: "if (retired !== undefined || isCheckoutExpired(command.checkout, now.instant))",
+    to: "if (isCheckoutExpired(command.checkout, now.instant))",
     campaign: CLOCKS,
   },
   {
@@ -162,8 +162,8 @@ export const FOUND_BY_CAMPAIGNS: readonly Mutant[] = [
   {
     fault: "an import forgets the top-ups after it",
     file: "packages/server/src/domain/ledger.ts",
-    from: "if (isNews && !reversedAt.has(grant.seq)) lengthen(granted(plan, now, grant));",
-    to: "",
+    from: "if (isNews(grant, records, start) && !reversedAt.has(grant.seq))",
+    to: "if (isNews(grant, records, start) && grant.seq < 0)",
     campaign: PAID_TIME,
   },
   {

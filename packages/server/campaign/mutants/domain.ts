@@ -181,8 +181,8 @@ export const IN_DOMAIN: readonly Mutant[] = [
   {
     fault: "an account is another person's on the seventh day after its change",
     file: "packages/server/src/domain/one-person.ts",
-    from: "else if (byStaff && at >= now - LINKED_MS)",
-    to: "else if (byStaff && at > now - LINKED_MS)",
+    from: "byStaff && at >= now - LINKED_MS",
+    to: "byStaff && at > now - LINKED_MS",
     test: "packages/server/test/domain/one-person.test.ts",
     title: "links two accounts for 7 days",
   },
@@ -317,8 +317,8 @@ export const IN_DOMAIN: readonly Mutant[] = [
   {
     fault: "an older row overwrites a newer one",
     file: "packages/server/src/domain/customer-import.ts",
-    from: "if (!isReset && stored.asOf !== undefined && rules.asOf.instant < stored.asOf)",
-    to: "if (!isReset && stored.asOf === undefined && rules.asOf.instant < 0)",
+    from: "const isStale = stored.asOf !== undefined && rules.asOf.instant < stored.asOf;",
+    to: "const isStale = stored.asOf === undefined && rules.asOf.instant < 0;",
     test: "packages/server/test/domain/customer-import.test.ts",
     title: "that is older than the last one taken changes nothing",
   },

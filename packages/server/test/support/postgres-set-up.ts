@@ -28,8 +28,11 @@ export async function startForAll(project: TestProject): Promise<() => Promise<v
   project.provide("postgresUrl", url);
   project.provide("postgresTemplate", template);
   return async () => {
-    if (server === undefined) await askPostgres(url, `DROP DATABASE ${template}`);
-    else await server.close();
+    if (server !== undefined) return server.close();
+    // The template, and what tests have left for the next ones.
+    const made = `datname = '${template}' OR datname LIKE 'topupd\\_test\\_%'`;
+    for (const { datname } of await askPostgres(url, `SELECT datname FROM pg_database WHERE ${made}`))
+      await askPostgres(url, `DROP DATABASE ${datname} WITH (FORCE)`);
   };
 }
 
