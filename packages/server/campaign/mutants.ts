@@ -50,13 +50,16 @@ export async function mutants({ cwd, seed, only, folder }: MutantRun): Promise<s
   const waiting = [...chosen];
   const work = async (copy: string) => {
     copySource(copy);
+    /** Workspaces that were built with a fault. */
+    const faulty = new Set<string>();
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
       if (kept.has(mutant)) continue;
       const finder = finderOf(mutant);
-      const plain = clean.get(finder) ?? findsNothing(copy, mutant, seed);
+      const plain = clean.get(finder) ?? findsNothing(copy, mutant, seed, faulty);
       clean.set(finder, plain);
       const began = performance.now();
       const problem = (await plain) ?? (await plant(copy, mutant, seed));
+      faulty.add(workspaceOf(mutant.file));
       const seconds = Math.round((performance.now() - began) / 1_000);
       const verdict = problem === undefined ? "found" : `SURVIVED, since ${problem}`;
       process.stdout.write(`${verdict}: ${mutant.fault} (${finder}, ${seconds} s)\n`);
@@ -76,7 +79,14 @@ function finderOf(mutant: Mutant): string {
 }
 
 /** Runs a finder without a fault: one that fails then would find everything. @returns its problem. */
-async function findsNothing(copy: string, mutant: Mutant, seed: number): Promise<string | undefined> {
+async function findsNothing(
+  copy: string,
+  mutant: Mutant,
+  seed: number,
+  faulty: Set<string>,
+): Promise<string | undefined> {
+  for (const workspace of faulty) await run(copy, buildOf(workspace));
+  faulty.clear();
   const { outcome, said } = await run(copy, wordsOf(mutant, seed));
   if (outcome === "passed") return undefined;
   return `${finderOf(mutant)} ${outcome} without a fault: ${said}`;
@@ -93,7 +103,7 @@ async function plant(copy: string, mutant: Mutant, seed: number): Promise<string
     source.replace(from, () => to),
   );
   try {
-    const built = await run(copy, buildOf(file));
+    const built = await run(copy, buildOf(workspaceOf(file)));
     if (built.outcome !== "passed") return `it does not build: ${built.said}`;
     const { outcome } = await run(copy, wordsOf(mutant, seed));
     return outcome === "failed" ? undefined : `${finderOf(mutant)} ${outcome}, and does not find it`;
@@ -113,10 +123,14 @@ function wordsOf(mutant: Mutant, seed: number): string[] {
 /** Packages with a build of their own. The others are built into the server. */
 const BUILT_APART = ["client", "conformance", "console"];
 
-/** The command that builds what programs and browsers run of a file. */
-function buildOf(file: string): string[] {
+/** The workspace into whose build a file goes. */
+function workspaceOf(file: string): string {
   const [, name] = /^packages\/(\w+)\//.exec(file) ?? [];
-  const workspace = name !== undefined && BUILT_APART.includes(name) ? `packages/${name}` : "packages/server";
+  return name !== undefined && BUILT_APART.includes(name) ? `packages/${name}` : "packages/server";
+}
+
+/** The command that builds what programs and browsers run of a workspace. */
+function buildOf(workspace: string): string[] {
   return ["npm", "run", "--silent", "build", "--workspace", workspace];
 }
 
@@ -163,7 +177,8 @@ async function run(cwd: string, [program = "", ...words]: readonly string[]): Pr
     text(child.stdout),
     text(child.stderr),
   ]);
-  const said = /^\w*Error: (.*(?:\n.*)?)/m.exec(errors)?.[1]?.replace("\n", " ").slice(0, 200) ?? out.slice(-200);
+  const said =
+    /^\w*Error: (.*(?:\n.*)?)/m.exec(`${errors}\n${out}`)?.[1]?.replace("\n", " ").slice(0, 200) ?? out.slice(-200);
   if (signal === "SIGKILL") return { outcome: "took too long", said };
   const verdict = /^(\d+) passed, (\d+) failed/m.exec(out);
   if (program !== "vitest" || verdict === null) return { outcome: code === 0 ? "passed" : failedOf(program), said };
