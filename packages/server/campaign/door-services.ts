@@ -21,9 +21,6 @@ export interface DoorService {
   close(): Promise<void>;
 }
 
-/** @param path of the new database. */
-export type OpenDoor = (path: string) => Promise<DoorService>;
-
 /** Each is loaded when it is first asked for, in threads, which takes any time. */
 const LOADED = ["/docs", "/docs/v1.0.0", "/openapi/v1.0.1.json", "/openapi/v1.0.0.json"];
 /** Staff change something after so many steps. */
@@ -31,12 +28,8 @@ const STAFF_EVERY = 50;
 const NONCE_BYTES = 16;
 const DAY_MS = 86_400_000;
 
-/** @param build of the app; a test plants faults in it. */
-export function openWith(hasFastDoor: boolean, build = buildApp): OpenDoor {
-  return (path) => openDoor(path, hasFastDoor, build);
-}
-
-async function openDoor(path: string, hasFastDoor: boolean, build: typeof buildApp): Promise<DoorService> {
+/** @param path of the new database. */
+export async function openDoor(path: string, hasFastDoor: boolean): Promise<DoorService> {
   const heard: string[] = [];
   const streams = new Map<number, ReturnType<typeof seededRandom>>();
   // A stream for each use, by its number of bytes: services may draw request ids at other times. A checkoutId depends only
@@ -59,7 +52,7 @@ async function openDoor(path: string, hasFastDoor: boolean, build: typeof buildA
       recordingChanged: (since) => heard.push(`fails since ${since}`),
     },
     hasFastDoor,
-    build: (options) => build({ ...options, ports: { ...options.ports, random } }),
+    build: (options) => buildApp({ ...options, ports: { ...options.ports, random } }),
   });
   const { store } = service;
   await service.importCatalogue([{ service: "internet", ...BOUQUET, name: "Fiber (MONTHLY)" }]);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { type Chunk, type DoorCase, DoorCases } from "./door-cases.ts";
-import { type DoorService, type OpenDoor, openWith } from "./door-services.ts";
+import { type DoorService, openDoor } from "./door-services.ts";
 import { MemorySocket } from "./memory-socket.ts";
 import { Choices } from "./random.ts";
 
@@ -13,8 +13,6 @@ export interface DoorsOptions {
   readonly seed: number;
   /** Connections. */
   readonly rounds: number;
-  /** Open the two services that are compared: without the fast door and with it. */
-  readonly open?: readonly [OpenDoor, OpenDoor];
 }
 
 /** Number of cases after which the services are rebuilt. */
@@ -37,11 +35,14 @@ interface Record {
  * the observers hear.
  * @throws Error with the first case that differs.
  */
-export async function doors({ seed, rounds, open = [openWith(false), openWith(true)] }: DoorsOptions): Promise<string> {
+export async function doors({ seed, rounds }: DoorsOptions): Promise<string> {
   const sums = { requests: 0, answers: 0, fast: 0 };
   for (let from = 0; from < rounds; from += CASES_OF_ONE_STORE) {
     const folder = mkdtempSync(join(tmpdir(), "topupd-doors-"));
-    const services = [await open[0](join(folder, "one.db")), await open[1](join(folder, "other.db"))] as const;
+    const services = [
+      await openDoor(join(folder, "one.db"), false),
+      await openDoor(join(folder, "other.db"), true),
+    ] as const;
     try {
       const cases = new DoorCases(services[0].world);
       for (let number = from; number < Math.min(rounds, from + CASES_OF_ONE_STORE); number += 1) {

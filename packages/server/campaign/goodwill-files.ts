@@ -1,6 +1,8 @@
 import * as ledgers from "../src/domain/ledger.ts";
+import { findFault } from "../src/domain/ledger-check.ts";
+import { decideImport } from "../src/domain/ledger-import.ts";
+import { keptEntries } from "../src/domain/ledger-retention.ts";
 import { DAY_MS, wallMsBetween } from "../src/domain/wall-time.ts";
-import { type LedgerRules, RULES } from "./paid-time.ts";
 import { expectSame, isLater, moment } from "./paid-time-book.ts";
 import { Choices } from "./random.ts";
 
@@ -18,11 +20,11 @@ export interface GoodwillHistories {
 }
 
 /** @throws with the whole history if a file changes what it must not. */
-export function runGoodwillHistories(seed: number, rounds: number, rules: LedgerRules = RULES): GoodwillHistories {
+export function runGoodwillHistories(seed: number, rounds: number): GoodwillHistories {
   const seen: GoodwillHistories = { files: 0, unclear: 0, exports: 0 };
   const choices = new Choices(seed);
   for (let round = 0; round < rounds; round += 1) {
-    const history = new History(rules, new Choices(choices.seed()), seen);
+    const history = new History(new Choices(choices.seed()), seen);
     try {
       history.play();
     } catch (cause) {
@@ -49,7 +51,6 @@ interface Booked {
 
 class History {
   readonly told: string[] = [];
-  readonly #rules: LedgerRules;
   readonly #choices: Choices;
   readonly #seen: GoodwillHistories;
   readonly #reading: ledgers.GoodwillReading;
@@ -63,8 +64,8 @@ class History {
   #now = START;
   #asOf = START;
 
-  constructor(rules: LedgerRules, choices: Choices, seen: GoodwillHistories) {
-    [this.#rules, this.#choices, this.#seen] = [rules, choices, seen];
+  constructor(choices: Choices, seen: GoodwillHistories) {
+    [this.#choices, this.#seen] = [choices, seen];
     this.#reading = this.#choices.of(ledgers.GOODWILL_READINGS);
     this.#isSaid = this.#choices.below(2) === 0;
     this.#tellsLastMonth = this.#choices.below(4) === 0;
@@ -94,7 +95,7 @@ class History {
       else if (!this.#reverse()) break;
       this.#exportAndImport();
     }
-    expectSame(this.#rules.findFault(this.#ledger), undefined, "what a check finds");
+    expectSame(findFault(this.#ledger), undefined, "what a check finds");
   }
 
   #grant(kind: "top_up" | "goodwill"): void {
@@ -103,7 +104,7 @@ class History {
     const period = kind === "goodwill" ? { months: 0, days: count } : { months: count, days: 0 };
     const own = kind === "goodwill" ? { kind, ...AUTHOR } : { kind, txnId: `T${this.#now}` };
     const head = ledgers.headOf(this.#ledger);
-    this.#append(this.#rules.appendGrant(head, { ...own, bouquet: BOUQUET, period }, at), `${kind} of ${count}`);
+    this.#append(ledgers.appendGrant(head, { ...own, bouquet: BOUQUET, period }, at), `${kind} of ${count}`);
     if (kind === "top_up") this.#booked.push({ at: this.#now, months: count });
   }
 
@@ -113,11 +114,7 @@ class History {
     const given = entries.filter((entry) => entry.kind === "goodwill");
     if (given.length === 0) return true;
     const of = this.#choices.of(given);
-    const entry = this.#rules.decideReversal(
-      this.#ledger,
-      { kind: "reversal", of: of.seq, ...AUTHOR },
-      moment(this.#now),
-    );
+    const entry = ledgers.decideReversal(this.#ledger, { kind: "reversal", of: of.seq, ...AUTHOR }, moment(this.#now));
     if (typeof entry === "string") return true;
     const before = this.#end();
     this.#append(entry, `reversal of entry ${of.seq}`);
@@ -135,12 +132,12 @@ class History {
     const wasRunning = isLater(before, this.#now);
     const goodwill = this.#isSaid ? this.#reading : undefined;
     const decide = (ledger: ledgers.Ledger) =>
-      this.#rules.decideImport(ledger, this.#stated(run), {
+      decideImport(ledger, this.#stated(run), {
         ...{ asOf: moment(asOf), now: moment(this.#now), goodwill, toleranceDays: 1, allowsShorter: false },
       });
     const decision = decide(this.#ledger);
     const horizon = START + this.#choices.below(asOf - START);
-    const pruned = { plan: PLAN, entries: this.#rules.keptEntries(this.#ledger.entries, moment(horizon)) };
+    const pruned = { plan: PLAN, entries: keptEntries(this.#ledger.entries, moment(horizon)) };
     expectSame(decide(pruned), decision, "the decision on a ledger without its old entries");
     this.#seen.files += 1;
     const what = `file as of ${moment(asOf).wall}, ${this.#reading}${goodwill ? "" : ", not said"}: ${run?.start} to ${run?.end}`;
@@ -173,7 +170,7 @@ class History {
     if (this.#asOf > this.#now) return;
     const rules = { asOf: moment(this.#now), now: moment(this.#now + MINUTE), toleranceDays: 1, allowsShorter: false };
     const decide = (run: { readonly start: string; readonly end: string } | undefined) =>
-      this.#rules.decideImport(this.#ledger, this.#stated(run), { ...rules, goodwill: undefined });
+      decideImport(this.#ledger, this.#stated(run), { ...rules, goodwill: undefined });
     expectSame(decide(subscription).kind, "unchanged", `an export of ${moment(this.#now).wall}`);
     this.#seen.exports += 1;
     if (subscription === undefined || !isLater(subscription.end, this.#now)) return;

@@ -21,6 +21,7 @@ import { failover } from "./faults/failover.ts";
 import { makeSmallDisk, postgresFaults } from "./faults/postgres.ts";
 import { flood } from "./flood.ts";
 import { floodPartners } from "./flood-partners.ts";
+import { runGoodwillHistories } from "./goodwill-files.ts";
 import { kill } from "./kill.ts";
 import { lossy } from "./lossy.ts";
 import { midnight } from "./midnight.ts";
@@ -113,7 +114,8 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
   },
   "paid-time": async ({ seed, rounds }) => {
     const { entries, compared } = runLedgerHistories(seed, rounds);
-    return `${rounds} histories of ${entries} entries: ${compared} ends as in the naive book`;
+    const { exports } = runGoodwillHistories(seed, Math.ceil(rounds / 2));
+    return `${rounds} histories of ${entries} entries: ${compared} ends as in the naive book; ${exports} files with goodwill read right`;
   },
   model: (size) => model({ ...size, makeStore: () => ({ path: join(size.cwd, `story-${++made}.db`) }) }),
 };

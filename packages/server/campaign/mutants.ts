@@ -114,7 +114,7 @@ async function plant(copy: string, mutant: Mutant, seed: number): Promise<string
 
 function wordsOf(mutant: Mutant, seed: number): string[] {
   if ("campaign" in mutant)
-    return ["tsx", "packages/server/campaign/main.ts", ...mutant.campaign.split(" "), "--seed", String(seed)];
+    return ["tsx", "packages/server/campaign/main.ts", "--seed", String(seed), ...mutant.campaign.split(" ")];
   const { test, title } = mutant;
   const titled = title === undefined ? [] : ["-t", title.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")];
   return ["vitest", "run", test, ...titled];

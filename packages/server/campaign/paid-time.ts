@@ -1,7 +1,7 @@
 import * as ledgers from "../src/domain/ledger.ts";
-import * as checks from "../src/domain/ledger-check.ts";
-import * as imports from "../src/domain/ledger-import.ts";
-import * as retention from "../src/domain/ledger-retention.ts";
+import { findFault } from "../src/domain/ledger-check.ts";
+import { decideImport, resetLedger } from "../src/domain/ledger-import.ts";
+import { keptEntries } from "../src/domain/ledger-retention.ts";
 import type { StatedSubscription } from "../src/domain/subscription.ts";
 import { expectSame, instantOf, isLater, moment, type Purchase, PurchaseBook } from "./paid-time-book.ts";
 import { Choices } from "./random.ts";
@@ -12,14 +12,6 @@ import { Choices } from "./random.ts";
  * books together come to, a file that tells the truth changes no end, the same file twice makes no entry, a ledger
  * without its old entries goes on like the whole one, and counting again comes to what is stored.
  */
-
-/** The rules that are played; others are passed in to show that a wrong one is noticed. */
-export type LedgerRules = Pick<typeof ledgers, "appendGrant" | "decideReversal"> &
-  Pick<typeof checks, "findFault"> &
-  Pick<typeof imports, "decideImport" | "resetLedger"> &
-  Pick<typeof retention, "keptEntries">;
-
-export const RULES: LedgerRules = { ...ledgers, ...checks, ...imports, ...retention };
 
 /** Counts of tried cases. Low counts would prove nothing. */
 export interface LedgerHistories {
@@ -36,7 +28,7 @@ export interface LedgerHistories {
 }
 
 /** @throws Error with the whole history if its end differs from the naive book. */
-export function runLedgerHistories(seed: number, rounds: number, rules: LedgerRules = RULES): LedgerHistories {
+export function runLedgerHistories(seed: number, rounds: number): LedgerHistories {
   const seen: LedgerHistories = {
     entries: 0,
     files: 0,
@@ -48,7 +40,7 @@ export function runLedgerHistories(seed: number, rounds: number, rules: LedgerRu
   };
   const choices = new Choices(seed);
   for (let round = 0; round < rounds; round += 1) {
-    const history = new History(rules, new Choices(choices.seed()), seen);
+    const history = new History(new Choices(choices.seed()), seen);
     try {
       history.play();
     } catch (cause) {
@@ -71,7 +63,6 @@ const ACTS_OF_PROVIDER = ["sale", "sale", "file", "file", "file", "file", "wrong
 
 class History {
   readonly told: string[] = [];
-  readonly #rules: LedgerRules;
   readonly #choices: Choices;
   readonly #seen: LedgerHistories;
   readonly #book = new PurchaseBook();
@@ -91,8 +82,8 @@ class History {
   /** Until the two books may differ on where a run begins: then neither order of counting is the wrong one. */
   #isComparable = true;
 
-  constructor(rules: LedgerRules, choices: Choices, seen: LedgerHistories) {
-    [this.#rules, this.#choices, this.#seen] = [rules, choices, seen];
+  constructor(choices: Choices, seen: LedgerHistories) {
+    [this.#choices, this.#seen] = [choices, seen];
     this.#unit = this.#chance(3, 4) ? "month" : "day";
     this.#isUnbroken = this.#chance(1, 2);
     this.#hasFiles = this.#chance(3, 4);
@@ -143,7 +134,7 @@ class History {
     const seq = ledgers.headOf(this.#whole).seq + 1;
     const own = kind === "top_up" ? { kind, txnId: `T${seq}` } : { kind: "goodwill" as const, ...AUTHOR };
     const grant = { ...own, bouquet: BOUQUET, period };
-    if (kind !== "sale") this.#append((ledger) => this.#rules.appendGrant(ledgers.headOf(ledger), grant, at));
+    if (kind !== "sale") this.#append((ledger) => ledgers.appendGrant(ledgers.headOf(ledger), grant, at));
     this.#book.purchases.push({ kind, at, count, unit, seq, reversedAt: Number.POSITIVE_INFINITY });
     this.#tell(`${kind} of ${count} ${unit}(s)`);
   }
@@ -151,7 +142,7 @@ class History {
   #reverse(purchase: Purchase): void {
     const reversal = { kind: "reversal", of: purchase.seq, ...AUTHOR } as const;
     if (purchase.kind === "sale") return;
-    const refusal = this.#append((ledger) => this.#rules.decideReversal(ledger, reversal, moment(this.#now)));
+    const refusal = this.#append((ledger) => ledgers.decideReversal(ledger, reversal, moment(this.#now)));
     if (purchase.reversedAt <= this.#now && refusal === undefined) throw new Error("it is reversed a second time");
     if (refusal !== undefined) return;
     purchase.reversedAt = this.#now;
@@ -160,7 +151,7 @@ class History {
 
   #prune(horizon: number): void {
     this.#horizon = Math.max(this.#horizon, horizon);
-    const entries = this.#rules.keptEntries(this.#pruned.entries, moment(this.#horizon));
+    const entries = keptEntries(this.#pruned.entries, moment(this.#horizon));
     this.#seen.pruned += this.#pruned.entries.length - entries.length;
     this.#pruned = { plan: PLAN, entries };
     this.#tell(`prune before ${moment(this.#horizon).wall}, from entry ${entries[0]?.seq}`);
@@ -245,9 +236,8 @@ class History {
     this.#import(run, this.#now - MINUTE, true);
     const hasGoodwill = this.#book.known(this.#now).some(({ kind }) => kind === "goodwill");
     if (!hasGoodwill && !this.#tellsDays) expectSame(this.#ownEnd(), run?.end, "the end in the end");
-    for (const ledger of [this.#whole, this.#pruned])
-      expectSame(this.#rules.findFault(ledger), undefined, "what a check finds");
-    const reset = this.#rules.resetLedger(this.#whole, this.#stated(run), moment(this.#now));
+    for (const ledger of [this.#whole, this.#pruned]) expectSame(findFault(ledger), undefined, "what a check finds");
+    const reset = resetLedger(this.#whole, this.#stated(run), moment(this.#now));
     if (reset.kind === "changed") {
       const { after, seq } = reset.entry;
       expectSame([after?.end, after?.since], [this.#stated(run)?.end, after && seq], "what a reset comes to");
@@ -268,7 +258,7 @@ class History {
     const goodwill = "lacking" as const;
     const rules = { asOf: moment(asOf), now: moment(this.#now), goodwill, toleranceDays: 1, allowsShorter };
     const answer = this.#append((ledger) => {
-      const decision = this.#rules.decideImport(ledger, this.#stated(run), rules);
+      const decision = decideImport(ledger, this.#stated(run), rules);
       return decision.kind === "changed" ? decision.entry : decision.kind;
     });
     this.#seen.files += 1;

@@ -3,8 +3,10 @@ import { IN_CLIENTS } from "./clients.ts";
 import { IN_CONSOLE } from "./console.ts";
 import { IN_COUNTER } from "./counter.ts";
 import { IN_DOMAIN } from "./domain.ts";
+import { IN_DOORS } from "./doors.ts";
 import { BETWEEN_ENGINES } from "./engines.ts";
 import { IN_FACES } from "./faces.ts";
+import { IN_LEDGER } from "./ledger.ts";
 import { IN_MACHINE } from "./machine.ts";
 import type { Mutant } from "./mutant.ts";
 import { IN_OFFICE } from "./office.ts";
@@ -15,6 +17,8 @@ import { IN_STORE } from "./store.ts";
 export const MUTANTS: readonly Mutant[] = [
   ...FOUND_BY_CAMPAIGNS,
   ...IN_DOMAIN,
+  ...IN_LEDGER,
+  ...IN_DOORS,
   ...IN_PARTNER,
   ...IN_STORE,
   ...BETWEEN_ENGINES,
