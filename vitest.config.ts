@@ -33,8 +33,8 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // Real servers and real disks: slow machines get time, and no test is decided by it.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
   },
 });
