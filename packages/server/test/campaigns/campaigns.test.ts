@@ -62,8 +62,8 @@ describe("on SQLite", () => {
   );
 
   test("a partner's client brings every top-up through a lossy network to an end that the database agrees with", async () => {
-    const report = await lossy({ seed: 1, rounds: 20, cwd: temporaryFolder() });
-    expect(report).toContain("20 top-ups");
+    const report = await lossy({ seed: 1, rounds: 25, cwd: temporaryFolder() });
+    expect(report).toContain("25 top-ups");
     // Not `refused`: on a busy machine each refusal may come later than its caller waits, and end as `never_topped_up`.
     for (const outcome of ["topped_up", "never_topped_up", "undecided"])
       expect(report).toMatch(new RegExp(`^ +${outcome}: [1-9]`, "m"));

@@ -32,7 +32,7 @@ export async function startForAll(project: TestProject): Promise<() => Promise<v
     // The template, and what tests have left for the next ones.
     const made = `datname = '${template}' OR datname LIKE 'topupd\\_test\\_%'`;
     for (const { datname } of await askPostgres(url, `SELECT datname FROM pg_database WHERE ${made}`))
-      await askPostgres(url, `DROP DATABASE ${datname} WITH (FORCE)`);
+      await askPostgres(url, `DROP DATABASE ${String(datname)} WITH (FORCE)`);
   };
 }
 
