@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 
 const TOPUPD = fileURLToPath(new URL("../bin/topupd.js", import.meta.url));
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 
 /** However a run ends, no process of it is left. */
 const running = new Set<ChildProcess>();

@@ -19,7 +19,7 @@ import { temporaryFolder } from "../support/service.ts";
 test("a sale at the counter is made once, with double clicks, lost answers and killed processes", async () => {
   const campaign = counter({ seed: 1, sales: 25, kills: 1, sellers: 5, workers: 2, cwd: temporaryFolder() });
   await expect(campaign).resolves.toMatch(/^25 sales by 5 sellers, 1 kills/);
-}, 120_000);
+});
 
 const lacking = lacksCompiler();
 if (lacking !== undefined) process.stdout.write(`Faults of disks are ${lacking}\n`);
@@ -29,7 +29,6 @@ test.skipIf(lacking !== undefined)(
     const campaign = power({ seed: 1, images: 25, cwd: temporaryFolder() });
     await expect(campaign).resolves.toMatch(/^[1-9]\d+ images .* control: [1-9]/);
   },
-  120_000,
 );
 
 test.skipIf(lacking !== undefined)(
@@ -37,12 +36,11 @@ test.skipIf(lacking !== undefined)(
   async () => {
     await expect(disk({ seed: 5, rounds: 1, cwd: temporaryFolder() })).resolves.toMatch(/^1 rounds, [12] faults/);
   },
-  120_000,
 );
 
 test("a failover to a synchronous standby loses no acknowledged top-up; one to an asynchronous standby does", async () => {
   await expect(failover({ seed: 1, rounds: 1, cwd: temporaryFolder() })).resolves.toContain("control: 1 of 1");
-}, 120_000);
+});
 
 test("a provider's own PostgreSQL that loses nothing and promises enough gets a page that says so", async () => {
   const url = inject("postgresUrl");
@@ -50,7 +48,7 @@ test("a provider's own PostgreSQL that loses nothing and promises enough gets a 
   expect(page).toMatch(/^PostgreSQL .*\nThis server lost nothing in 1 rounds, [12] faults .* [1-9]\d* acknowledged/);
   expect(page).toMatch(/fsync=on.*synchronous_commit=on.*\nStandbys: none\.\n[\s\S]*Half of the 500 commits .* took/);
   expect(await triesOn(url)).toEqual([]);
-}, 120_000);
+});
 
 test("the page of one that loses a top-up says that, and what synchronous_commit=off means", async () => {
   const { url, made } = makeEmptyDatabase();
@@ -72,7 +70,7 @@ test("the page of one that loses a top-up says that, and what synchronous_commit
   const said = /This server lost what was acknowledged: [\s\S]*\nsynchronous_commit=off: topupd switches it on/;
   await expect(examined).rejects.toThrow(said);
   expect(await triesOn(url)).toEqual([]);
-}, 120_000);
+});
 
 test("the page of one that topupd refuses has topupd's reason, and no load is run", async () => {
   const server = await startPostgres({ fsync: "off" });
@@ -84,7 +82,7 @@ test("the page of one that topupd refuses has topupd's reason, and no load is ru
   const plain = Object.assign(new URL(url), { username: "plain" }).href;
   const mayNot = powerOfServer({ seed: 1, rounds: 1, processes: 1, cwd: temporaryFolder(), url: plain });
   await expect(mayNot).rejects.toThrow("permission denied to create database. The role needs CREATEDB.");
-}, 120_000);
+});
 
 /** The databases that examine a server. */
 async function triesOn(url: string): Promise<string[]> {
@@ -108,4 +106,4 @@ test("sessions end once for each change that alters a user, though routers fail 
 test("every fact arrives at its partner alone, in order, though receivers fail, hang and answer late", async () => {
   const campaign = facts({ seed: 1, facts: 40, kills: 0, cwd: temporaryFolder() });
   await expect(campaign).resolves.toMatch(/^(?:[4-9]\d|1\d\d) facts, 0 kills, [1-9]\d* mishaps/);
-}, 120_000);
+});

@@ -55,7 +55,7 @@ describe("a price", () => {
       }
       if (!isRight || rest !== 0) expect.fail(`${price} with ${JSON.stringify(own)}: ${base}, and ${rest} is left`);
     }
-  }, 30_000);
+  });
 });
 
 describe("taxes of a day", () => {

@@ -72,4 +72,4 @@ test("list, file, page and explanation agree on state, end and days left of rand
   }
   const both = ["ended, blocked", "reversed, blocked"];
   expect([...states].sort()).toEqual(["blocked", "ended", "none", "reversed", "running", ...both].sort());
-}, 60_000);
+});

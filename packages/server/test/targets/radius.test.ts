@@ -142,7 +142,6 @@ describe("RADIUS", () => {
       await becomes(false);
       expect(await expectTopupd(["target", "reconcile", "radius", "--preview", "--json"], ground)).toBe("");
     },
-    60_000,
   );
 });
 
