@@ -31,8 +31,8 @@ export interface ServiceStep {
 /** The last end of a user's sessions, which confirms a change at RADIUS. */
 export type SessionEnd = Pick<DueUser, "seq" | "state" | "dueAt" | "endedAt" | "problem">;
 
-/** Whether a receiver's answer promises a confirmation: `{"state":"pending"}`. */
-function promisesConfirmation(answer = ""): boolean {
+/** Whether a receiver's whole answer promises a confirmation: `{"state":"pending"}`. */
+export function promisesConfirmation(answer: string): boolean {
   try {
     return (JSON.parse(answer) as { readonly state?: unknown } | null)?.state === "pending";
   } catch {
@@ -43,8 +43,8 @@ function promisesConfirmation(answer = ""): boolean {
 interface EndedAttempt {
   readonly sentAt: Instant;
   readonly endedAt: Instant;
-  /** The beginning of the answer's body. */
-  readonly answer: string | undefined;
+  /** Whether the answer promises a confirmation. */
+  readonly isPending: boolean;
   /** Why the attempt failed; undefined if it did not. */
   readonly problem: string | undefined;
 }
@@ -52,9 +52,9 @@ interface EndedAttempt {
 /** The step after an attempt to send an event. */
 export function stepAfter(
   { key, seq, kind, at }: Recorded<ConnectionEvent>,
-  { sentAt, endedAt, answer, problem }: EndedAttempt,
+  { sentAt, endedAt, isPending, problem }: EndedAttempt,
 ): ServiceStep {
-  const isOpen = problem !== undefined || promisesConfirmation(answer);
+  const isOpen = problem !== undefined || isPending;
   const acceptedAt = problem === undefined ? endedAt : undefined;
   const outcome = isOpen ? ("open" as const) : ("done" as const);
   return { key, seq, kind, at, sentAt, acceptedAt, endedAt: undefined, outcome, detail: problem };

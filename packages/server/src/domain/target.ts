@@ -236,7 +236,10 @@ export interface Exchange {
 }
 
 /** An exchange that a sender fills in. */
-export type OpenExchange = { -readonly [Field in keyof Exchange]: Exchange[Field] };
+export type OpenExchange = { -readonly [Field in keyof Exchange]: Exchange[Field] } & {
+  /** Whether the answer promises a confirmation. */
+  isPending?: boolean;
+};
 
 /** Sends events to one target: up to 32 connections at a time, the events of each in order. */
 export interface Sender {

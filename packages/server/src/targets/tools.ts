@@ -38,7 +38,7 @@ export function targetTools(
             const { factMessage } = await import("../partner/extension/facts.ts");
             const message = (event: RecordedEvent) =>
               partner ? factMessage(store, partner, event) : eventMessage(event, zone, currencyExponent);
-            const ports = { message, keepsAnswer: partner === undefined, clock, guard: await guarding() };
+            const ports = { message, readsAnswer: partner === undefined, clock, guard: await guarding() };
             return createWebhookSender(config, secrets, ports);
           });
         case "radius":

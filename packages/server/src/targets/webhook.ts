@@ -11,7 +11,9 @@ import {
   type WebhookSecret,
 } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
+import { AnswerFailed, requestOnce } from "../system/http-client.ts";
 import type { AddressGuard } from "./address-guard.ts";
+import { WebhookAnswer } from "./webhook-answer.ts";
 
 /** Webhooks by the Standard Webhooks specification (standardwebhooks.com). */
 
@@ -20,12 +22,8 @@ const SECRET_BYTES = 32;
 const MOST_CONNECTIONS = 32;
 /** An idle connection is closed before most receivers close it. */
 const IDLE_MS = 4_000;
-/** A longer answer closes the connection. */
-const MOST_ANSWER_BYTES = 16_384;
-/** Bytes of an answer that staff see. */
-const SHOWN_BYTES = 4_096;
-/** A slower answer does not delay the next event. */
-const ANSWER_MS = 1_000;
+/** Characters of an answer that staff see. */
+const MOST_SHOWN = 4_096;
 /** Time limit for one address of several. The default of 250 ms is too short for another continent. */
 const CONNECTING_MS = 2000;
 
@@ -34,6 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection closed",
   ENOTFOUND: "the host has no address",
+  HPE_HEADER_OVERFLOW: "the head of the answer is longer than 16 KiB",
 };
 
 interface Identified {
@@ -43,8 +42,8 @@ interface Identified {
 export interface WebhookPorts {
   /** Makes the message of an event. Its id is the webhook's id too. */
   readonly message: (event: RecordedEvent) => Identified | Promise<Identified>;
-  /** Whether staff see the answer. */
-  readonly keepsAnswer: boolean;
+  /** Whether the answer's body is read: staff see it, and it may promise a confirmation. Otherwise only the status counts. */
+  readonly readsAnswer: boolean;
   readonly clock: () => Instant;
   readonly guard: AddressGuard;
   readonly limitMs?: number;
@@ -67,10 +66,10 @@ export async function refuseUrl(text: string, guard: AddressGuard): Promise<stri
 export function createWebhookSender(
   { url }: Extract<TargetConfig, { kind: "webhook" }>,
   secrets: readonly WebhookSecret[],
-  { message: messageOf, keepsAnswer, clock, guard, limitMs = SENDING_LIMIT_MS }: WebhookPorts,
+  { message: messageOf, readsAnswer, clock, guard, limitMs = SENDING_LIMIT_MS }: WebhookPorts,
 ): Sender {
   const parsed = new URL(url);
-  const { request, Agent } = parsed.protocol === "https:" ? https : http;
+  const { Agent } = parsed.protocol === "https:" ? https : http;
   const agent = new Agent({
     ...{ keepAlive: true, maxSockets: MOST_CONNECTIONS, timeout: IDLE_MS, lookup: guard.lookup },
     ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: CONNECTING_MS },
@@ -88,11 +87,19 @@ export function createWebhookSender(
         throw error;
       });
       const { statusCode: status = 0, headers } = response;
+      const isAccepted = status >= 200 && status <= 299;
       exchange.status = status;
-      const answer = await readBeginning(response, limit.clear);
-      if (keepsAnswer) exchange.answer = answer;
-      // The status is the whole answer: errors in the body do not matter.
-      if (status >= 200 && status <= 299) return;
+      response.on("close", limit.clear);
+      const answer = new WebhookAnswer(response);
+      if (readsAnswer) {
+        try {
+          if (isAccepted) exchange.isPending = await answer.isPending(limit.signal);
+          await answer.waitForText();
+        } finally {
+          exchange.answer = answer.text.slice(0, MOST_SHOWN);
+        }
+      }
+      if (isAccepted) return;
       const isBusy = status === 429 || status === 503;
       const retryAt = isBusy ? retryAfter(headers["retry-after"], clock()) : status === 410 ? Infinity : undefined;
       throw new DeliveryFailed(`status ${status}`, { isAnswer: true, retryAt });
@@ -100,8 +107,7 @@ export function createWebhookSender(
     close: async () => agent.destroy(),
   };
 
-  /** Resolves with the final answer: node:http skips 1xx. */
-  function post(id: string, body: string, signal: AbortSignal): Promise<http.IncomingMessage> {
+  async function post(id: string, body: string, signal: AbortSignal): Promise<http.IncomingMessage> {
     const now = clock();
     const timestamp = String(Math.floor(now / 1000));
     const signatures = secrets
@@ -114,35 +120,12 @@ export function createWebhookSender(
       "content-type": "application/json",
       "user-agent": "topupd",
     };
-    return new Promise((resolve, reject) => {
-      request(parsed, { method: "POST", agent, headers, signal })
-        .on("response", resolve)
-        .on("error", (error) => reject(error instanceof DeliveryFailed ? error : new DeliveryFailed(reasonOf(error))))
-        .end(body);
-    });
+    try {
+      return await requestOnce(parsed, { method: "POST", agent, headers, signal }, body);
+    } catch (error) {
+      throw error instanceof DeliveryFailed ? error : new DeliveryFailed(reasonOf(error));
+    }
   }
-}
-
-/** @param onClosed called when the whole answer is there, or is given up. */
-function readBeginning(body: http.IncomingMessage, onClosed: () => void): Promise<string> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const show = () => resolve(Buffer.concat(chunks).toString("utf8", 0, SHOWN_BYTES));
-    const timer = setTimeout(show, ANSWER_MS);
-    body
-      .on("data", (chunk: Buffer) => {
-        if (bytes < SHOWN_BYTES) chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes > MOST_ANSWER_BYTES) body.destroy();
-      })
-      .on("error", () => {})
-      .on("close", () => {
-        clearTimeout(timer);
-        onClosed();
-        show();
-      });
-  });
 }
 
 function sign(secret: string, message: string): string {
@@ -152,6 +135,7 @@ function sign(secret: string, message: string): string {
 
 /** Never uses the error's message: it may quote the URL. */
 function reasonOf(error: unknown): string {
+  if (error instanceof AnswerFailed) return error.message;
   const { code } = error as { readonly code?: unknown };
   if (typeof code !== "string") return "no answer";
   return REASONS[code] ?? `no answer (${code})`;

@@ -1,7 +1,6 @@
 import { stepAfter } from "../domain/service-step.ts";
 import {
   DeliveryFailed,
-  type Exchange,
   getsAll,
   type OpenExchange,
   SENDING_LIMIT_MS,
@@ -43,6 +42,8 @@ const MANY_ENDED = 300;
 const OBSERVED_EVERY_MS = 1_000;
 /** An attempt starts only if the lease lasts longer than the attempt can. */
 const LEAST_LEASE_MS = SENDING_LIMIT_MS + 500;
+/** A sender that keeps its own limit ends its attempts before this one. */
+const GIVEN_UP_AFTER_MS = SENDING_LIMIT_MS + 250;
 /** Time for open attempts at a stop. The next holder repeats the unfinished ones. */
 const ENDING_MS = 5_000;
 
@@ -249,7 +250,7 @@ class TargetDelivery {
     exchange: OpenExchange,
   ): Promise<DeliveryFailed | undefined> {
     const timer = new AbortController();
-    const late = this.#ports.sleep(SENDING_LIMIT_MS, timer.signal).then(() => {
+    const late = this.#ports.sleep(GIVEN_UP_AFTER_MS, timer.signal).then(() => {
       if (timer.signal.aborted) return;
       interrupt.abort();
       throw new DeliveryFailed(`no answer within ${SENDING_LIMIT_MS / 1000} seconds`);
@@ -266,11 +267,16 @@ class TargetDelivery {
     }
   }
 
-  #log({ event, connection, number }: Attempt, at: Instant, exchange: Exchange, problem: string | undefined): void {
+  #log(
+    { event, connection, number }: Attempt,
+    at: Instant,
+    { isPending = false, ...exchange }: OpenExchange,
+    problem: string | undefined,
+  ): void {
     const endedAt = this.#ports.clock();
     const { progress } = this.#parts.queue;
     if (!("alert" in event) && takesConnection(this.#target, event.key)) {
-      const step = stepAfter(event, { sentAt: at, endedAt, answer: exchange.answer, problem });
+      const step = stepAfter(event, { sentAt: at, endedAt, isPending, problem });
       progress.sent(connection.name, step);
       const isEnd = step.outcome === "done" && !this.#users.isAltered(event);
       if (isEnd) this.#ports.observer?.stepEnded(this.#target.name, endedAt - event.at);

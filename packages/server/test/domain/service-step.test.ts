@@ -4,6 +4,7 @@ import {
   chainText,
   isOff,
   lastChange,
+  promisesConfirmation,
   type ServiceStep,
   type SessionEnd,
   type StepFacts,
@@ -165,11 +166,21 @@ test("a receiver's answer promises a confirmation only by its state", () => {
     ...{ key: KEY, seq: 7, kind: "topup.recorded", at: AT, topUp: undefined, partner: undefined },
     state: { blocked: false, subscriptions: [] },
   };
-  const after = (answer: string | undefined, problem?: string) =>
-    stepAfter(event, { sentAt: AT + SECOND, endedAt: AT + 2 * SECOND, answer, problem });
-  for (const answer of [undefined, "", "pending", "null", '{"state":"done"}', '{"state":"pending"'])
+  const after = (answer: string, problem?: string) => {
+    const isPending = promisesConfirmation(answer);
+    return stepAfter(event, { sentAt: AT + SECOND, endedAt: AT + 2 * SECOND, isPending, problem });
+  };
+  for (const answer of [
+    "",
+    "pending",
+    "null",
+    '{"state":"done"}',
+    '{"data":{"state":"pending"}}',
+    '{"state":"pending"',
+  ])
     expect(after(answer)).toEqual(stepWith());
   expect(after('{"state": "pending", "more": 1}')).toEqual(promised);
+  expect(after('{"data":{"state":"done"},"state":"pending"}')).toEqual(promised);
   expect(after('{"state":"pending"}', "status 500")).toEqual(stepWith(open));
 });
 

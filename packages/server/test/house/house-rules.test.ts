@@ -14,6 +14,7 @@ const DOMAIN = /^domain\//;
 const PARTNER = /^partner\//;
 const WORKERS = /^workers\//;
 const SYSTEM = /^system\//;
+const HTTP_CLIENT = /^system\/http-client\.ts$/;
 const OFFICE = /^office\//;
 const CSV = /^csv\//;
 const BUILT = /^built\.ts$/;
@@ -45,7 +46,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
     ],
   ],
   [/^metrics\//, [DOMAIN, PORT, /^office\/session\//, PARTNER, WORKERS, SYSTEM, /^metrics\//]],
-  [/^targets\//, [DOMAIN, SHARED_STORE, OFFICE, WORKERS, /^partner\/extension\/facts\.ts$/, /^targets\//]],
+  [/^targets\//, [DOMAIN, SHARED_STORE, OFFICE, WORKERS, /^partner\/extension\/facts\.ts$/, HTTP_CLIENT, /^targets\//]],
   [CSV, [DOMAIN, OFFICE, CSV]],
   [/^faces\/rows\.ts$/, [OFFICE, CSV]],
   [

@@ -44,7 +44,7 @@ async function openWithTargets(makeDatabase: MakeDatabase, ...names: readonly st
     await outboxOf(store.engine).hold(held.lease, "a", opened.now, opened.now + 20_000);
     const steps = (events as Recorded<ConnectionEvent>[]).map((event) => {
       const times = { sentAt: event.at + SECOND, endedAt: event.at + 2 * SECOND };
-      return stepAfter(event, { ...times, answer: undefined, problem: undefined, ...how });
+      return stepAfter(event, { ...times, isPending: false, problem: undefined, ...how });
     });
     const place = await lastEvent(db);
     const saved = { ...held, targetId, place, waiting: [], done: [], steps, logged: [] };
@@ -62,8 +62,6 @@ async function openWithTargets(makeDatabase: MakeDatabase, ...names: readonly st
   return { ...{ opened, store, db, lastOf, send, confirm, ended, rows, chainOf, late } };
 }
 
-const PENDING = '{"state":"pending"}';
-
 /** Where the last change of each connection is. */
 export function testServiceSteps(makeDatabase: MakeDatabase): void {
   test("a change is shown from the top-up to the confirmation, and by the next change as not sent", async () => {
@@ -74,7 +72,7 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
     const event = await lastOf(SITA_NET);
     expect(event.at).toBe(opened.now);
     expect((await chainOf(SITA_NET))?.text).toBe(`${paid} · tv not sent yet · billing not sent yet`);
-    await send("tv", [event], { answer: PENDING });
+    await send("tv", [event], { isPending: true });
     await send("billing", [event], { problem: "status 500" });
     const accepted = paid.replace(/^paid .* /, "").replace(/00$/, "02");
     const failing = `billing sent ${accepted.replace(/02$/, "01")}, failing: status 500`;
@@ -131,7 +129,7 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
     const step = { key: SITA_NET, seq: second.seq, kind: "topup.recorded", at: second.at, ...times };
     const of = async ({ reqId }: ConnectionKey) => (await rows()).find(({ key }) => key.reqId === reqId) as ServiceStep;
     expect(await of(SITA_NET)).toEqual({ ...step, ...failing });
-    await send("tv", [second], { sentAt: second.at + 9_000, endedAt: second.at + 10_000, answer: PENDING });
+    await send("tv", [second], { sentAt: second.at + 9_000, endedAt: second.at + 10_000, isPending: true });
     const accepted = { ...step, acceptedAt: second.at + 10_000, outcome: "open", detail: undefined };
     expect(await of(SITA_NET)).toEqual(accepted);
     opened.now += MINUTE;
@@ -139,7 +137,7 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
     const failed = { ...accepted, endedAt: opened.now, outcome: "failed", detail: "no such box" };
     expect(await of(SITA_NET)).toEqual(failed);
     // Sent again after a kill: what was confirmed stays.
-    await send("tv", [second], { answer: PENDING });
+    await send("tv", [second], { isPending: true });
     expect(await of(SITA_NET)).toEqual(failed);
     expect(await of(SITA_TV)).toMatchObject({ seq: tv.seq, ...failing });
   });
@@ -153,7 +151,7 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
     const endedAt = opened.now;
     const [before] = await rows();
     expect(before).toMatchObject({ sentAt: undefined, acceptedAt: undefined, endedAt, outcome: "done", detail: "on" });
-    await send("tv", [event], { answer: PENDING });
+    await send("tv", [event], { isPending: true });
     const [after] = await rows();
     expect(after).toEqual({ ...before, sentAt: event.at + SECOND, acceptedAt: event.at + 2 * SECOND });
     opened.now += MINUTE;
@@ -169,8 +167,8 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
     const { opened, lastOf, send, confirm, rows } = await openWithTargets(makeDatabase, "tv", "billing");
     await opened.topUp(SITA_NET, "NET-1M");
     const first = await lastOf(SITA_NET);
-    await send("tv", [first], { answer: PENDING });
-    await send("billing", [first], { answer: PENDING });
+    await send("tv", [first], { isPending: true });
+    await send("billing", [first], { isPending: true });
     await opened.topUp(SITA_NET, "NET-1M");
     const second = await lastOf(SITA_NET);
     expect(await confirm("tv", eventId(second), "done")).toEqual({ state: "done" });
@@ -271,7 +269,7 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
       };
     });
     await send("tv", unpaid, { problem: "status 500" });
-    await send("tv", [event], { answer: PENDING });
+    await send("tv", [event], { isPending: true });
     await send("tv", [other], { problem: "status 500" });
     expect((await late()).map((each) => each.text.replace(/^.*, failing/, "failing").replace(/^.* · /, ""))).toEqual(
       expect.arrayContaining(["failing: status 500, late", "waits for its confirmation, late"]),

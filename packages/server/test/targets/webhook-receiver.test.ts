@@ -94,7 +94,7 @@ test("the example takes what topupd sends, also while its secret is being rotate
   const config = { kind: "webhook", url: example.url } as const;
   const sender = createWebhookSender(config, secrets, {
     message: (event) => eventMessage(event, ZONE, 2),
-    keepsAnswer: true,
+    readsAnswer: true,
     clock: Date.now,
     guard: addressGuard(OWN_NETWORKS),
   });

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AddressList } from "../../src/domain/address-list.ts";
@@ -28,10 +30,10 @@ interface SenderOptions extends Partial<WebhookPorts> {
 }
 
 function senderTo(url: string, options: SenderOptions = {}) {
-  const { secrets = [CURRENT], resolve, limitMs = 5000, clock = Date.now } = options;
+  const { secrets = [CURRENT], resolve, limitMs = 5000, clock = Date.now, readsAnswer = true } = options;
   const guard = addressGuard("allowed" in options ? options.allowed : OWN_NETWORKS, resolve);
   const message = (event: RecordedEvent) => eventMessage(event, createZone("Asia/Kathmandu"), 2);
-  const world: WebhookPorts = { message, keepsAnswer: true, clock, limitMs, guard };
+  const world: WebhookPorts = { message, readsAnswer, clock, limitMs, guard };
   const sender = createWebhookSender({ kind: "webhook", url }, secrets, world);
   onTestFinished(() => sender.close());
   return sender;
@@ -139,6 +141,44 @@ describe("informational answers", () => {
     const receiver = await answerBytes(`${CONTINUE}HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n`);
     expect(await failureOf(senderTo(receiver.url).send(eventWith(), never))).toBe("status 503");
   });
+
+  test("can be 16, and the connection is closed at the next", async () => {
+    const most = await answerBytes(HINTS.repeat(16), WELL);
+    await senderTo(most.url).send(eventWith(), never);
+    const more = await answerBytes(HINTS.repeat(16), CONTINUE, WELL);
+    const failure = await failureOf(senderTo(more.url).send(eventWith(), never));
+    expect(failure).toBe("more than 16 informational answers (1xx)");
+  });
+
+  test("can have 16 KiB, and one alone no more either", async () => {
+    const hints = (bytes: number) => `HTTP/1.1 103 Early Hints\r\nLink: ${"x".repeat(bytes)}\r\n\r\n`;
+    const most = await answerBytes(hints(8_000), hints(8_000), WELL);
+    await senderTo(most.url).send(eventWith(), never);
+    const more = await answerBytes(hints(8_000), hints(8_400), WELL);
+    const long = await answerBytes(hints(17_000), WELL);
+    const failures = [more, long].map(({ url }) => failureOf(senderTo(url).send(eventWith(), never)));
+    expect(await Promise.all(failures)).toEqual([
+      "more than 16 KiB of informational answers (1xx)",
+      "the head of the answer is longer than 16 KiB",
+    ]);
+  });
+
+  test("that never end keep nobody busy", async () => {
+    let isOpen = true;
+    const write = (socket: Socket | null) => {
+      socket
+        ?.on("error", () => {})
+        .on("close", () => {
+          isOpen = false;
+        });
+      const more = () => void (isOpen && socket?.write(HINTS.repeat(100), () => globalThis.setImmediate(more)));
+      more();
+    };
+    const receiver = await startReceiver(({ socket }) => write(socket));
+    const failure = await failureOf(senderTo(receiver.url).send(eventWith(), never));
+    expect(failure).toBe("more than 16 informational answers (1xx)");
+    await expect.poll(() => isOpen).toBe(false);
+  });
 });
 
 describe("an answer says when the next attempt may come:", () => {
@@ -174,7 +214,8 @@ describe("staff see of a delivery", () => {
     const receiver = await startReceiver((response) => response.writeHead(202).end("applied: ठीक छ"));
     const exchange: OpenExchange = {};
     await senderTo(receiver.url).send(eventWith(), never, exchange);
-    expect(exchange).toEqual({ request: receiver.deliveries[0]?.body, status: 202, answer: "applied: ठीक छ" });
+    const request = receiver.deliveries[0]?.body;
+    expect(exchange).toEqual({ request, status: 202, answer: "applied: ठीक छ", isPending: false });
   });
 
   test("the beginning of the answer also if its status is a failure, and the body if there is no answer", async () => {
@@ -182,7 +223,7 @@ describe("staff see of a delivery", () => {
     const sender = senderTo(receiver.url);
     const refused: OpenExchange = {};
     expect(await failureOf(sender.send(eventWith(), never, refused))).toBe("status 500");
-    expect(refused).toEqual({ request: receiver.deliveries[0]?.body, status: 500, answer: "é".repeat(2048) });
+    expect(refused).toEqual({ request: receiver.deliveries[0]?.body, status: 500, answer: "é".repeat(4096) });
     await receiver.close();
     const unanswered: OpenExchange = {};
     await failureOf(sender.send(eventWith(), never, unanswered));
@@ -273,6 +314,126 @@ describe("an answer whose body does not end", () => {
     const sendTo = (url: string) => senderTo(url, { limitMs: 1000 }).send(eventWith(), never);
     const [failure] = await Promise.all([failureOf(sendTo(ill.url)), sendTo(well.url)]);
     expect(failure).toBe("status 500");
+  });
+});
+
+describe("an accepted event waits for its confirmation", () => {
+  const PENDING = '{"state":"pending"}';
+  const long = JSON.stringify({ note: "x".repeat(60_000), state: "pending" });
+
+  /** Whether an answer's body promises a confirmation. */
+  async function isPending(answer: (response: ServerResponse) => void, limitMs = 5000) {
+    const receiver = await startReceiver(answer);
+    const exchange: OpenExchange = {};
+    await senderTo(receiver.url, { limitMs }).send(eventWith(), never, exchange);
+    return exchange.isPending;
+  }
+
+  test.each<[string, string | Buffer, string?]>([
+    ["plain", PENDING],
+    ["after a byte order mark", `\uFEFF${PENDING}`],
+    ["after empty lines", `\r\n\n  ${PENDING}\n`],
+    ["behind other fields", long],
+    ["in gzip", gzipSync(PENDING), "gzip"],
+    ["in gzip with a byte order mark", gzipSync(`\uFEFF${PENDING}`), "x-gzip"],
+    ["in deflate", deflateSync(long), "Deflate"],
+    ["in Brotli", brotliCompressSync(PENDING), "br"],
+  ])("if the promise comes %s", async (_, body, encoding = "identity") => {
+    const headers = { "content-encoding": encoding };
+    expect(await isPending((response) => response.writeHead(200, headers).end(body))).toBe(true);
+  });
+
+  test("if the promise comes in pieces of a byte", async () => {
+    const bytes = Buffer.from(`\uFEFF${PENDING}`);
+    const answer = async (response: ServerResponse) => {
+      for (const byte of bytes) {
+        await new Promise((written) => response.write(Buffer.of(byte), written));
+        await setImmediate();
+      }
+      response.end();
+    };
+    expect(await isPending((response) => void answer(response))).toBe(true);
+  });
+
+  test.each(["", "{"])("if the promise comes late, after %j", async (beginning) => {
+    const answer = (response: ServerResponse) => {
+      response.writeHead(200).flushHeaders();
+      if (beginning !== "") response.write(beginning);
+      setTimeout(() => response.end(PENDING.slice(beginning.length)), 1_500);
+    };
+    expect(await isPending(answer)).toBe(true);
+  });
+
+  test.each<[string, string]>([
+    ["another word", "pending"],
+    ["an array", `[${PENDING}]`],
+    ["a promise inside of another object", `{"data":${PENDING}}`],
+    ["an object that is no JSON", "{state: pending}"],
+    ["a page", `<!doctype html>${PENDING}`],
+    ["blanks", "\n\n"],
+  ])("but not for %s", async (_, body) => {
+    expect(await isPending((response) => response.writeHead(200).end(body))).toBe(false);
+  });
+
+  test("but not if an answer has no body, whatever its headers say", async () => {
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    for (const answer of [answerWith(204, headers), answerWith(200, { ...headers, "content-length": "0" })])
+      expect(await isPending(answer, 60_000)).toBe(false);
+    expect(await isPending((response) => void response.writeHead(200, headers).end(), 60_000)).toBe(false);
+  });
+
+  test("but not if the body does not begin in time, or begins otherwise and never ends", async () => {
+    expect(await isPending((response) => response.writeHead(200).flushHeaders(), LIMIT_MS)).toBe(false);
+    expect(await isPending((response) => response.writeHead(200).write("applied"), LIMIT_MS)).toBe(false);
+  });
+});
+
+describe("an accepted event fails if its answer may promise a confirmation that was not read:", () => {
+  const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };
+  const cut = (body: string | Buffer) => (response: ServerResponse) => {
+    response.writeHead(200, { "content-length": "1000" }).write(body, () => response.destroy());
+  };
+  const all = (headers: Record<string, string>, body: string | Buffer) => (response: ServerResponse) =>
+    void response.writeHead(200, headers).end(body);
+  const endless = gzipSync(`{"note":"${"x".repeat(10_000_000)}`);
+
+  test.each<[string, (response: ServerResponse) => void, string]>([
+    ["the body breaks off", cut('{"state":'), "the answer broke off"],
+    ["gzip breaks off", all({ "content-encoding": "gzip" }, gzipSync("{}   ").subarray(0, -9)), "the answer broke off"],
+    ["the body is too long", all({}, `{"note":"${"x".repeat(65_536)}"}`), "the answer is longer than 64 KiB"],
+    ["gzip gives too much", all({ "content-encoding": "gzip" }, endless), "the answer is longer than 64 KiB"],
+    [
+      "the encoding is unknown",
+      all({ ...JSON_HEADERS, "content-encoding": "zstd" }, "?"),
+      "the answer has an unknown Content-Encoding",
+    ],
+    [
+      "the encoding is wrong",
+      all({ ...JSON_HEADERS, "content-encoding": "gzip" }, '{"state":"pending"}'),
+      "the answer cannot be decoded",
+    ],
+  ])("%s", async (_, answer, problem) => {
+    const receiver = await startReceiver(answer);
+    const exchange: OpenExchange = {};
+    const error = await errorOf(senderTo(receiver.url).send(eventWith(), never, exchange));
+    // The receiver can be reached, so other connections get their events.
+    expect([error.message, error.isAnswer, exchange.status]).toEqual([problem, true, 200]);
+  });
+
+  test.each<[string, (response: ServerResponse) => void, string]>([
+    ["JSON does not begin", (response) => response.writeHead(200, JSON_HEADERS).flushHeaders(), ""],
+    ["an object does not end", (response) => response.writeHead(200).write("{"), ", only its beginning"],
+  ])("%s in time", async (_, answer, more) => {
+    const receiver = await startReceiver(answer);
+    const failure = await failureOf(senderTo(receiver.url, { limitMs: 500 }).send(eventWith(), never));
+    expect(failure).toBe(`no answer within 0.5 seconds${more}`);
+  });
+
+  test("but the status alone counts for a webhook of a partner, which confirms nothing", async () => {
+    const receiver = await startReceiver(cut('{"state":'));
+    const exchange: OpenExchange = {};
+    await senderTo(receiver.url, { readsAnswer: false }).send(eventWith(), never, exchange);
+    expect([exchange.status, exchange.answer]).toEqual([200, undefined]);
   });
 });
 

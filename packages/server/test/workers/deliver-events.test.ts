@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EVENTS_KEPT_MS } from "../../src/domain/event.ts";
-import { DeliveryFailed } from "../../src/domain/target.ts";
+import { DeliveryFailed, SENDING_LIMIT_MS } from "../../src/domain/target.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
 import { deliveryScene, fail, START } from "../support/delivery-scene.ts";
@@ -86,6 +86,15 @@ describe("a target that takes events", () => {
   });
 });
 
+test("a sender that decides at its own time limit is heeded", async () => {
+  const scene = deliveryScene();
+  scene.add("c1");
+  scene.answer = () => scene.time.sleep(SENDING_LIMIT_MS);
+  scene.start();
+  await scene.time.pass(20_000);
+  expect(scene.outcomes).toEqual(["delivered"]);
+});
+
 describe("attempts are logged", () => {
   test("with their number and duration, in the save of the progress", async () => {
     const scene = deliveryScene();
@@ -150,7 +159,7 @@ describe("the last event of each connection that was sent is saved", () => {
     const scene = deliveryScene();
     scene.add("c1");
     scene.answer = async (_event, _signal, exchange) => {
-      exchange.answer = '{"state":"pending"}';
+      exchange.isPending = true;
     };
     scene.start();
     await scene.time.pass(2_000);
