@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Configuration } from "openid-client";
+import type { Configuration, CustomFetchOptions } from "openid-client";
 import { findClaim, type IssuerPerson, type IssuerProblem, nameOfClaims, roleOfClaim } from "../domain/issuer.ts";
+import { AnswerBody, AnswerFailed, requestOnce } from "./http-client.ts";
 
 /* Log-in with an OpenID Connect issuer: authorization code with PKCE. */
 
@@ -48,7 +49,6 @@ const SCOPE = "openid profile email";
 /** Time for each answer of the issuer, including its body. */
 const TIMEOUT_SECONDS = 10;
 const MOST_BYTES = 1024 * 1024;
-const TOO_LARGE = "the issuer's answer is larger than 1 MiB";
 
 /**
  * The library is loaded, and the issuer asked for its addresses, at the first log-in.
@@ -113,28 +113,43 @@ export function oidcIssuer(
   };
 }
 
-/** Reads the body here: the library would not say that it came too slowly, and reads any length. */
-async function fetchWhole(url: string, options: RequestInit): Promise<Response> {
-  const response = await fetch(url, options);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new TypeError(TOO_LARGE);
-    chunks.push(chunk);
+/** No answer of the issuer, or one that is not whole. The library passes on a TypeError, as `fetch` throws it. */
+class NoAnswer extends TypeError {
+  override readonly name = "NoAnswer";
+}
+
+/** The library's `fetch`. Node's own skips informational answers without end, and reads a body of any length. */
+async function fetchWhole(url: string, { method, headers, body, signal }: CustomFetchOptions): Promise<Response> {
+  const limit = signal ?? AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
+  // The library posts only forms.
+  const form = body instanceof URLSearchParams ? body.toString() : "";
+  try {
+    const answer = await requestOnce(new URL(url), { agent: false, method, headers, signal: limit }, form);
+    const read = new AnswerBody(answer, MOST_BYTES);
+    await read.until(() => false, limit);
+    limit.throwIfAborted();
+    if (read.failure !== undefined) throw read.failure;
+    const pairs = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    );
+    return new Response(read.bytes.length === 0 ? null : read.bytes, {
+      status: answer.statusCode ?? 0,
+      headers: pairs,
+    });
+  } catch (error) {
+    limit.throwIfAborted();
+    if (error instanceof AnswerFailed) throw new NoAnswer(error.message);
+    const { code } = error as { readonly code?: unknown };
+    throw new NoAnswer(typeof code === "string" ? `the issuer did not answer (${code})` : "the issuer did not answer");
   }
-  return new Response(response.body && Buffer.concat(chunks), response);
 }
 
 const OUTAGES = ["OAUTH_TIMEOUT", "OAUTH_RESPONSE_IS_NOT_CONFORM", "OAUTH_RESPONSE_IS_NOT_JSON"];
 
-/** Messages of the TypeErrors of `fetch` and of a body that breaks off. */
-const NO_ANSWER = ["fetch failed", "terminated", TOO_LARGE];
-
 /** Whether the issuer cannot be reached, takes too long, sends too much or no JSON. */
 function isOutage(error: unknown): boolean {
   const { code } = error as { readonly code?: string };
-  return (error instanceof TypeError && NO_ANSWER.includes(error.message)) || OUTAGES.includes(code ?? "");
+  return error instanceof NoAnswer || OUTAGES.includes(code ?? "");
 }
 
 const LONGEST_CODE = 60;

@@ -385,6 +385,16 @@ test("requests of other pages, and strangers, lock out nobody who logs in with t
   expect((await again(device))[1]).toBe(`${CONSOLE}/`);
 });
 
+/** Writes informational answers until the socket is closed. */
+function stream103({ socket }: ServerResponse) {
+  const more = () => {
+    if (socket?.writable === true)
+      socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100), () => setImmediate(more));
+  };
+  socket?.on("error", () => {});
+  more();
+}
+
 test.each([
   ["over 1 MiB", (response: ServerResponse) => response.end(`{"access_token":"${"a".repeat(1024 * 1024)}"}`)],
   ["that never ends", (response: ServerResponse) => response.write("{")],
@@ -394,6 +404,15 @@ test.each([
   const attempt = await begin();
   loose.answer = answer;
   expect(problemOf(await comeBack(api, attempt))).toEqual(failed("unavailable"));
+});
+
+test("an issuer that streams informational answers is given up at once", async () => {
+  const { api, loose, begin } = await startLoose();
+  const attempt = await begin();
+  loose.answer = stream103;
+  expect(problemOf(await comeBack(api, attempt))).toEqual(failed("unavailable"));
+  const causes = api.logs.map((line) => JSON.parse(line)).map(({ cause }) => cause);
+  expect(causes.filter(Boolean)).toEqual(["more than 16 informational answers (1xx)"]);
 });
 
 describe("a person of the issuer", () => {
