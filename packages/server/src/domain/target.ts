@@ -194,6 +194,22 @@ export interface LoggedAttempt extends Exchange {
   readonly durationMs: number;
 }
 
+/** The problem of an attempt at a private address. */
+export const ADDRESS_REFUSED = "the address is private, and TOPUPD_PRIVATE_TARGETS does not allow it";
+
+/** All that a partner reads of a failed attempt: otherwise its webhook would show what the provider's network can reach. */
+export const PARTNER_PROBLEMS = ["no answer", "refused", "not allowed"] as const;
+
+/** @returns undefined if the attempt did not fail. */
+export function partnerProblem({
+  status,
+  problem,
+}: Pick<LoggedAttempt, "status" | "problem">): (typeof PARTNER_PROBLEMS)[number] | undefined {
+  if (problem === undefined) return undefined;
+  if (status !== undefined) return "refused";
+  return problem === ADDRESS_REFUSED ? "not allowed" : "no answer";
+}
+
 /** The last attempts that are kept for each target, and for how long. */
 export const MOST_LOGGED = 50;
 export const LOG_KEPT_MS = 7 * DAY_MS;

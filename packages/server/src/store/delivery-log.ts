@@ -39,7 +39,7 @@ export async function loggedAttempts(db: Db, targetId: number): Promise<LoggedAt
   }));
 }
 
-/** A partner's view of an attempt: never the answer. */
+/** An attempt at a partner's webhook, without the answer. */
 export interface OwnDelivery {
   readonly at: Instant;
   /** Id and type of the fact. */

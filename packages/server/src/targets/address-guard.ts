@@ -1,7 +1,7 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { AddressList, canonicalAddress } from "../domain/address-list.ts";
-import { DeliveryFailed } from "../domain/target.ts";
+import { ADDRESS_REFUSED, DeliveryFailed } from "../domain/target.ts";
 
 /*
  * A staff member who adds a target must not reach topupd's private network through it, unless the settings allow it. So the
@@ -85,8 +85,7 @@ const LEADS_TO_PRIVATE = "leads to a private address: if that is meant, allow it
 
 /** The drivers of databases keep only the code of an error. */
 function refused(): DeliveryFailed {
-  const words = "the address is private, and TOPUPD_PRIVATE_TARGETS does not allow it";
-  return Object.assign(new DeliveryFailed(words), { code: "EACCES" });
+  return Object.assign(new DeliveryFailed(ADDRESS_REFUSED), { code: "EACCES" });
 }
 
 /** The IP address of a host without a name; in a URL of HTTP, any notation was made canonical. */

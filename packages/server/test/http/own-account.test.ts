@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { AccountKey } from "../../src/domain/account.ts";
 import type { CommissionRule } from "../../src/domain/commission.ts";
+import { ADDRESS_REFUSED } from "../../src/domain/target.ts";
 import { reverseTransaction } from "../../src/office/corrections/reversal.ts";
 import { testTarget } from "../../src/office/targets/deliveries.ts";
-import { setWebhook } from "../../src/office/targets/webhook.ts";
+import { setWebhook, showWebhook } from "../../src/office/targets/webhook.ts";
 import { by } from "../support/by.ts";
 import { deskOf, run } from "../support/desk.ts";
 import { partnersOf, setAccount } from "../support/partners.ts";
@@ -80,7 +81,10 @@ test("an account shows its balance, the rules in force and the limits, in its en
   expect(await account(service)).toMatchObject({ balance: -537, available: 463, limits: { newLookUps: null } });
 });
 
-test("a partner sees the last deliveries of its webhook, in its environment alone, and no answer", async () => {
+/** No desk of these tests may call this address. */
+const PRIVATE_WEBHOOK = JSON.stringify({ kind: "webhook", url: "http://192.168.1.1/" });
+
+test("a partner sees the last deliveries of its webhook, in its environment alone, and no status and no answer", async () => {
   const service = await startTestService();
   const receiver = await startReceiver((response) => response.writeHead(500).end("inner secret"));
   const shown = async (token?: string) => (await ask(service, "partner/webhook", "", token)).json.body;
@@ -88,12 +92,25 @@ test("a partner sees the last deliveries of its webhook, in its environment alon
   const desk = deskOf(service.ports);
   await run(desk, setWebhook, { name: "wallet", environment: "trial", url: receiver.url });
   await run(desk, testTarget, { name: "partner wallet trial" });
-  const failed = { attempt: 1, status: 500, problem: "status 500" };
-  expect(await shown()).toEqual({
-    paused: false,
-    deliveries: [{ at: "2026-11-20 09:00:00", id: `test_${START}`, type: "test", ...failed }],
-  });
+  const at = "2026-11-20 09:00:00";
+  const failed = { at, id: `test_${START}`, type: "test", attempt: 1, problem: "refused" };
+  expect(await shown()).toEqual({ paused: false, deliveries: [failed] });
   expect(await shown(service.liveToken)).toEqual({ paused: null, deliveries: [] });
+
+  await receiver.close();
+  service.now += 1_000;
+  await run(desk, testTarget, { name: "partner wallet trial" });
+  await service.store.engine.db.updateTable("target").set({ config: PRIVATE_WEBHOOK }).execute();
+  service.now += 1_000;
+  await run(desk, testTarget, { name: "partner wallet trial" });
+  const problems = async () => (await shown()).deliveries.map(({ problem }: { readonly problem: string }) => problem);
+  expect(await problems()).toEqual(["not allowed", "no answer", "refused"]);
+  const { deliveries } = await run(desk, showWebhook, { name: "wallet", environment: "trial" });
+  expect(deliveries.map(({ status, problem }) => [status, problem])).toEqual([
+    [null, ADDRESS_REFUSED],
+    [null, "connection refused"],
+    [500, "status 500"],
+  ]);
 });
 
 test("one sum serves all requests of two seconds, unless the balance is stored", async () => {

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { PARTNER_PROBLEMS, partnerProblem } from "../../domain/target.ts";
 import { findWebhook, ownDeliveries } from "../../store/delivery-log.ts";
 import { timestamp } from "../versions/v1_0_1.ts";
 import { orNull } from "./schemas.ts";
@@ -10,8 +11,10 @@ const Delivery = Type.Object(
     id: Type.String({ description: "The webhook-id." }),
     type: Type.String({ description: "The type of the message." }),
     attempt: Type.Integer({ description: "1 for the first attempt." }),
-    status: orNull(Type.Integer(), "The HTTP status of your answer; null if there was none."),
-    problem: orNull(Type.String(), "Why the attempt failed; null if it did not."),
+    problem: orNull(
+      Type.String({ enum: [...PARTNER_PROBLEMS] }),
+      "`refused`: your answer was not accepted. `no answer`: none came, or none in time. `not allowed`: your provider does not allow calls to your address. Null if the attempt did not fail.",
+    ),
   },
   { title: "WebhookDelivery", description: "An attempt to deliver a message." },
 );
@@ -42,8 +45,7 @@ export const WEBHOOK: Report = {
         id: "reversed_01M7W2ZDG0PF6EHMJAC5TBSWNM",
         type: "topup.reversed",
         attempt: 1,
-        status: 500,
-        problem: "status 500",
+        problem: "refused",
       },
     ],
   },
@@ -52,8 +54,10 @@ export const WEBHOOK: Report = {
     const deliveries = webhook === undefined ? [] : await ownDeliveries(engine.db, webhook.id);
     const value: Static<typeof WebhookBody> = {
       paused: webhook?.paused ?? null,
-      deliveries: deliveries.map(({ at, status = null, problem = null, ...delivery }) => {
-        return { ...delivery, at: provider.zone.wallTime(at), status, problem };
+      deliveries: deliveries.map((delivery) => {
+        const { id, type, attempt } = delivery;
+        const at = provider.zone.wallTime(delivery.at);
+        return { at, id, type, attempt, problem: partnerProblem(delivery) ?? null };
       }),
     };
     return { ok: true, value };
