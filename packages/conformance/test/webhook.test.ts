@@ -70,7 +70,7 @@ test("topupd's own webhook is received", async () => {
   const { secret } = await run(desk, setWebhook, { name: "wallet", url, environment: "trial" });
   const worker = startDelivering({
     store: { outbox: outboxOf(store.engine), provider: store.provider },
-    ...{ clock: Date.now, random: ports.random, holder: "test", log: () => {} },
+    ...{ clock: Date.now, stopwatch: Date.now, random: ports.random, holder: "test", log: () => {} },
     sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
     createSender: (target) => desk.targets.createSender(target, store),
   });

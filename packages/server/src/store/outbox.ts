@@ -123,10 +123,15 @@ export function outboxOf(engine: Engine) {
   };
 }
 
+/** How far the clock of a holder may be ahead. A lease that ends later was taken before a clock was set back. */
+const MOST_AHEAD_MS = 60_000;
+
 /** Takes a free lease, or extends it. @returns whether this holder has it now. */
 async function holdLease(engine: Engine, name: string, holder: string, now: Instant, until: Instant): Promise<boolean> {
+  const latest = until + MOST_AHEAD_MS;
   const held = await engine.db.selectFrom("lease").selectAll().where("name", "=", name).executeTakeFirst();
-  if (held !== undefined && held.holder !== holder && held.heldUntil > now) return false;
+  const isFree = held === undefined || held.heldUntil <= now || held.heldUntil > latest;
+  if (!isFree && held.holder !== holder) return false;
   return engine.transact(async (tx) => {
     // If two processes find it free at once, the second is refused here.
     const { numInsertedOrUpdatedRows } = await tx
@@ -136,7 +141,13 @@ async function holdLease(engine: Engine, name: string, holder: string, now: Inst
         on
           .column("name")
           .doUpdateSet({ holder, heldUntil: until })
-          .where((eb) => eb.or([eb("lease.holder", "=", holder), eb("lease.heldUntil", "<=", now)])),
+          .where((eb) =>
+            eb.or([
+              eb("lease.holder", "=", holder),
+              eb("lease.heldUntil", "<=", now),
+              eb("lease.heldUntil", ">", latest),
+            ]),
+          ),
       )
       .executeTakeFirst();
     return Number(numInsertedOrUpdatedRows) === 1;

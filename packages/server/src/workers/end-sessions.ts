@@ -14,7 +14,6 @@ import {
   sessionsToAsk,
 } from "../domain/sessions.ts";
 import type { Target } from "../domain/target.ts";
-import type { Instant } from "../domain/wall-time.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { SessionsDue } from "../store/sessions-due.ts";
 import type { DeliveryObserver } from "./delivery-observer.ts";
@@ -61,8 +60,8 @@ export function startEndingSessions(ports: SessionPorts): Worker {
       let readAt = -Infinity;
       try {
         while (!stopping.aborted && (await lease.renew())) {
-          if (ports.clock() - readAt >= TARGETS_READ_EVERY_MS) {
-            readAt = ports.clock();
+          if (ports.stopwatch() - readAt >= TARGETS_READ_EVERY_MS) {
+            readAt = ports.stopwatch();
             const targets = (await ports.store.outbox.targets()).filter(isServed);
             const wanted = new Map(targets.map((target) => [JSON.stringify([target.id, target.config]), target]));
             for (const [described, each] of ending)
@@ -106,8 +105,8 @@ class Ending {
   readonly #users = new Map<string, DueUser>();
   /** Those whose state is not saved yet. */
   readonly #changed = new Set<string>();
-  /** When sessions of users without one were looked for. */
-  readonly #lookedAt = new Map<string, Instant>();
+  /** When sessions of users without one were looked for, by the stopwatch. */
+  readonly #lookedAt = new Map<string, number>();
   /** Requests that are sent once they are saved. */
   #requests: Request[] = [];
   /** Sessions with a request, and their number by device. */
@@ -115,9 +114,10 @@ class Ending {
   readonly #asked = new Map<string, number>();
   #isLoaded = false;
   #isOver = false;
-  #seenAt: Instant = -Infinity;
-  /** The last request. */
-  #askedAt: Instant = -Infinity;
+  /** Time by the stopwatch. */
+  #seenAt = -Infinity;
+  /** The last request, by the stopwatch. */
+  #askedAt = -Infinity;
   #looking: Promise<void> | undefined;
 
   constructor(target: Target, ports: SessionPorts, lease: Lease) {
@@ -146,7 +146,7 @@ class Ending {
   async #round(): Promise<void> {
     await this.#read();
     await this.#note();
-    const now = this.#ports.clock();
+    const now = this.#ports.stopwatch();
     const isFresh = now - this.#askedAt < FRESH_MS;
     const isTime = isFresh || now - this.#seenAt >= SEEN_EVERY_MS;
     if (isTime) {
@@ -180,8 +180,9 @@ class Ending {
 
   async #note(): Promise<void> {
     const now = this.#ports.clock();
+    const at = this.#ports.stopwatch();
     const wanted = [...this.#users.values()].filter(({ username, sessions, dueAt }) => {
-      return sessions.length === 0 && dueAt <= now && now - (this.#lookedAt.get(username) ?? 0) >= SEEN_EVERY_MS;
+      return sessions.length === 0 && dueAt <= now && at - (this.#lookedAt.get(username) ?? -Infinity) >= SEEN_EVERY_MS;
     });
     for (const users of portionsOf(wanted.slice(0, MOST_SEEN), AT_ONCE)) {
       const found = new Map<string, RadiusSession[]>();
@@ -190,7 +191,7 @@ class Ending {
         found.set(name, [...(found.get(name) ?? []), session]);
       }
       for (const user of users) {
-        this.#lookedAt.set(user.username, now);
+        this.#lookedAt.set(user.username, at);
         this.#put(user, noteSessions(user, found.get(foldName(user.username)) ?? [], now));
       }
     }
@@ -229,7 +230,7 @@ class Ending {
         const before = this.#users.get(user.username) as DueUser;
         this.#put(before, askSession(before, id, now));
         this.#requests.push({ user, session });
-        this.#askedAt = now;
+        this.#askedAt = this.#ports.stopwatch();
       }
   }
 

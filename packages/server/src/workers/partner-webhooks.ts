@@ -1,5 +1,4 @@
 import type { AccountKey } from "../domain/account.ts";
-import type { Instant } from "../domain/wall-time.ts";
 import type { Outbox } from "../store/outbox.ts";
 import { Lease, type WorkerPorts } from "./worker.ts";
 
@@ -14,7 +13,7 @@ export class PartnerWebhooks {
   /** The number of the last event of each account that had one since the first look. */
   readonly #lasts = new Map<string, number>();
   #seen: number | undefined;
-  #seenAt: Instant = 0;
+  #seenAt = 0;
   #looking: Promise<void> | undefined;
 
   constructor(ports: WorkerPorts, outbox: Outbox) {
@@ -35,7 +34,7 @@ export class PartnerWebhooks {
 
   /** Whether an account had an event after a number since the first call. */
   async hasMore({ partnerId, environment }: AccountKey, seq: number): Promise<boolean> {
-    if (this.#seen === undefined || Math.abs(this.#ports.clock() - this.#seenAt) >= LOOKED_EVERY_MS)
+    if (this.#seen === undefined || this.#ports.stopwatch() - this.#seenAt >= LOOKED_EVERY_MS)
       this.#looking ??= this.#look().finally(() => {
         this.#looking = undefined;
       });
@@ -48,7 +47,7 @@ export class PartnerWebhooks {
   }
 
   async #look(): Promise<void> {
-    const at = this.#ports.clock();
+    const at = this.#ports.stopwatch();
     const last = await this.#outbox.lastEvent();
     if (this.#seen !== undefined && last > this.#seen)
       for (const { partnerId, environment, seq } of await this.#outbox.lastOfPartners(this.#seen))

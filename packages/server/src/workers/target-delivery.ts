@@ -101,8 +101,9 @@ class TargetDelivery {
   #isCaughtUp = false;
   /** Ends the pause before the next read of the store. */
   #pause = new AbortController();
-  #savedAt: Instant = 0;
-  #observedAt: Instant = 0;
+  /** Times by the stopwatch. */
+  #savedAt = 0;
+  #observedAt = 0;
 
   constructor(target: Target, ports: SharingPorts, parts: DeliveryParts) {
     this.#target = target;
@@ -159,14 +160,14 @@ class TargetDelivery {
     if (!this.#readsOn()) await this.#ports.sleep(LOOKED_EVERY_MS, this.#pause.signal);
   }
 
-  #isDue(last: Instant, everyMs: number): boolean {
-    return this.#ports.clock() - last >= everyMs;
+  #isDue(last: number, everyMs: number): boolean {
+    return this.#ports.stopwatch() - last >= everyMs;
   }
 
   async #save(): Promise<void> {
     const { lease, queue } = this.#parts;
     const changes = queue.progress.changes();
-    this.#savedAt = this.#ports.clock();
+    this.#savedAt = this.#ports.stopwatch();
     queue.progress.ended = 0;
     if (changes === undefined) return;
     const { outbox } = this.#ports.store;
@@ -213,7 +214,7 @@ class TargetDelivery {
     const { observer } = this.#ports;
     if (observer === undefined || !this.#isDue(this.#observedAt, OBSERVED_EVERY_MS)) return;
     const now = this.#ports.clock();
-    this.#observedAt = now;
+    this.#observedAt = this.#ports.stopwatch();
     const { oldestAt = now, waiting, setAside } = this.#parts.queue.figures();
     observer.targetObserved(this.#target.name, { lagMs: Math.max(0, now - oldestAt), waiting, setAside });
   }

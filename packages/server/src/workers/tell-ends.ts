@@ -78,7 +78,8 @@ class Ends {
   #isComplete = false;
   /** Whether progress must be saved even if nothing ended. */
   #isUnsaved = false;
-  #forgottenAt: Instant = 0;
+  /** Time by the stopwatch. */
+  #forgottenAt = -Infinity;
 
   constructor(ports: EndsPorts, { lease, holder }: Lease) {
     this.#ports = ports;
@@ -105,9 +106,10 @@ class Ends {
   }
 
   async #forget(now: Instant): Promise<boolean> {
-    if (now - this.#forgottenAt < FORGOTTEN_EVERY_MS) return false;
+    const at = this.#ports.stopwatch();
+    if (at - this.#forgottenAt < FORGOTTEN_EVERY_MS) return false;
     if ((await this.#ports.store.outbox.forget(now)) > 0) return true;
-    this.#forgottenAt = now;
+    this.#forgottenAt = at;
     return false;
   }
 

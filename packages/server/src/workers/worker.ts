@@ -6,6 +6,8 @@ import type { HeldLease, Outbox } from "../store/outbox.ts";
 
 export interface WorkerPorts {
   readonly clock: () => Instant;
+  /** Milliseconds on a monotonic clock, for times inside this process: the wall clock may be set. */
+  readonly stopwatch: () => number;
   /** Resolves early if the signal aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Unique name of this process. */
@@ -28,23 +30,26 @@ export class Lease implements HeldLease {
   readonly holder: string;
   readonly #outbox: Pick<Outbox, "hold" | "release">;
   readonly #clock: () => Instant;
-  #until: Instant = 0;
+  readonly #stopwatch: () => number;
+  /** The end by the stopwatch; 0 if the lease is not held. */
+  #until = 0;
   #taking: Promise<boolean> | undefined;
   #wasHeld = false;
 
   constructor(
     outbox: Pick<Outbox, "hold" | "release">,
-    { clock, holder }: Pick<WorkerPorts, "clock" | "holder">,
+    { clock, stopwatch, holder }: Pick<WorkerPorts, "clock" | "stopwatch" | "holder">,
     lease: string,
   ) {
     this.lease = lease;
     this.holder = holder;
     this.#outbox = outbox;
     this.#clock = clock;
+    this.#stopwatch = stopwatch;
   }
 
   get leftMs(): number {
-    return this.#until - this.#clock();
+    return this.#until - this.#stopwatch();
   }
 
   /** Whether this process had the lease. Another may have had it since. */
@@ -61,9 +66,10 @@ export class Lease implements HeldLease {
   }
 
   async #take(): Promise<boolean> {
+    const until = this.#stopwatch() + LEASE_MS;
     const now = this.#clock();
     const isHeld = await this.#outbox.hold(this.lease, this.holder, now, now + LEASE_MS);
-    this.#until = isHeld ? now + LEASE_MS : 0;
+    this.#until = isHeld ? until : 0;
     this.#wasHeld ||= isHeld;
     return this.leftMs > 0;
   }
@@ -85,11 +91,11 @@ export class Lease implements HeldLease {
 const LOGGED_AGAIN_AFTER_MS = 60_000;
 
 /** Logs a repeated failure once a minute. */
-export function failureLog({ clock, log }: Pick<WorkerPorts, "clock" | "log">) {
-  const logged = new Map<string, Instant>();
+export function failureLog({ stopwatch, log }: Pick<WorkerPorts, "stopwatch" | "log">) {
+  const logged = new Map<string, number>();
   return (error: unknown, fields: Readonly<Record<string, unknown>>, message: string) => {
     const key = JSON.stringify([message, fields, String(error)]);
-    const now = clock();
+    const now = stopwatch();
     for (const [each, at] of logged) if (now - at >= LOGGED_AGAIN_AFTER_MS) logged.delete(each);
     if (logged.has(key)) return;
     logged.set(key, now);
@@ -99,17 +105,22 @@ export function failureLog({ clock, log }: Pick<WorkerPorts, "clock" | "log">) {
   };
 }
 
-/** Repeats work in every process, until it is stopped. @param of.failure logged if the work fails. */
+/**
+ * Repeats work in every process, until it is stopped.
+ * @param of.failure logged if the work fails. @param of.lease what the work takes; it is released at the end.
+ */
 export function startRepeating(
   ports: WorkerPorts,
   {
     everyMs,
     work,
     failure,
+    lease,
   }: {
     readonly everyMs: number;
     readonly work: (stopping: AbortSignal) => Promise<void>;
     readonly failure: string;
+    readonly lease?: Lease;
   },
 ): Worker {
   const logFailure = failureLog(ports);
@@ -119,6 +130,7 @@ export function startRepeating(
       await work(stopping.signal).catch((error: unknown) => logFailure(error, {}, failure));
       await ports.sleep(everyMs, stopping.signal);
     }
+    await lease?.release().catch((error: unknown) => logFailure(error, {}, failure));
   };
   const running = run();
   return {

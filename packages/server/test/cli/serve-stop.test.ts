@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { commandLine } from "../support/command-line.ts";
 import { fillDatabase } from "../support/provider-files.ts";
+import { rawConnection } from "../support/sqlite-database.ts";
 
 const PATH = "/staging/api/third-party/v1.0.1/get-customer-information";
 const BODY = '{"code":"2000001"}';
@@ -68,6 +70,25 @@ describe("a service that is asked to stop", () => {
     expect(await service.ended).toBe(0);
     expect(service.stderr()).toMatch(/"signal":"SIGTERM","msg":"stopping"[\s\S]*"msg":"stopped"/);
     expect((await line.run("check")).code).toBe(0);
+  });
+
+  test("leaves its leases to other processes at once", async () => {
+    const line = commandLine({ env: { TOPUPD_PRIVATE_TARGETS: "127.0.0.1" } });
+    await fillDatabase(line);
+    await line.mustRun("target", "add", "tv", "--kind", "webhook", "--url", "http://127.0.0.1:9/");
+    await line.mustRun("partner", "webhook", "wallet", "--url", "http://127.0.0.1:9/");
+    const service = await line.start("serve", "--drain-seconds", "0");
+    const database = rawConnection(join(line.folder, "topupd.db"));
+    const held = () =>
+      database
+        .prepare("SELECT name FROM lease ORDER BY name")
+        .all()
+        .map(({ name }) => name);
+    const all = ["alerts", "ends", "partners", "sessions", expect.stringMatching(/^target:\d+$/), "trial"];
+    await expect.poll(held, { timeout: 5_000 }).toEqual(all);
+    service.signal("SIGTERM");
+    expect(await service.ended).toBe(0);
+    expect(held()).toEqual([]);
   });
 
   test("answers the request that it has in hand, and waits neither for more connections nor for kept-alive ones", async () => {

@@ -37,6 +37,7 @@ test("an alert reaches a webhook and a mail server, and neither gets a secret or
   const outbox = outboxOf(store.engine);
   const workerPorts = {
     ...{ store: { outbox, provider: store.provider }, clock, random: ports.random, holder: "p1", log: () => {} },
+    stopwatch: clock,
     sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {}),
     createSender: (target: Target) => desk.targets.createSender(target, store),
   };

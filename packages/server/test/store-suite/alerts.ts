@@ -39,7 +39,9 @@ async function openAlerts(makeDatabase: MakeDatabase) {
   /** A process that looks for alerts. @returns its next round. */
   const watch = (of: Store, { mailer, hasLease = true }: Watched = {}) => {
     processes += 1;
-    const lease = hasLease ? new Lease(outboxOf(of.engine), { clock, holder: `p${processes}` }, "alerts") : FREE;
+    const lease = hasLease
+      ? new Lease(outboxOf(of.engine), { clock, stopwatch: clock, holder: `p${processes}` }, "alerts")
+      : FREE;
     const log = (_level: string, fields: object, message: string) =>
       void logged.push(`${message} ${JSON.stringify(fields)}`);
     const round = alertWatch({ store: { ...of, space: async () => ROOMY }, clock, mailer, words: PLAIN, lease, log });

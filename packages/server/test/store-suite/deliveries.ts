@@ -69,7 +69,7 @@ function deliver({ store }: OpenedProvider) {
   const tools = targetTools({ clock: Date.now, random }, OWN_NETWORKS);
   return startDelivering({
     store: { outbox: outboxOf(store.engine), provider: store.provider },
-    ...{ clock: Date.now, random, holder: "test", log: () => {} },
+    ...{ clock: Date.now, stopwatch: Date.now, random, holder: "test", log: () => {} },
     sleep: (ms, signal) => setTimeout(ms > 5_000 ? ms : 5, undefined, { signal }).catch(() => {}),
     createSender: (target) => tools.createSender(target, store),
   });

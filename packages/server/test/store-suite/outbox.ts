@@ -127,6 +127,18 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     }
   });
 
+  test("a lease that ends later than a right clock could let it is free", async () => {
+    const { opened, store } = await openWithTarget(makeDatabase);
+    const outbox = outboxOf(store.engine);
+    const { now } = opened;
+    const holdAhead = (holder: string, ms: number) => outbox.hold("ends", holder, now + ms, now + ms + 20_000);
+    expect(await holdAhead("ahead", 60_000)).toBe(true);
+    expect(await holdAhead("right", 0)).toBe(false);
+    expect(await holdAhead("ahead", 60_001)).toBe(true);
+    expect(await holdAhead("right", 0)).toBe(true);
+    expect(await opened.database.read("SELECT holder FROM lease")).toEqual([{ holder: "right" }]);
+  });
+
   test("a lease is one holder's until it ends or is given back", async () => {
     const { opened, store } = await openWithTarget(makeDatabase);
     const outbox = outboxOf(store.engine);

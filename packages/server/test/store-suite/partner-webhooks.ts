@@ -243,7 +243,7 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
     expect(signed).toMatchObject({ id: headers["webhook-id"], type: "test", data: {} });
     const worker = startDelivering({
       store: { outbox: outboxOf(opened.store.engine), provider: opened.store.provider },
-      ...{ clock: desk.clock, random: desk.random, holder: "p" },
+      ...{ clock: desk.clock, stopwatch: desk.clock, random: desk.random, holder: "p" },
       sleep: (ms, signal) => pause(ms > 5_000 ? ms : 5, undefined, { signal }).catch(() => {}),
       createSender: (target) => desk.targets.createSender(target, opened.store),
       log: () => {},
@@ -355,6 +355,7 @@ export function testPartnerWebhooksAtOnce(makeDatabase: MakeDatabase): void {
       const tools = targetTools({ clock, random }, OWN_NETWORKS);
       const worker = startDelivering({
         ...{ store: { outbox: mortal, provider: opened.store.provider }, clock, random, holder, log: () => {} },
+        stopwatch: clock,
         sleep: async (ms, signal) => {
           await pause(ms > 5_000 ? ms : 2, undefined, { signal }).catch(() => {});
           if (isDead) await never;

@@ -88,6 +88,7 @@ export function deliveryScene(changes: Partial<Target> = {}) {
     });
     const worker = startDelivering({
       ...{ store: { outbox: mortal, provider: { zone: createZone("UTC") } }, clock: time.clock, holder },
+      stopwatch: time.stopwatch,
       sleep: async (ms, signal) => {
         await time.sleep(ms, signal);
         if (isDead) await never;

@@ -35,7 +35,8 @@ export class MemoryOutbox implements Outbox {
   async hold(lease: string, holder: string, now: Instant, until: Instant): Promise<boolean> {
     this.#expectUp();
     const held = this.leases.get(lease);
-    if (held !== undefined && held.holder !== holder && held.until > now) return false;
+    const isFree = held === undefined || held.until <= now || held.until > until + 60_000;
+    if (!isFree && held.holder !== holder) return false;
     this.leases.set(lease, { holder, until });
     return true;
   }

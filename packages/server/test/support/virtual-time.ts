@@ -12,6 +12,9 @@ export class VirtualTime {
 
   readonly clock = (): number => this.#now;
 
+  /** It is another clock only where a test sets its process's wall clock. */
+  readonly stopwatch = (): number => this.#now;
+
   /** Resolves early where the signal says so. */
   readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     new Promise((resolve) => {

@@ -139,7 +139,7 @@ describe("sessions of RADIUS", () => {
     const clock = () => world.now + Date.now() - begun;
     const worker = {
       store: { outbox: outboxOf(store.engine), sessionsDue: sessionsDueOf(store.engine), provider: store.provider },
-      ...{ clock, random: ports.random, holder: `p${begun}`, log: () => {} },
+      ...{ clock, stopwatch: clock, random: ports.random, holder: `p${begun}`, log: () => {} },
       sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {}),
       createSender: (target: Target) => desk.targets.createSender(target, store),
       createSessionTools: (target: Target) => desk.targets.createSessionTools(target),

@@ -61,6 +61,7 @@ function deliver({ service }: StaffApi) {
     ...{
       store: { outbox: outboxOf(store.engine), provider: store.provider },
       clock: Date.now,
+      stopwatch: Date.now,
       random,
       holder: "test",
       log: () => {},

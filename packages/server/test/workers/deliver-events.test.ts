@@ -418,7 +418,7 @@ describe("of several processes", () => {
       });
     scene.add("c1", "c2");
     await scene.time.pass(1_500);
-    scene.outbox.leases.set("target:1", { holder: "somebody else", until: START + DAY_MS });
+    scene.outbox.leases.set("target:1", { holder: "somebody else", until: START + 70_000 });
     await scene.time.pass(5_000);
     expect(interrupted).toEqual([true, true]);
     expect(scene.outbox.calls.saveProgress).toEqual([]);

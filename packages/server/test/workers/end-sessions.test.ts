@@ -115,6 +115,7 @@ async function scene() {
       const worker = startEndingSessions({
         store: { outbox: mortal(outbox), sessionsDue: mortal(sessionsDueOf(engine)) },
         ...{ clock: time.clock, holder: `process ${holders}`, random: (bytes) => new Uint8Array(bytes).fill(128) },
+        stopwatch: time.stopwatch,
         sleep: async (ms, signal) => {
           await time.sleep(ms, signal);
           if (isDead) await never;

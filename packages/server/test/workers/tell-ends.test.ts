@@ -30,6 +30,7 @@ function scene({ zone = KATHMANDU, start = START, createdAt = START } = {}) {
         ...{
           store: { outbox, provider: { zone } },
           clock: time.clock,
+          stopwatch: time.stopwatch,
           sleep: time.sleep,
           holder: `process ${holders}`,
         },

@@ -77,6 +77,7 @@ export async function serveWorker(
   const workerPorts = {
     store: { provider: store.provider, outbox: outboxOf(store.engine), sessionsDue: sessionsDueOf(store.engine) },
     clock,
+    stopwatch,
     random,
     sleep,
     observer: metrics?.deliveryObserver,
@@ -101,6 +102,7 @@ export async function serveWorker(
       observe: metrics?.observeProblems,
     }),
     failure: "alerts are late",
+    lease,
   });
   const trialLease = new Lease(workerPorts.store.outbox, workerPorts, "trial");
   const restoring = startRepeating(workerPorts, {
@@ -110,6 +112,7 @@ export async function serveWorker(
       if (await trialLease.take()) await restoreTrial({ store, clock, random });
     },
     failure: "the trial customers are restored late",
+    lease: trialLease,
   });
   const delivering = [startDelivering(workerPorts), startEndingSessions(workerPorts), startTellingEnds(workerPorts)];
   const workers = [...delivering, reversing, restoring, alerting];
