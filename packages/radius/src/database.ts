@@ -51,7 +51,7 @@ interface Tables {
     readonly framedipaddress: string | null;
     readonly callingstationid: string | null;
     readonly acctupdatetime: unknown;
-    /** Null while the session is open. */
+    /** Null or the zero date while the session is open. */
     readonly acctstoptime: unknown;
   };
 }
@@ -90,12 +90,14 @@ export interface ConnectionOptions {
 /** The database of FreeRADIUS. All methods reject with RadiusFailed. A signal aborts the work at once. */
 export class RadiusDatabase {
   readonly build: Kysely<Tables>;
+  readonly engine: RadiusAddress["engine"];
   readonly #sessions: Sessions;
 
   constructor(address: RadiusAddress, options: ConnectionOptions) {
     this.#sessions =
       address.engine === "postgres" ? postgresSessions(address, options) : mysqlSessions(address, options);
     this.build = this.#sessions.build;
+    this.engine = address.engine;
   }
 
   async ask<Row>(query: CompiledQuery<Row>, signal?: AbortSignal): Promise<Row[]> {

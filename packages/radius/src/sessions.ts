@@ -4,6 +4,8 @@ import { type ConnectionOptions, type RadiusAddress, RadiusDatabase } from "./da
 /** An open session of a user, by its row in radacct. */
 export interface Session {
   readonly id: number;
+  /** User-Name as its device reported it: a database may find it by a name in other case. */
+  readonly username: string;
   /** Acct-Session-Id. */
   readonly sessionId: string;
   /** Address of the device, as it names itself. */
@@ -22,6 +24,10 @@ export interface SessionState {
   readonly reportedAt: string | undefined;
 }
 
+/** MySQL and MariaDB may write the zero date for an open session. No stop is so old. */
+const isOpen = (stop: "acctstoptime" | "s.acctstoptime") =>
+  sql<boolean>`(${sql.ref(stop)} is null or ${sql.ref(stop)} < '1971-01-01')`;
+
 /** The accounting of FreeRADIUS (radacct). No times are compared: they may follow the clocks of devices. */
 export class RadiusSessions {
   readonly #database: RadiusDatabase;
@@ -31,13 +37,13 @@ export class RadiusSessions {
   }
 
   /** The open sessions of some users, oldest first. @param usernames at most 1,000. */
-  async open(usernames: readonly string[], signal?: AbortSignal): Promise<(Session & { readonly username: string })[]> {
+  async open(usernames: readonly string[], signal?: AbortSignal): Promise<Session[]> {
     if (usernames.length === 0) return [];
     const query = this.#database.build
       .selectFrom("radacct")
       .select(["radacctid", "username", "acctsessionid", "nasipaddress", "framedipaddress", "callingstationid"])
-      .where("username", "in", usernames)
-      .where("acctstoptime", "is", null)
+      .where(this.#isOf(usernames))
+      .where(isOpen("acctstoptime"))
       .orderBy("radacctid")
       .compile();
     return (await this.#database.ask(query, signal)).map((row) => ({
@@ -57,7 +63,7 @@ export class RadiusSessions {
       .selectFrom("radacct as s")
       .select((eb) => [
         "s.radacctid as id",
-        "s.acctstoptime as stoppedAt",
+        isOpen("s.acctstoptime").as("isOpen"),
         sql<string | null>`cast(${eb.ref("s.acctupdatetime")} as char(30))`.as("reportedAt"),
         eb
           .selectFrom("radacct as n")
@@ -76,9 +82,16 @@ export class RadiusSessions {
     const rows = new Map((await this.#database.ask(query, signal)).map((row) => [Number(row.id), row]));
     return ids.map((id) => {
       const row = rows.get(id);
-      const ended = row === undefined || row.stoppedAt !== null || row.newer !== null;
+      const ended = row === undefined || !row.isOpen || row.newer !== null;
       return { id, ended, reportedAt: row?.reportedAt?.trimEnd() };
     });
+  }
+
+  /** MySQL and MariaDB ignore case. On PostgreSQL, FreeRADIUS can be set to. */
+  #isOf(usernames: readonly string[]) {
+    if (this.#database.engine === "mysql") return sql<boolean>`username in (${sql.join(usernames)})`;
+    const lower = usernames.map((username) => sql`lower(${username})`);
+    return sql<boolean>`lower(username) in (${sql.join(lower)})`;
   }
 
   close(): Promise<void> {

@@ -88,4 +88,33 @@ describe.each(SERVERS)("sessions in radacct on $name", ({ start }) => {
     const [, reported] = await sessions.states(ids);
     expect(reported?.reportedAt).toMatch(/^2026-11-26 09:00:00/);
   });
+
+  test("are found in other case, with the name that their device reported", async () => {
+    await insert({ username: "Maya.Rai9", acctsessionid: "81a00009" });
+    await insert({ username: "maya.rai90", acctsessionid: "81a00090" });
+    await insert({ username: "gita@BLUE.example", acctsessionid: "81a00010" });
+    const found = await open().open(["maya.rai9", "gita@blue.example"]);
+    expect(found.map(({ username, sessionId }) => [username, sessionId])).toEqual([
+      ["Maya.Rai9", "81a00009"],
+      ["gita@BLUE.example", "81a00010"],
+    ]);
+  });
+
+  // PostgreSQL has no zero date.
+  if (start !== mariaDbForRadius) return;
+  test("are open with the zero date as a stop", async () => {
+    // Older installations of FreeRADIUS have no other default.
+    const zero = "0000-00-00 00:00:00";
+    await server.query("SET sql_mode = ''");
+    await insert({ username: "maya.rai4", acctsessionid: "81a00004", acctstoptime: zero });
+    await insert({ username: "ram", acctsessionid: "81a00005", acctstoptime: zero, nasipaddress: "10.0.0.2" });
+    const sessions = open();
+    const found = await sessions.open(["maya.rai4", "ram"]);
+    expect(found.map(({ sessionId }) => sessionId)).toEqual(["81a00004", "81a00005"]);
+    const ids = found.map(({ id }) => id);
+    const ended = async () => (await sessions.states(ids)).map((each) => each.ended);
+    expect(await ended()).toEqual([false, false]);
+    await server.query("UPDATE radacct SET acctstoptime = now() WHERE username = 'ram'");
+    expect(await ended()).toEqual([false, true]);
+  });
 });

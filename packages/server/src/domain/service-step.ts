@@ -147,7 +147,7 @@ function atSessions(accepted: StepView, { seq }: ServiceStep, session: SessionEn
   const { state, dueAt, endedAt, problem: detail } = session;
   if (state === "failed") return { ...accepted, state: "failed", endedAt, detail };
   if (state === "due") return { ...accepted, state: "waits", isLate: now - dueAt > CONFIRMED_WITHIN_MS, detail };
-  if (session.seq !== seq) return accepted;
+  if (session.seq !== seq || state === "unknown") return accepted;
   return state === "ended" ? { ...accepted, state: "confirmed", endedAt } : { ...accepted, state: "next_log_in" };
 }
 

@@ -13,6 +13,8 @@ import type { Instant, Zone } from "./wall-time.ts";
 /** An open session, by its row in radacct. */
 export interface RadiusSession {
   readonly id: number;
+  /** User-Name as its device reported it, which may be another than topupd's: in other case, for example. */
+  readonly username: string;
   readonly sessionId: string;
   /** Its `nasipaddress`. */
   readonly device: string;
@@ -27,16 +29,16 @@ export interface SessionState {
   readonly reportedAt: string | undefined;
 }
 
-/** A device's answer. `unknown`: it knows no such session, so nothing is confirmed, and nothing failed. */
+/** A device's answer. `unknown`: it knows no such session, neither by all its names nor by its Acct-Session-Id alone. */
 export type SessionAnswer = "accepted" | "silent" | "unknown" | { readonly problem: string };
 
 /** Reads sessions and asks devices to end them. `open` and `states` reject if the RADIUS database fails. */
 export interface SessionTools {
   /** The open sessions of at most 1,000 users. */
-  open(usernames: readonly string[]): Promise<readonly (RadiusSession & { readonly username: string })[]>;
+  open(usernames: readonly string[]): Promise<readonly RadiusSession[]>;
   /** @param ids at most 1,000. */
   states(ids: readonly number[]): Promise<readonly SessionState[]>;
-  end(username: string, session: RadiusSession): Promise<SessionAnswer>;
+  end(session: RadiusSession): Promise<SessionAnswer>;
   /** Open requests end as if the devices were silent. */
   close(): Promise<void>;
 }
@@ -50,11 +52,13 @@ export interface NotedSession extends RadiusSession {
   readonly answer?: "accepted" | "silent" | "unknown" | undefined;
   /** Time of the last report of an unknown session; null if there was none. */
   readonly reportedAt?: string | null | undefined;
+  /** Whether accounting reported it after its device had answered `unknown`. */
+  readonly isReported?: boolean;
   readonly problem?: string | undefined;
   readonly ended?: boolean;
 }
 
-export const DUE_STATES = ["due", "ended", "none_open", "failed"] as const;
+export const DUE_STATES = ["due", "ended", "none_open", "unknown", "failed"] as const;
 
 /** A user of a RADIUS target whose sessions have to end, or have ended. */
 export interface DueUser {
@@ -64,7 +68,10 @@ export interface DueUser {
   /** Time of that event. */
   readonly at: Instant;
   readonly dueAt: Instant;
-  /** `failed`: a session did not end in time, and is tried again. */
+  /**
+   * `failed`: a session did not end in time, and is tried again. `unknown`: radacct has an open session that its device does
+   * not know, so nothing is confirmed, and nothing failed.
+   */
   readonly state: (typeof DUE_STATES)[number];
   readonly endedAt: Instant | undefined;
   readonly problem: string | undefined;
@@ -111,8 +118,8 @@ export function isUserOf(
 /** Notes the open sessions of a user, or that there is none. */
 export function noteSessions(user: DueUser, open: readonly RadiusSession[], now: Instant): DueUser {
   if (open.length > 0) {
-    const sessions = open.map(({ id, sessionId, device, framedAddress, caller }) => {
-      return { id, sessionId, device, framedAddress, caller, attempts: 0, isAsked: false, nextAt: now };
+    const sessions = open.map(({ id, username, sessionId, device, framedAddress, caller }) => {
+      return { id, username, sessionId, device, framedAddress, caller, attempts: 0, isAsked: false, nextAt: now };
     });
     return { ...user, sessions, nextAt: now };
   }
@@ -138,18 +145,24 @@ export function seeSessions(
   return settle({ ...user, sessions }, now);
 }
 
-/** If the device reports it again, it knows it by now. */
+/** If the device reports it again, it goes on: the step has failed, until radacct shows its end. */
 function seeUnknown(user: DueUser, session: NotedSession, state: SessionState, now: Instant): NotedSession {
   const reportedAt = state.reportedAt ?? null;
   if (session.reportedAt === undefined) return { ...session, reportedAt };
-  if (session.reportedAt !== reportedAt)
-    return { ...session, isAsked: false, answer: undefined, reportedAt: undefined, nextAt: now };
+  if (session.reportedAt !== reportedAt) {
+    const anew = { isAsked: false, answer: undefined, reportedAt: undefined, nextAt: now };
+    return { ...session, ...anew, isReported: true, problem: stillReported(session) };
+  }
   if (session.nextAt > now) return session;
   return { ...session, nextAt: isHopeless(user.dueAt, now) ? NEVER : now + UNKNOWN_EVERY_MS };
 }
 
 function unconfirmed({ device, answer }: NotedSession): string {
   return answer === "accepted" ? `${device} accepted, and the session goes on` : `${device}: silent`;
+}
+
+function stillReported({ device }: NotedSession): string {
+  return `${device} does not know the session, but accounting reports it`;
 }
 
 function failed(session: NotedSession, problem: string, now: Instant, random: number): NotedSession {
@@ -175,7 +188,8 @@ export function answerSession(user: DueUser, id: number, answer: SessionAnswer, 
     if (typeof answer === "object") return failed(session, answer.problem, now, random);
     if (answer === "silent") return { ...session, answer };
     if (answer === "accepted") return { ...session, answer, nextAt: now + CONFIRMED_WITHIN_MS };
-    return { ...session, answer, problem: undefined, nextAt: now + UNKNOWN_EVERY_MS };
+    const problem = session.isReported === true ? stillReported(session) : undefined;
+    return { ...session, answer, problem, nextAt: now + UNKNOWN_EVERY_MS };
   });
 }
 
@@ -187,13 +201,16 @@ function change(user: DueUser, id: number, now: Instant, to: (session: NotedSess
 function settle(user: DueUser, now: Instant): DueUser {
   const open = user.sessions.filter(({ ended }) => ended !== true);
   const attempts = Math.max(0, ...user.sessions.map((each) => each.attempts));
-  const known = open.filter(({ answer }) => answer !== "unknown");
-  const problems = new Set(known.flatMap(({ problem }) => problem ?? []));
+  const problems = new Set(open.flatMap(({ problem }) => problem ?? []));
   const problem = problems.size === 0 ? undefined : [...problems].join("; ");
-  const isOver = known.length === 0;
-  const over = open.length === 0 ? ("ended" as const) : ("none_open" as const);
-  const state = isOver ? over : problem === undefined ? ("due" as const) : ("failed" as const);
-  const endedAt = isOver ? (user.endedAt ?? now) : undefined;
+  const state = stateOf(open);
+  const endedAt = state === "ended" ? (user.endedAt ?? now) : undefined;
   const nextAt = Math.min(NEVER, ...open.map((each) => each.nextAt));
   return { ...user, state, endedAt, problem, nextAt, attempts };
+}
+
+function stateOf(open: readonly NotedSession[]): DueUser["state"] {
+  if (open.length === 0) return "ended";
+  if (open.some(({ problem }) => problem !== undefined)) return "failed";
+  return open.every(({ answer }) => answer === "unknown") ? "unknown" : "due";
 }

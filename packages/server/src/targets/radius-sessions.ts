@@ -1,4 +1,5 @@
 import {
+  type Answer,
   ATTRIBUTE_NAMES,
   type AttributeName,
   type Attributes,
@@ -11,7 +12,7 @@ import { canonicalAddress } from "../domain/address-list.ts";
 import type { FieldProblem } from "../domain/fields.ts";
 import { readRadiusAddress } from "../domain/radius.ts";
 import { deviceOf, type SessionAttribute } from "../domain/session-devices.ts";
-import type { RadiusSession, SessionTools } from "../domain/sessions.ts";
+import type { RadiusSession, SessionAnswer, SessionTools } from "../domain/sessions.ts";
 import { DeliveryFailed, type RadiusConfig, type SessionDevice } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
 import type { AddressGuard } from "./address-guard.ts";
@@ -41,9 +42,8 @@ export function createSessionTools(config: RadiusConfig, { clock, guard, waitsMs
       refusePrivate();
       return read.states(ids);
     },
-    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: its steps are one request and its answer
-    async end(username, session) {
-      const { device: name } = session;
+    async end(session) {
+      const { device: name, sessionId } = session;
       const device = sessions && deviceOf(sessions, name);
       if (device === undefined) return { problem: `no device for ${name}` };
       const to = {
@@ -57,11 +57,16 @@ export function createSessionTools(config: RadiusConfig, { clock, guard, waitsMs
         if (!(error instanceof DeliveryFailed)) throw error;
         return { problem: `${name}: ${error.message}` };
       }
-      const answer = await devices.endSession(to, attributesOf(device, username, session, clock()), ending.signal);
-      if (answer === undefined) return "silent";
-      if (answer.kind === "accepted") return "accepted";
-      if (answer.cause === SESSION_NOT_FOUND) return "unknown";
-      return { problem: `${name}: refused${answer.cause === undefined ? "" : `, Error-Cause ${answer.cause}`}` };
+      const ask = async (named: Attributes) => {
+        const more = moreAttributes(device, clock());
+        return answerOf(name, await devices.endSession(to, { ...named, ...more }, ending.signal));
+      };
+      const first = await ask(namesOf(device, session));
+      if (first !== "unknown" || !isSendable("Acct-Session-Id", sessionId)) return first;
+      // The device may know the user by another name: with a realm, for example.
+      const second = await ask({ "Acct-Session-Id": sessionId });
+      // A device that refuses the shorter request still does not know the session.
+      return typeof second === "object" ? "unknown" : second;
     },
     async close() {
       ending.abort();
@@ -71,12 +76,17 @@ export function createSessionTools(config: RadiusConfig, { clock, guard, waitsMs
   };
 }
 
-/** A value that the session lacks is left out. */
-function attributesOf(
-  { identify, attributes, timestamp }: SessionDevice,
-  username: string,
-  { sessionId, device, framedAddress, caller }: RadiusSession,
-  now: Instant,
+function answerOf(device: string, answer: Answer | undefined): SessionAnswer {
+  if (answer === undefined) return "silent";
+  if (answer.kind === "accepted") return "accepted";
+  if (answer.cause === SESSION_NOT_FOUND) return "unknown";
+  return { problem: `${device}: refused${answer.cause === undefined ? "" : `, Error-Cause ${answer.cause}`}` };
+}
+
+/** What names a session to its device. A value that the session lacks is left out. */
+function namesOf(
+  { identify }: SessionDevice,
+  { username, sessionId, device, framedAddress, caller }: RadiusSession,
 ): Attributes {
   const values: Readonly<Record<SessionAttribute, string | undefined>> = {
     "User-Name": username,
@@ -89,8 +99,11 @@ function attributesOf(
     const value = values[name];
     return value !== undefined && isSendable(name, value) ? [[name, value]] : [];
   });
-  const at = timestamp ? { "Event-Timestamp": String(Math.floor(now / 1000)) } : {};
-  return { ...Object.fromEntries(named), ...attributes, ...at };
+  return Object.fromEntries(named);
+}
+
+function moreAttributes({ attributes, timestamp }: SessionDevice, now: Instant): Attributes {
+  return timestamp ? { ...attributes, "Event-Timestamp": String(Math.floor(now / 1000)) } : attributes;
 }
 
 /** Why devices cannot be asked as configured; undefined if they can. */

@@ -186,8 +186,9 @@ class Ending {
     });
     for (const users of portionsOf(wanted.slice(0, MOST_SEEN), AT_ONCE)) {
       const found = new Map<string, RadiusSession[]>();
-      for (const { username, ...session } of await this.#tools.open(users.map(({ username }) => username))) {
-        const name = foldName(username);
+      for (const session of await this.#tools.open(users.map(({ username }) => username))) {
+        // Databases may ignore trailing blanks in a name too.
+        const name = foldName(session.username.trimEnd());
         found.set(name, [...(found.get(name) ?? []), session]);
       }
       for (const user of users) {
@@ -255,7 +256,7 @@ class Ending {
     let answer: SessionAnswer = "silent";
     try {
       // Another change has begun anew.
-      if (this.#users.get(username)?.seq === seq && !this.#isOver) answer = await this.#tools.end(username, session);
+      if (this.#users.get(username)?.seq === seq && !this.#isOver) answer = await this.#tools.end(session);
     } catch (error) {
       this.#ports.log("warn", { target: this.name, err: error }, "a device could not be asked to end a session");
       answer = { problem: `${device}: an error of topupd's own: its log says more` };

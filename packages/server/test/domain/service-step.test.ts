@@ -124,6 +124,7 @@ const STATES: readonly (readonly [what: string, scene: Scene, state: string, isO
         ...(["waits", true, "tv accepted 12:00:04 · waits for its confirmation: 10.0.0.1: silent, late"] as const),
       ],
       ["no session", { state: "none_open" }, "next_log_in", false, "tv accepted 12:00:04 · works at the next log-in"],
+      ["a session that its device does not know", { state: "unknown" }, "accepted", false, "tv accepted 12:00:04"],
       [
         "an ended session",
         { state: "ended", endedAt: AT + 4 * SECOND },

@@ -51,7 +51,7 @@ function failing(seq: number, now: number, setAside = false): WaitingDelivery {
 }
 
 const NOTED = {
-  ...{ id: 1, sessionId: "s1", device: "10.0.0.1", framedAddress: undefined, caller: undefined },
+  ...{ id: 1, username: "Sita", sessionId: "s1", device: "10.0.0.1", framedAddress: undefined, caller: undefined },
   ...{ attempts: 4, isAsked: false, nextAt: 0 },
 };
 const iso = (at: number) => new Date(at).toISOString();

@@ -20,7 +20,7 @@ export interface FreeRadius {
   test(username: string): Promise<RadiusAnswer>;
   /** Sends attributes by `radclient`, as a device that begins or ends a session. */
   account(attributes: string): Promise<void>;
-  /** It plays a device too: it ends every session but those of `nobody`, which it does not know. */
+  /** It plays a device too: it knows neither the session `unknown` nor the user `stripped`, and ends every other session. */
   readonly device: { readonly address: string; readonly port: number; readonly secret: string };
   close(): Promise<void>;
 }
@@ -197,7 +197,7 @@ server coa {
     port = ${port + 2}
   }
   recv-coa {
-    if (&User-Name == "nobody") {
+    if (&Acct-Session-Id == "unknown" || &User-Name == "stripped") {
       update reply {
         &Error-Cause := 503
       }

@@ -46,7 +46,14 @@ describe("sessions of RADIUS", () => {
     onTestFinished(() => tools.close());
     return tools;
   };
-  const SESSION: RadiusSession = { id: 1, sessionId: "A1", device: "10.0.0.1", framedAddress: undefined, caller: "AA" };
+  const SESSION: RadiusSession = {
+    id: 1,
+    username: "sita",
+    sessionId: "A1",
+    device: "10.0.0.1",
+    framedAddress: undefined,
+    caller: "AA",
+  };
 
   const DEVICES: readonly (readonly [what: string, reply: Reply, secret: string, expected: SessionAnswer])[] = [
     ["accepts", ACCEPTED, "s", "accepted"],
@@ -59,17 +66,39 @@ describe("sessions of RADIUS", () => {
   test.each(DEVICES)("a device that %s", async (_, reply, secret, expected) => {
     const { device } = await startDevice(secret, () => reply);
     const tools = toolsFor(configWith({ "10.0.0.0/24": { ...device, secret: "s" } }));
-    expect(await tools.end("sita", SESSION)).toEqual(expected);
-    expect(await tools.end("sita", { ...SESSION, device: "10.0.1.1" })).toEqual({ problem: "no device for 10.0.1.1" });
+    expect(await tools.end(SESSION)).toEqual(expected);
+    expect(await tools.end({ ...SESSION, device: "10.0.1.1" })).toEqual({ problem: "no device for 10.0.1.1" });
   });
+
+  const SECOND: readonly (readonly [what: string, second: Reply, expected: SessionAnswer])[] = [
+    ["ends the session", ACCEPTED, "accepted"],
+    ["does not know that either", refusedWith(503), "unknown"],
+    ["wants more attributes", refusedWith(402), "unknown"],
+    ["is silent", undefined, "silent"],
+  ];
+  test.each(SECOND)(
+    "a device that knows no such session is asked by its id alone, and %s",
+    async (_, second, expected) => {
+      const { device, requests } = await startDevice("s", (request) =>
+        attributesOf(request)[1] === undefined ? second : refusedWith(503),
+      );
+      const more = { attributes: { "NAS-Identifier": "bras1" } };
+      const tools = toolsFor(configWith({ "10.0.0.1": { ...device, ...more } }));
+      const session = { ...SESSION, username: "maya.rai3", sessionId: "81a00003", framedAddress: "10.11.0.3" };
+      expect(await tools.end(session)).toBe(expected);
+      const [first, alone] = [...new Map(requests.map((each) => [each[1], attributesOf(each)])).values()];
+      expect(first).toMatchObject({ 1: "maya.rai3", 44: "81a00003", 8: expect.any(String), 32: "bras1" });
+      expect(alone).toEqual({ 44: "81a00003", 32: "bras1", 80: expect.any(String) });
+    },
+  );
 
   test("a device is told what names the session, and the configured attributes", async () => {
     const { device, requests } = await startDevice("s", () => ACCEPTED);
     const more = { identify: ["Acct-Session-Id", "Calling-Station-Id"], attributes: { "NAS-Identifier": "bras1" } };
     const devices = { "10.0.0.1": device, "10.0.0.2": { ...device, ...more, timestamp: true } };
     const tools = toolsFor(configWith(devices));
-    await tools.end("sita", { ...SESSION, framedAddress: "10.1.0.7" });
-    await tools.end("sita", { ...SESSION, device: "10.0.0.2" });
+    await tools.end({ ...SESSION, framedAddress: "10.1.0.7" });
+    await tools.end({ ...SESSION, device: "10.0.0.2" });
     const [plain, other] = requests.map(attributesOf);
     expect(plain).toEqual({ 1: "sita", 44: "A1", 8: "\n\u0001\0\u0007", 80: expect.any(String) });
     const timestamp = Buffer.from([0x6b, 0x03, 0xf5, 0xe0]);
@@ -87,7 +116,7 @@ describe("sessions of RADIUS", () => {
     const { device, requests } = await startDevice("s", () => ACCEPTED);
     const tools = toolsFor(configWith({ "10.0.0.1": device }), false);
     const problem = "10.0.0.1: the address is private, and TOPUPD_PRIVATE_TARGETS does not allow it";
-    expect(await tools.end("sita", SESSION)).toEqual({ problem });
+    expect(await tools.end(SESSION)).toEqual({ problem });
     expect(requests).toEqual([]);
   });
 
@@ -122,9 +151,10 @@ describe("sessions of RADIUS", () => {
         { ...expected, sessionId: "A2" },
       ]);
       const session = sessions[0] as RadiusSession;
-      expect(await tools.end("sita", session)).toBe("accepted");
-      expect(await tools.end("nobody", session)).toBe("unknown");
-      expect(await tools.end("sita", { ...session, device: "10.0.0.2" })).toBe("silent");
+      expect(await tools.end(session)).toBe("accepted");
+      expect(await tools.end({ ...session, sessionId: "unknown" })).toBe("unknown");
+      expect(await tools.end({ ...session, username: "stripped" })).toBe("accepted");
+      expect(await tools.end({ ...session, device: "10.0.0.2" })).toBe("silent");
       const ended = async () => (await tools.states(sessions.map(({ id }) => id))).map((each) => each.ended);
       expect(await ended()).toEqual([false, false]);
       await account("Stop", "A1");
@@ -148,7 +178,8 @@ describe("sessions of RADIUS", () => {
     onTestFinished(async () => {
       for (const each of workers) await each.stop();
     });
-    const due = () => store.engine.db.selectFrom("sessionDue").select(["username", "state"]).execute();
+    const due = () =>
+      store.engine.db.selectFrom("sessionDue").select(["username", "state"]).orderBy("username").execute();
     return { due };
   }
   const insert = (username: string, id: string) =>
@@ -196,6 +227,34 @@ describe("sessions of RADIUS", () => {
     world.now = at;
     await run(world.desk, blockConnection, block);
     await expect.poll(rows, PATIENT).toEqual(["Auth-Type Reject", "garden"]);
+  });
+
+  test("sessions end that their device knows by another name, and one that goes on all the same has failed", async () => {
+    const world = await openWorld();
+    const known: Readonly<Record<string, string>> = { A1: "Net-1", A2: "net-2@blue.example" };
+    const { device } = await startDevice("s", (request) => {
+      const { 1: name, 44: id = "" } = attributesOf(request);
+      if (!Object.hasOwn(known, id) || (name ?? known[id]) !== known[id]) return refusedWith(503);
+      void server.query(`UPDATE radacct SET acctstoptime = now() WHERE acctsessionid = '${id}'`);
+      return ACCEPTED;
+    });
+    const groups = { groups: {}, defaultGroup: "slow", expiredGroup: "garden" };
+    const radius = { database: server.url, timeZone: "UTC", ...groups, sessions: { devices: { "10.0.0.1": device } } };
+    const cuids = ["1", "2", "3", "4"];
+    await world.importCustomers(cuids.map((cuid) => customer(cuid, { end: "2026-11-01 00:00:00" })));
+    await run(world.desk, addTarget, { name: "network", radius });
+    const { due } = await serve(world);
+    for (const [index, username] of ["Net-1", "net-2", "net-3", "net-4"].entries())
+      await insert(username, `A${index + 1}`);
+    for (const cuid of ["1", "2", "3"]) await world.topUp(cuid);
+    await run(world.desk, blockConnection, { service: "internet", reqId: "net-4", blocked: true, reason: "x" });
+    const statesAre = (...states: readonly string[]) =>
+      expect.poll(async () => (await due()).map(({ state }) => state), PATIENT).toEqual(states);
+    await statesAre("ended", "ended", "unknown", "unknown");
+    // By then, the worker has seen when each was last reported.
+    await sleep(2_500);
+    await server.query("UPDATE radacct SET acctupdatetime = now()");
+    await statesAre("ended", "ended", "failed", "failed");
   });
 });
 

@@ -21,7 +21,6 @@ const RADIUS = {
 };
 
 interface Row extends RadiusSession {
-  readonly username: string;
   ended: boolean;
   reportedAt: string | undefined;
 }
@@ -100,13 +99,15 @@ async function scene() {
           },
         });
       const tools: SessionTools = {
-        open: async (usernames) => rows.filter((row) => usernames.includes(row.username) && !row.ended),
+        // As MariaDB compares names.
+        open: async (usernames) =>
+          rows.filter((row) => usernames.includes(row.username.trimEnd().toLowerCase()) && !row.ended),
         states: async (ids) =>
           ids.map((id) => {
             const { ended, reportedAt } = rows[id - 1] as Row;
             return { id, ended, reportedAt };
           }),
-        async end(_, { id }) {
+        async end({ id }) {
           asked.push({ id, at: time.clock() });
           return state.answer(rows[id - 1] as Row);
         },
@@ -230,18 +231,40 @@ describe("the sessions of a user whom a change altered", () => {
     expect(await all.due()).toEqual([["sita", "ended", null]]);
   });
 
-  test("that the device does not know are neither ended nor failed, until it reports them again", async () => {
+  test("that the device does not know are neither ended nor failed, but failed once accounting reports them", async () => {
     const all = await scene();
     all.start();
     const row = all.open("sita", { reportedAt: "09:00" });
     all.answer = async () => "unknown";
     await all.alter(["sita"]);
     await all.time.pass(2 * MINUTE_MS);
-    expect([all.asked.length, await all.due()]).toEqual([1, [["sita", "none_open", null]]]);
+    expect([all.asked.length, await all.due()]).toEqual([1, [["sita", "unknown", null]]]);
     row.reportedAt = "09:05";
     await all.time.pass(2_000);
     expect(all.asked).toHaveLength(2);
-    expect(await all.due()).toEqual([["sita", "none_open", null]]);
+    const problem = "10.0.0.1 does not know the session, but accounting reports it";
+    expect(await all.due()).toEqual([["sita", "failed", problem]]);
+    expect(await all.shown()).toEqual([[expect.objectContaining({ problem })], [["network", 1]]]);
+    row.ended = true;
+    await all.time.pass(2_000);
+    expect([await all.due(), await all.shown()]).toEqual([[["sita", "ended", null]], [[], []]]);
+  });
+
+  test("are found by a name in other case, and asked for by their own", async () => {
+    const all = await scene();
+    all.start();
+    all.open("maya.rai9", { username: "Maya.Rai9" });
+    all.open("ram", { username: "ram " });
+    const names: string[] = [];
+    const accept = all.answer;
+    all.answer = async (row) => {
+      names.push(row.username);
+      return accept(row);
+    };
+    await all.alter(["maya.rai9", "ram"]);
+    await all.time.pass(2_000);
+    expect(names).toEqual(["Maya.Rai9", "ram "]);
+    expect((await all.due()).map(([, state]) => state)).toEqual(["ended", "ended"]);
   });
 
   test("wait for no other user's device", async () => {

@@ -564,7 +564,7 @@ CREATE TABLE session_due (
   -- Time of the event.
   at        INTEGER NOT NULL,
   due_at    INTEGER NOT NULL,
-  state     TEXT    NOT NULL CHECK (state IN ('due', 'ended', 'none_open', 'failed')),
+  state     TEXT    NOT NULL CHECK (state IN ('due', 'ended', 'none_open', 'unknown', 'failed')),
   ended_at  INTEGER,
   -- Why sessions did not end in time.
   problem   TEXT,
