@@ -2,7 +2,7 @@ import { ACCOUNT_ENTRY, ALERT_KINDS, type Alert, lowAmounts } from "./alert.ts";
 import { type Connection, type ConnectionKey, isBlocked, subscriptionsOf } from "./customer.ts";
 import type { LedgerHead } from "./ledger.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
-import { isRunning, type Subscription } from "./subscription.ts";
+import { hasBegun, isServing, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./transaction.ts";
 import {
   DAY_MS,
@@ -72,8 +72,8 @@ export interface EventState {
 /** The rights of a connection at a time. */
 export interface Standing {
   readonly blocked: boolean;
-  /** Whether a base subscription runs. */
-  readonly running: boolean;
+  /** Whether a base subscription gives service. */
+  readonly served: boolean;
   /** The plan of the current base subscription; undefined if there is none. */
   readonly plan: string | undefined;
 }
@@ -129,23 +129,21 @@ export function eventsBetween(
 
 /** The event with what its connection could use before, if that has changed. */
 export function changedFrom(was: Standing, event: ConnectionEvent, now: WallTime): ConnectionEvent {
-  const { blocked, running, plan } = standingOf(event.state, now);
-  const isSame = was.blocked === blocked && was.running === running && was.plan === plan;
+  const { blocked, served, plan } = standingOf(event.state, now);
+  const isSame = was.blocked === blocked && was.served === served && was.plan === plan;
   return isSame ? event : { ...event, state: { ...event.state, was } };
 }
 
 export function standingOf({ blocked, subscriptions }: EventState, now: WallTime): Standing {
   const bases = subscriptions.filter(({ addOn }) => !addOn);
-  return { blocked, running: bases.some((base) => isRunning(base, now)), plan: currentBase(bases, now)?.plan };
+  return { blocked, served: bases.some((base) => isServing(base, now)), plan: currentBase(bases, now)?.plan };
 }
 
-/**
- * The base subscription that counts: the one that ends last of those running and begun, else of those running, else of all.
- */
+/** The base subscription that counts: the one that ends last of those that give service, else of those begun, else of all. */
 function currentBase(bases: readonly EventSubscription[], now: WallTime): EventSubscription | undefined {
-  const running = bases.filter((base) => isRunning(base, now));
-  const begun = running.filter(({ start }) => start <= now);
-  const candidates = [begun, running, bases].find((some) => some.length > 0) ?? [];
+  const serving = bases.filter((base) => isServing(base, now));
+  const begun = bases.filter((base) => hasBegun(base, now));
+  const candidates = [serving, begun, bases].find((some) => some.length > 0) ?? [];
   return candidates.reduce<EventSubscription | undefined>(
     (last, each) => (last === undefined || each.end > last.end ? each : last),
     undefined,

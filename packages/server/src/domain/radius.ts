@@ -3,8 +3,9 @@ import { type ConnectionEvent, type EventState, type EventSubscription, type Sta
 import { FieldReader, NAME_MAX_LENGTH, type Reading } from "./fields.ts";
 import { isJsonObject, type JsonValue } from "./json.ts";
 import { readSessions } from "./session-devices.ts";
+import { hasBegun } from "./subscription.ts";
 import type { RadiusConfig } from "./target.ts";
-import { type Instant, instantOf, isTimeZone, type Zone } from "./wall-time.ts";
+import { type Instant, instantOf, isTimeZone, type WallTime, type Zone } from "./wall-time.ts";
 
 export const DEFAULT_RADIUS_SERVICE: Service = "internet";
 
@@ -105,7 +106,7 @@ export function radiusUser(
 ) {
   const { username, blocked, hadAny, subscriptions } = connection;
   const standing = standingOf(connection, rules.zone.wallTime(now));
-  const isInGarden = hadAny && !standing.running && rules.expiredGroup !== undefined;
+  const isInGarden = hadAny && !standing.served && rules.expiredGroup !== undefined;
   const bases = subscriptions.filter(({ addOn }) => !addOn);
   const expiration = isInGarden ? ("none" as const) : expirationOf(bases, now, rules.zone);
   return {
@@ -120,21 +121,30 @@ export function radiusUser(
 export function alters({ at, state }: ConnectionEvent, rules: RadiusRules): boolean {
   const { was } = state;
   if (was === undefined) return false;
-  const { blocked, running, plan } = standingOf(state, rules.zone.wallTime(at));
-  const isSameGroup = groupOf(was, rules) === groupOf({ running, plan }, rules);
-  return was.blocked !== blocked || was.running !== running || !isSameGroup;
+  const { blocked, served, plan } = standingOf(state, rules.zone.wallTime(at));
+  const isSameGroup = groupOf(was, rules) === groupOf({ served, plan }, rules);
+  return was.blocked !== blocked || was.served !== served || !isSameGroup;
 }
 
-/** The latest end of the base subscriptions; without any, the user ends now, or stays ended. */
+/**
+ * The end of the unbroken service of base subscriptions, which is past in a gap before the next one; if none has begun, the
+ * user ends now, or stays ended.
+ */
 function expirationOf(bases: readonly EventSubscription[], now: Instant, zone: Zone) {
-  const ends = bases.map(({ end }) => instantOf(end, zone) ?? Infinity);
-  return { end: ends.length === 0 ? now : Math.max(...ends), mayBeEarlier: ends.length === 0 };
+  const wall = zone.wallTime(now);
+  let end: WallTime | undefined;
+  for (const base of bases.toSorted((a, b) => (a.start < b.start ? -1 : 1))) {
+    const until = end === undefined || end < wall ? wall : end;
+    if (hasBegun(base, until) && (end === undefined || base.end > end)) end = base.end;
+  }
+  if (end === undefined) return { end: now, mayBeEarlier: true };
+  return { end: instantOf(end, zone) ?? Infinity, mayBeEarlier: false };
 }
 
 /** Undefined if the user keeps the present group. */
-function groupOf({ running, plan }: Pick<Standing, "running" | "plan">, rules: Groups) {
+function groupOf({ served, plan }: Pick<Standing, "served" | "plan">, rules: Groups) {
   const { groups, defaultGroup, expiredGroup } = rules;
-  if (!running && expiredGroup !== undefined) return expiredGroup;
+  if (!served && expiredGroup !== undefined) return expiredGroup;
   return plan === undefined ? undefined : Object.hasOwn(groups, plan) ? groups[plan] : defaultGroup;
 }
 

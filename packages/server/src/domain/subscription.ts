@@ -48,6 +48,30 @@ export function isRunning<Run extends Pick<Subscription, "end">>(run: Run | unde
   return run !== undefined && run.end > now;
 }
 
+/**
+ * Whether a subscription has begun. An end at a day's last second stands for the midnight after it, so a start counts from
+ * the second before: a plan that follows there leaves no gap.
+ */
+export function hasBegun({ start }: Pick<Subscription, "start">, now: WallTime): boolean {
+  return secondBefore(start) <= now;
+}
+
+/** Whether a subscription gives service: it has begun, and not ended. */
+export function isServing(run: Pick<Subscription, "start" | "end">, now: WallTime): boolean {
+  return hasBegun(run, now) && isRunning(run, now);
+}
+
+/** The start of the next base subscription if none gives service; undefined if one does, or none is to begin. */
+export function serviceFrom(
+  subscriptions: readonly Pick<Subscription, "start" | "end" | "bouquet">[],
+  now: WallTime,
+): WallTime | undefined {
+  const bases = subscriptions.filter(({ bouquet }) => !bouquet.addOn);
+  if (bases.some((base) => isServing(base, now))) return undefined;
+  const coming = bases.filter((base) => !hasBegun(base, now));
+  return coming.map(({ start }) => start).sort()[0];
+}
+
 /** Whether a change ends a running subscription. */
 export function endsRunning(
   before: Pick<Subscription, "end"> | undefined,

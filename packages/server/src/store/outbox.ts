@@ -66,20 +66,22 @@ export interface SavedProgress extends HeldLease {
   readonly users?: readonly ToldUser[];
 }
 
-export interface ConnectionEnd {
+/** The moment at which a subscription of a connection begins or ends. */
+export interface ConnectionTurn {
   readonly key: ConnectionKey;
-  readonly end: WallTime;
+  readonly kind: "start" | "end";
+  readonly at: WallTime;
 }
 
-/** `toldUntil`: the time up to which all ends have events by then. */
-export interface EndsTold {
+/** `toldUntil`: the time up to which all turns have events by then. */
+export interface TurnsTold {
   readonly at: Instant;
   readonly toldUntil: WallTime;
 }
 
-/** The ends in a portion of some thousand subscriptions. */
-export interface EndsPage {
-  readonly ends: readonly ConnectionEnd[];
+/** The turns in a portion of some thousand subscriptions. */
+export interface TurnsPage {
+  readonly turns: readonly ConnectionTurn[];
   /** Last connection of this portion; undefined after the last portion. */
   readonly next: ConnectionKey | undefined;
 }
@@ -110,16 +112,17 @@ export function outboxOf(engine: Engine) {
     lastEvent: () => lastEvent(db),
     saveProgress: (progress: SavedProgress) => saveProgress(engine, progress),
     forget: (now: Instant) => forgetEvents(engine, now),
-    /** Events for ends were written up to this wall time; undefined if none was. */
-    async endsToldUntil(): Promise<WallTime | undefined> {
+    /** Events for turns were written up to this wall time; undefined if none was. */
+    async turnsToldUntil(): Promise<WallTime | undefined> {
       return (await db.selectFrom("endsTold").select("toldUntil").executeTakeFirst())?.toldUntil;
     },
-    /** A portion of the connections whose subscription ends in a span. @param beyond the last portion's `next`. */
-    async endsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<EndsPage> {
+    /** A portion of the connections whose subscription begins or ends in a span. @param beyond the last portion's `next`. */
+    async turnsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<TurnsPage> {
       const next = await boundAfter(db, beyond);
-      return { ends: await endsWithin(db, { after, until }, { from: beyond, upTo: next }), next };
+      return { turns: await turnsWithin(db, { after, until }, { from: beyond, upTo: next }), next };
     },
-    tellEnds: (ends: readonly ConnectionEnd[], told: EndsTold, lease: HeldLease) => tellEnds(engine, ends, told, lease),
+    tellTurns: (turns: readonly ConnectionTurn[], told: TurnsTold, lease: HeldLease) =>
+      tellTurns(engine, turns, told, lease),
   };
 }
 
@@ -200,31 +203,31 @@ function systems(tx: Db) {
 }
 
 /**
- * Writes an event for each connection that still has a subscription with this end, and records the time up to which ends
- * have events. @returns false, and writes nothing, if another process has the lease by now.
+ * Writes an event for each connection that still has a subscription with this start or end, and records the time up to which
+ * turns have events. @returns false, and writes nothing, if another process has the lease by now.
  */
-function tellEnds(
+function tellTurns(
   engine: Engine,
-  ends: readonly ConnectionEnd[],
-  { at, toldUntil }: EndsTold,
+  turns: readonly ConnectionTurn[],
+  { at, toldUntil }: TurnsTold,
   { lease, holder }: HeldLease,
 ): Promise<boolean> {
   return engine.transact(async (tx) => {
     if ((await engine.holderOf(tx, lease)) !== holder) return false;
-    await engine.lockCustomers(tx, customersOf(ends));
+    await engine.lockCustomers(tx, customersOf(turns));
     const events: NewEvent[] = [];
     for (const environment of ENVIRONMENTS) {
-      const its = ends.filter(({ key }) => key.environment === environment);
+      const its = turns.filter(({ key }) => key.environment === environment);
       const cuids = customersOf(its).map(({ cuid }) => cuid);
       const connections = await findConnectionsWithHeads(tx, environment, cuids);
-      for (const { key, end } of its) {
+      for (const { key, kind, at: turn } of its) {
         const connection = connections.find(
           ({ cuid, service, reqId }) => cuid === key.cuid && service === key.service && reqId === key.reqId,
         );
-        const isStill = connection?.ledgers.some(({ subscription }) => subscription?.end === end) === true;
+        const isStill = connection?.ledgers.some(({ subscription }) => subscription?.[kind] === turn) === true;
         if (!isStill) continue;
-        const event = eventOf("subscription.ended", at, key, connection);
-        events.push(changedFrom(standingOf(event.state, secondBefore(end)), event, end));
+        const event = eventOf(kind === "end" ? "subscription.ended" : "subscription.changed", at, key, connection);
+        events.push(changedFrom(standingOf(event.state, beforeTurn(kind, turn)), event, turn));
       }
     }
     await putOnlyRow(tx, "endsTold", { toldUntil });
@@ -233,7 +236,13 @@ function tellEnds(
   });
 }
 
-/** Subscriptions that are searched for ends together: a millisecond of work. */
+/** A start counts from the second before it (see hasBegun). */
+function beforeTurn(kind: ConnectionTurn["kind"], turn: WallTime): WallTime {
+  const before = secondBefore(turn);
+  return kind === "end" ? before : secondBefore(before);
+}
+
+/** Subscriptions that are searched for turns together: a millisecond of work. */
 const SUBSCRIPTIONS_AT_ONCE = 2_000;
 
 /** The connection that ends the next portion of subscriptions; undefined for the last portion. */
@@ -243,20 +252,29 @@ function boundAfter(db: Db, from: ConnectionKey | undefined): Promise<Connection
   return query.executeTakeFirst();
 }
 
-async function endsWithin(
+async function turnsWithin(
   db: Db,
   { after, until }: { readonly after: WallTime; readonly until: WallTime },
   { from, upTo }: { readonly from: ConnectionKey | undefined; readonly upTo: ConnectionKey | undefined },
-): Promise<ConnectionEnd[]> {
+): Promise<ConnectionTurn[]> {
+  const isWithin = ({ at }: ConnectionTurn) => at > after && at <= until;
   let query = db
     .selectFrom("subscription")
-    .select([...CONNECTION_KEY, "endTime"])
-    .where("endTime", ">", after)
-    .where("endTime", "<=", until)
+    .select([...CONNECTION_KEY, "startTime", "endTime"])
+    .where((eb) =>
+      eb.or([
+        eb("startTime", ">", after).and("startTime", "<=", until),
+        eb("endTime", ">", after).and("endTime", "<=", until),
+      ]),
+    )
     .orderBy(KEY);
   if (from !== undefined) query = query.where(isBeyond(from));
   if (upTo !== undefined) query = query.where((eb) => eb.not(isBeyond(upTo)));
-  return (await query.execute()).map(({ endTime, ...key }) => ({ key, end: endTime as WallTime }));
+  return (await query.execute()).flatMap(({ startTime, endTime, ...key }) => {
+    const start = { key, kind: "start" as const, at: startTime as WallTime };
+    const end = { key, kind: "end" as const, at: endTime as WallTime };
+    return [start, end].filter(isWithin);
+  });
 }
 
 const KEY = sql`cuid, environment, service, req_id`;
@@ -265,8 +283,8 @@ function isBeyond({ cuid, environment, service, reqId }: ConnectionKey) {
   return sql<boolean>`(${KEY}) > (${cuid}, ${environment}, ${service}, ${reqId})`;
 }
 
-function customersOf(ends: readonly ConnectionEnd[]) {
-  return [...new Map(ends.map(({ key }) => [`${key.environment} ${key.cuid}`, key])).values()];
+function customersOf(turns: readonly ConnectionTurn[]) {
+  return [...new Map(turns.map(({ key }) => [`${key.environment} ${key.cuid}`, key])).values()];
 }
 
 /**

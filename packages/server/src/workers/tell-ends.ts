@@ -8,7 +8,7 @@ import {
   writeWallTime,
   type Zone,
 } from "../domain/wall-time.ts";
-import type { ConnectionEnd, HeldLease, Outbox } from "../store/outbox.ts";
+import type { ConnectionTurn, HeldLease, Outbox } from "../store/outbox.ts";
 import type { ProviderSettings } from "../store/store.ts";
 import { Lease, startRepeating, type Worker, type WorkerPorts } from "./worker.ts";
 
@@ -22,30 +22,30 @@ const LOOKED_EVERY_MS = 1_000;
 /** Pause between portions of work, so that others can use the database. */
 const PAUSE_MS = 5;
 const SCANNED_EVERY_MS = 60 * 60_000;
-/** How far ahead ends are known. The next scan ends well before the last of them. */
+/** How far ahead turns are known. The next scan ends well before the last of them. */
 const KNOWN_AHEAD_MS = 70 * 60_000;
 const FORGOTTEN_EVERY_MS = 60_000;
 const EVENTS_PAGE = 500;
 const TOLD_AT_ONCE = 200;
 
-/** Events that may let a subscription end earlier than the scan found. */
-const SHORTENING: ReadonlySet<string> = new Set(["topup.reversed", "subscription.changed"]);
+/** Events that may let a subscription begin or end earlier than the scan found. */
+const MOVING: ReadonlySet<string> = new Set(["topup.reversed", "subscription.changed"]);
 
 /**
- * Writes an event for each subscription that ends, a few seconds after its end by local time, and deletes old events. One
- * process at a time does this.
+ * Writes an event for each subscription that begins or ends, a few seconds after this turn by local time, and deletes old
+ * events. One process at a time does this.
  */
 export function startTellingEnds(ports: EndsPorts): Worker {
   return startRepeating(ports, {
     everyMs: TAKEN_EVERY_MS,
-    failure: "events for ended subscriptions are late",
+    failure: "events for subscriptions that began or ended are late",
     async work(stopping) {
       const lease = new Lease(ports.store.outbox, ports, "ends");
       if (!(await lease.take())) return;
       try {
-        const ends = new Ends(ports, lease);
+        const turns = new Turns(ports, lease);
         while (!stopping.aborted && (await lease.renew())) {
-          const hasMore = await ends.look();
+          const hasMore = await turns.look();
           await ports.sleep(hasMore ? PAUSE_MS : LOOKED_EVERY_MS, stopping);
         }
       } finally {
@@ -62,21 +62,21 @@ interface Scan {
   readonly after: ConnectionKey | undefined;
 }
 
-/** The coming ends that the holder of the lease knows. */
-class Ends {
+/** The coming turns that the holder of the lease knows. */
+class Turns {
   readonly #ports: EndsPorts;
   readonly #held: HeldLease;
-  /** Ends by connection and time. */
-  readonly #coming = new Map<string, ConnectionEnd>();
-  /** Ends have events up to this time; undefined if there are no targets. */
+  /** Turns by connection, kind and time. */
+  readonly #coming = new Map<string, ConnectionTurn>();
+  /** Turns have events up to this time; undefined if there are no targets. */
   #toldUntil: WallTime | undefined;
   #lastRead = 0;
   #scan: Scan | undefined;
   #scannedAt: Instant = 0;
   #knownUntil: WallTime = "";
-  /** Whether the scan has found all ends up to now. Only then may progress be saved. */
+  /** Whether the scan has found all turns up to now. Only then may progress be saved. */
   #isComplete = false;
-  /** Whether progress must be saved even if nothing ended. */
+  /** Whether progress must be saved even if nothing turned. */
   #isUnsaved = false;
   /** Time by the stopwatch. */
   #forgottenAt = -Infinity;
@@ -113,10 +113,10 @@ class Ends {
     return false;
   }
 
-  /** @param since when the oldest target was added: targets get no earlier ends. */
+  /** @param since when the oldest target was added: targets get no earlier turns. */
   async #begin(since: Instant): Promise<WallTime> {
     const { outbox, provider } = this.#ports.store;
-    const [stored = "", added] = [await outbox.endsToldUntil(), provider.zone.wallTime(since)];
+    const [stored = "", added] = [await outbox.turnsToldUntil(), provider.zone.wallTime(since)];
     // Read before the scan, so that events during the scan are followed.
     this.#lastRead = await outbox.lastEvent();
     this.#coming.clear();
@@ -135,8 +135,8 @@ class Ends {
   async #scanOn(): Promise<void> {
     if (this.#scan === undefined) return;
     const { from, until, after } = this.#scan;
-    const { ends, next } = await this.#ports.store.outbox.endsBetween(from, until, after);
-    for (const each of ends) this.#expect(each);
+    const { turns, next } = await this.#ports.store.outbox.turnsBetween(from, until, after);
+    for (const each of turns) this.#expect(each);
     if (next !== undefined) {
       this.#scan = { from, until, after: next };
       return;
@@ -151,32 +151,35 @@ class Ends {
       const events = await this.#ports.store.outbox.eventsAfter(this.#lastRead, EVENTS_PAGE);
       for (const event of events) {
         this.#lastRead = event.seq;
-        if (!("alert" in event) && SHORTENING.has(event.kind)) this.#expectThoseOf(event);
+        if (!("alert" in event) && MOVING.has(event.kind)) this.#expectThoseOf(event);
       }
       if (events.length < EVENTS_PAGE) return;
     }
   }
 
-  /** Later ends are found by the next scan. */
+  /** Later turns are found by the next scan. */
   #expectThoseOf({ at, key, state }: ConnectionEvent): void {
     const happened = this.#ports.store.provider.zone.wallTime(at);
-    for (const { end } of state.subscriptions)
-      if (end > happened && end <= this.#knownUntil) this.#expect({ key, end });
+    for (const subscription of state.subscriptions)
+      for (const kind of ["start", "end"] as const) {
+        const turn = subscription[kind];
+        if (turn > happened && turn <= this.#knownUntil) this.#expect({ key, kind, at: turn });
+      }
   }
 
-  #expect(each: ConnectionEnd): void {
+  #expect(each: ConnectionTurn): void {
     const { environment, cuid, service, reqId } = each.key;
-    // A long scan also finds ends that got their event during the scan.
-    if (each.end <= (this.#toldUntil ?? "")) return;
-    this.#coming.set(JSON.stringify([environment, cuid, service, reqId, each.end]), each);
+    // A long scan also finds turns that got their event during the scan.
+    if (each.at <= (this.#toldUntil ?? "")) return;
+    this.#coming.set(JSON.stringify([environment, cuid, service, reqId, each.kind, each.at]), each);
   }
 
   /** Writes the events of a portion. @returns whether there are more. */
   async #tell(now: Moment, toldUntil: WallTime): Promise<boolean> {
-    const portion: (readonly [name: string, end: ConnectionEnd])[] = [];
+    const portion: (readonly [name: string, turn: ConnectionTurn])[] = [];
     let isLast = true;
     for (const each of this.#coming) {
-      if (each[1].end > now.wall) continue;
+      if (each[1].at > now.wall) continue;
       isLast = portion.length < TOLD_AT_ONCE;
       if (!isLast) break;
       portion.push(each);
@@ -184,8 +187,8 @@ class Ends {
     // Progress is saved only after the last portion, so after a kill all portions are repeated.
     const wall = isLast && this.#isComplete && now.wall > toldUntil ? now.wall : toldUntil;
     if (portion.length > 0 || this.#isUnsaved) {
-      const ends = portion.map(([, each]) => each);
-      if (!(await this.#ports.store.outbox.tellEnds(ends, { at: now.instant, toldUntil: wall }, this.#held)))
+      const turns = portion.map(([, each]) => each);
+      if (!(await this.#ports.store.outbox.tellTurns(turns, { at: now.instant, toldUntil: wall }, this.#held)))
         return false;
       for (const [name] of portion) this.#coming.delete(name);
       if (isLast) this.#isUnsaved = false;

@@ -100,11 +100,11 @@ describe("an event", () => {
       eventsBetween(KEY, before, after, NOW).map(({ state }) => state.was);
     const blocked = { ...CONNECTION, blocked: true };
     const without = (plan: string, of = CONNECTION) => withEntry(of, { plan, entry: { seq: 2, after: undefined } });
-    const FIBER = { blocked: false, running: true, plan: "FIBER" };
+    const FIBER = { blocked: false, served: true, plan: "FIBER" };
     expect(was(CONNECTION, blocked)).toEqual([FIBER]);
     expect(was(CONNECTION, without("FIBER"))).toEqual([FIBER]);
     expect(was(CONNECTION, without("FIBER", blocked))).toEqual([undefined, FIBER]);
-    expect(was(without("FIBER"), CONNECTION)).toEqual([{ blocked: false, running: false, plan: undefined }]);
+    expect(was(without("FIBER"), CONNECTION)).toEqual([{ blocked: false, served: false, plan: undefined }]);
     expect(was(CONNECTION, without("SPORT"))).toEqual([undefined]);
     const longer = {
       plan: "FIBER",

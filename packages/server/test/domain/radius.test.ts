@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { ConnectionEvent, EventSubscription, Recorded, Standing } from "../../src/domain/event.ts";
+import {
+  type ConnectionEvent,
+  changedFrom,
+  type EventSubscription,
+  type Recorded,
+  type Standing,
+  standingOf,
+} from "../../src/domain/event.ts";
 import type { JsonValue } from "../../src/domain/json.ts";
 import {
   alters,
@@ -84,6 +91,46 @@ describe("a user of RADIUS", () => {
   });
 });
 
+describe("a plan that has not begun gives no service", () => {
+  const garden = { defaultGroup: "slow", expiredGroup: "garden" };
+  const now = { end: NOW, mayBeEarlier: true };
+  const at = (iso: string) => ({ end: Date.parse(iso), mayBeEarlier: false });
+  const later = base("2027-03-01", { plan: "FBR100", start: "2027-02-01" });
+  const past = base("2026-11-20");
+
+  const GARDEN = { expiration: "none", group: "garden" };
+  const inGap = { expiration: at("2026-11-19T18:15Z"), group: "60M" };
+  const toGap = { expiration: at("2027-01-19T18:15Z"), group: "60M" };
+  const beyond = { expiration: at("2027-02-28T18:15Z"), group: "60M" };
+  const begun = { expiration: at("2027-02-28T18:15Z"), group: "100M" };
+  const next = base("2027-02-10", { start: "2027-02-05" });
+  test.each([
+    ["before any", [later], GARDEN, { expiration: now, group: "100M" }],
+    ["in a gap", [past, later], GARDEN, inGap],
+    ["while another gives it, up to the gap", [base("2027-01-20"), later], toGap, toGap],
+    ["while another gives it, and beyond without a gap", [base("2027-01-31 23:59:59"), later, next], beyond, beyond],
+    ["from its start", [base("2027-03-01", { plan: "FBR100", start: "2026-11-23 11:45:00" })], begun, begun],
+  ])("%s", (_, subscriptions, inGarden, without) => {
+    expect(userWith(subscriptions, garden)).toMatchObject(inGarden);
+    expect(userWith(subscriptions)).toMatchObject(without);
+  });
+
+  test("so its start ends sessions, unless a plan of the same group ends there", () => {
+    const starts = (...subscriptions: readonly EventSubscription[]) => {
+      const event = eventOfKind("subscription.changed", subscriptions);
+      const [before, start] = ["2026-11-23 11:44:58", "2026-11-23 11:45:00"];
+      return alters(changedFrom(standingOf(event.state, before), event, start), RULES);
+    };
+    const begins = (plan: string) => base("2027-03-01", { plan, start: "2026-11-23 11:45:00" });
+    expect(starts(begins("FBR60"))).toBe(true);
+    expect(starts(base("2026-11-23 11:40:00"), begins("FBR60"))).toBe(true);
+    const until = (end: string) => base(end, { plan: "FBR60" });
+    for (const end of ["2026-11-23 11:44:59", "2026-11-23 11:45:00"])
+      expect(starts(until(end), begins("FBR60"))).toBe(false);
+    expect(starts(until("2026-11-23 11:45:00"), begins("FBR100"))).toBe(true);
+  });
+});
+
 test("the groups that users are taken out of are those of the configuration, each once", () => {
   expect(managedGroups({ groups: { A: "60M", B: "60M" }, defaultGroup: "slow" })).toEqual(["60M", "slow"]);
 });
@@ -100,7 +147,7 @@ function problemsOf(file: JsonValue): string[] {
 }
 
 describe("what a user may do", () => {
-  const NET = { running: true, blocked: false, plan: "FBR60" };
+  const NET = { served: true, blocked: false, plan: "FBR60" };
   const altered = (was: Partial<Standing>, end: string, rules: Partial<RadiusRules> = {}) => {
     const event = eventOfKind("topup.recorded", [base(end)]);
     return alters({ ...event, state: { ...event.state, was: { ...NET, ...was } } }, { ...RULES, ...rules });
@@ -109,7 +156,7 @@ describe("what a user may do", () => {
 
   test.each([
     ["by a block", { blocked: true }, "2026-12-01", {}, true],
-    ["by its beginning", { running: false }, "2026-12-01", {}, true],
+    ["by its beginning", { served: false }, "2026-12-01", {}, true],
     ["by its end", {}, "2026-11-01", {}, true],
     ["by another group", { plan: "FBR100" }, "2026-12-01", {}, true],
     ["by the first group", { plan: undefined }, "2026-12-01", {}, true],
@@ -120,7 +167,7 @@ describe("what a user may do", () => {
       { groups: { FBR60: "60M", FBR90: "60M" } },
       false,
     ],
-    ["not by another plan in the garden", { running: false, plan: "FBR100" }, "2026-11-01", garden, false],
+    ["not by another plan in the garden", { served: false, plan: "FBR100" }, "2026-11-01", garden, false],
   ] as const)("is altered %s", (_, was, end, rules, expected) => {
     expect(altered(was, end, rules)).toBe(expected);
   });

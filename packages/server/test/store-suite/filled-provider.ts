@@ -232,7 +232,7 @@ async function failToDeliver({ store, now }: OpenedProvider, targetId: number): 
     ],
     users: [{ username: "sita", seq: 1, at: now, alters: true, dueAt: now }],
   });
-  await outboxOf(store.engine).tellEnds([], { at: now, toldUntil: moment(store, now).wall }, end);
+  await outboxOf(store.engine).tellTurns([], { at: now, toldUntil: moment(store, now).wall }, end);
 }
 
 /** Removes a connection, restores it, and resets the customer. */

@@ -13,7 +13,7 @@ import type { WaitingDelivery } from "../../src/domain/target.ts";
 import { listEvents } from "../../src/office/targets/events.ts";
 import { addTarget, removeTarget, resendToTarget, showTarget } from "../../src/office/targets/operations.ts";
 import { eventsAfter } from "../../src/store/events.ts";
-import type { ConnectionEnd } from "../../src/store/outbox.ts";
+import type { ConnectionTurn } from "../../src/store/outbox.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import { sessionsDueOf } from "../../src/store/sessions-due.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -234,29 +234,51 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     const { opened, store, events } = await openWithTarget(makeDatabase);
     const outbox = outboxOf(store.engine);
     const span = ["2026-11-20 09:00:00", "2026-12-10 09:00:00"] as const;
-    const { ends, next } = await outbox.endsBetween(...span, undefined);
+    const { turns, next } = await outbox.turnsBetween(...span, undefined);
     expect(next).toBeUndefined();
-    expect(ends).toEqual([
-      { key: SITA_NET, end: span[1] },
-      { key: SITA_TV, end: span[1] },
+    expect(turns).toEqual([
+      { key: SITA_NET, kind: "end", at: span[1] },
+      { key: SITA_TV, kind: "end", at: span[1] },
     ]);
-    expect(await outbox.endsBetween(...span, SITA_NET)).toEqual({ ends: [ends[1]], next: undefined });
-    expect((await outbox.endsBetween("2026-12-10 09:00:00", "2027-12-10 09:00:00", undefined)).ends).toEqual([]);
-    expect(await outbox.endsToldUntil()).toBeUndefined();
+    expect(await outbox.turnsBetween(...span, SITA_NET)).toEqual({ turns: [turns[1]], next: undefined });
+    expect((await outbox.turnsBetween("2026-12-10 09:00:00", "2027-12-10 09:00:00", undefined)).turns).toEqual([]);
+    expect(await outbox.turnsToldUntil()).toBeUndefined();
     await opened.topUp(SITA_TV, "TV-1M");
     opened.now = Date.parse("2026-12-10T09:00:01Z");
     // More ends wait for their events.
     const told = { at: opened.now, toldUntil: "2026-12-01 00:00:00" };
     const lease = { lease: "ends", holder: "a" };
-    expect(await outbox.tellEnds(ends, told, lease)).toBe(false);
+    expect(await outbox.tellTurns(turns, told, lease)).toBe(false);
     await outbox.hold("ends", "a", opened.now, opened.now + 20_000);
-    expect(await outbox.tellEnds(ends, told, lease)).toBe(true);
+    expect(await outbox.tellTurns(turns, told, lease)).toBe(true);
     expect((await events()).map(inShort).slice(1)).toEqual([
       ["subscription.ended", "sita", false, [span[1]], undefined],
     ]);
-    expect(await outbox.endsToldUntil()).toBe(told.toldUntil);
+    expect(await outbox.turnsToldUntil()).toBe(told.toldUntil);
     const { state } = (await events()).at(-1) as Recorded<ConnectionEvent>;
-    expect(state.was).toEqual({ blocked: false, running: true, plan: FIBER });
+    expect(state.was).toEqual({ blocked: false, served: true, plan: FIBER });
+  });
+
+  test("a start in a span is found, and gets an event with what the connection could use before", async () => {
+    const { opened, store, events } = await openWithTarget(makeDatabase);
+    const outbox = outboxOf(store.engine);
+    const start = "2027-02-01 00:00:00";
+    const run = { code: "NET-1M", startdate: start, enddate: "2027-03-01 00:00:00" };
+    await opened.restate(
+      plain("60202", { connections: { internet: [{ username: "future2", status: "active", subscriptions: [run] }] } }),
+    );
+    const key = { environment: "production", cuid: "60202", service: "internet", reqId: "future2" } as const;
+    const { turns } = await outbox.turnsBetween("2027-01-31 23:59:59", start, undefined);
+    expect(turns).toEqual([{ key, kind: "start", at: start }]);
+    opened.now = Date.parse("2027-02-01T00:00:01Z");
+    const lease = { lease: "ends", holder: "a" };
+    await outbox.hold("ends", "a", opened.now, opened.now + 20_000);
+    const moved = { key, kind: "start", at: "2027-01-31 00:00:00" } as const;
+    expect(await outbox.tellTurns([...turns, moved], { at: opened.now, toldUntil: start }, lease)).toBe(true);
+    const begun = (await events()).slice(1) as Recorded<ConnectionEvent>[];
+    expect(begun.map(({ kind, at, state }) => [kind, at, state.was])).toEqual([
+      ["subscription.changed", opened.now, { blocked: false, served: false, plan: FIBER }],
+    ]);
   });
 
   test("sessions are due after an event that alters and has written the rows, once for each", async () => {
@@ -310,11 +332,11 @@ export function testOutbox(makeDatabase: MakeDatabase): void {
     });
     // An import of all rows at once would hold one transaction open for too long on a busy machine.
     for (const portion of portionsOf(rows, 200)) await opened.restate(...portion);
-    const found: ConnectionEnd[] = [];
+    const found: ConnectionTurn[] = [];
     let pages = 0;
     for (let beyond: ConnectionKey | undefined; pages === 0 || beyond !== undefined; pages += 1) {
-      const page = await outboxOf(store.engine).endsBetween("2026-11-20 09:00:00", "2026-12-01 00:00:00", beyond);
-      found.push(...page.ends);
+      const page = await outboxOf(store.engine).turnsBetween("2026-11-20 09:00:00", "2026-12-01 00:00:00", beyond);
+      found.push(...page.turns);
       beyond = page.next;
     }
     expect(pages).toBe(2);

@@ -3,7 +3,7 @@ import { type ConnectionEvent, EVENTS_KEPT_MS, type EventSubscription, type Reco
 import type { Target, WaitingDelivery } from "../../src/domain/target.ts";
 import type { Instant, WallTime } from "../../src/domain/wall-time.ts";
 import { StoreUnavailable } from "../../src/store/errors.ts";
-import type { ConnectionEnd, EndsPage, EndsTold, HeldLease, Outbox, SavedProgress } from "../../src/store/outbox.ts";
+import type { ConnectionTurn, HeldLease, Outbox, SavedProgress, TurnsPage, TurnsTold } from "../../src/store/outbox.ts";
 
 /** An outbox that keeps nothing, and heeds the same rules. */
 const CUSTOMERS_AT_ONCE = 1_000;
@@ -20,7 +20,7 @@ export class MemoryOutbox implements Outbox {
   /** Every call fails. */
   isAway = false;
   /** What each of these was called with. */
-  readonly calls = { saveProgress: [] as SavedProgress[], tellEnds: [] as number[], endsBetween: [] as WallTime[] };
+  readonly calls = { saveProgress: [] as SavedProgress[], tellTurns: [] as number[], turnsBetween: [] as WallTime[] };
   #last = 0;
 
   add(event: Omit<ConnectionEvent, "state" | "topUp"> & Partial<ConnectionEvent>): Recorded<ConnectionEvent> {
@@ -98,30 +98,32 @@ export class MemoryOutbox implements Outbox {
     return 1;
   }
 
-  async endsToldUntil(): Promise<WallTime | undefined> {
+  async turnsToldUntil(): Promise<WallTime | undefined> {
     this.#expectUp();
     return this.toldUntil;
   }
 
-  async endsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<EndsPage> {
+  async turnsBetween(after: WallTime, until: WallTime, beyond: ConnectionKey | undefined): Promise<TurnsPage> {
     this.#expectUp();
-    this.calls.endsBetween.push(after);
+    this.calls.turnsBetween.push(after);
     const cuids = [...this.subscriptions.keys()].filter((cuid) => cuid > (beyond?.cuid ?? "")).sort();
     const page = cuids.slice(0, CUSTOMERS_AT_ONCE);
-    const ends = page.flatMap((cuid) => {
-      const its = (this.subscriptions.get(cuid) ?? []).filter(({ end }) => end > after && end <= until);
-      return its.map(({ end }) => ({ key: keyOf(cuid), end }));
+    const turns = page.flatMap((cuid) => {
+      const its = (this.subscriptions.get(cuid) ?? []).flatMap((each) =>
+        (["start", "end"] as const).map((kind) => ({ key: keyOf(cuid), kind, at: each[kind] })),
+      );
+      return its.filter(({ at }) => at > after && at <= until);
     });
-    return { ends, next: cuids.length > page.length ? keyOf(page.at(-1) ?? "") : undefined };
+    return { turns, next: cuids.length > page.length ? keyOf(page.at(-1) ?? "") : undefined };
   }
 
-  async tellEnds(ends: readonly ConnectionEnd[], { at, toldUntil }: EndsTold, lease: HeldLease): Promise<boolean> {
+  async tellTurns(turns: readonly ConnectionTurn[], { at, toldUntil }: TurnsTold, lease: HeldLease): Promise<boolean> {
     this.#expectUp();
     if (!this.#isHeld(lease)) return false;
-    this.calls.tellEnds.push(ends.length);
-    for (const { key, end } of ends)
-      if (this.subscriptions.get(key.cuid)?.some((each) => each.end === end) === true)
-        this.add({ kind: "subscription.ended", at, key });
+    this.calls.tellTurns.push(turns.length);
+    for (const { key, kind, at: turn } of turns)
+      if (this.subscriptions.get(key.cuid)?.some((each) => each[kind] === turn) === true)
+        this.add({ kind: kind === "end" ? "subscription.ended" : "subscription.changed", at, key });
     this.toldUntil = toldUntil;
     return true;
   }

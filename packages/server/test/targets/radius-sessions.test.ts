@@ -12,6 +12,7 @@ import { addressGuard } from "../../src/targets/address-guard.ts";
 import { createSessionTools } from "../../src/targets/radius-sessions.ts";
 import { startDelivering } from "../../src/workers/deliver-events.ts";
 import { startEndingSessions } from "../../src/workers/end-sessions.ts";
+import { startTellingEnds } from "../../src/workers/tell-ends.ts";
 import { asJson } from "../domain/builders.ts";
 import { OWN_NETWORKS, run } from "../support/desk.ts";
 import { startFreeRadius } from "../support/freeradius.ts";
@@ -164,7 +165,7 @@ describe("sessions of RADIUS", () => {
   );
 
   /** Serves a world's target as the service does, in real time from the world's. */
-  async function serve({ store, desk, ports, ...world }: World) {
+  async function serve({ store, desk, ports, ...world }: World, turns?: "told") {
     const begun = Date.now();
     const clock = () => world.now + Date.now() - begun;
     const worker = {
@@ -175,6 +176,7 @@ describe("sessions of RADIUS", () => {
       createSessionTools: (target: Target) => desk.targets.createSessionTools(target),
     };
     const workers = [startDelivering(worker), startEndingSessions(worker)];
+    if (turns === "told") workers.push(startTellingEnds(worker));
     onTestFinished(async () => {
       for (const each of workers) await each.stop();
     });
@@ -219,7 +221,7 @@ describe("sessions of RADIUS", () => {
     const outbox = outboxOf(world.store.engine);
     const held = { lease: "ends", holder: "test" };
     await outbox.hold(held.lease, held.holder, world.now, at + 60_000);
-    await outbox.tellEnds([{ key, end: "2027-01-20 09:00:00" }], { at, toldUntil }, held);
+    await outbox.tellTurns([{ key, kind: "end", at: "2027-01-20 09:00:00" }], { at, toldUntil }, held);
     await expect.poll(rows, PATIENT).toEqual(["garden"]);
     await expect.poll(() => requests.map((each) => attributesOf(each)[44]), PATIENT).toEqual(["A1", "A2"]);
 
@@ -227,6 +229,24 @@ describe("sessions of RADIUS", () => {
     world.now = at;
     await run(world.desk, blockConnection, block);
     await expect.poll(rows, PATIENT).toEqual(["Auth-Type Reject", "garden"]);
+  });
+
+  test("a plan with a later start becomes active when its start passes", async () => {
+    const world = await openWorld();
+    const { device, requests } = await startDevice("s", () => ACCEPTED);
+    const groups = { groups: { "Fiber 100": "100M" }, defaultGroup: "slow", expiredGroup: "garden" };
+    const radius = { database: server.url, timeZone: "UTC", ...groups, sessions: { devices: { "10.0.0.1": device } } };
+    await run(world.desk, addTarget, { name: "network", radius });
+    const startdate = world.store.provider.zone.wallTime(world.now + 4_000);
+    const subscriptions = [{ code: "NET-1M", startdate, enddate: "2027-03-01 00:00:00" }];
+    const internet = [{ username: "net-1", status: "active", subscriptions }];
+    await world.importCustomers([customer("1", { connections: { internet } })]);
+    await serve(world, "told");
+    await expect.poll(rows, PATIENT).toEqual(["garden"]);
+    await insert("net-1", "A1");
+    expect(requests).toEqual([]);
+    await expect.poll(rows, PATIENT).toEqual(["Expiration 01 Mar 2027 00:00:00", "100M"]);
+    await expect.poll(() => requests.map((each) => attributesOf(each)[44]), PATIENT).toEqual(["A1"]);
   });
 
   test("sessions end that their device knows by another name, and one that goes on all the same has failed", async () => {

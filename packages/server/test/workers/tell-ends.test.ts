@@ -112,7 +112,7 @@ describe("the end of a subscription", () => {
     all.begin();
     await all.time.pass(MINUTE_MS + 5_000);
     expect(all.cuids()).toEqual(cuids);
-    expect(Math.max(...all.outbox.calls.tellEnds)).toBe(200);
+    expect(Math.max(...all.outbox.calls.tellTurns)).toBe(200);
     await all.time.pass(70 * MINUTE_MS);
     expect(all.cuids()).toHaveLength(2500);
   });
@@ -133,6 +133,51 @@ describe("the end of a subscription", () => {
     await forth.time.pass(60 * MINUTE_MS);
     expect(forth.told()[0]?.ms).toBeGreaterThanOrEqual(30 * MINUTE_MS);
     expect(forth.told()[0]?.ms).toBeLessThanOrEqual(30 * MINUTE_MS + 5_000);
+  });
+});
+
+describe("the start of a subscription", () => {
+  const from = (start: WallTime) => ({ ...subscriptionTo("2028-01-01 00:00:00"), start });
+  const begun = ({ outbox }: ReturnType<typeof scene>) =>
+    outbox.events.filter(({ kind }) => kind === "subscription.changed").map(({ key, at }) => [key.cuid, at - START]);
+
+  test("is told of within five seconds, once, as a change", async () => {
+    const all = scene();
+    const starts = [90_000, 40 * MINUTE_MS, 100 * MINUTE_MS];
+    for (const [index, ms] of starts.entries())
+      all.outbox.subscriptions.set(`c${index}`, [from(all.wallIn(ms)), subscriptionTo(all.wallIn(DAY_MS), "TV")]);
+    all.begin();
+    await all.time.pass(3 * 60 * MINUTE_MS);
+    expect(begun(all).map(([cuid]) => cuid)).toEqual(["c0", "c1", "c2"]);
+    for (const [index, [, ms]] of begun(all).entries()) {
+      expect(Number(ms) - (starts[index] ?? 0)).toBeGreaterThanOrEqual(0);
+      expect(Number(ms) - (starts[index] ?? 0)).toBeLessThanOrEqual(5_000);
+    }
+    expect(all.cuids()).toEqual([]);
+  });
+
+  test("is told of where a change brings it near, and not if it is moved away", async () => {
+    const all = scene();
+    all.begin();
+    await all.time.pass(10 * MINUTE_MS);
+    for (const cuid of ["c1", "c2"]) {
+      all.outbox.subscriptions.set(cuid, [from(all.wallIn(20 * MINUTE_MS))]);
+      all.outbox.add({ kind: "subscription.changed", at: all.time.clock(), key: keyOf(cuid) });
+    }
+    await all.time.pass(MINUTE_MS);
+    all.outbox.subscriptions.set("c2", [from(all.wallIn(DAY_MS))]);
+    await all.time.pass(10 * MINUTE_MS);
+    expect(begun(all).map(([cuid]) => cuid)).toEqual(["c1", "c2", "c1"]);
+  });
+
+  test("is told of after a pause in which it came", async () => {
+    const all = scene({ createdAt: START - 30 * DAY_MS });
+    all.outbox.toldUntil = all.wallIn(-DAY_MS);
+    all.outbox.subscriptions.set("before", [from(all.wallIn(-DAY_MS - 1000))]);
+    all.outbox.subscriptions.set("meanwhile", [from(all.wallIn(-DAY_MS + 1000))]);
+    all.begin();
+    await all.time.pass(10_000);
+    expect(begun(all).map(([cuid]) => cuid)).toEqual(["meanwhile"]);
   });
 });
 
@@ -163,20 +208,20 @@ describe("after a pause in which nobody told of ends", () => {
     for (let index = 0; index < 500; index += 1)
       all.outbox.subscriptions.set(`c${1000 + index}`, [subscriptionTo(all.wallIn(MINUTE_MS))]);
     const stop = all.begin();
-    const tellEnds = all.outbox.tellEnds.bind(all.outbox);
-    all.outbox.tellEnds = async (...args) => {
+    const tellTurns = all.outbox.tellTurns.bind(all.outbox);
+    all.outbox.tellTurns = async (...args) => {
       if (args[0].length === 200 && all.cuids().length > 0) all.outbox.isAway = true;
-      return tellEnds(...args);
+      return tellTurns(...args);
     };
     await all.time.pass(MINUTE_MS + 3_000);
     expect(all.cuids()).toHaveLength(200);
     await stop().catch(() => {});
-    all.outbox.tellEnds = tellEnds;
+    all.outbox.tellTurns = tellTurns;
     all.outbox.isAway = false;
     all.begin();
     await all.time.pass(30_000);
     expect(new Set(all.cuids()).size).toBe(500);
-    expect(all.logged).toEqual(["warn: events for ended subscriptions are late"]);
+    expect(all.logged).toEqual(["warn: events for subscriptions that began or ended are late"]);
   });
 });
 
@@ -188,12 +233,12 @@ test("no end is taken for told of while others that are over are not known yet",
     const end = all.wallIn(isOver(index) ? -MINUTE_MS : 30 * MINUTE_MS);
     all.outbox.subscriptions.set(`c${1000 + index}`, [subscriptionTo(end)]);
   }
-  const endsBetween = all.outbox.endsBetween.bind(all.outbox);
+  const turnsBetween = all.outbox.turnsBetween.bind(all.outbox);
   let pages = 0;
-  all.outbox.endsBetween = async (...args) => {
+  all.outbox.turnsBetween = async (...args) => {
     pages += 1;
     if (pages === 2) all.outbox.isAway = true;
-    return endsBetween(...args);
+    return turnsBetween(...args);
   };
   all.begin();
   await all.time.pass(3_000);
@@ -208,10 +253,10 @@ test("an end that passes during a long scan is told of once", async () => {
   for (let index = 0; index < 2500; index += 1)
     all.outbox.subscriptions.set(`c${1000 + index}`, [subscriptionTo(all.wallIn(69 * MINUTE_MS))]);
   all.outbox.subscriptions.set("last", [subscriptionTo(all.wallIn(60 * MINUTE_MS + 2_000))]);
-  const endsBetween = all.outbox.endsBetween.bind(all.outbox);
-  all.outbox.endsBetween = async (...args) => {
+  const turnsBetween = all.outbox.turnsBetween.bind(all.outbox);
+  all.outbox.turnsBetween = async (...args) => {
     await all.time.sleep(3_000);
-    return endsBetween(...args);
+    return turnsBetween(...args);
   };
   all.begin();
   await all.time.pass(62 * MINUTE_MS);
@@ -236,7 +281,7 @@ test("while there is no target, no end is looked for", async () => {
   all.outbox.subscriptions.set("c1", [subscriptionTo(all.wallIn(MINUTE_MS))]);
   all.begin();
   await all.time.pass(2 * MINUTE_MS);
-  expect([all.cuids(), all.outbox.calls.endsBetween]).toEqual([[], []]);
+  expect([all.cuids(), all.outbox.calls.turnsBetween]).toEqual([[], []]);
   all.outbox.targetList = [targetWith({ createdAt: all.time.clock() })];
   all.outbox.subscriptions.set("c2", [subscriptionTo(all.wallIn(3 * MINUTE_MS))]);
   await all.time.pass(2 * MINUTE_MS);

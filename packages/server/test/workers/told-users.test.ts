@@ -5,7 +5,7 @@ import { asJson } from "../domain/builders.ts";
 import { deliveryScene, fail } from "../support/delivery-scene.ts";
 import { keyOf } from "../support/memory-outbox.ts";
 
-const WAS = { blocked: true, running: false, plan: undefined };
+const WAS = { blocked: true, served: false, plan: undefined };
 const STATE: EventState = { blocked: false, subscriptions: [], was: WAS };
 
 function scene() {

@@ -601,7 +601,7 @@ CREATE TABLE lease (
   held_until INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Events for ended subscriptions have been written up to this wall time.
+-- Events for subscriptions that began or ended have been written up to this wall time.
 CREATE TABLE ends_told (
   only_row   INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
   told_until TEXT    NOT NULL
