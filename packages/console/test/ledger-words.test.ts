@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LedgerEntry, Run } from "../src/api/staff-api.d.ts";
-import { entryWords, periodWords } from "../src/pages/customers/ledger-words.ts";
+import { entryWords, periodWords, whenWords } from "../src/pages/customers/ledger-words.ts";
 
 const MONTHLY: Run = { bouquetId: "TV-1M", name: "Family", start: "2026-10-24 09:00:00", end: "2026-11-24 09:00:00" };
 
@@ -69,4 +69,9 @@ test("states the time of an import's records, and that the end is unchanged", ()
 
 test("counts months and days", () => {
   expect(periodWords({ months: 12, days: 1 })).toBe("12 months and 1 day");
+});
+
+test("a plan that has not begun is said to run from its start", () => {
+  const run = { ...MONTHLY, start: "2027-02-01 00:00:00", addOn: false, daysLeft: 98 };
+  expect(whenWords({ state: "waiting" }, run)).toBe("from 2027-02-01 00:00");
 });

@@ -163,9 +163,15 @@ function ConnectionLines({ of }: { of: SoldConnection }) {
     <>
       <span className="strong">{connectionName(of)}</span>
       {of.plans.length === 0 && <span className="muted">{t.nothingRuns}</span>}
-      {of.plans.map(({ bouquetId, name, end, isRunning }) => (
+      {of.plans.map(({ bouquetId, name, end, isRunning, from }) => (
         <span key={bouquetId} className="muted">
-          {name}, {isRunning ? t.until : t.ended} <Time of={end} />
+          {name},{" "}
+          {from !== null && (
+            <>
+              {t.from} <Time of={from} />{" "}
+            </>
+          )}
+          {isRunning ? t.until : t.ended} <Time of={end} />
         </span>
       ))}
       {of.problem !== null && <span className="field-error">{of.problem}</span>}

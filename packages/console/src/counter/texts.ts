@@ -8,6 +8,7 @@ export const counter = {
   find: "Find",
   connections: "Connections of the customer",
   nothingRuns: "nothing runs",
+  from: "from",
   until: "until",
   ended: "ended",
   noConnections: "The customer has no connection.",

@@ -61,7 +61,7 @@ export const customers = {
   noSubscriptions: "No subscriptions yet.",
   ends: (end: string, left: string) => `until ${end} · ${left}`,
   ended: (end: string, ago: string) => `${end} · ${ago}`,
-  starts: (start: string) => `starts ${start}`,
+  starts: (start: string) => `from ${start}`,
   left: (days: string) => `${days} left`,
   endsToday: "ends today",
   ago: (days: string) => `${days} ago`,

@@ -3,7 +3,7 @@ import type { ConnectionEvent, Recorded } from "./event.ts";
 import type { Ledger } from "./ledger.ts";
 import { CONFIRMED_WITHIN_MS, type DueUser } from "./sessions.ts";
 import { LATE_MS, type Target, takesConnection } from "./target.ts";
-import type { Instant, Zone } from "./wall-time.ts";
+import { type Instant, instantOf, type WallTime, type Zone } from "./wall-time.ts";
 
 /*
  * The way of a connection's last change to each target: sent, accepted, confirmed. A step that failed or is late means that
@@ -67,18 +67,22 @@ const KINDS = { top_up: "topup.recorded", reversal: "topup.reversed" } as const;
 
 /**
  * The last change of a connection, also if no target was sent it yet. An end and an unblocking are known only once they were
- * sent. @returns undefined if nothing ever changed.
+ * sent. @param zone of the provider. @returns undefined if nothing ever changed.
  */
 export function lastChange(
   ledgers: readonly Ledger[],
   blockedAt: Instant | undefined,
   steps: readonly ServiceStep[],
+  zone: Zone,
+  now: Instant,
 ): LastChange | undefined {
   const changes: LastChange[] = ledgers.flatMap(({ entries }) => {
     const last = entries.at(-1);
     if (last === undefined) return [];
     const kind = last.kind === "top_up" || last.kind === "reversal" ? KINDS[last.kind] : "subscription.changed";
-    return [{ kind, at: last.at.instant }];
+    const begunAt = last.after && laterStart(last.after.start, last.at.wall, zone);
+    const isBegun = begunAt !== undefined && begunAt <= now;
+    return isBegun ? [{ kind: "subscription.changed", at: begunAt }] : [{ kind, at: last.at.instant }];
   });
   if (blockedAt !== undefined) changes.push({ kind: "connection.blocked", at: blockedAt });
   changes.push(...steps.filter(({ kind }) => kind === "subscription.ended" || kind === "connection.unblocked"));
@@ -86,6 +90,11 @@ export function lastChange(
     (last, each) => (last === undefined || each.at > last.at ? each : last),
     undefined,
   );
+}
+
+/** The instant of a start that was still to come at an entry; undefined if it was not. */
+function laterStart(start: WallTime, entered: WallTime, zone: Zone): Instant | undefined {
+  return start > entered ? instantOf(start, zone) : undefined;
 }
 
 export const STEP_STATES = [
@@ -166,8 +175,16 @@ const CHANGES: Readonly<Record<ConnectionEvent["kind"], string>> = {
   test: "tested",
 };
 
-/** One line: `paid 2026-11-23 12:00:02 · tv accepted 12:00:03 · 'box 4711 authorised' 12:00:09`. */
-export function chainText({ kind, at }: LastChange, steps: readonly StepView[], zone: Zone): string {
+/**
+ * One line: `paid 2026-11-23 12:00:02 · tv accepted 12:00:03 · 'box 4711 authorised' 12:00:09`.
+ * @param from when service begins, if it is still to.
+ */
+export function chainText(
+  { kind, at }: LastChange,
+  steps: readonly StepView[],
+  zone: Zone,
+  from: WallTime | undefined,
+): string {
   const begun = zone.wallTime(at);
   const time = (of: Instant | undefined) => {
     if (of === undefined) return "";
@@ -176,18 +193,20 @@ export function chainText({ kind, at }: LastChange, steps: readonly StepView[], 
   };
   const words = steps.map(({ target, state, isLate, sentAt, acceptedAt, endedAt, detail }) => {
     const why = detail === undefined ? "" : `: ${detail}`;
-    const after = (text: string) => `${target} accepted${time(acceptedAt)} · ${text}`;
+    const accepted = `${target} accepted${time(acceptedAt)}`;
+    const after = (text: string) => `${accepted} · ${text}`;
     const said: Readonly<Record<StepView["state"], string>> = {
       not_sent: `${target} not sent yet`,
       paused: `${target} is paused`,
       failing: `${target} sent${time(sentAt)}, failing${why}`,
-      accepted: `${target} accepted${time(acceptedAt)}`,
+      accepted,
       waits: after(`waits for its confirmation${why}`),
       confirmed: after(`${detail === undefined ? "confirmed" : `'${detail}'`}${time(endedAt)}`),
-      next_log_in: after("works at the next log-in"),
+      next_log_in: from === undefined ? after("works at the next log-in") : accepted,
       failed: after(`failed${time(endedAt)}${why}`),
     };
     return `${said[state]}${isLate ? ", late" : ""}`;
   });
-  return [`${CHANGES[kind]} ${begun}`, ...words].join(" · ");
+  const later = from === undefined ? [] : [`from ${from}`];
+  return [`${CHANGES[kind]} ${begun}`, ...words, ...later].join(" · ");
 }

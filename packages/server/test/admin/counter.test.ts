@@ -9,6 +9,7 @@ import { listTokens, revokeToken, rotateToken } from "../../src/office/partners/
 import { addStaff, listStaff, removeStaff } from "../../src/office/staff/operations.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
 import { addTax } from "../../src/office/taxes/operations.ts";
+import { importRows, publishRows } from "../support/catalogue.ts";
 import { type CallCounter, startCounter } from "../support/counter.ts";
 import { deskOf, refusal, run } from "../support/desk.ts";
 import { type StaffApiOptions, startStaffApi } from "../support/staff-api.ts";
@@ -44,7 +45,9 @@ test("a seller finds a customer, sees plans, prices and ends, sells, and gets a 
   expect(found.json).toMatchObject({ customer: { cuid: "1000001", name: "Asha Trial" } });
   expect(found.json.connections[0]).toEqual({
     ...{ service: "tv", reqId: BOX.reqId, problem: null },
-    plans: [{ name: expect.any(String), bouquetId: "TRIAL-TV-1M", end: "2026-12-10 09:00:00", isRunning: true }],
+    plans: [
+      { name: expect.any(String), bouquetId: "TRIAL-TV-1M", end: "2026-12-10 09:00:00", isRunning: true, from: null },
+    ],
   });
   const offer = (await mina("POST /offers", BOX)).json;
   expect(offer.bouquets[0]).toMatchObject({ bouquetId: "TRIAL-TV-1M", end: "2027-01-10 09:00:00" });
@@ -252,6 +255,20 @@ test("a receipt has the papers of shop and provider, and base and taxes of its o
   const taxed = (await later("POST /sales", await saleOf(later, {}, BOX))).json;
   expect(taxed).toMatchObject({ price: "450.00", base: "398.23", taxes: [{ name: "VAT", amount: "51.77" }] });
   expect((await later(`GET /sales/${untaxed.txnId}/receipt`)).json).toEqual(untaxed);
+});
+
+test("a plan that has not begun is shown with its start", async () => {
+  const { counter, service } = await openShop();
+  const live = await counter.seller("live", SHOP, "production");
+  const bouquet = { service: "internet", code: "NET-100-1M", name: "Fiber 100 Mbps (MONTHLY)", price: 1130 };
+  await publishRows(service.store, [bouquet], service.ports.clock());
+  const run = { code: "NET-100-1M", startdate: "2027-02-01 00:00:00", enddate: "2027-03-01 00:00:00" };
+  const internet = [{ username: "future2", status: "active", subscriptions: [run] }];
+  const row = { cuid: "60202", first_name: "Later", last_name: "Start", status: "active", connections: { internet } };
+  await importRows(service.ports, [row]);
+  expect((await live("GET /customers?code=60202")).json.connections).toMatchObject([
+    { plans: [{ end: "2027-03-01 00:00:00", isRunning: true, from: "2027-02-01 00:00:00" }], problem: null },
+  ]);
 });
 
 test("a shop's sellers in both environments know nothing of each other's sales", async () => {

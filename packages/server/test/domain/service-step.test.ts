@@ -44,7 +44,9 @@ interface Scene extends Partial<Omit<StepFacts, "target">> {
 function seen({ target = {}, after = MINUTE, key = KEY, ...facts }: Scene) {
   const given = { step: undefined, changed: CHANGED, unreadAt: undefined, session: undefined, ...facts };
   const view = stepView(key, { target: targetWith(target), ...given }, AT + after);
-  return view && [view.state, isOff(view), chainText(CHANGED, [view], ZONE).split(" · ").slice(1).join(" · ")];
+  return (
+    view && [view.state, isOff(view), chainText(CHANGED, [view], ZONE, undefined).split(" · ").slice(1).join(" · ")]
+  );
 }
 
 const LATE = 5 * MINUTE + SECOND;
@@ -194,7 +196,7 @@ test("the last change is that of the ledgers, the block or an end, and sending a
     ],
   });
   const change = (ledgers: readonly object[], blockedAt?: number, ...steps: readonly ServiceStep[]) =>
-    lastChange(ledgers as never, blockedAt, steps);
+    lastChange(ledgers as never, blockedAt, steps, ZONE, AT);
   expect(change([])).toBeUndefined();
   expect(change([{ plan: "", entries: [] }])).toBeUndefined();
   expect(change([ledger("top_up", 5), ledger("goodwill", 4)])).toEqual({ kind: "topup.recorded", at: 5 });
@@ -206,6 +208,23 @@ test("the last change is that of the ledgers, the block or an end, and sending a
     kind: "subscription.ended",
     at: 9,
   });
+});
+
+test("a start that was to come at the last entry is a change once it passes", () => {
+  const at = { instant: AT - 60 * MINUTE, wall: ZONE.wallTime(AT - 60 * MINUTE) };
+  const change = (start: string, now = AT) =>
+    lastChange([{ plan: "", entries: [{ kind: "top_up", at, after: { start } }] }] as never, undefined, [], ZONE, now);
+  expect(change("2026-11-23 11:00:02")).toEqual({ kind: "topup.recorded", at: at.instant });
+  expect(change("2026-11-23 12:00:03")).toEqual({ kind: "topup.recorded", at: at.instant });
+  expect(change("2026-11-23 12:00:02")).toEqual({ kind: "subscription.changed", at: AT });
+});
+
+test("service that begins later is said to, and not to work at the next log-in", () => {
+  const facts = { target: targetWith(radius), step: stepWith(), changed: CHANGED, unreadAt: undefined };
+  const view = stepView(KEY, { ...facts, session: sessionWith({ state: "none_open" }) }, AT + MINUTE);
+  expect(chainText(CHANGED, view === undefined ? [] : [view], ZONE, "2027-02-01 00:00:00")).toBe(
+    "paid 2026-11-23 12:00:02 · tv accepted 12:00:04 · from 2027-02-01 00:00:00",
+  );
 });
 
 test("times of another day have their date", () => {
@@ -220,7 +239,7 @@ test("times of another day have their date", () => {
     },
     AT,
   );
-  expect(chainText(CHANGED, view === undefined ? [] : [view], ZONE)).toBe(
+  expect(chainText(CHANGED, view === undefined ? [] : [view], ZONE, undefined)).toBe(
     "paid 2026-11-23 12:00:02 · tv accepted 2026-11-24 12:00:02",
   );
 });

@@ -327,6 +327,37 @@ export function testServiceSteps(makeDatabase: MakeDatabase): void {
     expect(await tail()).toMatch(/^ · confirmed \S+$/);
   });
 
+  test("a plan that has not begun is never late; from its start on, it is until its target was sent the start", async () => {
+    const { opened, lastOf, send, chainOf, late } = await openWithTargets(makeDatabase, "tv");
+    const { zone } = opened.store.provider;
+    const key = { environment: "production", cuid: "60202", service: "internet", reqId: "future2" } as const;
+    const startsAt = opened.now + 60 * MINUTE;
+    const startdate = zone.wallTime(startsAt);
+    const subscriptions = [{ code: "NET-1M", startdate, enddate: "2027-03-01 00:00:00" }];
+    const internet = [{ username: "future2", status: "active", subscriptions }];
+    await opened.restate(plain("60202", { connections: { internet } }));
+    const imported = await lastOf(key);
+    await send("tv", [imported], { problem: "status 500" });
+    opened.now += 30 * MINUTE;
+    expect(await chainOf(key)).toMatchObject({
+      text: expect.stringMatching(new RegExp(`^changed .* failing: status 500, late · from ${startdate}$`)),
+      isOff: false,
+    });
+    expect(await late()).toEqual([]);
+    await send("tv", [imported]);
+    opened.now = startsAt + 6 * MINUTE;
+    expect(await chainOf(key)).toMatchObject({ text: `changed ${startdate} · tv not sent yet, late`, isOff: true });
+    const outbox = outboxOf(opened.store.engine);
+    const lease = { lease: "ends", holder: "a" };
+    await outbox.hold(lease.lease, lease.holder, opened.now, opened.now + MINUTE);
+    await outbox.tellTurns([{ key, kind: "start", at: startdate }], { at: opened.now, toldUntil: startdate }, lease);
+    await send("tv", [await lastOf(key)]);
+    expect(await chainOf(key)).toMatchObject({
+      text: expect.stringMatching(new RegExp(`^changed ${startdate} · tv accepted [0-9:]+$`)),
+      isOff: false,
+    });
+  });
+
   test("the present state of a customer is sent again to all targets, without a top-up", async () => {
     const { opened, db, store, chainOf } = await openWithTargets(makeDatabase, "tv");
     await opened.topUp(SITA_NET, "NET-1M");

@@ -23,7 +23,8 @@ const PlanSchema = Type.Object(
     name: text("Name of the bouquet that was bought last."),
     bouquetId: Type.String(),
     end: WallTimeSchema,
-    isRunning: Type.Boolean(),
+    isRunning: Type.Boolean({ description: "Whether it has not ended." }),
+    from: orNull({ ...WallTimeSchema, description: "Its start, if it has not begun." }),
   },
   { title: "SoldPlan", description: "A subscription of the connection." },
 );

@@ -207,6 +207,7 @@ function connectionOf(
       bouquetId: bouquet.code,
       end,
       isRunning: isRunning({ ...run, end }, wall),
+      from: run.start > wall ? run.start : null,
     })),
     problem: open.ok ? null : wordsOf(open.refusal satisfies Refusal),
   };

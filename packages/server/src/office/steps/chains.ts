@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 import { connectionState, type Environment, isBlocked, wireStatus } from "../../domain/customer.ts";
-import type { Ledger } from "../../domain/ledger.ts";
+import { headOf, type Ledger } from "../../domain/ledger.ts";
 import { chainText, isOff, lastChange, STEP_STATES, stepView } from "../../domain/service-step.ts";
+import { serviceFrom } from "../../domain/subscription.ts";
 import { type Instant, isoTimeOrNull } from "../../domain/wall-time.ts";
 import { findConnectionsWithHeads, ledgersOfConnection, readLedgers } from "../../store/customers.ts";
 import { momentOf, type Ports } from "../../store/ports.ts";
@@ -11,7 +12,7 @@ import { readFacts, suspects } from "./sql.ts";
 export const ChainSchema = Type.Object(
   {
     text: Type.String({ description: "The chain in one line." }),
-    isOff: Type.Boolean({ description: "Whether a step failed or is late." }),
+    isOff: Type.Boolean({ description: "Whether a step failed or is late, unless the service begins later." }),
     steps: Type.Array(
       Type.Object({
         target: Type.String(),
@@ -46,6 +47,7 @@ export async function chainsOf(
   connections: readonly Changed[],
 ): Promise<(Chain | null)[]> {
   const factsOf = await readFacts(store.engine.db, environment, connections);
+  const { zone } = store.provider;
   const now = clock();
   return connections.map(({ ledgers, blockedAt, ...name }) => {
     const facts = factsOf(name);
@@ -53,6 +55,8 @@ export async function chainsOf(
       ledgers,
       blockedAt,
       facts.flatMap(({ step }) => step ?? []),
+      zone,
+      now,
     );
     if (changed === undefined) return null;
     const views = facts.flatMap((each) => stepView({ environment, ...name }, { ...each, changed }, now) ?? []);
@@ -61,7 +65,9 @@ export async function chainsOf(
       const [sentAt, acceptedAt] = [isoTimeOrNull(times.sentAt), isoTimeOrNull(times.acceptedAt)];
       return { target, state, isLate, sentAt, acceptedAt, endedAt: isoTimeOrNull(times.endedAt), detail };
     });
-    return { text: chainText(changed, views, store.provider.zone), isOff: views.some(isOff), steps };
+    const subscriptions = ledgers.flatMap((ledger) => headOf(ledger).subscription ?? []);
+    const from = blockedAt === undefined ? serviceFrom(subscriptions, zone.wallTime(now)) : undefined;
+    return { text: chainText(changed, views, zone, from), isOff: from === undefined && views.some(isOff), steps };
   });
 }
 
