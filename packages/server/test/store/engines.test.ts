@@ -12,4 +12,4 @@ test("both engines answer every operation alike, and end with the same tables", 
     openPostgresStore({ ...options, url, connections: 4 });
   const path = join(temporaryFolder(), "topupd.db");
   expect(await engines({ seed: 1, rounds: 20, path, openPostgres })).toMatch(/equal on both engines$/);
-}, 300_000);
+}, 600_000);
