@@ -27,9 +27,9 @@ export const BETWEEN_ENGINES: readonly Mutant[] = [
   },
   {
     fault: "an amount is divided in SQL, where one engine keeps decimals",
-    file: "packages/server/src/office/transactions/lists.ts",
-    from: 'sql<string | null>`cast(sum(t.amount) as text)`.as("amount")',
-    to: 'sql<string | null>`cast(sum(t.amount) / 2 * 2 as text)`.as("amount")',
+    file: "packages/server/src/store/sales.ts",
+    from: `cast(sum(\${of}) as text)`,
+    to: `cast(sum(\${of}) / 2 * 2 as text)`,
     test: ENGINES,
   },
   {

@@ -205,6 +205,9 @@ describe("a line that is no CSV", () => {
     const rows = await rowsOf(readCatalogueCsv(pieces(`code\n"A\n${"x\r\n".repeat(20_000)}`)));
     expect(problemsOf(rows)).toEqual([`2 ${noCsv}`]);
     expect(rows).toHaveLength(20_001);
+    // Also if another quote far below would close it.
+    const far = await rowsOf(readCatalogueCsv(pieces(`code\n"A\n${"x\n".repeat(200_000)}B"\n`)));
+    expect(problemsOf(far)).toEqual([`2 ${noCsv}`, `200003 ${noCsv}`]);
   });
 });
 
