@@ -2,6 +2,7 @@ import { ACCOUNT_ENTRY, ALERT_KINDS, type Alert, lowAmounts } from "./alert.ts";
 import { type Connection, type ConnectionKey, isBlocked, subscriptionsOf } from "./customer.ts";
 import type { LedgerHead } from "./ledger.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
+import { partnersIdOf } from "./subject.ts";
 import { hasBegun, isServing, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./transaction.ts";
 import {
@@ -31,6 +32,8 @@ const CONNECTION_EVENT_KINDS = [
 ] as const;
 export const EVENT_KINDS = [...CONNECTION_EVENT_KINDS, ...ALERT_KINDS] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
+/** The types of what targets are sent. */
+export type DueKind = NewEvent["kind"] | "subscription.ending";
 /** The events that a partner's webhook gets, if they are about its account. */
 export const PARTNER_EVENT_KINDS = ["topup.recorded", "topup.reversed", ACCOUNT_ENTRY, "account.low"] as const;
 
@@ -239,20 +242,21 @@ function connectionData(event: Recorded<ConnectionEvent>, zone: Zone, exponent: 
   return sold === undefined ? data : { ...data, topUp: sold };
 }
 
-/**
- * The id of an event for its partner. It names the fact, since numbers of events would tell how much others sell.
- * It has no full stop, which separates the parts of the signed text.
- */
+/** The id of an event for its partner. */
 export function factId(event: RecordedEvent): string {
   const { kind, at } = event;
   if ("alert" in event) {
-    const { entry, environment } = event.alert;
-    // References are unique in an account only, and one receiver may serve both environments.
-    const of = environment === "trial" ? "trial_" : "";
-    return `${of}${entry === undefined ? `low_${at}` : `entry_${encodeURIComponent(entry.reference).replaceAll(".", "%2E")}`}`;
+    const { entry, environment, partnerId } = event.alert;
+    const account = { environment, partnerId };
+    return partnersIdOf(
+      entry === undefined ? { kind: "low", ...account, at } : { kind: "entry", ...account, reference: entry.reference },
+    );
   }
-  const { topUp } = event;
-  return topUp === undefined ? `test_${at}` : `${kind.replace("topup.", "")}_${topUp.txnId}`;
+  const { topUp, key } = event;
+  if (topUp === undefined) return `test_${at}`;
+  const { partnerId, txnId } = topUp;
+  const sale = kind === "topup.reversed" ? "reversal" : "topup";
+  return partnersIdOf({ kind: sale, environment: key.environment, partnerId, txnId });
 }
 
 export type EventNumber = Pick<RecordedEvent, "seq" | "at">;

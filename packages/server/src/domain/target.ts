@@ -229,11 +229,25 @@ export function retryAfter(value = "", now: Instant): Instant | undefined {
 }
 
 const SET_ASIDE_AFTER_MS = 3 * DAY_MS;
+/** The longest pause between two attempts: an hour, and up to a tenth. */
+export const LONGEST_PAUSE_MS = 3_600_000 * 1.1;
 
 /** Time of the next attempt. From the sixth failure on, it comes an hour later, plus up to a tenth. @param random 0 to 1. */
 export function nextAttempt(attempts: number, now: Instant, random: number): Instant {
   const seconds = RETRY_SECONDS[Math.min(attempts, RETRY_SECONDS.length) - 1] ?? RETRY_SECONDS[0];
   return now + Math.round(seconds * 1000 * (attempts >= RETRY_SECONDS.length ? 1 + random / 10 : 1));
+}
+
+/** So many failures that count, and the hourly ones among them make three days. */
+export const SET_ASIDE_AFTER = RETRY_SECONDS.length + SET_ASIDE_AFTER_MS / 3_600_000;
+
+/**
+ * The failures that count against a subject, after one more. An hourly one counts only if the target took others since the
+ * one before it: an outage says nothing about the subject.
+ * @param tookAgoMs time since the target took anything.
+ */
+export function failuresAfter(failures: number, tookAgoMs: number): number {
+  return failures < RETRY_SECONDS.length || tookAgoMs <= LONGEST_PAUSE_MS ? failures + 1 : failures;
 }
 
 /** Whether a delivery has failed so long that it is set aside. */

@@ -45,6 +45,11 @@ export interface Engine {
    * last, after {@link lockAuditTrail}.
    */
   lockEvents(tx: Kysely<Tables>): Promise<void>;
+  /**
+   * Locks the rows of `due` that exist, in the order of their keys, as `change` of store/due.ts does. Must be called before
+   * they are read to be written.
+   */
+  lockDue(tx: Kysely<Tables>, targetId: number, subjects: readonly string[]): Promise<void>;
   /** Waits for recording transactions, and excludes others until the end of the transaction. */
   lockRecording(tx: Kysely<Tables>): Promise<void>;
   /** Locks the numbering of recorded calls until the end of the transaction. */

@@ -2,7 +2,7 @@ import type { LimitName } from "../domain/account.ts";
 import type { Role, StaffRole } from "../domain/authority.ts";
 import type { Service } from "../domain/bouquet.ts";
 import type { Environment } from "../domain/customer.ts";
-import type { ConnectionEvent, NewEvent } from "../domain/event.ts";
+import type { ConnectionEvent, DueKind, NewEvent } from "../domain/event.ts";
 import type { Problem } from "../domain/problem.ts";
 import type { ServiceStep } from "../domain/service-step.ts";
 import type { DueUser } from "../domain/sessions.ts";
@@ -77,6 +77,34 @@ export const STAFF_TABLES = {
       ended_at: orNull(number()),
       outcome: text<ServiceStep["outcome"]>(),
       detail: orNull(text()),
+    },
+  ),
+  due: table(
+    { target_id: number(), subject: text() },
+    {
+      cuid: orNull(text()),
+      changes: number(),
+      kind: text<DueKind>(),
+      since: orNull(number()),
+      state: text<"open" | "waits" | "failed" | "aside">(),
+      next_at: number(),
+      attempts: number(),
+      problem: orNull(text()),
+      sent: number(),
+      sent_changes: number(),
+    },
+  ),
+  told: table(
+    { target_id: number(), subject: text() },
+    {
+      version: number(),
+      kind: text<DueKind>(),
+      sent_at: orNull(number()),
+      accepted_at: orNull(number()),
+      ended_at: orNull(number()),
+      state: text<"waits" | "done" | "failed">(),
+      detail: orNull(text()),
+      rights: orNull(text()),
     },
   ),
   delivery_log: table(

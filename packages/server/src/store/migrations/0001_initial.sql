@@ -536,6 +536,56 @@ CREATE TABLE service_step (
 
 CREATE INDEX service_step_open ON service_step (environment, at) WHERE outcome <> 'done';
 
+-- What a target lacks, one row for each subject (domain/subject.ts). It is deleted when the target has it, so that the table
+-- stays small. Neither this table nor told refers to target: a top-up would lock its row. No id of a target is used again.
+CREATE TABLE due (
+  target_id    INTEGER NOT NULL,
+  subject      TEXT    NOT NULL,
+  -- The customer of a connection at its last change, for a connection that is gone; null for facts.
+  cuid         TEXT,
+  -- Number of changes since the row began: an attempt counts for the changes that it has read.
+  changes      INTEGER NOT NULL,
+  -- Kind of the last change.
+  kind         TEXT    NOT NULL,
+  -- Time of the oldest change that is not done; null if nothing changed, and the state is only sent once more.
+  since        INTEGER,
+  -- open: is sent at next_at; waits: for a confirmation; failed: the receiver said so; aside: refused too often.
+  state        TEXT    NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'waits', 'failed', 'aside')),
+  next_at      INTEGER NOT NULL,
+  -- Failures that count against the subject: see failuresAfter in domain/target.ts.
+  attempts     INTEGER NOT NULL DEFAULT 0,
+  -- Why the last attempt failed, or what the receiver said about the failure.
+  problem      TEXT,
+  -- The least version that the next attempt must exceed: that of the last attempt, written before anything is sent.
+  sent         INTEGER NOT NULL DEFAULT 0,
+  -- The changes that the last attempt has read.
+  sent_changes INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (target_id, subject)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX due_by_next ON due (target_id, next_at) WHERE state = 'open';
+-- What is late, and the oldest change that a target lacks.
+CREATE INDEX due_by_since ON due (target_id, since) WHERE since IS NOT NULL;
+
+-- The last version of each connection on record at a target. Facts have no row here.
+CREATE TABLE told (
+  target_id   INTEGER NOT NULL,
+  subject     TEXT    NOT NULL,
+  version     INTEGER NOT NULL,
+  kind        TEXT    NOT NULL,
+  -- Start and end of the attempt; null while the receiver's confirmation is all that is on record.
+  sent_at     INTEGER,
+  accepted_at INTEGER,
+  -- Time of the receiver's confirmation; null if there is none.
+  ended_at    INTEGER,
+  -- waits: for a confirmation; done: confirmed, or accepted by a receiver that promised none; failed: the receiver said so.
+  state       TEXT    NOT NULL CHECK (state IN ('waits', 'done', 'failed')),
+  -- Detail of the confirmation.
+  detail      TEXT,
+  -- A JSON object: the rights that RADIUS last carried out; null for other targets, and after a restore.
+  rights      TEXT,
+  PRIMARY KEY (target_id, subject)
+) STRICT, WITHOUT ROWID;
+
 -- The last attempts at each target, for staff. They have no names, no mobile numbers and no secrets of topupd.
 CREATE TABLE delivery_log (
   target_id   INTEGER NOT NULL REFERENCES target,

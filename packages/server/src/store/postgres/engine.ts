@@ -11,6 +11,7 @@ import {
   LOCK_AUDIT,
   LOCK_CALLS,
   LOCK_CUSTOMERS,
+  LOCK_DUE,
   LOCK_EVENTS,
   LOCK_IMPORT,
   LOCK_RECORDING,
@@ -53,6 +54,9 @@ export function createPostgresEngine({ url, database, changed }: PostgresEngineP
     },
     async lockEvents(tx) {
       await run(tx, LOCK_EVENTS);
+    },
+    async lockDue(tx, targetId, subjects) {
+      await run(tx, LOCK_DUE(targetId, subjects));
     },
     async lockRecording(tx) {
       await run(tx, LOCK_RECORDING);

@@ -3,10 +3,10 @@ import { StoreContended, StoreRefused } from "../errors.ts";
 import { GUARD_COLUMNS } from "../guarded-accounts.ts";
 import { ACCOUNT, CUSTOMER, isAsked, qualified } from "../table.ts";
 import { TABLES } from "../tables.ts";
-import { asked, withRows } from "./columns.ts";
+import { asked, textArray, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { SERVING } from "./serving.ts";
-import { BEGIN, type Prepared, type Session } from "./session.ts";
+import { BEGIN, type Prepared, type Query, type Session } from "./session.ts";
 
 /*
  * Take several locks only in the order listed here. Locks with a number are advisory; only topupd uses these numbers.
@@ -85,6 +85,15 @@ export const LOCK_AUDIT = lock("lock_audit", 7_461_004);
  * visible, so that a reader that continues from a number misses none.
  */
 export const LOCK_EVENTS = lock("lock_events", 7_461_006);
+/**
+ * The rows of `due` of a target. They are locked in the order of their keys, and inserted in that order, so that changes,
+ * attempts and confirmations of the same rows cannot deadlock.
+ */
+export const LOCK_DUE = (targetId: number, subjects: readonly string[]): Query => ({
+  name: "due_lock",
+  text: "SELECT 1 FROM due WHERE target_id = $1 AND subject = ANY($2::text[]) ORDER BY subject FOR UPDATE",
+  values: [targetId, textArray(subjects)],
+});
 /** One transaction at a time records refused calls or trial calls, which are numbered. It takes no other lock. */
 export const LOCK_CALLS = lock("lock_calls", 7_461_007);
 

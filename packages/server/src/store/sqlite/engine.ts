@@ -64,6 +64,7 @@ export function createSqliteEngine({ connect, committed }: SqliteEngineParts): S
     lockCustomers: async () => {},
     lockAuditTrail: async () => {},
     lockEvents: async () => {},
+    lockDue: async () => {},
     lockCalls: async () => {},
     lockRecording: async () => {},
     async holderOf(tx, lease) {
