@@ -73,6 +73,7 @@ const RUNS: readonly Run[] = [
     ...{ campaign: "sessions", stores: BOTH, flags: "--changes 500" },
     counts: { kills: KILLS, "altering changes": /^(\d+) alt/ },
   },
+  { campaign: "due", stores: BOTH, flags: "--rounds 100", counts: { stories: /^(\d+) stories/ } },
   { campaign: "facts", stores: BOTH, flags: "--facts 2000", counts: { kills: KILLS, facts: /^(\d+) facts/ } },
   { campaign: "lossy", stores: SQLITE, flags: "--rounds 400", counts: { "top-ups": /^(\d+) top-ups/ } },
   { campaign: "statement", stores: SQLITE, flags: "--events 20000", counts: { "top-ups": /^(\d+) top-ups/ } },

@@ -1,9 +1,12 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { DEFAULT_BASE_PLANS } from "../src/domain/catalogue.ts";
 import { openPostgresStore } from "../src/store/postgres/open.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
+import type { Store } from "../src/store/store.ts";
 import type { OpenOptions } from "../test/support/open-service.ts";
 import { type PostgresServer, startPostgres } from "../test/support/postgres-server.ts";
 import { all } from "./all.ts";
@@ -12,6 +15,7 @@ import { clocks } from "./clocks.ts";
 import { counter } from "./counter.ts";
 import { deliver } from "./deliver.ts";
 import { doors } from "./doors.ts";
+import { due } from "./due.ts";
 import { engines } from "./engines.ts";
 import { facts } from "./facts.ts";
 import { KILL, restartOf } from "./faults/blows.ts";
@@ -96,6 +100,10 @@ const ON_SQLITE: Readonly<Record<string, (size: Size) => Promise<string>>> = {
     ),
   flood: async (size) => `${await flood(size)}\n${await floodPartners(size)}`,
   deliver: ({ workers, ...size }) => deliver({ ...size, kills: size.rounds, ...(workers === 1 ? {} : { workers }) }),
+  due: async ({ seed, rounds, cwd }) => {
+    const path = join(cwd, "due.db");
+    return withStore(await openSqliteStore({ ...TOOLS, path }), ({ engine }) => due({ seed, rounds, engine }));
+  },
   midnight: (size) => {
     const path = join(size.cwd, "midnight.db");
     return midnight({
@@ -142,6 +150,11 @@ const ON_POSTGRES: typeof ON_SQLITE = {
     }),
   deliver: ({ seed, rounds, events, cwd }) =>
     withServer(async ({ url }) => deliver({ seed, events, cwd, kills: rounds, database: await createDatabase(url) })),
+  due: ({ seed, rounds }) =>
+    withServer(async ({ url }) => {
+      const store = await openIn(createDatabase(url))(TOOLS);
+      return withStore(store, ({ engine }) => due({ seed, rounds, engine }));
+    }),
   kill: (size) =>
     withServer(async (server) =>
       kill({ ...size, blows: [KILL, restartOf(server)], database: await createDatabase(server.url) }),
@@ -201,6 +214,17 @@ function openIn(database: string | Promise<string>): NonNullable<OpenOptions["op
   return async (options) => openPostgresStore({ ...options, url: await database, connections: 4 });
 }
 
+const NO_WISHES = { timeZone: undefined, currencyExponent: undefined, basePlans: DEFAULT_BASE_PLANS };
+const TOOLS = { clock: Date.now, random: (bytes: number) => randomBytes(bytes), ...NO_WISHES };
+
+async function withStore(store: Store, work: (store: Store) => Promise<string>): Promise<string> {
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
@@ -239,7 +263,7 @@ const { seed, ...sizes } = {
 const isSize = (size: number) => Number.isSafeInteger(size) && size > 0;
 if (run === undefined || !Number.isSafeInteger(seed) || !Object.values(sizes).every(isSize)) {
   process.stderr.write(
-    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|faults|failover|commands|lossy|doors|flood|deliver|sessions|facts|model|engines|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH] [--postgres URL]\n" +
+    "usage: npm run campaign -- all [--minutes N]|mutants [--only TEXT]|race|kill|faults|failover|commands|lossy|doors|flood|deliver|due|sessions|facts|model|engines|month|midnight|clocks|paid-time|practice|prepaid|statement|counter|power [--store sqlite|postgres] [--seed N] [--rounds N] [--events N] [--processes N] [--workers N] [--top-ups N] [--covered N] [--changes N] [--facts N] [--images N] [--folder PATH] [--postgres URL]\n" +
       "(lossy, doors, flood, paid-time, statement, power and mutants: on sqlite only; deliver, statement and counter make --events, and deliver and counter kill --rounds processes; power makes --images, of a database in --folder, or makes --rounds of faults on the server of --postgres)\n",
   );
   process.exit(2);

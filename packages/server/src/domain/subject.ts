@@ -78,7 +78,13 @@ export function readSubject(text: string): Subject | undefined {
   const [, days, end = "", plan = "", ...name] = ENDING.exec(text) ?? [];
   const ending = readConnection(name);
   if (ending !== undefined)
-    return { kind: "ending", plan: decodeURIComponent(plan), end: end.replace("T", " "), days: Number(days), ...ending };
+    return {
+      kind: "ending",
+      plan: decodeURIComponent(plan),
+      end: end.replace("T", " "),
+      days: Number(days),
+      ...ending,
+    };
   const [, kind, partnerId, environment, named = ""] = OF_PARTNER.exec(text) ?? [];
   if (kind === undefined) return undefined;
   const account = { partnerId: Number(partnerId), environment: environment as AccountKey["environment"] };
@@ -117,7 +123,9 @@ export function webhookIdOf(subject: string, version: number): string {
 }
 
 /** What a receiver names in a confirmation. @returns no version for a fact; undefined if the text is no such id. */
-export function readWebhookId(id: string): { readonly subject: string; readonly version: number | undefined } | undefined {
+export function readWebhookId(
+  id: string,
+): { readonly subject: string; readonly version: number | undefined } | undefined {
   const [, fact, connection, version] = /^(?:fact_([\w-]+)|con_([\w-]+)_(\d{1,16}))$/.exec(id) ?? [];
   const name = fact ?? connection;
   if (name === undefined) return undefined;

@@ -190,8 +190,7 @@ export function dueOf(engine: Engine) {
     begin: (portion: Portion, by: HeldLease) => begin(engine, portion, by),
     recordAttempts: (ended: EndedAttempts, by: HeldLease) => recordAttempts(engine, ended, by),
     retryAll: (targetId: number, now: Instant, by: HeldLease) => retryAll(engine, targetId, now, by),
-    confirm: (targetId: number, confirmation: Confirmation, at: Instant) =>
-      confirm(engine, targetId, confirmation, at),
+    confirm: (targetId: number, confirmation: Confirmation, at: Instant) => confirm(engine, targetId, confirmation, at),
     turn: (now: WallTime, find: FindTurns, by: HeldLease) => turn(engine, now, find, by),
     counts: () => countDue(db),
     late: (targetIds: readonly number[], before: Instant) => findLate(db, targetIds, before),
@@ -212,14 +211,14 @@ export interface Portion {
  * The targets with something due. It jumps from one target with open rows to the next, so that others cost nothing.
  */
 async function targetsDue(db: Db, now: Instant): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`WITH RECURSIVE some (id) AS (
+  const { rows } = await sql<{ id: number }>`WITH RECURSIVE target_open (id) AS (
       SELECT min(target_id) FROM due WHERE state = 'open'
       UNION ALL
-      SELECT (SELECT min(target_id) FROM due WHERE state = 'open' AND target_id > some.id) FROM some
-      WHERE some.id IS NOT NULL)
-    SELECT id FROM some WHERE id IS NOT NULL AND (
-      EXISTS (SELECT 1 FROM due WHERE target_id = some.id AND state = 'open' AND next_at <= ${now})
-      OR EXISTS (SELECT 1 FROM due WHERE target_id = some.id AND state = 'open' AND next_at > ${now + LONGEST_PAUSE_MS}))
+      SELECT (SELECT min(target_id) FROM due WHERE state = 'open' AND target_id > target_open.id) FROM target_open
+      WHERE target_open.id IS NOT NULL)
+    SELECT id FROM target_open WHERE id IS NOT NULL AND (
+      EXISTS (SELECT 1 FROM due WHERE target_id = target_open.id AND state = 'open' AND next_at <= ${now})
+      OR EXISTS (SELECT 1 FROM due WHERE target_id = target_open.id AND state = 'open' AND next_at > ${now + LONGEST_PAUSE_MS}))
     ORDER BY id`.execute(withRawNames(db));
   return rows.map(({ id }) => Number(id));
 }
@@ -266,7 +265,10 @@ async function begin(
 /** A time that no attempt could name was written while the clock was ahead: it is due too. */
 async function findDue(db: Db, { targetId, now, limit, busy }: Portion): Promise<string[]> {
   const open = db.selectFrom("due").select("subject").where("targetId", "=", targetId).where("state", "=", "open");
-  const ordered = open.orderBy("nextAt").orderBy("subject").limit(limit + busy.size);
+  const ordered = open
+    .orderBy("nextAt")
+    .orderBy("subject")
+    .limit(limit + busy.size);
   const found = [
     ...(await ordered.where("nextAt", "<=", now).execute()),
     ...(await ordered.where("nextAt", ">", now + LONGEST_PAUSE_MS).execute()),
@@ -302,20 +304,31 @@ function recordAttempts(engine: Engine, { targetId, ended, isGone }: EndedAttemp
     const subjects = ended.map(({ due }) => due.subject);
     const rows = await lockRows(engine, tx, targetId, subjects);
     await putTold(tx, ended.flatMap(toToldRow));
-    const done: string[] = [];
     const left: RawRow<"due">[] = [];
-    for (const { due, end } of ended) {
-      const row = rows.get(due.subject);
-      // Only what is open, and has not changed since it was read: a confirmation has deleted it, or made it `failed`.
-      if (row?.state !== "open" || row.changes !== due.changes || row.sent !== due.sent) continue;
-      if (!end.ok) left.push({ ...row, ...afterFailure(end) });
-      else if (end.waits) left.push({ ...row, state: "waits", attempts: 0, problem: null });
-      else done.push(due.subject);
+    const done: string[] = [];
+    for (const attempt of ended) {
+      const row = rows.get(attempt.due.subject);
+      if (!isOpenStill(row, attempt.due)) continue;
+      const after = rowAfter(row, attempt.end);
+      if (after === undefined) done.push(row.subject);
+      else left.push(after);
     }
     await engine.rows.put(tx, "due", left);
     if (done.length > 0) await remove(tx, targetId, done);
     return true;
   });
+}
+
+/** Whether the row has not changed since it was read: a confirmation has deleted it, or made it `failed`. */
+function isOpenStill(row: RawRow<"due"> | undefined, due: BegunDue): row is RawRow<"due"> {
+  return row?.state === "open" && row.changes === due.changes && row.sent === due.sent;
+}
+
+/** The row after an attempt that has read all of its changes; undefined if it is done. */
+function rowAfter(row: RawRow<"due">, end: Attempt): RawRow<"due"> | undefined {
+  if (end.ok) return end.waits ? { ...row, state: "waits", attempts: 0, problem: null } : undefined;
+  const { isHopeless, retryAt, attempts, problem } = end;
+  return { ...row, state: isHopeless ? "aside" : "open", next_at: retryAt, attempts, problem: storable(problem) };
 }
 
 async function lockRows(
@@ -333,11 +346,6 @@ async function lockRows(
 
 async function remove(tx: Db, targetId: number, subjects: readonly string[]): Promise<void> {
   await tx.deleteFrom("due").where("targetId", "=", targetId).where("subject", "in", subjects).execute();
-}
-
-function afterFailure({ isHopeless, retryAt, attempts, problem }: FailedAttempt) {
-  const state = isHopeless ? ("aside" as const) : ("open" as const);
-  return { state, next_at: retryAt, attempts, problem: storable(problem) };
 }
 
 /** PostgreSQL stores no NUL. */
@@ -416,34 +424,68 @@ function confirm(
   { subject, version: named, state, detail }: Confirmation,
   at: Instant,
 ): Promise<Confirmed> {
-  return engine.transact(async (tx) => {
+  return engine.transact(async (tx): Promise<Confirmed> => {
     const row = (await lockRows(engine, tx, targetId, [subject])).get(subject);
-    const known = await withRawNames(tx)
-      .selectFrom("told")
-      .selectAll()
-      .where("target_id", "=", targetId)
-      .where("subject", "=", subject)
-      .executeTakeFirst();
-    const version = named ?? row?.sent ?? 0;
-    if (version === 0 || version > Math.max(row?.sent ?? 0, known?.version ?? 0)) return { state: "unknown" };
-    if (version < (known?.version ?? 0)) return { state: "replaced" };
-    const said = { state, detail: detail === undefined ? null : storable(detail) };
+    const known = await readTold(tx, targetId, subject);
+    const version = versionOf(named, row, known);
+    if (typeof version === "string") return { state: version };
     const kind = row?.kind ?? known?.kind ?? "subscription.changed";
-    const key = { target_id: targetId, subject };
-    const times = { sent_at: null, accepted_at: null, ended_at: at };
-    if (!isFact(subject)) await putTold(tx, [{ ...key, version, kind, ...times, ...said, rights: null }]);
-    const isOpen = row !== undefined && row.sent === version && row.changes === row.sent_changes;
-    if (state === "done") {
-      if (isOpen) await remove(tx, targetId, [subject]);
-      return { state, doneSince: isOpen ? (row.since ?? undefined) : undefined };
-    }
-    const isReopened = row === undefined && known !== undefined;
-    const reopened = { ...key, ...BEGUN, cuid: null, changes: 1, kind, since: known?.accepted_at ?? at, next_at: at };
-    const failed = { state: "failed", problem: said.detail } as const;
-    if (isOpen) await engine.rows.put(tx, "due", [{ ...row, ...failed }]);
-    if (isReopened) await engine.rows.put(tx, "due", [{ ...reopened, ...failed, sent: version, sent_changes: 1 }]);
-    return { state, doneSince: undefined };
+    const said = { state, detail: detail === undefined ? null : storable(detail), ended_at: at };
+    const told = { target_id: targetId, subject, version, kind, ...NO_ATTEMPT, ...said };
+    if (!isFact(subject)) await putTold(tx, [told]);
+    return { state, doneSince: await applyToDue(engine, tx, told, { row, since: known?.accepted_at ?? at }) };
   });
+}
+
+/** The version that a confirmation means, if it was sent, and no later one is on record. */
+function versionOf(
+  named: number | undefined,
+  row: RawRow<"due"> | undefined,
+  known: RawRow<"told"> | undefined,
+): number | "unknown" | "replaced" {
+  const [sent, recorded] = [row?.sent ?? 0, known?.version ?? 0];
+  const version = named ?? sent;
+  if (version === 0 || version > Math.max(sent, recorded)) return "unknown";
+  return version < recorded ? "replaced" : version;
+}
+
+/**
+ * @param of.since when the receiver took the version.
+ * @returns time of the oldest change that is done now; undefined if none is.
+ */
+async function applyToDue(
+  engine: Engine,
+  tx: Db,
+  told: RawRow<"told">,
+  { row, since }: { readonly row: RawRow<"due"> | undefined; readonly since: Instant },
+): Promise<Instant | undefined> {
+  const { target_id, subject, version, state, detail } = told;
+  if (row === undefined) {
+    if (state === "failed") await engine.rows.add(tx, "due", [reopened(told, since)]);
+    return undefined;
+  }
+  // What changed since, or is under way again, is open anyway.
+  if (row.sent !== version || row.changes !== row.sent_changes) return undefined;
+  if (state === "failed") {
+    await engine.rows.put(tx, "due", [{ ...row, state, problem: detail }]);
+    return undefined;
+  }
+  await remove(tx, target_id, [subject]);
+  return row.since ?? undefined;
+}
+
+const NO_ATTEMPT = { sent_at: null, accepted_at: null, rights: null } as const;
+
+function readTold(tx: Db, targetId: number, subject: string): Promise<RawRow<"told"> | undefined> {
+  const rows = withRawNames(tx).selectFrom("told").selectAll().where("target_id", "=", targetId);
+  return rows.where("subject", "=", subject).executeTakeFirst();
+}
+
+/** The row of a version that had counted as done. @param since when its receiver took it. */
+function reopened({ target_id, subject, kind, version, detail }: RawRow<"told">, since: Instant): RawRow<"due"> {
+  const read = { changes: 1, sent: version, sent_changes: 1 };
+  const failed = { state: "failed", problem: detail } as const;
+  return { ...BEGUN, target_id, subject, cuid: null, kind, since, next_at: since, ...read, ...failed };
 }
 
 /** Finds the beginnings and ends after a time, up to another. */
@@ -528,9 +570,13 @@ export interface DueStatus {
 /** How far some subjects are at all targets. */
 async function readStatus(db: Db, subjects: readonly string[]): Promise<DueStatus> {
   const [due, told]: [DueRow[], ToldRow[]] = [[], []];
+  // The keys begin with the target.
+  const targets = db.selectFrom("target").select("id");
   for (const some of portionsOf(subjects, ROWS_AT_ONCE)) {
-    due.push(...(await db.selectFrom("due").selectAll().where("subject", "in", some).execute()));
-    told.push(...(await db.selectFrom("told").selectAll().where("subject", "in", some).execute()));
+    const rows = db.selectFrom("due").selectAll().where("targetId", "in", targets).where("subject", "in", some);
+    due.push(...(await rows.orderBy("targetId").orderBy("subject").execute()));
+    const versions = db.selectFrom("told").selectAll().where("targetId", "in", targets).where("subject", "in", some);
+    told.push(...(await versions.orderBy("targetId").orderBy("subject").execute()));
   }
   return { due, told };
 }

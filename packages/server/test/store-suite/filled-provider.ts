@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { AccessToken } from "../../src/domain/access-token.ts";
 import { AddressList } from "../../src/domain/address-list.ts";
+import { connectionSubject } from "../../src/domain/subject.ts";
 import type { TopUpCommand } from "../../src/domain/top-up.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import { raiseAlert } from "../../src/office/alerts/sql.ts";
@@ -17,6 +18,7 @@ import { beginAnswer, beginLogIn, openSession } from "../../src/office/session/s
 import { closeShift, openShift } from "../../src/office/shifts/seller.ts";
 import { addTarget } from "../../src/office/targets/operations.ts";
 import { putTax } from "../../src/office/taxes/sql.ts";
+import { change, dueOf } from "../../src/store/due.ts";
 import type { ArchiveValue } from "../../src/store/engine.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import type { ArchiveChunk, Store } from "../../src/store/store.ts";
@@ -233,6 +235,22 @@ async function failToDeliver({ store, now }: OpenedProvider, targetId: number): 
     users: [{ username: "sita", seq: 1, at: now, alters: true, dueAt: now }],
   });
   await outboxOf(store.engine).tellTurns([], { at: now, toldUntil: moment(store, now).wall }, end);
+  await tellConnections(store, targetId, now);
+}
+
+/** One connection is told, and waits for its confirmation; another one is due. */
+async function tellConnections({ engine }: Store, targetId: number, now: number): Promise<void> {
+  const holder = { lease: `target:${targetId}`, holder: "a" };
+  const news = [SITA_NET, SITA_TV].map((key) => {
+    const kind = "subscription.changed" as const;
+    return { subject: connectionSubject(key), cuid: key.cuid, kind, at: now, targets: [targetId] };
+  });
+  await engine.transact((tx) => change(tx, news));
+  const portion = { targetId, now, limit: 1, busy: new Set<string>() };
+  const begun = (await dueOf(engine).begin(portion, holder)) ?? [];
+  const end = { ok: true, sentAt: now, at: now, waits: true, rights: "{}" } as const;
+  const ended = begun.map((due) => ({ due, end }));
+  await dueOf(engine).recordAttempts({ targetId, ended, isGone: false }, holder);
 }
 
 /** Removes a connection, restores it, and resets the customer. */

@@ -1,12 +1,13 @@
 import type { NewEntry } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
 import type { RecordedTopUp } from "../../domain/top-up.ts";
+import { CHANGE, changeRows, ON_CHANGE, type ToldChange } from "../due.ts";
 import { eventRow } from "../events.ts";
 import { entryRow, HEAD_COLUMNS, HEAD_FROM_ENTRY, headRow, LEDGER_KEY, TOP_UP_ENTRY, topUpRow } from "../rows.ts";
 import { addSalesSql, SOLD } from "../sales.ts";
 import { isAsked, namesOf, omit, orNull, qualified, text } from "../table.ts";
 import { columnsOf, type RawRow, TABLES } from "../tables.ts";
-import { asked, insertRows, putRows, unnest, withRows } from "./columns.ts";
+import { asked, insertRows, putRows, unlessEmpty, unnest, withRows } from "./columns.ts";
 import { LOCK_EVENTS } from "./locks.ts";
 import type { Prepared, Query } from "./session.ts";
 
@@ -116,4 +117,19 @@ const INSERT_EVENTS = withRows(
 /** Writes events. Must be sent last in a transaction: it locks the events until the commit. */
 export function appendEvents(events: readonly NewEvent[]): Query[] {
   return events.length === 0 ? [] : [LOCK_EVENTS, INSERT_EVENTS(events.map(eventRow))];
+}
+
+const CHANGE_NAMES = namesOf(CHANGE).join(", ");
+const CHANGE_DUE = withRows(
+  {
+    name: "due_change",
+    text: `INSERT INTO due (${CHANGE_NAMES}) SELECT ${CHANGE_NAMES} FROM ${asked(CHANGE)}
+      ORDER BY target_id, subject COLLATE "C" ${ON_CHANGE}`,
+  },
+  CHANGE,
+);
+
+/** Makes subjects due at their targets. Must be sent after all that locks customers and accounts. */
+export function changeDue(changes: readonly ToldChange[]): Query[] {
+  return unlessEmpty(CHANGE_DUE, changeRows(changes));
 }

@@ -1,5 +1,6 @@
 import type { ConnectionKey, Environment, NewEntry } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
+import { CHANGE, type ChangeRow, changeRows, ON_CHANGE, type ToldChange } from "../due.ts";
 import type { Db } from "../engine.ts";
 import { eventRow } from "../events.ts";
 import { entryRow, HEAD_COLUMNS, HEAD_FROM_ENTRY, LEDGER_KEY, TOP_UP_ENTRY } from "../rows.ts";
@@ -124,4 +125,15 @@ const INSERT = `INSERT INTO event (${EVENT.join(", ")}) VALUES (${bound(EVENT)})
 export function eventInsertion(database: Database): (event: NewEvent) => void {
   const insert = database.prepareWrite<ReturnType<typeof eventRow>>(INSERT);
   return (event) => void insert(eventRow(event));
+}
+
+const CHANGE_NAMES = namesOf(CHANGE);
+const CHANGE_DUE = `INSERT INTO due (${CHANGE_NAMES.join(", ")}) VALUES (${bound(CHANGE_NAMES)}) ${ON_CHANGE}`;
+
+/** Prepares the function that makes subjects due at their targets, in a transaction. */
+export function dueChanging(database: Database): (changes: readonly ToldChange[]) => void {
+  const put = database.prepareWrite<ChangeRow>(CHANGE_DUE);
+  return (changes) => {
+    for (const row of changeRows(changes)) put(row);
+  };
 }
